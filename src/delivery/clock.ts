@@ -1,0 +1,24 @@
+/** Time for delivery: a port, so that an hour of outage is a test of milliseconds. */
+export interface Clock {
+  /** Monotonic milliseconds, untouched by changes of the wall clock. */
+  now(): number
+  /** Call `task` once after `delayMs`. With `keepAlive` the timer holds the process until it fires or is cancelled. */
+  schedule(task: () => void, delayMs: number, keepAlive?: boolean): Timer
+}
+
+export interface Timer {
+  cancel(): void
+}
+
+/** The machine's monotonic clock. Timers do not keep the process alive unless they are told to. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  schedule(task, delayMs, keepAlive = false) {
+    const handle = setTimeout(task, Math.min(Math.max(0, delayMs), longestTimeout))
+    if (!keepAlive) handle.unref()
+    return { cancel: () => clearTimeout(handle) }
+  },
+}
+
+/** `setTimeout` fires at once above 2^31 - 1. */
+const longestTimeout = 2_147_483_647

@@ -1,0 +1,326 @@
+import type { Severity } from '../records/level.js'
+import { type BackoffBounds, doubled, fullJitter } from './backoff.js'
+import { Bounds, type Limits } from './bounds.js'
+import type { Clock } from './clock.js'
+import { Dispatcher } from './dispatcher.js'
+import { Drain } from './drain.js'
+import { Exchange, type ExchangeResult } from './exchange.js'
+import { Hold } from './hold.js'
+import { Lane } from './lane.js'
+import { type DropReason, type LaneName, type Ledger, LedgerBook } from './ledger.js'
+import type { Observer } from './observer.js'
+import type { Pending } from './record-queue.js'
+import type { Outcome, Sender } from './sender.js'
+
+export interface DeliveryPlan {
+  /** One lane for each; `accept` names them by their index. */
+  readonly lanes: readonly LaneName[]
+  readonly sender: Sender
+  readonly clock: Clock
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly observer: Observer
+  readonly limits: Limits
+  readonly maxConnections: number
+  readonly maxBatch: number
+  readonly retry: BackoffBounds
+  readonly probe: BackoffBounds
+  /** What makes the idempotency keys of this delivery unlike those of any other. */
+  readonly keyPrefix: string
+}
+
+/** A record as it is accepted: its body, and how much it matters. */
+export interface Acceptable {
+  readonly body: string
+  readonly severity: Severity
+}
+
+/**
+ * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread
+ * and no disk: sender, clock and random source come from outside.
+ */
+export class Delivery {
+  readonly book: LedgerBook
+  readonly #plan: DeliveryPlan
+  readonly #lanes: readonly Lane[]
+  readonly #dispatchers = new Map<Lane, Dispatcher>()
+  readonly #bounds: Bounds
+  readonly #drains = new Set<Drain>()
+  readonly #exchanges = new Set<Exchange>()
+  readonly #outage: Hold
+  readonly #keyPause: Hold
+  #sequence = 0
+  #closing: Promise<Ledger> | undefined
+  #closed = false
+
+  constructor(plan: DeliveryPlan) {
+    this.#plan = plan
+    this.book = new LedgerBook(plan.lanes)
+    const bounds = {
+      maxConnections: plan.maxConnections,
+      maxDepth: Math.min(plan.maxBatch, plan.sender.maxDepth),
+    }
+    const due = (lane: Lane) => this.#supplied(lane)
+    this.#lanes = plan.lanes.map((name, index) => new Lane({ name, index, bounds, due, clock: plan.clock }))
+    for (const lane of this.#lanes) {
+      this.#dispatchers.set(lane, new Dispatcher(lane, (records) => this.#carry(lane, records)))
+      this.#describe(lane)
+    }
+    this.#bounds = new Bounds(plan.limits, this.#lanes)
+    this.#outage = this.#hold('outage')
+    this.#keyPause = this.#hold('paused')
+  }
+
+  /** Take a record into a lane. It is counted from here on; never throws, never blocks. */
+  accept(laneIndex: number, { body, severity }: Acceptable): void {
+    const lane = this.#lanes[laneIndex]!
+    const bytes = Buffer.byteLength(body)
+    const sequence = this.#sequence++
+    this.book.accept(laneIndex, bytes)
+    if (this.#closing !== undefined) {
+      this.#drop(lane, { from: 'queued', reason: 'closed', bytes })
+      return
+    }
+    if (!this.#bounds.makeRoom({ severity, bytes }, (from, record) => this.#shed(from, record))) {
+      this.#drop(lane, { from: 'queued', reason: 'queue-full', bytes })
+      return
+    }
+    const record: Pending = {
+      body,
+      severity,
+      bytes,
+      sequence,
+      idempotencyKey: `${this.#plan.keyPrefix}-${sequence.toString(36)}`,
+      generation: lane.generation,
+      attempts: 0,
+      slot: undefined,
+      previous: undefined,
+      next: undefined,
+    }
+    record.generation.outstanding++
+    this.#bounds.take(bytes)
+    lane.ready.push(record)
+    this.#supplied(lane)
+  }
+
+  /** A `track` with a bad number: counted outside the equation. */
+  invalid(): void {
+    this.book.invalid()
+  }
+
+  stats(): Ledger {
+    return this.book.read()
+  }
+
+  /**
+   * Wait until what was accepted so far is settled. Every lane makes one attempt at once, except inside a Retry-After; a lane
+   * that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
+   */
+  flush({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
+    return new Promise((resolve) => {
+      const finish = () => {
+        timer.cancel()
+        this.#drains.delete(drain)
+        resolve(this.stats())
+      }
+      const timer = this.#plan.clock.schedule(finish, timeoutMs, true)
+      const drain = new Drain(this.#lanes, finish)
+      this.#drains.add(drain)
+      for (const lane of this.#lanes) {
+        lane.delayed.releaseNow()
+        lane.hold?.probeNow(lane)
+        drain.check(lane)
+      }
+    })
+  }
+
+  /**
+   * Take no more, flush, then release everything. What could not be delivered by then is counted as dropped by `shutdown`.
+   * Every call gives the same promise.
+   */
+  close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
+    this.#closing ??= this.#close(timeoutMs)
+    return this.#closing
+  }
+
+  async #close(timeoutMs: number): Promise<Ledger> {
+    for (const lane of this.#lanes) lane.severeFirst = true
+    await this.flush({ timeoutMs })
+    this.#closed = true
+    this.#outage.stop()
+    this.#keyPause.stop()
+    for (const lane of this.#lanes) {
+      lane.hold?.stop()
+      lane.closed = true
+      const left = [...lane.delayed.clear(), ...lane.cut(Number.POSITIVE_INFINITY)]
+      for (const record of left) this.#giveUp(lane, record, { from: 'queued', reason: 'shutdown' })
+      this.#describe(lane)
+    }
+    for (const exchange of this.#exchanges) {
+      for (const record of exchange.abandon()) {
+        this.#giveUp(exchange.lane, record, { from: 'inFlight', reason: 'shutdown' })
+      }
+    }
+    this.#exchanges.clear()
+    await this.#plan.sender.close()
+    return this.stats()
+  }
+
+  #supplied(lane: Lane): void {
+    if (lane.hold === undefined) this.#dispatchers.get(lane)!.wake()
+    else lane.hold.supplied()
+  }
+
+  /** Send one batch and act on what it came to. */
+  async #carry(lane: Lane, records: Pending[], { probe = false } = {}): Promise<void> {
+    for (const record of records) {
+      this.book.depart(lane.index, { retry: record.attempts > 0 })
+      record.attempts++
+    }
+    const exchange = new Exchange({
+      lane,
+      records,
+      clock: this.#plan.clock,
+      settled: (record, outcome) => this.#settled(lane, record, outcome),
+    })
+    this.#exchanges.add(exchange)
+    const result = await exchange.run(this.#plan.sender)
+    if (probe) lane.probing = false
+    if (!this.#exchanges.delete(exchange)) return
+    this.#conclude(lane, result)
+  }
+
+  #settled(lane: Lane, record: Pending, outcome: Outcome & { type: 'delivered' | 'rejected' }): void {
+    if (outcome.type === 'delivered') this.book.deliver(lane.index, record.bytes)
+    else {
+      this.book.reject(lane.index, record.bytes)
+      this.book.lastError(lane.index, outcome.reason)
+    }
+    lane.lastSuccessAt = this.#plan.clock.now()
+    this.#release(lane, record)
+    if (outcome.type === 'rejected') this.#tell((observer) => observer.rejected(lane.name, outcome))
+  }
+
+  #conclude(lane: Lane, { startedAt, successes, returned, ...timing }: ExchangeResult): void {
+    const pause = returned.find(({ outcome }) => outcome.type === 'pause')?.outcome
+    const backPressure = returned.some(({ outcome }) => outcome.type === 'retry' && outcome.backPressure)
+    const limited = this.#dispatchers.get(lane)!.saturated
+    lane.concurrency.add({ ...timing, successes, backPressure, limited })
+
+    const alone = lane.lastSuccessAt >= startedAt && pause === undefined
+    for (const { record, outcome } of returned.toReversed()) {
+      this.book.putBack(lane.index, { ambiguous: outcome.type === 'retry' && outcome.exchange === 'ambiguous' })
+      this.book.lastError(lane.index, outcome.reason)
+      if (alone && outcome.type === 'retry') this.#delay(lane, record, outcome.retryAfterMs ?? 0)
+      else lane.ready.putBack(record)
+    }
+    if (pause?.type === 'pause') this.#pause(lane, pause)
+    else if (successes > 0) this.#recover(lane)
+    else if (returned.length > 0 && !alone) this.#keepOut(lane, returned)
+    this.#describe(lane)
+  }
+
+  #delay(lane: Lane, record: Pending, retryAfterMs: number): void {
+    const { clock, retry, random } = this.#plan
+    const waitMs = Math.max(retryAfterMs, fullJitter(record.attempts - 1, retry, random))
+    lane.delayed.add(record, { waitMs, notBefore: clock.now() + retryAfterMs })
+  }
+
+  /** A whole batch without a success, and none beside it: the service is out of reach, one probe at a time from here. */
+  #keepOut(lane: Lane, returned: ExchangeResult['returned']): void {
+    const retryAfterMs = Math.max(
+      ...returned.map(({ outcome }) => (outcome.type === 'retry' ? (outcome.retryAfterMs ?? 0) : 0)),
+    )
+    const hold = lane.hold ?? this.#outage
+    hold.keep(lane, retryAfterMs)
+    if (hold.kind === 'paused') for (const drain of this.#drains) drain.giveUp(lane)
+  }
+
+  #pause(lane: Lane, cause: Outcome & { type: 'pause' }): void {
+    const first = lane.hold?.kind !== 'paused'
+    const own = first || lane.hold === this.#keyPause ? undefined : lane.hold
+    const hold = cause.scope === 'key' ? this.#keyPause : (own ?? this.#hold('paused'))
+    for (const each of cause.scope === 'key' ? this.#lanes : [lane]) {
+      if (each.hold !== hold) each.hold?.release(each)
+      hold.keep(each)
+      for (const drain of this.#drains) drain.giveUp(each)
+      this.#describe(each)
+    }
+    if (first) this.#tell((observer) => observer.paused(lane.name, cause))
+  }
+
+  /** The service took or judged a record: whatever kept the lane is over. */
+  #recover(lane: Lane): void {
+    const { hold } = lane
+    if (hold === undefined) return
+    const released = hold === this.#keyPause ? [...hold.lanes] : [lane]
+    for (const each of released) {
+      hold.release(each)
+      each.concurrency.restart()
+      this.#describe(each)
+      this.#dispatchers.get(each)!.wake()
+    }
+    if (hold.kind === 'paused') this.#tell((observer) => observer.resumed(lane.name))
+  }
+
+  #hold(kind: Hold['kind']): Hold {
+    const { clock, retry, probe, random } = this.#plan
+    return new Hold({
+      kind,
+      clock,
+      waitMs: (attempt) =>
+        kind === 'paused'
+          ? doubled(attempt, probe)
+          : fullJitter(this.#drains.size > 0 ? Math.min(attempt, maxDrainAttempt) : attempt, retry, random),
+      probe: (lane) => this.#probe(lane),
+    })
+  }
+
+  #probe(lane: Lane): boolean {
+    const records = lane.probing || this.#closed ? [] : lane.cut(1)
+    if (records.length === 0) return false
+    lane.probing = true
+    void this.#carry(lane, records, { probe: true })
+    return true
+  }
+
+  #shed(lane: Lane, record: Pending): void {
+    if (record.slot === undefined) lane.ready.remove(record)
+    else lane.delayed.remove(record)
+    this.#giveUp(lane, record, { from: 'queued', reason: 'queue-full' })
+  }
+
+  /** A record that was held is given up. */
+  #giveUp(lane: Lane, record: Pending, loss: { from: 'queued' | 'inFlight'; reason: DropReason }): void {
+    this.#drop(lane, { ...loss, bytes: record.bytes })
+    this.#release(lane, record)
+  }
+
+  #drop(lane: Lane, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
+    this.book.drop(lane.index, loss)
+    this.#tell((observer) => observer.dropped(lane.name, { reason: loss.reason, count: 1 }))
+  }
+
+  #release(lane: Lane, record: Pending): void {
+    this.#bounds.release(record.bytes)
+    record.generation.outstanding--
+    if (record.generation.outstanding > 0) return
+    for (const drain of this.#drains) drain.check(lane)
+  }
+
+  #describe(lane: Lane): void {
+    const { connections, depth } = lane.concurrency
+    this.book.describe(lane.index, { state: lane.state, connections, depth })
+  }
+
+  #tell(message: (observer: Observer) => void): void {
+    try {
+      message(this.#plan.observer)
+    } catch {
+      // Whoever listens must not be able to disturb delivery.
+    }
+  }
+}
+
+/** While a drain waits, the backoff of an outage grows no further than this: the deadline is seconds away. */
+const maxDrainAttempt = 2

@@ -1,0 +1,100 @@
+import type { Clock } from './clock.js'
+import type { Lane } from './lane.js'
+import type { Pending } from './record-queue.js'
+import type { Outcome, Sender } from './sender.js'
+
+type Retry = Outcome & { type: 'retry' }
+type Pause = Outcome & { type: 'pause' }
+type Settled = Outcome & { type: 'delivered' | 'rejected' }
+
+/** A record that has to be sent again, and why. */
+export interface Returned {
+  readonly record: Pending
+  readonly outcome: Retry | Pause
+}
+
+/** What one batch on one connection came to. */
+export interface ExchangeResult {
+  readonly startedAt: number
+  /** Records that got an answer about themselves: delivered or rejected. */
+  readonly successes: number
+  readonly firstAnswerMs: number | undefined
+  readonly betweenAnswersMs: number | undefined
+  /** In the order in which they were sent. */
+  readonly returned: readonly Returned[]
+}
+
+/** One batch under way. It settles each of its records exactly once, whatever the sender does. */
+export class Exchange {
+  readonly lane: Lane
+  readonly #records: readonly Pending[]
+  readonly #open: boolean[]
+  readonly #returned: (Returned | undefined)[]
+  readonly #settled: (record: Pending, outcome: Settled) => void
+  readonly #clock: Clock
+  #successes = 0
+  #firstAt: number | undefined
+  #lastAt = 0
+  #abandoned = false
+
+  constructor(plan: {
+    readonly lane: Lane
+    readonly records: readonly Pending[]
+    readonly clock: Clock
+    /** Called for each record that needs no further attempt, at the moment of its answer. */
+    readonly settled: (record: Pending, outcome: Settled) => void
+  }) {
+    this.lane = plan.lane
+    this.#records = plan.records
+    this.#open = plan.records.map(() => true)
+    this.#returned = plan.records.map(() => undefined)
+    this.#settled = plan.settled
+    this.#clock = plan.clock
+  }
+
+  async run(sender: Sender): Promise<ExchangeResult> {
+    const startedAt = this.#clock.now()
+    let failure = 'the sender gave no outcome'
+    try {
+      await sender.send({
+        ...this.lane.name,
+        records: this.#records,
+        settle: (index, outcome) => this.#settle(index, outcome),
+      })
+    } catch (error) {
+      failure = String(error)
+    }
+    const unknown: Retry = { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false }
+    this.#records.forEach((_, index) => {
+      this.#settle(index, unknown)
+    })
+    const between = this.#successes < 2 ? undefined : (this.#lastAt - this.#firstAt!) / (this.#successes - 1)
+    return {
+      startedAt,
+      successes: this.#successes,
+      firstAnswerMs: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
+      betweenAnswersMs: between,
+      returned: this.#returned.filter((returned) => returned !== undefined),
+    }
+  }
+
+  /** Give up: the records without an answer, for the ledger. Later answers change nothing. */
+  abandon(): readonly Pending[] {
+    this.#abandoned = true
+    return this.#records.filter((_, index) => this.#open[index] || this.#returned[index] !== undefined)
+  }
+
+  #settle(index: number, outcome: Outcome): void {
+    const record = this.#records[index]
+    if (record === undefined || !this.#open[index] || this.#abandoned) return
+    this.#open[index] = false
+    if (outcome.type === 'retry' || outcome.type === 'pause') {
+      this.#returned[index] = { record, outcome }
+      return
+    }
+    this.#successes++
+    this.#lastAt = this.#clock.now()
+    this.#firstAt ??= this.#lastAt
+    this.#settled(record, outcome)
+  }
+}

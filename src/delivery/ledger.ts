@@ -1,0 +1,247 @@
+import type { RecordKind } from '../records/wire.js'
+
+export const dropReasons = ['queue-full', 'hand-off-full', 'spool-full', 'too-old', 'closed', 'shutdown'] as const
+
+/** Why a record was given up. */
+export type DropReason = (typeof dropReasons)[number]
+
+/**
+ * Counts that must always add up:
+ * `accepted = delivered + rejected + (sum of dropped) + spooled + queued + inFlight`.
+ */
+export interface Counts {
+  /** Records for which `log` or `track` has returned. */
+  readonly accepted: number
+  /** Taken by the service. */
+  readonly delivered: number
+  /** Refused by the service for what they contain. */
+  readonly rejected: number
+  /** Given up, by reason. */
+  readonly dropped: Readonly<Record<DropReason, number>>
+  /** Left on disk for the next process. */
+  readonly spooled: number
+  /** Waiting to be sent. */
+  readonly queued: number
+  /** Sent, not yet answered. */
+  readonly inFlight: number
+  /** Attempts after the first. */
+  readonly retries: number
+  /** Retries of requests that were written and never answered: each may be a duplicate at the service. */
+  readonly ambiguousRetries: number
+  /** Requests handed to the sender. */
+  readonly requests: number
+  /** Bytes held in memory: queued and in flight. */
+  readonly heldBytes: number
+  /** Bytes of the records that were delivered. */
+  readonly deliveredBytes: number
+}
+
+export type LaneState = 'open' | 'outage' | 'paused' | 'closed'
+
+/** One lane in the ledger. */
+export interface LaneReport extends Counts {
+  readonly kind: RecordKind
+  readonly bucket: string
+  readonly state: LaneState
+  /** Connections that it may use now, and records per batch on each. */
+  readonly connections: number
+  readonly depth: number
+  readonly lastError: string | undefined
+}
+
+/** The counts of all lanes together, and of each. */
+export interface Ledger extends Counts {
+  /** `track` calls with a bad number: outside the equation, for they never became records. */
+  readonly invalid: number
+  readonly lanes: readonly LaneReport[]
+}
+
+const plain = [
+  'accepted',
+  'delivered',
+  'rejected',
+  'spooled',
+  'queued',
+  'inFlight',
+  'retries',
+  'ambiguousRetries',
+  'requests',
+  'heldBytes',
+  'deliveredBytes',
+] as const
+type PlainCount = (typeof plain)[number]
+
+/** All counts of no lane at all. */
+export const emptyLedger: Ledger = sumLedger([], 0)
+
+/** Add up the lanes of one or more ledgers. */
+export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger {
+  const total = (read: (lane: LaneReport) => number) => lanes.reduce((sum, lane) => sum + read(lane), 0)
+  const counts = Object.fromEntries(plain.map((name) => [name, total((lane) => lane[name])]))
+  const dropped = Object.fromEntries(dropReasons.map((reason) => [reason, total((lane) => lane.dropped[reason])]))
+  return { ...(counts as Record<PlainCount, number>), dropped: dropped as Counts['dropped'], invalid, lanes }
+}
+
+/** Records given up, for any reason. */
+export function droppedTotal({ dropped }: Pick<Counts, 'dropped'>): number {
+  return dropReasons.reduce((sum, reason) => sum + dropped[reason], 0)
+}
+
+/** Which lane a row of the ledger stands for. */
+export interface LaneName {
+  readonly kind: RecordKind
+  readonly bucket: string
+}
+
+const states: readonly LaneState[] = ['open', 'outage', 'paused', 'closed']
+const rowFields = [...plain, ...dropReasons, 'state', 'connections', 'depth', 'errorLength'] as const
+const column = Object.fromEntries(rowFields.map((name, index) => [name, index])) as Record<
+  (typeof rowFields)[number],
+  number
+>
+
+/** Layout of the shared memory: a header, then for each lane its numbers and the text of its last error. */
+const headerBytes = 16
+const invalidOffset = 8
+const errorBytes = 512
+const laneBytes = rowFields.length * 8 + errorBytes
+
+/**
+ * The ledger of one engine, in memory that other threads can read at any time.
+ *
+ * Each change is bracketed by two increments of a sequence number, odd while a change is being made (a seqlock; see
+ * H.-J. Boehm, "Can Seqlocks Get Along With Programming Language Memory Models?", MSPC 2012). One thread writes, any
+ * number read; a reader takes a copy and repeats when the number was odd or has moved, so that the equation holds in
+ * every copy.
+ */
+export class LedgerBook {
+  readonly memory: SharedArrayBuffer
+  readonly #lanes: readonly LaneName[]
+  readonly #sequence: Int32Array
+  readonly #header: Float64Array
+  readonly #rows: readonly Float64Array[]
+  readonly #errors: readonly Uint8Array[]
+
+  constructor(lanes: readonly LaneName[], memory = new SharedArrayBuffer(headerBytes + lanes.length * laneBytes)) {
+    this.memory = memory
+    this.#lanes = lanes
+    this.#sequence = new Int32Array(memory, 0, 1)
+    this.#header = new Float64Array(memory, invalidOffset, 1)
+    const offset = (lane: number) => headerBytes + lane * laneBytes
+    this.#rows = lanes.map((_, lane) => new Float64Array(memory, offset(lane), rowFields.length))
+    this.#errors = lanes.map((_, lane) => new Uint8Array(memory, offset(lane) + rowFields.length * 8, errorBytes))
+  }
+
+  invalid(): void {
+    this.#header[0]!++
+  }
+
+  accept(lane: number, bytes: number): void {
+    const row = this.#open(lane)
+    row[column.accepted]!++
+    row[column.queued]!++
+    row[column.heldBytes]! += bytes
+    this.#done()
+  }
+
+  /** A record leaves the queue for the wire. */
+  depart(lane: number, { retry }: { retry: boolean }): void {
+    const row = this.#open(lane)
+    row[column.queued]!--
+    row[column.inFlight]!++
+    row[column.requests]!++
+    if (retry) row[column.retries]!++
+    this.#done()
+  }
+
+  deliver(lane: number, bytes: number): void {
+    const row = this.#open(lane)
+    row[column.inFlight]!--
+    row[column.delivered]!++
+    row[column.heldBytes]! -= bytes
+    row[column.deliveredBytes]! += bytes
+    this.#done()
+  }
+
+  reject(lane: number, bytes: number): void {
+    const row = this.#open(lane)
+    row[column.inFlight]!--
+    row[column.rejected]!++
+    row[column.heldBytes]! -= bytes
+    this.#done()
+  }
+
+  /** A record goes back from the wire to the queue. */
+  putBack(lane: number, { ambiguous }: { ambiguous: boolean }): void {
+    const row = this.#open(lane)
+    row[column.inFlight]!--
+    row[column.queued]!++
+    if (ambiguous) row[column.ambiguousRetries]!++
+    this.#done()
+  }
+
+  drop(lane: number, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
+    const row = this.#open(lane)
+    row[column[loss.from]]!--
+    row[column[loss.reason]]!++
+    row[column.heldBytes]! -= loss.bytes
+    this.#done()
+  }
+
+  describe(lane: number, now: { state: LaneState; connections: number; depth: number }): void {
+    const row = this.#open(lane)
+    row[column.state] = states.indexOf(now.state)
+    row[column.connections] = now.connections
+    row[column.depth] = now.depth
+    this.#done()
+  }
+
+  lastError(lane: number, text: string): void {
+    const row = this.#open(lane)
+    row[column.errorLength] = new TextEncoder().encodeInto(text, this.#errors[lane]!).written
+    this.#done()
+  }
+
+  /** A consistent copy, from any thread. */
+  read(): Ledger {
+    for (let attempt = 0; attempt < maxReadAttempts; attempt++) {
+      const before = Atomics.load(this.#sequence, 0)
+      if (before % 2 !== 0) continue
+      const copy = this.#copy()
+      if (Atomics.load(this.#sequence, 0) === before) return copy
+    }
+    // A writer that died in mid-change leaves the number odd: its last state is all that can be told.
+    return this.#copy()
+  }
+
+  #copy(): Ledger {
+    const lanes = this.#lanes.map(({ kind, bucket }, index): LaneReport => {
+      const row = this.#rows[index]!.slice()
+      const counts = Object.fromEntries(plain.map((name) => [name, row[column[name]]!])) as Record<PlainCount, number>
+      const dropped = Object.fromEntries(dropReasons.map((reason) => [reason, row[column[reason]]!]))
+      const error = this.#errors[index]!.slice(0, row[column.errorLength])
+      return {
+        kind,
+        bucket,
+        ...counts,
+        dropped: dropped as Counts['dropped'],
+        state: states[row[column.state]!]!,
+        connections: row[column.connections]!,
+        depth: row[column.depth]!,
+        lastError: error.length === 0 ? undefined : new TextDecoder().decode(error),
+      }
+    })
+    return sumLedger(lanes, this.#header[0]!)
+  }
+
+  #open(lane: number): Float64Array {
+    Atomics.add(this.#sequence, 0, 1)
+    return this.#rows[lane]!
+  }
+
+  #done(): void {
+    Atomics.add(this.#sequence, 0, 1)
+  }
+}
+
+const maxReadAttempts = 10_000

@@ -1,0 +1,14 @@
+import type { DropReason, LaneName } from './ledger.js'
+import type { Outcome } from './sender.js'
+
+/** The port through which delivery tells what somebody should know. What it throws is ignored. */
+export interface Observer {
+  /** `count` records were given up. */
+  dropped(lane: LaneName, loss: { reason: DropReason; count: number }): void
+  /** The service refused one record for what it contains. */
+  rejected(lane: LaneName, refusal: Outcome & { type: 'rejected' }): void
+  /** The lane holds its records until somebody mends the key, bucket, plan or URL. */
+  paused(lane: LaneName, cause: Outcome & { type: 'pause' }): void
+  /** A paused lane delivers again. */
+  resumed(lane: LaneName): void
+}

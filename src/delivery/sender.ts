@@ -1,0 +1,53 @@
+import type { RecordKind, ValidationError } from '../records/wire.js'
+
+/** One record on its way, as a sender sees it. */
+export interface Outgoing {
+  /** JSON, the body of the request. */
+  readonly body: string
+  /** The same for every attempt, so that a server can tell a repetition. */
+  readonly idempotencyKey: string
+}
+
+/** Records that go out on one connection in one go, one request each. */
+export interface Batch {
+  readonly kind: RecordKind
+  readonly bucket: string
+  readonly records: readonly Outgoing[]
+  /** Says what became of the record at `index`; once for each record, in any order, before `send` resolves. */
+  settle(index: number, outcome: Outcome): void
+}
+
+/** What became of one attempt to send one record. */
+export type Outcome =
+  | { readonly type: 'delivered' }
+  | {
+      readonly type: 'rejected'
+      readonly status: number
+      readonly reason: string
+      readonly validationErrors: readonly ValidationError[]
+    }
+  | {
+      readonly type: 'retry'
+      /** `answered`: the server said so; `unsent`: never written; `ambiguous`: written, no answer. */
+      readonly exchange: 'answered' | 'unsent' | 'ambiguous'
+      readonly reason: string
+      /** The server asked for less: 429, 503 or no answer in time. */
+      readonly backPressure: boolean
+      readonly retryAfterMs?: number
+    }
+  | {
+      readonly type: 'pause'
+      readonly status: number
+      readonly reason: string
+      /** `key`: every lane of the engine, for they share the key; `lane`: this one. */
+      readonly scope: 'key' | 'lane'
+    }
+
+/** The port through which records leave. Implementations never throw, never reject and never repeat a request. */
+export interface Sender {
+  /** Most requests in flight on one connection. */
+  readonly maxDepth: number
+  send(batch: Batch): Promise<void>
+  /** Release every connection; what is in flight is given up. */
+  close(): Promise<void>
+}

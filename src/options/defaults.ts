@@ -1,0 +1,187 @@
+import type { OptionName } from './options.js'
+
+/** What kind of value an option takes. Drives the reading of variables, the checks and the README's table. */
+export type OptionKind =
+  | { readonly type: 'text' }
+  | { readonly type: 'secret' }
+  | { readonly type: 'url' }
+  | { readonly type: 'flag' }
+  | { readonly type: 'integer'; readonly min: number; readonly max: number }
+  | { readonly type: 'choice'; readonly values: readonly string[] }
+  | { readonly type: 'function' }
+
+/** One row of the option table. */
+export interface OptionRow {
+  readonly kind: OptionKind
+  /** The variable that sets it. */
+  readonly variable?: string
+  /** A variable that names a file which holds the value. */
+  readonly fileVariable?: string
+  readonly default?: string | number | boolean
+  /** The default in words, where it is not a constant. */
+  readonly defaultText?: string
+  readonly about: string
+}
+
+const text = { type: 'text' } as const
+const flag = { type: 'flag' } as const
+const integer = (min: number, max: number) => ({ type: 'integer', min, max }) as const
+const choice = (...values: string[]) => ({ type: 'choice', values }) as const
+
+const day = 86_400_000
+const mebibyte = 1_048_576
+
+/** The option table: the one place that knows every option, its variable, its range and its default. */
+export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
+  url: { kind: { type: 'url' }, variable: 'SLUICE_URL', about: 'base URL of the service' },
+  apiKey: {
+    kind: { type: 'secret' },
+    variable: 'SLUICE_API_KEY',
+    fileVariable: 'SLUICE_API_KEY_FILE',
+    about: 'the API key, or a file that holds it; never printed',
+  },
+  bucket: { kind: text, variable: 'SLUICE_BUCKET', about: 'bucket (project) of both lanes' },
+  logBucket: {
+    kind: text,
+    variable: 'SLUICE_LOG_BUCKET',
+    defaultText: '`bucket`',
+    about: 'bucket of log records',
+  },
+  valueBucket: {
+    kind: text,
+    variable: 'SLUICE_VALUE_BUCKET',
+    defaultText: '`bucket`',
+    about: 'bucket of value records',
+  },
+  appName: {
+    kind: text,
+    variable: 'SLUICE_APP_NAME',
+    defaultText: '`OTEL_SERVICE_NAME`, `service.name`, `DD_SERVICE`, nearest package.json, `unknown_service:node`',
+    about: 'name of the service',
+  },
+  appVersion: {
+    kind: text,
+    variable: 'SLUICE_APP_VERSION',
+    defaultText: '`service.version`, `DD_VERSION`, nearest package.json',
+    about: 'version of the service',
+  },
+  env: {
+    kind: text,
+    variable: 'SLUICE_ENV',
+    defaultText: '`deployment.environment.name`, `DD_ENV`, `NODE_ENV`',
+    about: 'environment',
+  },
+  machineName: {
+    kind: text,
+    variable: 'SLUICE_MACHINE_NAME',
+    defaultText: 'host name',
+    about: 'host on which it runs',
+  },
+  runtimeVersion: { kind: text, defaultText: 'such as `v20.20.2`', about: 'version of the runtime' },
+  runtime: {
+    kind: integer(0, 65_535),
+    variable: 'SLUICE_RUNTIME',
+    defaultText: '1 on Node.js, 2 on Bun, 3 on Deno',
+    about: 'number of the runtime',
+  },
+  timestampUnit: {
+    kind: choice('ms', 's'),
+    variable: 'SLUICE_TIMESTAMP_UNIT',
+    default: 'ms',
+    about: 'unit of `timeStamp`: milliseconds or seconds',
+  },
+  level: {
+    kind: text,
+    variable: 'SLUICE_LEVEL',
+    defaultText: 'all that the logger lets through',
+    about: 'lowest level that is shipped',
+  },
+  context: {
+    kind: choice('json', 'logfmt', 'none'),
+    variable: 'SLUICE_CONTEXT',
+    default: 'json',
+    about: 'how fields that the API has no place for follow the message',
+  },
+  maxMessageBytes: {
+    kind: integer(256, 16 * mebibyte),
+    variable: 'SLUICE_MAX_MESSAGE_BYTES',
+    default: 32_768,
+    about: 'longest message; the rest is cut, and how much is said',
+  },
+  maxQueueRecords: {
+    kind: integer(1, 100_000_000),
+    variable: 'SLUICE_MAX_QUEUE_RECORDS',
+    default: 100_000,
+    about: 'most records held in memory, in flight included',
+  },
+  maxQueueBytes: {
+    kind: integer(1024, 2 ** 40),
+    variable: 'SLUICE_MAX_QUEUE_BYTES',
+    default: 64 * mebibyte,
+    about: 'most bytes held in memory, in flight included',
+  },
+  maxConnections: {
+    kind: integer(1, 1024),
+    variable: 'SLUICE_MAX_CONNECTIONS',
+    default: 64,
+    about: 'most connections per lane; how many are used adapts',
+  },
+  maxBatch: {
+    kind: integer(1, 1024),
+    variable: 'SLUICE_MAX_BATCH',
+    default: 64,
+    about: 'most records in one batch on one connection',
+  },
+  requestTimeoutMs: {
+    kind: integer(1, 600_000),
+    variable: 'SLUICE_REQUEST_TIMEOUT_MS',
+    default: 10_000,
+    about: 'how long one request may take',
+  },
+  shutdownTimeoutMs: {
+    kind: integer(0, 8000),
+    variable: 'SLUICE_SHUTDOWN_TIMEOUT_MS',
+    default: 5000,
+    about: 'how long the end of the process waits for delivery',
+  },
+  retryBaseMs: {
+    kind: integer(1, day),
+    variable: 'SLUICE_RETRY_BASE_MS',
+    default: 500,
+    about: 'first ceiling of the backoff (full jitter, doubling)',
+  },
+  retryCapMs: {
+    kind: integer(1, day),
+    variable: 'SLUICE_RETRY_CAP_MS',
+    default: 30_000,
+    about: 'last ceiling of the backoff',
+  },
+  probeBaseMs: {
+    kind: integer(1, day),
+    variable: 'SLUICE_PROBE_BASE_MS',
+    default: 30_000,
+    about: 'first wait of a paused lane before it probes (doubling)',
+  },
+  probeCapMs: {
+    kind: integer(1, day),
+    variable: 'SLUICE_PROBE_CAP_MS',
+    default: 300_000,
+    about: 'longest wait between probes',
+  },
+  allowInsecure: {
+    kind: flag,
+    variable: 'SLUICE_ALLOW_INSECURE',
+    default: false,
+    about: 'allow `http:` to hosts other than loopback',
+  },
+  disabled: { kind: flag, variable: 'SLUICE_DISABLED', default: false, about: 'turn Sluice off' },
+  debug: {
+    kind: flag,
+    variable: 'SLUICE_DEBUG',
+    default: false,
+    about: 'print the resolved options and their sources at the start, on stderr',
+  },
+  onError: { kind: { type: 'function' }, about: 'told of drops, rejections and pauses; not in a pino target' },
+}
+
+export const optionNames = Object.keys(optionTable) as readonly OptionName[]

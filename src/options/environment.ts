@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { ConfigError } from '../errors/config-error.js'
+import { type OptionRow, optionNames, optionTable } from './defaults.js'
+import { nearestName } from './nearest-name.js'
+
+/** The process's environment, or a stand-in for it. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A value as it was written in the environment, and the variable that holds it. */
+export interface Written {
+  readonly variable: string
+  readonly text: string
+}
+
+/** What the environment says of one option; empty means unset. A file that cannot be read is a {@link ConfigError}. */
+export function written(option: string, row: OptionRow, environment: Environment): Written | undefined {
+  const direct = row.variable === undefined ? undefined : environment[row.variable]
+  if (row.variable !== undefined && direct !== undefined && direct.trim() !== '') {
+    return { variable: row.variable, text: direct }
+  }
+  const path = row.fileVariable === undefined ? undefined : environment[row.fileVariable]
+  if (row.fileVariable === undefined || path === undefined || path.trim() === '') return undefined
+  return { variable: row.fileVariable, text: readSecretFile({ option, variable: row.fileVariable, path: path.trim() }) }
+}
+
+/**
+ * Variables that begin with `SLUICE_`, are not ours and look like a misspelling of one that is.
+ * Others are left alone: Kubernetes makes `SLUICE_SERVICE_HOST` for a service that is called sluice.
+ */
+export function misspeltVariables(environment: Environment): { variable: string; nearest: string }[] {
+  const known = new Set(
+    optionNames.flatMap((name) => [optionTable[name].variable ?? [], optionTable[name].fileVariable ?? []].flat()),
+  )
+  return Object.keys(environment)
+    .filter((variable) => variable.startsWith('SLUICE_') && !known.has(variable))
+    .flatMap((variable) => {
+      const nearest = nearestName(variable.slice('SLUICE_'.length), [...known].map((name) => name.slice('SLUICE_'.length)))
+      return nearest === undefined ? [] : [{ variable, nearest: `SLUICE_${nearest}` }]
+    })
+}
+
+function readSecretFile({ option, variable, path }: { option: string; variable: string; path: string }): string {
+  let content: string
+  try {
+    content = readFileSync(path, 'utf8').trim()
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    const message = `${variable} (option ${option}): cannot read the file ${path}: ${code ?? String(cause)}`
+    throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: path, message })
+  }
+  if (content === '') {
+    const message = `${variable} (option ${option}): the file ${path} is empty, expected the key in it`
+    throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: path, message })
+  }
+  return content
+}

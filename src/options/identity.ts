@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
+import { runtimes } from '../records/wire.js'
+import type { Environment } from './environment.js'
+
+/** Where a value that nobody set came from, for `debug`. */
+export interface Fallback<Value> {
+  readonly value: Value
+  readonly source: string
+}
+
+const mainScriptKey = 'sluice:main-script'
+
+/** Workers do not see which script the process runs (`argv[1]` is that of the worker's host), so the main thread says it. */
+export function publishMainScript(): void {
+  if (isMainThread && process.argv[1] !== undefined) setEnvironmentData(mainScriptKey, process.argv[1])
+}
+
+/** What the environment's other conventions say of the service: OpenTelemetry, Datadog, package.json. */
+export function serviceIdentity(environment: Environment): {
+  readonly appName: Fallback<string>
+  readonly appVersion: Fallback<string> | undefined
+  readonly env: Fallback<string> | undefined
+} {
+  const resource = resourceAttributes(environment.OTEL_RESOURCE_ATTRIBUTES)
+  const manifest = nearestManifest()
+  const attribute = (name: string) => pick(resource.get(name), `OTEL_RESOURCE_ATTRIBUTES (${name})`)
+  const variable = (name: string) => pick(environment[name], name)
+  return {
+    appName: variable('OTEL_SERVICE_NAME') ??
+      attribute('service.name') ??
+      variable('DD_SERVICE') ??
+      pick(manifest?.name, 'package.json') ?? { value: 'unknown_service:node', source: 'default' },
+    appVersion: attribute('service.version') ?? variable('DD_VERSION') ?? pick(manifest?.version, 'package.json'),
+    env:
+      attribute('deployment.environment.name') ??
+      attribute('deployment.environment') ??
+      variable('DD_ENV') ??
+      variable('NODE_ENV'),
+  }
+}
+
+export function machineIdentity(): { readonly machineName: string; readonly runtime: number; readonly runtimeVersion: string } {
+  const { bun, deno } = process.versions as { bun?: string; deno?: string }
+  const runtime = bun !== undefined ? runtimes.bun : deno !== undefined ? runtimes.deno : runtimes.node
+  return { machineName: hostname(), runtime, runtimeVersion: `v${bun ?? deno ?? process.versions.node}` }
+}
+
+/** The W3C Baggage form that OpenTelemetry uses: `key=value,key=value`, values percent-encoded. */
+function resourceAttributes(written: string | undefined): ReadonlyMap<string, string> {
+  const attributes = new Map<string, string>()
+  for (const pair of written?.split(',') ?? []) {
+    const [key, ...rest] = pair.split('=')
+    const value = rest.join('=').trim()
+    if (key === undefined || value === '') continue
+    attributes.set(key.trim(), decoded(value))
+  }
+  return attributes
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
+function nearestManifest(): { name?: string; version?: string } | undefined {
+  const script = isMainThread ? process.argv[1] : getEnvironmentData(mainScriptKey)
+  let folder = typeof script === 'string' ? dirname(script) : process.cwd()
+  for (;;) {
+    try {
+      const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      if (typeof manifest === 'object' && manifest !== null && 'name' in manifest) {
+        const { name, version } = manifest as { name?: unknown; version?: unknown }
+        return {
+          ...(typeof name === 'string' ? { name } : {}),
+          ...(typeof version === 'string' ? { version } : {}),
+        }
+      }
+    } catch {
+      // No readable manifest here: the next folder up may have one.
+    }
+    const parent = dirname(folder)
+    if (parent === folder) return undefined
+    folder = parent
+  }
+}
+
+function pick(value: string | undefined, source: string): Fallback<string> | undefined {
+  return value === undefined || value.trim() === '' ? undefined : { value: value.trim(), source }
+}

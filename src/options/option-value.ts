@@ -1,0 +1,79 @@
+import type { OptionKind } from './defaults.js'
+
+/** A checked value, or the words that say what was expected. */
+export type Checked =
+  | { readonly ok: true; readonly value: string | number | boolean | ((error: Error) => void) }
+  | { readonly ok: false; readonly expected: string }
+
+const yes = new Set(['true', '1', 'yes', 'on'])
+const no = new Set(['false', '0', 'no', 'off'])
+
+/** Check a value that the application gave as an option. */
+export function checkOption(kind: OptionKind, value: unknown): Checked {
+  switch (kind.type) {
+    case 'integer':
+      return typeof value === 'number' ? inRange(value, kind) : { ok: false, expected: expectation(kind) }
+    case 'flag':
+      return typeof value === 'boolean' ? { ok: true, value } : { ok: false, expected: expectation(kind) }
+    case 'function':
+      return typeof value === 'function'
+        ? { ok: true, value: value as (error: Error) => void }
+        : { ok: false, expected: expectation(kind) }
+    default:
+      return typeof value === 'string' ? readText(kind, value) : { ok: false, expected: expectation(kind) }
+  }
+}
+
+/** Read a value from the text of an environment variable. */
+export function readVariable(kind: OptionKind, written: string): Checked {
+  const trimmed = written.trim()
+  switch (kind.type) {
+    case 'integer':
+      return /^[+-]?\d+$/.test(trimmed) ? inRange(Number(trimmed), kind) : { ok: false, expected: expectation(kind) }
+    case 'flag': {
+      const word = trimmed.toLowerCase()
+      if (yes.has(word)) return { ok: true, value: true }
+      if (no.has(word)) return { ok: true, value: false }
+      return { ok: false, expected: expectation(kind) }
+    }
+    default:
+      return readText(kind, trimmed)
+  }
+}
+
+function readText(kind: OptionKind, written: string): Checked {
+  if (kind.type === 'choice' && !kind.values.includes(written)) return { ok: false, expected: expectation(kind) }
+  if (kind.type === 'secret' && !/^[\x21-\x7e]+$/.test(written)) return { ok: false, expected: expectation(kind) }
+  if (kind.type === 'url') {
+    const url = URL.canParse(written) ? new URL(written) : undefined
+    if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
+      return { ok: false, expected: expectation(kind) }
+    }
+  }
+  return { ok: true, value: written }
+}
+
+function inRange(value: number, kind: OptionKind & { type: 'integer' }): Checked {
+  return Number.isInteger(value) && value >= kind.min && value <= kind.max
+    ? { ok: true, value }
+    : { ok: false, expected: expectation(kind) }
+}
+
+function expectation(kind: OptionKind): string {
+  switch (kind.type) {
+    case 'text':
+      return 'a text'
+    case 'secret':
+      return 'a text of visible ASCII characters'
+    case 'url':
+      return 'an http: or https: URL without credentials and query'
+    case 'flag':
+      return 'true or false'
+    case 'integer':
+      return `a whole number from ${kind.min} to ${kind.max}`
+    case 'choice':
+      return kind.values.map((value) => `"${value}"`).join(' or ')
+    case 'function':
+      return 'a function'
+  }
+}

@@ -1,0 +1,187 @@
+import { ConfigError } from '../errors/config-error.js'
+import type { RecordKind } from '../records/wire.js'
+import { type OptionRow, optionNames, optionTable } from './defaults.js'
+import { type Environment, written } from './environment.js'
+import { machineIdentity, serviceIdentity } from './identity.js'
+import { nearestName } from './nearest-name.js'
+import { checkOption, readVariable } from './option-value.js'
+import type { OptionName, ResolvedOptions, SluiceOptions } from './options.js'
+import { redacted, Secret } from './secret.js'
+
+/** Where each option's value came from: `option`, a variable's name, a fallback's name, or `default`. */
+export type Sources = Readonly<Partial<Record<OptionName, string>>>
+
+/** The outcome of reading the configuration: complete options, or the reason why Sluice is off. */
+export type Resolution =
+  | { readonly state: 'on'; readonly options: ResolvedOptions; readonly sources: Sources }
+  | { readonly state: 'off'; readonly reason: 'disabled' | 'not-configured' }
+
+export interface Surroundings {
+  readonly environment: Environment
+  /** The lane that the caller cannot do without: its bucket must be set. */
+  readonly needs: RecordKind
+}
+
+/**
+ * Make complete options of what the application gave, its environment and the defaults, in this order of precedence.
+ *
+ * @throws {ConfigError} naming the option, its variable and the value, for anything invalid, unknown or missing. With no
+ * URL, key and bucket at all the answer is `off` instead: a developer's machine needs no configuration.
+ */
+export function resolve(user: SluiceOptions, { environment, needs }: Surroundings): Resolution {
+  refuseUnknown(user)
+  const values: Partial<Record<OptionName, unknown>> = {}
+  const sources: Partial<Record<OptionName, string>> = {}
+  for (const name of optionNames) {
+    const row = optionTable[name]
+    const found = fromUser(name, row, user) ?? fromEnvironment(name, row, environment)
+    if (found !== undefined) {
+      values[name] = found.value
+      sources[name] = found.source
+    } else if (row.default !== undefined) {
+      values[name] = row.default
+      sources[name] = 'default'
+    }
+  }
+
+  if (values.disabled === true) return { state: 'off', reason: 'disabled' }
+  const destination = ['url', 'apiKey', 'bucket', 'logBucket', 'valueBucket'] as const
+  if (destination.every((name) => values[name] === undefined)) return { state: 'off', reason: 'not-configured' }
+
+  fallBack(values, sources, environment)
+  requireDestination(values, needs)
+  refuseInsecure(values)
+  requireOrder(values, 'retryBaseMs', 'retryCapMs')
+  requireOrder(values, 'probeBaseMs', 'probeCapMs')
+
+  const { bucket, apiKey, ...rest } = values
+  const options = {
+    ...rest,
+    url: String(values.url).replace(/\/+$/, ''),
+    apiKey: new Secret(String(apiKey)),
+    logBucket: values.logBucket ?? bucket,
+    valueBucket: values.valueBucket ?? bucket,
+  }
+  return { state: 'on', options: options as unknown as ResolvedOptions, sources }
+}
+
+interface Found {
+  readonly value: unknown
+  readonly source: string
+}
+
+function fromUser(name: OptionName, row: OptionRow, user: SluiceOptions): Found | undefined {
+  const value: unknown = user[name]
+  if (value === undefined || value === null || value === '') return undefined
+  const checked = checkOption(row.kind, value)
+  if (checked.ok) return { value: checked.value, source: 'option' }
+  const shown = showable(row, value)
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_INVALID',
+    option: name,
+    variable: row.variable,
+    value: shown,
+    message: `option ${name}: expected ${checked.expected}, got ${quoted(shown)}`,
+  })
+}
+
+function fromEnvironment(name: OptionName, row: OptionRow, environment: Environment): Found | undefined {
+  const found = written(name, row, environment)
+  if (found === undefined) return undefined
+  const checked = readVariable(row.kind, found.text)
+  if (checked.ok) return { value: checked.value, source: found.variable }
+  const shown = showable(row, found.text)
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_INVALID',
+    option: name,
+    variable: found.variable,
+    value: shown,
+    message: `${found.variable} (option ${name}): expected ${checked.expected}, got ${quoted(shown)}`,
+  })
+}
+
+function refuseUnknown(user: SluiceOptions): void {
+  for (const name of Object.keys(user)) {
+    if (Object.hasOwn(optionTable, name)) continue
+    const nearest = nearestName(name, optionNames)
+    const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
+    throw new ConfigError({
+      code: 'SLUICE_CONFIG_UNKNOWN',
+      option: name,
+      message: `unknown option ${name}${hint}`,
+    })
+  }
+}
+
+function fallBack(
+  values: Partial<Record<OptionName, unknown>>,
+  sources: Partial<Record<OptionName, string>>,
+  environment: Environment,
+): void {
+  const service = serviceIdentity(environment)
+  for (const name of ['appName', 'appVersion', 'env'] as const) {
+    if (values[name] !== undefined || service[name] === undefined) continue
+    values[name] = service[name].value
+    sources[name] = service[name].source
+  }
+  const machine = machineIdentity()
+  for (const name of ['machineName', 'runtime', 'runtimeVersion'] as const) {
+    if (values[name] !== undefined) continue
+    values[name] = machine[name]
+    sources[name] = 'default'
+  }
+}
+
+function requireDestination(values: Partial<Record<OptionName, unknown>>, needs: RecordKind): void {
+  const bucket = needs === 'logs' ? 'logBucket' : 'valueBucket'
+  const missing = (['url', 'apiKey'] as const).find((name) => values[name] === undefined)
+  const option = missing ?? (values.bucket === undefined && values[bucket] === undefined ? 'bucket' : undefined)
+  if (option === undefined) return
+  const { variable } = optionTable[option]
+  const also = option === 'bucket' ? ` (or ${bucket}, ${optionTable[bucket].variable})` : ''
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_MISSING',
+    option,
+    variable,
+    message: `option ${option} is missing: set it or ${variable}${also}`,
+  })
+}
+
+function refuseInsecure(values: Partial<Record<OptionName, unknown>>): void {
+  const url = new URL(String(values.url))
+  if (url.protocol === 'https:' || values.allowInsecure === true || isLoopback(url.hostname)) return
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_INVALID',
+    option: 'url',
+    variable: optionTable.url.variable,
+    value: url.href,
+    message:
+      `option url (SLUICE_URL): ${url.href} would send the key unencrypted; ` +
+      'use https:, or set allowInsecure (SLUICE_ALLOW_INSECURE=true)',
+  })
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+function requireOrder(values: Partial<Record<OptionName, unknown>>, base: OptionName, cap: OptionName): void {
+  if (Number(values[base]) <= Number(values[cap])) return
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_INVALID',
+    option: base,
+    variable: optionTable[base].variable,
+    value: values[base],
+    message: `option ${base}: expected at most ${cap} (${values[cap]}), got ${values[base]}`,
+  })
+}
+
+function showable(row: OptionRow, value: unknown): unknown {
+  if (row.kind.type === 'secret') return redacted
+  return row.kind.type === 'url' ? String(value).replace(/\/\/[^/@]*@/, `//${redacted}@`) : value
+}
+
+function quoted(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  return typeof value === 'object' || typeof value === 'function' ? `a value of type ${typeof value}` : String(value)
+}

@@ -1,0 +1,29 @@
+import { inspect } from 'node:util'
+
+/** A text that must not be seen: printing, inspecting or serialising it gives `[redacted]`. */
+export class Secret {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The text itself. Call it only where it goes onto the wire. */
+  reveal(): string {
+    return this.#text
+  }
+
+  toString(): string {
+    return redacted
+  }
+
+  toJSON(): string {
+    return redacted
+  }
+
+  [inspect.custom](): string {
+    return redacted
+  }
+}
+
+export const redacted = '[redacted]'

@@ -1,0 +1,1 @@
+export { type PinoTargetOptions, pinoTarget, pinoTarget as default } from './loggers/pino-target.js'

@@ -1,0 +1,56 @@
+import type { Ledger } from '../delivery/ledger.js'
+import { publishMainScript } from '../options/identity.js'
+import { processEngines } from '../worker/process-engines.js'
+import { printLine } from '../worker/telling.js'
+import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
+import type { TrackOptions } from './tracker.js'
+
+/** Deadline of `flush` and `close` of the process when none is given: the default of the option `shutdownTimeoutMs`. */
+const defaultTimeoutMs = 5000
+
+let own: Sluice | undefined
+let misconfigured = false
+
+/** Get ready to see pino's workers start; called when `sluice` is imported. */
+export function attendProcess(): void {
+  publishMainScript()
+  processEngines()
+}
+
+/**
+ * Record one occurrence of the event with this number, configured by the `SLUICE_*` variables.
+ *
+ * Never throws and never blocks. A configuration that cannot be used is told once on stderr and turns `track` off;
+ * a bad number is counted in `invalid`.
+ */
+export function track(eventId: number, options?: TrackOptions): void {
+  if (misconfigured) return
+  if (own === undefined) {
+    try {
+      own = createSluice()
+    } catch (error) {
+      misconfigured = true
+      printLine(`track is off: ${error instanceof Error ? error.message : String(error)}`)
+      return
+    }
+  }
+  own.track(eventId, options)
+}
+
+/**
+ * Wait until everything that this process has logged and tracked so far is settled, pino's workers included. Resolves with the
+ * ledger of the process, by `timeoutMs` (default 5000) + 50 ms at the latest; never rejects.
+ */
+export function flush({ timeoutMs = defaultTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
+  return processEngines().drain('flush', timeoutMs)
+}
+
+/** Flush, then release every engine of the process, pino's workers included. What is logged afterwards is counted as `closed`. */
+export function close({ timeoutMs = defaultTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
+  return processEngines().drain('close', timeoutMs)
+}
+
+/** The ledger of the whole process, now. */
+export function stats(): Ledger {
+  return processEngines().stats()
+}

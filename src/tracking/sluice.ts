@@ -1,0 +1,73 @@
+import { emptyLedger, type Ledger } from '../delivery/ledger.js'
+import type { SluiceOptions } from '../options/options.js'
+import { configure } from '../worker/configure.js'
+import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
+import { Tracker, type TrackOptions } from './tracker.js'
+
+export interface DrainOptions {
+  /** Deadline in milliseconds. @default the option `shutdownTimeoutMs` (5000) */
+  readonly timeoutMs?: number | undefined
+}
+
+/** One set-up of Sluice: where value events go, and the account of them. */
+export interface Sluice extends AsyncDisposable {
+  /** Record one occurrence of an event. Never throws, never blocks. */
+  track(eventId: number, options?: TrackOptions): void
+  /** Wait until what was accepted so far is settled, until the deadline at most. Resolves with the ledger; never rejects. */
+  flush(options?: DrainOptions): Promise<Ledger>
+  /** Flush, then release everything. Idempotent; never rejects. */
+  close(options?: DrainOptions): Promise<Ledger>
+  /** The ledger now. */
+  stats(): Ledger
+}
+
+/**
+ * Set up Sluice explicitly. Options that are left out come from the environment; with nothing configured at all it is off,
+ * and its methods do nothing.
+ *
+ * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
+ */
+export function createSluice(options: SluiceOptions = {}): Sluice {
+  const resolution = configure(options, 'values')
+  return resolution.state === 'off' ? idle : new LeasedSluice(leaseEngine(resolution.options))
+}
+
+class LeasedSluice implements Sluice {
+  readonly #lease: EngineLease
+  readonly #tracker: Tracker
+
+  constructor(lease: EngineLease) {
+    this.#lease = lease
+    this.#tracker = new Tracker(lease.engine)
+  }
+
+  track(eventId: number, options?: TrackOptions): void {
+    this.#tracker.track(eventId, options)
+  }
+
+  flush(options?: DrainOptions): Promise<Ledger> {
+    return this.#lease.engine.flush(options)
+  }
+
+  async close(options?: DrainOptions): Promise<Ledger> {
+    await this.#lease.release(options)
+    return this.stats()
+  }
+
+  stats(): Ledger {
+    return this.#lease.engine.stats()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
+
+/** Sluice when it is off. */
+const idle: Sluice = {
+  track: () => {},
+  flush: async () => emptyLedger,
+  close: async () => emptyLedger,
+  stats: () => emptyLedger,
+  [Symbol.asyncDispose]: async () => {},
+}

@@ -1,0 +1,50 @@
+import { inUnit } from '../records/time.js'
+import type { Engine } from '../worker/engine.js'
+
+export interface TrackOptions {
+  /** When it happened. @default now */
+  readonly timeStamp?: Date | number | undefined
+}
+
+/** Records occurrences of events: one value record for each call. */
+export class Tracker {
+  readonly #engine: Engine
+  readonly #unit: 'ms' | 's'
+  readonly #told = new Set<string>()
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+    this.#unit = engine.options.timestampUnit
+  }
+
+  /**
+   * Record one occurrence of the event with this number (a whole number from 0 to 2^53 - 1). Never throws, never blocks: a bad
+   * number or time is counted in `invalid` and told through `onError`, once per kind.
+   */
+  track(eventId: number, options?: TrackOptions): void {
+    if (!Number.isSafeInteger(eventId) || eventId < 0) {
+      this.#invalid('eventId', eventId)
+      return
+    }
+    const time = options?.timeStamp ?? Date.now()
+    const milliseconds = typeof time === 'number' ? time : Number(time)
+    if (!Number.isFinite(milliseconds)) {
+      this.#invalid('timeStamp', time)
+      return
+    }
+    this.#engine.value({ timeStamp: inUnit(milliseconds, this.#unit), eventId })
+  }
+
+  #invalid(what: string, value: unknown): void {
+    this.#engine.invalid()
+    const kind = `${what} ${typeof value}`
+    if (this.#told.has(kind)) return
+    this.#told.add(kind)
+    const expected = what === 'eventId' ? 'a whole number from 0' : 'a Date or milliseconds since 1970'
+    this.#engine.telling.misused('SLUICE_INVALID_EVENT', `track: expected ${what} to be ${expected}, got ${shown(value)}`)
+  }
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value === 'number' ? String(value) : typeof value
+}

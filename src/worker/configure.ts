@@ -1,0 +1,38 @@
+import type { SluiceOptions } from '../options/options.js'
+import { misspeltVariables } from '../options/environment.js'
+import { type Resolution, resolve, type Sources } from '../options/resolve.js'
+import type { RecordKind } from '../records/wire.js'
+import { printLine } from './telling.js'
+
+let saidOff = false
+const saidMisspelt = new Set<string>()
+
+/**
+ * Resolve the options against the process's environment and say, once, what a person should know: that Sluice is off, that a
+ * variable looks misspelt, and with `debug` every option with its source.
+ *
+ * @throws {ConfigError}
+ */
+export function configure(user: SluiceOptions, needs: RecordKind): Resolution {
+  for (const { variable, nearest } of misspeltVariables(process.env)) {
+    if (saidMisspelt.has(variable)) continue
+    saidMisspelt.add(variable)
+    printLine(`unknown variable ${variable}; did you mean ${nearest}?`)
+  }
+  const resolution = resolve(user, { environment: process.env, needs })
+  if (resolution.state === 'on') {
+    if (resolution.options.debug) printResolved(resolution.options, resolution.sources)
+  } else if (resolution.reason === 'not-configured' && !saidOff) {
+    saidOff = true
+    printLine('off: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET to ship logs and value events')
+  }
+  return resolution
+}
+
+function printResolved(options: object, sources: Sources): void {
+  for (const [name, value] of Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (value === undefined || typeof value === 'function') continue
+    const source = sources[name as keyof Sources] ?? sources.bucket ?? 'default'
+    printLine(`${name}=${JSON.stringify(value)} (${source})`)
+  }
+}

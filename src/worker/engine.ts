@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '../delivery/clock.js'
+import { Delivery } from '../delivery/delivery.js'
+import type { LaneName, Ledger } from '../delivery/ledger.js'
+import { UndiciSender } from '../http/undici-sender.js'
+import type { ResolvedOptions } from '../options/options.js'
+import { type MappedLog, RecordEncoder, type ValueFields } from '../records/encode.js'
+import { valueSeverity } from '../records/level.js'
+import { Telling } from './telling.js'
+import { packageVersion } from './version.js'
+
+/** One delivery with its lanes, its sender and its voice, set up from the options. */
+export class Engine {
+  readonly id = randomUUID()
+  readonly lanes: readonly LaneName[]
+  readonly telling: Telling
+  readonly options: ResolvedOptions
+  readonly #delivery: Delivery
+  readonly #encoder: RecordEncoder
+  readonly #logLane: number
+  readonly #valueLane: number
+  #closing: Promise<Ledger> | undefined
+
+  constructor(options: ResolvedOptions) {
+    this.options = options
+    this.lanes = [
+      ...(options.logBucket === undefined ? [] : [{ kind: 'logs', bucket: options.logBucket } as const]),
+      ...(options.valueBucket === undefined ? [] : [{ kind: 'values', bucket: options.valueBucket } as const]),
+    ]
+    this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
+    this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
+    this.#encoder = new RecordEncoder({
+      appName: options.appName,
+      machineName: options.machineName,
+      ...(options.env === undefined ? {} : { env: options.env }),
+      ...(options.appVersion === undefined ? {} : { appVersion: options.appVersion }),
+      runtimeVersion: options.runtimeVersion,
+      runtime: options.runtime,
+    })
+    const clock = systemClock
+    this.telling = new Telling({ clock, onError: options.onError })
+    const { url, maxConnections, maxBatch, requestTimeoutMs, maxQueueRecords, maxQueueBytes } = options
+    this.#delivery = new Delivery({
+      lanes: this.lanes,
+      clock,
+      random: Math.random,
+      observer: this.telling,
+      limits: { maxQueueRecords, maxQueueBytes },
+      maxConnections,
+      maxBatch,
+      retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
+      probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
+      keyPrefix: this.id,
+      sender: new UndiciSender({
+        url,
+        apiKey: () => options.apiKey.reveal(),
+        userAgent: `sluice/${packageVersion} node/${process.versions.node}`,
+        maxConnections,
+        requestTimeoutMs,
+        clock,
+      }),
+    })
+  }
+
+  /** Memory of the ledger, readable from every thread of the process. */
+  get memory(): SharedArrayBuffer {
+    return this.#delivery.book.memory
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  /** Accept a log record. */
+  log({ fields, severity }: MappedLog): void {
+    this.#delivery.accept(this.#logLane, { body: this.#encoder.log(fields), severity })
+  }
+
+  /** Accept a value record. */
+  value(fields: ValueFields): void {
+    this.#delivery.accept(this.#valueLane, { body: this.#encoder.value(fields), severity: valueSeverity })
+  }
+
+  /** Count a `track` call with a bad number. */
+  invalid(): void {
+    this.#delivery.invalid()
+  }
+
+  stats(): Ledger {
+    return this.#delivery.stats()
+  }
+
+  flush({ timeoutMs = this.options.shutdownTimeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<Ledger> {
+    return this.#delivery.flush({ timeoutMs })
+  }
+
+  close({ timeoutMs = this.options.shutdownTimeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<Ledger> {
+    this.#closing ??= this.#delivery.close({ timeoutMs }).then((ledger) => {
+      this.telling.close()
+      return ledger
+    })
+    return this.#closing
+  }
+}

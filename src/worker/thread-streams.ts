@@ -1,0 +1,72 @@
+import type { Worker } from 'node:worker_threads'
+
+/** What is used of thread-stream's main-thread side; pino's transports are such streams. */
+interface ThreadStream {
+  readonly ready: boolean
+  readonly destroyed: boolean
+  once(event: 'ready' | 'close', listener: () => void): unknown
+  off(event: 'ready' | 'close', listener: () => void): unknown
+  flush(callback: (error?: Error | null) => void): void
+}
+
+interface StreamWorker extends Worker {
+  /** thread-stream keeps its stream here, weakly once the worker is ready. */
+  readonly stream?: { deref(): ThreadStream | undefined }
+}
+
+/**
+ * The workers of thread-stream in this process. They are seen when they start, so that this module must be loaded before
+ * pino starts them; other workers are none of our business.
+ */
+export class ThreadStreams {
+  readonly #workers = new Map<number, StreamWorker>()
+  readonly #ended = new Set<number>()
+
+  constructor() {
+    process.on('worker', (worker: StreamWorker) => {
+      const id = worker.threadId
+      if (typeof worker.stream?.deref !== 'function') return
+      this.#workers.set(id, worker)
+      worker.once('exit', () => {
+        this.#workers.delete(id)
+        this.#ended.add(id)
+      })
+    })
+  }
+
+  ended(threadId: number): boolean {
+    return this.#ended.has(threadId)
+  }
+
+  onceEnded(threadId: number, listener: () => void): void {
+    this.#workers.get(threadId)?.once('exit', listener)
+  }
+
+  /**
+   * Wait until every stream whose worker runs Sluice has handed over what was written to it. A worker that is still starting is
+   * waited for, because nobody can tell yet what it runs.
+   */
+  async handedOver(runsSluice: (threadId: number) => boolean): Promise<void> {
+    await Promise.all(
+      [...this.#workers].map(async ([threadId, worker]) => {
+        const stream = worker.stream?.deref()
+        if (stream === undefined || stream.destroyed) return
+        if (!stream.ready && !runsSluice(threadId)) await readyOrClosed(stream)
+        if (stream.destroyed || !runsSluice(threadId)) return
+        await new Promise<void>((resolve) => stream.flush(() => resolve()))
+      }),
+    )
+  }
+}
+
+function readyOrClosed(stream: ThreadStream): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      stream.off('ready', settle)
+      stream.off('close', settle)
+      resolve()
+    }
+    stream.once('ready', settle)
+    stream.once('close', settle)
+  })
+}

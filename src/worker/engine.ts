@@ -6,6 +6,7 @@ import { UndiciSender } from '../http/undici-sender.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type MappedLog, RecordEncoder, type ValueFields } from '../records/encode.js'
 import { valueSeverity } from '../records/level.js'
+import type { RecordKind } from '../records/wire.js'
 import { Telling } from './telling.js'
 import { packageVersion } from './version.js'
 
@@ -21,12 +22,11 @@ export class Engine {
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
 
-  constructor(options: ResolvedOptions) {
+  /** @param kinds of record that it will be given; each has a lane where the options name a bucket for it */
+  constructor(options: ResolvedOptions, kinds: readonly RecordKind[] = ['logs', 'values']) {
     this.options = options
-    this.lanes = [
-      ...(options.logBucket === undefined ? [] : [{ kind: 'logs', bucket: options.logBucket } as const]),
-      ...(options.valueBucket === undefined ? [] : [{ kind: 'values', bucket: options.valueBucket } as const]),
-    ]
+    const buckets = { logs: options.logBucket, values: options.valueBucket }
+    this.lanes = kinds.flatMap((kind) => (buckets[kind] === undefined ? [] : [{ kind, bucket: buckets[kind] }]))
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.#encoder = new RecordEncoder({

@@ -108,6 +108,8 @@ export class ProcessEngines {
     )
     const within = (work: Promise<unknown>) => Promise.race([work, atDeadline])
 
+    // Node announces a worker in the tick after its start.
+    await new Promise((resolve) => setImmediate(resolve))
     let accepted: number
     do {
       accepted = this.stats().accepted

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { printTable, readBack, tally } from './account.js'
+import { events } from './events.js'
+import { goShopping } from './shoppers.js'
+
+// The main job, end to end: a receiver, an application that logs and tracks, some thousand requests, a SIGTERM, and the account.
+const data = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
+process.on('exit', () => rmSync(data, { recursive: true, force: true }))
+
+const receiverProcess = start('../receiver/dist/cli.js', ['--port', '0', '--data', data, '--json'], {})
+const receiver = JSON.parse(await receiverProcess.line())
+say(`receiver     ${receiver.url}`)
+
+const application = start('application.js', [], {
+  SLUICE_URL: receiver.url,
+  SLUICE_API_KEY: receiver.apiKey,
+  SLUICE_BUCKET: receiver.project,
+  SLUICE_APP_NAME: 'shop',
+  SLUICE_ENV: 'demo',
+})
+const shop = await application.line()
+say(`shop         ${shop}`)
+const requests = await goShopping(shop)
+say(`driven by    ${requests} requests, then SIGTERM\n`)
+
+application.child.kill('SIGTERM')
+const ledger = JSON.parse(await application.line())
+await application.ended
+
+const logs = await readBack(receiver, 'logs')
+const values = await readBack(receiver, 'values')
+const names = new Map(Object.entries(events).map(([name, number]) => [number, name]))
+printTable(
+  'log records by level',
+  tally(logs.map(({ level }) => level)),
+)
+printTable(
+  'value records by event',
+  tally(values.map(({ eventId }) => `${eventId} ${names.get(eventId)}`)),
+)
+
+const dropped = Object.values(ledger.dropped).reduce((sum, count) => sum + Number(count), 0)
+const total = logs.length + values.length
+const agree = ledger.accepted === total && ledger.delivered === total && total > 0
+if (process.stdin.isTTY) say(`The receiver stays at ${receiver.url} (x-api-key: ${receiver.apiKey}) until Ctrl-C.\n`)
+say(`ledger    accepted=${ledger.accepted} delivered=${ledger.delivered} rejected=${ledger.rejected} dropped=${dropped}`)
+say(`receiver  logs=${logs.length} values=${values.length} total=${total}`)
+process.exitCode = agree ? 0 : 1
+
+if (process.stdin.isTTY) await once(process, 'SIGINT')
+receiverProcess.child.kill('SIGTERM')
+await receiverProcess.ended
+
+/**
+ * Start a program of this repository.
+ *
+ * @param {string} path beside this file
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ */
+function start(path, args, env) {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(path, import.meta.url)), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  process.on('exit', () => child.kill())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  return {
+    child,
+    ended,
+    /** @returns {Promise<string>} the next line that it prints */
+    async line() {
+      const { value, done } = await lines.next()
+      if (done === true) throw new Error(`${path} ended before it was ready`)
+      return value
+    },
+  }
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stdout.write(`${text}\n`)
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { helpText, readArguments } from './arguments.js'
+import { greeting } from './greeting.js'
+import { startReceiver } from './receiver.js'
+
+const command = readArguments(process.argv.slice(2))
+switch (command.type) {
+  case 'help':
+    process.stdout.write(helpText)
+    break
+  case 'version':
+    process.stdout.write(`${JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version}\n`)
+    break
+  case 'wrong':
+    fail(command.message)
+    break
+  case 'start':
+    startReceiver(command.arguments).then(
+      (receiver) => {
+        const { json, data } = command.arguments
+        const { url, project, apiKey } = receiver
+        process.stdout.write(json ? `${JSON.stringify({ url, project, apiKey })}\n` : greeting({ url, project, apiKey, data }))
+        for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+          process.once(signal, () => void receiver.close().then(() => process.exit(0)))
+        }
+      },
+      (error: Error) => fail(error.message),
+    )
+}
+
+function fail(message: string): void {
+  process.stderr.write(`sluice-receiver: ${message}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,27 @@
+/** What a person sees when the receiver is ready: the key, if one was made, and how to send to it. */
+export function greeting({
+  url,
+  project,
+  apiKey,
+  data,
+}: {
+  url: string
+  project: string
+  apiKey: string | null
+  data: string
+}): string {
+  const place = data === ':memory:' ? 'in memory: nothing is kept' : `in ${data}`
+  const ready = `sluice-receiver is ready at ${url} (data ${place})\n`
+  if (apiKey === null) return `${ready}Project ${project}. Lost the key? Start with --new-key to make another.\n`
+  return `${ready}
+Project ${project}, with a new API key. It is shown only now:
+
+  ${apiKey}
+
+Paste this where your application starts:
+
+  export SLUICE_URL=${url}
+  export SLUICE_API_KEY=${apiKey}
+  export SLUICE_BUCKET=${project}
+`
+}

@@ -1,0 +1,1 @@
+export { type Receiver, ReceiverError, type ReceiverOptions, startReceiver } from './receiver.js'

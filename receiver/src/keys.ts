@@ -1,0 +1,38 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Storage } from './storage/storage.js'
+
+/** The keys that may use this receiver. Only their hashes are kept; a key is 256 random bits, so that one hash is enough. */
+export class Keys {
+  readonly #storage: Storage
+  readonly #hashes: Buffer[]
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+    this.#hashes = storage.keyHashes().map((hash) => Buffer.from(hash, 'hex'))
+  }
+
+  /** Make a key. It cannot be shown again. */
+  mint(): string {
+    const key = `slk_${randomBytes(32).toString('base64url')}`
+    const hash = hashOf(key)
+    this.#storage.addKey(hash.toString('hex'))
+    this.#hashes.push(hash)
+    return key
+  }
+
+  /** Whether this is one of the keys; takes the same time whichever byte differs. */
+  accepts(key: string): boolean {
+    const hash = hashOf(key)
+    let accepted = false
+    for (const known of this.#hashes) accepted = timingSafeEqual(known, hash) || accepted
+    return accepted
+  }
+
+  get size(): number {
+    return this.#hashes.length
+  }
+}
+
+function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}

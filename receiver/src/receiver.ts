@@ -1,0 +1,100 @@
+import { mkdirSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { buildApp } from './http/app.js'
+import { Keys } from './keys.js'
+import { SqliteStorage } from './storage/sqlite-storage.js'
+
+export interface ReceiverOptions {
+  /** TCP port; 0 takes a free one. @default 18400 */
+  readonly port?: number
+  /** Address to listen on. @default '127.0.0.1' */
+  readonly host?: string
+  /** Folder of the data, made when it is missing; `:memory:` keeps nothing. @default 'sluice-data' */
+  readonly data?: string
+  /** Make another key. @default false */
+  readonly newKey?: boolean
+}
+
+/** A receiver that listens. */
+export interface Receiver {
+  /** Base URL, for SLUICE_URL. */
+  readonly url: string
+  /** The project (bucket) that exists from the first start. */
+  readonly project: string
+  /** The key, when one was made at this start; it cannot be shown again. */
+  readonly apiKey: string | null
+  /** Answer what was taken, commit, and stop. Idempotent. */
+  close(): Promise<void>
+}
+
+/** Whoever starts the receiver can do nothing about any other error, but about these. */
+export class ReceiverError extends Error {
+  readonly code: 'PORT_TAKEN' | 'ADDRESS_UNUSABLE' | 'DATA_UNUSABLE'
+
+  constructor(code: ReceiverError['code'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ReceiverError'
+    this.code = code
+  }
+}
+
+export const defaults = { port: 18_400, host: '127.0.0.1', data: 'sluice-data' } as const
+const firstProject = 'demo'
+
+/**
+ * Start a receiver.
+ *
+ * @throws {ReceiverError} when the port is taken, the address is not this machine's, or the data folder cannot be used
+ */
+export async function startReceiver({
+  port = defaults.port,
+  host = defaults.host,
+  data = defaults.data,
+  newKey = false,
+}: ReceiverOptions = {}): Promise<Receiver> {
+  const storage = openStorage(data)
+  const keys = new Keys(storage)
+  const first = keys.size === 0
+  storage.addProject(firstProject)
+
+  const app = buildApp({ storage, keys })
+  try {
+    await app.listen({ port, host })
+  } catch (error) {
+    await storage.close()
+    throw listenError(error as NodeJS.ErrnoException, { port, host })
+  }
+  // After the port is ours: a start that fails must not leave a key that nobody saw.
+  const apiKey = first || newKey ? keys.mint() : null
+  const address = app.server.address() as AddressInfo
+  const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  let closing: Promise<void> | undefined
+  return {
+    url: `http://${shownHost}:${address.port}`,
+    project: firstProject,
+    apiKey,
+    close() {
+      closing ??= app.close().then(() => storage.close())
+      return closing
+    },
+  }
+}
+
+function openStorage(data: string): SqliteStorage {
+  try {
+    if (data === ':memory:') return new SqliteStorage(data)
+    mkdirSync(data, { recursive: true, mode: 0o700 })
+    return new SqliteStorage(join(data, 'receiver.sqlite'))
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reason}`, { cause })
+  }
+}
+
+function listenError(cause: NodeJS.ErrnoException, { port, host }: { port: number; host: string }): ReceiverError {
+  if (cause.code === 'EADDRINUSE') {
+    return new ReceiverError('PORT_TAKEN', `port ${port} on ${host} is taken; choose another with --port`, { cause })
+  }
+  return new ReceiverError('ADDRESS_UNUSABLE', `cannot listen on ${host}:${port}: ${cause.message}`, { cause })
+}

@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module'
+
+type Value = string | number | bigint | null
+
+/** What is used of the `node:sqlite` API. */
+export interface Statement {
+  run(...values: Value[]): { readonly changes: number | bigint }
+  get(...values: Value[]): unknown
+  all(...values: Value[]): unknown[]
+}
+
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+/** Open a database: with Node's own SQLite where this Node has it, else with the package that offers the same API. */
+export function openSqlite(path: string): Database {
+  const require = createRequire(import.meta.url)
+  const { DatabaseSync } = require(hasBuiltIn() ? 'node:sqlite' : '@photostructure/sqlite') as {
+    DatabaseSync: new (path: string) => Database
+  }
+  return new DatabaseSync(path)
+}
+
+function hasBuiltIn(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  return major > 22 || (major === 22 && minor >= 13)
+}

@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+describe('the repository', () => {
+  it('names no registry host in its lock file', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { resolved?: string }> }
+    const addresses = Object.values(packages).filter(({ resolved }) => resolved?.includes('://'))
+    expect(addresses).toEqual([])
+  })
+
+  it('shows in the README the option table that the code has', () => {
+    const printed = execFileSync(process.execPath, [join(root, 'scripts/options-table.js')], { encoding: 'utf8' })
+    expect(read('README.md')).toContain(printed.trim())
+  })
+
+  it('has a CHANGELOG entry for the version of the package', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string }
+    expect(read('CHANGELOG.md')).toContain(`## ${version}`)
+  })
+})

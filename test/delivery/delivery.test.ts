@@ -1,0 +1,291 @@
+import { describe, expect, it } from 'vitest'
+import { Delivery, type DeliveryPlan } from '../../src/delivery/delivery.js'
+import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import type { Severity } from '../../src/records/level.js'
+import { answers, ScriptedSender } from '../support/scripted-sender.js'
+import { VirtualClock } from '../support/virtual-clock.js'
+
+function setUp(changes: Partial<DeliveryPlan> = {}) {
+  const clock = new VirtualClock()
+  const sender = new ScriptedSender(clock)
+  const told: string[] = []
+  const delivery = new Delivery({
+    lanes: [
+      { kind: 'logs', bucket: 'b' },
+      { kind: 'values', bucket: 'b' },
+    ],
+    sender,
+    clock,
+    random: () => 0.5,
+    observer: {
+      dropped: (lane, { reason, count }) => told.push(`${lane.kind} dropped ${count} ${reason}`),
+      rejected: (lane) => told.push(`${lane.kind} rejected`),
+      paused: (lane, { status }) => told.push(`${lane.kind} paused ${status}`),
+      resumed: (lane) => told.push(`${lane.kind} resumed`),
+    },
+    limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 },
+    maxConnections: 8,
+    maxBatch: 8,
+    retry: { baseMs: 500, capMs: 30_000 },
+    probe: { baseMs: 30_000, capMs: 300_000 },
+    keyPrefix: 'test',
+    ...changes,
+  })
+  const log = (body: string, severity: Severity = 2) => delivery.accept(0, { body, severity })
+  const value = (body: string) => delivery.accept(1, { body, severity: 6 })
+  return { clock, sender, told, delivery, log, value }
+}
+
+function addsUp(ledger: Ledger): boolean {
+  return [ledger, ...ledger.lanes].every(
+    (counts) =>
+      counts.accepted ===
+      counts.delivered + counts.rejected + droppedTotal(counts) + counts.spooled + counts.queued + counts.inFlight,
+  )
+}
+
+describe('delivery', () => {
+  it('sends a lone record at once, without waiting for company', async () => {
+    const { clock, sender, log } = setUp()
+    log('one')
+    await clock.advance(0)
+    expect(sender.sent).toEqual(['one'])
+  })
+
+  it('keeps the order of acceptance while nothing is retried', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    const bodies = Array.from({ length: 200 }, (_, index) => `record ${index}`)
+    for (const body of bodies) log(body)
+    await clock.advance(5000)
+    expect(sender.sent).toEqual(bodies)
+    expect(delivery.stats()).toMatchObject({ accepted: 200, delivered: 200, queued: 0, inFlight: 0, requests: 200 })
+  })
+
+  it('uses more connections while the service keeps up, and never more than allowed', async () => {
+    const { clock, sender, log } = setUp()
+    for (let index = 0; index < 500; index++) log(`record ${index}`)
+    await clock.advance(5000)
+    expect(sender.maxInFlight).toBe(8)
+  })
+
+  it('probes with one record at a time while the service is out of reach, and delivers everything after', async () => {
+    const { clock, sender, delivery, log, value } = setUp()
+    sender.answer = () => answers.refused
+    for (let index = 0; index < 100; index++) log(`record ${index}`)
+    for (let index = 0; index < 100; index++) value(`value ${index}`)
+    await clock.advance(60_000)
+    expect(delivery.stats()).toMatchObject({ queued: 200, inFlight: 0, delivered: 0 })
+    expect(delivery.stats().lanes.map(({ state }) => state)).toEqual(['outage', 'outage'])
+    const during = sender.sent.length
+    expect(during).toBeLessThan(16)
+
+    sender.answer = () => answers.delivered
+    await clock.advance(60_000)
+    expect(delivery.stats()).toMatchObject({ delivered: 200, queued: 0, ambiguousRetries: 0 })
+    expect(delivery.stats().lanes.map(({ state }) => state)).toEqual(['open', 'open'])
+  })
+
+  it('retries a record that fails among successes alone, without holding up the others', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    for (let index = 0; index < 50; index++) log(`record ${index}`)
+    await clock.advance(20)
+    let failures = 3
+    sender.answer = (body) => (body === 'odd' && failures-- > 0 ? answers.reset : answers.delivered)
+    log('odd')
+    for (let index = 0; index < 50; index++) log(`later ${index}`)
+    await clock.advance(100)
+    expect(delivery.stats()).toMatchObject({ delivered: 100, queued: 1 })
+    expect(delivery.stats().lanes[0]!.state).toBe('open')
+    await clock.advance(10_000)
+    expect(delivery.stats()).toMatchObject({ delivered: 101, retries: 3, ambiguousRetries: 3 })
+  })
+
+  it('waits at least as long as Retry-After asks, also when it drains', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => ({ ...answers.busy, retryAfterMs: 10_000 })
+    log('one')
+    await clock.advance(5)
+    const flushed = delivery.flush({ timeoutMs: 2000 })
+    await clock.advance(9000)
+    expect(sender.sent).toHaveLength(1)
+    expect(await flushed).toMatchObject({ queued: 1 })
+    sender.answer = () => answers.delivered
+    await clock.advance(2000)
+    expect(delivery.stats().delivered).toBe(1)
+  })
+
+  it('pauses every lane of a wrong key with one message, probes rarely, and resumes by itself', async () => {
+    const { clock, sender, told, delivery, log, value } = setUp()
+    sender.answer = () => answers.wrongKey
+    for (let index = 0; index < 20; index++) log(`record ${index}`)
+    for (let index = 0; index < 20; index++) value(`value ${index}`)
+    await clock.advance(3_600_000)
+    expect(sender.sent.length).toBeLessThanOrEqual(20)
+    expect(told).toEqual(['logs paused 401'])
+    expect(delivery.stats()).toMatchObject({ queued: 40, delivered: 0 })
+
+    sender.answer = () => answers.delivered
+    await clock.advance(300_000)
+    expect(delivery.stats()).toMatchObject({ queued: 0, delivered: 40 })
+    expect(told).toEqual(['logs paused 401', 'logs resumed'])
+  })
+
+  it('pauses one lane alone when its bucket is unknown', async () => {
+    const { clock, sender, delivery, log, value } = setUp()
+    sender.answer = (body) => (body.startsWith('record') ? answers.noBucket : answers.delivered)
+    log('record')
+    value('value')
+    await clock.advance(1000)
+    expect(delivery.stats().lanes.map(({ state, queued, delivered }) => [state, queued, delivered])).toEqual([
+      ['paused', 1, 0],
+      ['open', 0, 1],
+    ])
+  })
+
+  it('gives up a lane that is still paused after the one attempt of a drain', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => answers.wrongKey
+    log('one')
+    await clock.advance(10)
+    let ledger: Ledger | undefined
+    void delivery.flush({ timeoutMs: 5000 }).then((result) => {
+      ledger = result
+    })
+    await clock.advance(10)
+    expect(ledger).toMatchObject({ queued: 1 })
+    expect(sender.sent).toHaveLength(2)
+  })
+
+  it('makes an attempt at once when it drains during an outage', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => answers.refused
+    log('one')
+    await clock.advance(120_000)
+    sender.answer = () => answers.delivered
+    const flushed = delivery.flush({ timeoutMs: 100 })
+    await clock.advance(10)
+    expect(await flushed).toMatchObject({ delivered: 1, queued: 0 })
+  })
+
+  it('resolves a flush at its deadline when the service never answers', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.latencyMs = 1e9
+    log('one')
+    const flushed = delivery.flush({ timeoutMs: 5000 })
+    await clock.advance(5000)
+    expect(await flushed).toMatchObject({ inFlight: 1 })
+  })
+
+  it('waits in a flush for what was accepted before it, not for what comes after', async () => {
+    const { clock, sender, delivery, log } = setUp({ maxConnections: 1 })
+    sender.latencyMs = 100
+    log('before')
+    await clock.advance(0)
+    const flushed = delivery.flush({ timeoutMs: 60_000 })
+    log('after')
+    await clock.advance(110)
+    expect(await flushed).toMatchObject({ accepted: 2, delivered: 1 })
+  })
+
+  it('counts what is left at the end of a close as dropped by shutdown, what comes later as closed', async () => {
+    const { clock, sender, delivery, log, told } = setUp()
+    sender.latencyMs = 1e9
+    log('in flight')
+    log('queued')
+    const closed = delivery.close({ timeoutMs: 1000 })
+    expect(delivery.close({ timeoutMs: 1 })).toBe(closed)
+    log('late')
+    await clock.advance(1000)
+    const ledger = await closed
+    expect(ledger).toMatchObject({ accepted: 3, queued: 0, inFlight: 0 })
+    expect(ledger.dropped).toMatchObject({ shutdown: 2, closed: 1 })
+    expect(addsUp(ledger)).toBe(true)
+    expect(sender.closed).toBe(true)
+    expect(told).toContain('logs dropped 1 closed')
+    expect(clock.timers).toBe(1) // The sender's own: the answer that never comes.
+  })
+
+  it('sends the most severe first when it closes', async () => {
+    const { clock, sender, delivery, log } = setUp({ maxConnections: 1 })
+    sender.answer = () => answers.refused
+    log('info', 2)
+    await clock.advance(1)
+    log('debug', 1)
+    log('fatal', 5)
+    log('error', 4)
+    sender.sent.length = 0
+    sender.answer = () => answers.delivered
+    const closed = delivery.close({ timeoutMs: 1000 })
+    await clock.advance(1000)
+    await closed
+    expect(sender.sent).toEqual(['fatal', 'error', 'info', 'debug'])
+  })
+
+  it('survives an observer that throws', async () => {
+    const { clock, sender, delivery, log } = setUp({
+      observer: new Proxy({} as DeliveryPlan['observer'], {
+        get: () => () => {
+          throw new Error('listener')
+        },
+      }),
+    })
+    sender.answer = () => answers.rejected
+    log('one')
+    await clock.advance(10)
+    expect(delivery.stats()).toMatchObject({ rejected: 1 })
+  })
+})
+
+describe('the bounds of a delivery', () => {
+  it('hold in records, in flight counted, and cost the lowest severity first, the oldest first within it', async () => {
+    const { clock, sender, delivery, log, value } = setUp({ limits: { maxQueueRecords: 5, maxQueueBytes: 1000 } })
+    sender.latencyMs = 1e9
+    log('in flight')
+    await clock.advance(0)
+    log('debug 1', 1)
+    log('debug 2', 1)
+    log('info 1', 2)
+    log('error 1', 4)
+    value('value 1') // Costs debug 1.
+    log('error 2', 4) // Costs debug 2.
+    log('debug 3', 1) // Nothing is below it: it goes itself.
+    log('info 2', 2) // Costs info 1, the oldest of its own severity.
+    const ledger = delivery.stats()
+    expect(ledger).toMatchObject({ accepted: 9, queued: 4, inFlight: 1 })
+    expect(ledger.dropped['queue-full']).toBe(4)
+    expect(addsUp(ledger)).toBe(true)
+
+    sender.latencyMs = 1
+    const closed = delivery.close({ timeoutMs: 100 })
+    await clock.advance(100)
+    await closed
+    expect(sender.sent).toEqual(['in flight', 'value 1'])
+  })
+
+  it('hold in bytes, and shed nothing for a record that would not fit anyway', async () => {
+    const { clock, sender, delivery, log } = setUp({ limits: { maxQueueRecords: 100, maxQueueBytes: 100 } })
+    sender.latencyMs = 1e9
+    for (let index = 0; index < 10; index++) log('x'.repeat(10))
+    log('y'.repeat(101), 5)
+    expect(delivery.stats()).toMatchObject({ queued: 10, heldBytes: 100 })
+    log('z'.repeat(35), 5)
+    expect(delivery.stats()).toMatchObject({ queued: 7, heldBytes: 95 })
+    expect(delivery.stats().dropped['queue-full']).toBe(5)
+    await clock.advance(0)
+  })
+
+  it('let a record that waits for its own retry go, too', async () => {
+    const { clock, sender, delivery, log } = setUp({ limits: { maxQueueRecords: 3, maxQueueBytes: 1000 } })
+    sender.answer = (body) => (body === 'odd' ? answers.reset : answers.delivered)
+    log('first')
+    log('odd', 0)
+    await clock.advance(2)
+    log('x')
+    await clock.advance(2)
+    sender.latencyMs = 1e9
+    for (let index = 0; index < 3; index++) log(`later ${index}`, 4)
+    expect(delivery.stats().dropped['queue-full']).toBe(1)
+    expect(addsUp(delivery.stats())).toBe(true)
+    expect(delivery.stats().queued + delivery.stats().inFlight).toBe(3)
+  })
+})

@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/delivery/clock.js'
+import type { Outcome } from '../../src/delivery/sender.js'
+import { UndiciSender } from '../../src/http/undici-sender.js'
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+})
+
+async function listen<T extends Pick<Server, 'listen' | 'address' | 'close'>>(server: T): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanUps.push(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function senderTo(url: string, { requestTimeoutMs = 2000 } = {}): UndiciSender {
+  const sender = new UndiciSender({
+    url,
+    apiKey: () => 'the-key',
+    userAgent: 'sluice/test',
+    maxConnections: 4,
+    requestTimeoutMs,
+    clock: systemClock,
+  })
+  cleanUps.push(() => sender.close())
+  return sender
+}
+
+async function post(sender: UndiciSender, body = '{"a":1}'): Promise<Outcome> {
+  const outcomes: Outcome[] = []
+  const records = [{ body, idempotencyKey: 'key-1' }]
+  await sender.send({ kind: 'logs', bucket: 'a b', records, settle: (_, outcome) => outcomes.push(outcome) })
+  expect(outcomes).toHaveLength(1)
+  return outcomes[0]!
+}
+
+const server = (answer: (request: IncomingMessage, response: ServerResponse) => void) => listen(createServer(answer))
+
+describe('the undici sender', () => {
+  it('posts one record per request, with every header of the contract', async () => {
+    let seen: IncomingMessage | undefined
+    let body = ''
+    const url = await server((request, response) => {
+      seen = request
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () => response.writeHead(201).end('{"result":true}'))
+    })
+    expect(await post(senderTo(`${url}/base`))).toEqual({ type: 'delivered' })
+    expect(body).toBe('{"a":1}')
+    expect(seen).toMatchObject({
+      method: 'POST',
+      url: '/base/logs/a%20b',
+      headers: {
+        'x-api-key': 'the-key',
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'user-agent': 'sluice/test',
+        'idempotency-key': 'key-1',
+      },
+    })
+  })
+
+  it('reports a refused connection as unsent', async () => {
+    const url = await server(() => {})
+    for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+    expect(await post(senderTo(url))).toMatchObject({
+      type: 'retry',
+      exchange: 'unsent',
+      reason: expect.stringContaining('ECONNREFUSED'),
+    })
+  })
+
+  it('reports an unknown host as unsent', async () => {
+    expect(await post(senderTo('http://nowhere.invalid'))).toMatchObject({ type: 'retry', exchange: 'unsent' })
+  })
+
+  it('reports a connection that breaks before the answer as ambiguous', async () => {
+    const url = await listen(createTcpServer((socket) => socket.once('data', () => socket.destroy())))
+    expect(await post(senderTo(url))).toMatchObject({ type: 'retry', exchange: 'ambiguous' })
+  })
+
+  it('reports a server that never answers as ambiguous back-pressure, in time', async () => {
+    const url = await server(() => {})
+    const outcome = await post(senderTo(url, { requestTimeoutMs: 100 }))
+    expect(outcome).toMatchObject({ type: 'retry', exchange: 'ambiguous', backPressure: true })
+  })
+
+  it('takes an answer that came while the event loop was blocked for more than the time-out', async () => {
+    const url = await listen(
+      createTcpServer((socket) =>
+        socket.once('data', () => {
+          socket.write('HTTP/1.1 201 Created\r\ncontent-length: 15\r\n\r\n{"result":true}')
+          const blockedUntil = performance.now() + 300
+          while (performance.now() < blockedUntil);
+        }),
+      ),
+    )
+    expect(await post(senderTo(url, { requestTimeoutMs: 100 }))).toEqual({ type: 'delivered' })
+  })
+
+  it('reads no more than 64 KiB of an answer', async () => {
+    let written = 0
+    let closed = () => {}
+    const connectionClosed = new Promise<void>((resolve) => {
+      closed = resolve
+    })
+    const url = await server((_, response) => {
+      response.writeHead(201, { 'content-length': 50_000_000 })
+      const chunk = Buffer.alloc(65_536, ' ')
+      const write = () => {
+        while (written < 50_000_000 && response.write(chunk)) written += chunk.length
+      }
+      response.on('drain', write).on('close', closed)
+      write()
+    })
+    expect(await post(senderTo(url))).toEqual({ type: 'delivered' })
+    await connectionClosed
+    expect(written).toBeLessThan(20_000_000)
+  })
+
+  it('takes the status for the answer when the body breaks off', async () => {
+    const url = await server((_, response) => {
+      response.writeHead(201, { 'content-length': 100 })
+      response.write('{"res', () => response.destroy())
+    })
+    expect(await post(senderTo(url))).toEqual({ type: 'delivered' })
+  })
+
+  it('reports a redirect as a pause and does not follow it', async () => {
+    let requests = 0
+    const url = await server((_, response) => {
+      requests++
+      response.writeHead(307, { location: '/elsewhere' }).end()
+    })
+    expect(await post(senderTo(url))).toMatchObject({ type: 'pause', status: 307 })
+    expect(requests).toBe(1)
+  })
+})

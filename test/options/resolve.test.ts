@@ -1,0 +1,158 @@
+import { writeFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { ConfigError } from '../../src/errors/config-error.js'
+import { optionNames, optionTable } from '../../src/options/defaults.js'
+import { misspeltVariables } from '../../src/options/environment.js'
+import type { SluiceOptions } from '../../src/options/options.js'
+import { resolve } from '../../src/options/resolve.js'
+
+const destination = { url: 'https://api.example', apiKey: 'secret-key', bucket: 'demo' }
+
+function resolved(user: SluiceOptions = {}, environment: Record<string, string> = {}) {
+  const resolution = resolve({ ...destination, ...user }, { environment, needs: 'logs' })
+  if (resolution.state === 'off') throw new Error(`off: ${resolution.reason}`)
+  return resolution
+}
+
+function mistake(user: Record<string, unknown>, environment: Record<string, string> = {}): ConfigError {
+  try {
+    resolve(user as SluiceOptions, { environment, needs: 'logs' })
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+  throw new Error('expected a ConfigError')
+}
+
+describe('the options', () => {
+  it('beat the variables, which beat the defaults', () => {
+    const environment = { SLUICE_MAX_BATCH: '7', SLUICE_CONTEXT: 'logfmt' }
+    expect(resolved({ maxBatch: 3 }, environment).options).toMatchObject({
+      maxBatch: 3,
+      context: 'logfmt',
+      maxConnections: 64,
+    })
+    expect(resolved({ maxBatch: 3 }, environment).sources).toMatchObject({
+      maxBatch: 'option',
+      context: 'SLUICE_CONTEXT',
+      maxConnections: 'default',
+    })
+  })
+
+  it('are read from the environment alone as well', () => {
+    const environment = {
+      SLUICE_URL: 'https://api.example/base/',
+      SLUICE_API_KEY: 'secret-key',
+      SLUICE_LOG_BUCKET: 'logs',
+      SLUICE_BUCKET: 'both',
+      SLUICE_DEBUG: 'yes',
+    }
+    const resolution = resolve({}, { environment, needs: 'logs' })
+    expect(resolution).toMatchObject({
+      state: 'on',
+      options: { url: 'https://api.example/base', logBucket: 'logs', valueBucket: 'both', debug: true },
+    })
+  })
+
+  it('take an empty variable for an unset one', () => {
+    expect(resolved({}, { SLUICE_MAX_BATCH: '', SLUICE_APP_NAME: ' ' }).options.maxBatch).toBe(64)
+  })
+
+  it('have a value for every row of the table that has a default', () => {
+    const { options } = resolved()
+    for (const name of optionNames) {
+      const row = optionTable[name]
+      if (row.default !== undefined) expect(options).toHaveProperty(name, row.default)
+    }
+  })
+
+  it('name the service as OpenTelemetry, Datadog and npm do, in this order', () => {
+    const otel = { OTEL_SERVICE_NAME: 'otel', OTEL_RESOURCE_ATTRIBUTES: 'service.name=attribute,service.version=1%2E2' }
+    expect(resolved({}, { ...otel, DD_SERVICE: 'dd' }).options).toMatchObject({ appName: 'otel', appVersion: '1.2' })
+    expect(resolved({}, { DD_SERVICE: 'dd', DD_ENV: 'staging', NODE_ENV: 'test' }).options).toMatchObject({
+      appName: 'dd',
+      env: 'staging',
+    })
+    expect(resolved({}, { SLUICE_APP_NAME: 'mine', ...otel }).options.appName).toBe('mine')
+  })
+
+  it('mean off when there is no URL, key and bucket at all, and when they say so', () => {
+    expect(resolve({}, { environment: {}, needs: 'logs' })).toEqual({ state: 'off', reason: 'not-configured' })
+    expect(resolve(destination, { environment: { SLUICE_DISABLED: '1' }, needs: 'logs' })).toEqual({
+      state: 'off',
+      reason: 'disabled',
+    })
+  })
+
+  it('read the key from a file', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'sluice-')), 'key')
+    writeFileSync(file, 'from-file\n')
+    const { options, sources } = resolved({ apiKey: undefined }, { SLUICE_API_KEY_FILE: file })
+    expect(options.apiKey.reveal()).toBe('from-file')
+    expect(sources.apiKey).toBe('SLUICE_API_KEY_FILE')
+  })
+
+  it('never show the key', () => {
+    const { options } = resolved()
+    const shown = [inspect(options, { depth: 9, showHidden: true }), JSON.stringify(options), `${options.apiKey}`]
+    expect(shown.filter((text) => text.includes('secret-key'))).toEqual([])
+  })
+})
+
+describe('a mistake in the configuration', () => {
+  it.each<[Record<string, unknown>, Record<string, string>, Partial<ConfigError>]>([
+    [{ ...destination, url: 'api.example' }, {}, { option: 'url', value: 'api.example' }],
+    [{ ...destination, maxBatch: -1 }, {}, { option: 'maxBatch', value: -1 }],
+    [{ ...destination, maxBatch: '5' }, {}, { option: 'maxBatch', value: '5' }],
+    [{ ...destination, context: 'xml' }, {}, { option: 'context', value: 'xml' }],
+    [destination, { SLUICE_MAX_BATCH: 'many' }, { option: 'maxBatch', variable: 'SLUICE_MAX_BATCH', value: 'many' }],
+    [destination, { SLUICE_DEBUG: 'maybe' }, { option: 'debug', variable: 'SLUICE_DEBUG', value: 'maybe' }],
+    [destination, { SLUICE_SHUTDOWN_TIMEOUT_MS: '9000' }, { option: 'shutdownTimeoutMs', value: '9000' }],
+    [{ ...destination, retryBaseMs: 9, retryCapMs: 1 }, {}, { option: 'retryBaseMs', value: 9 }],
+    [{ ...destination, url: 'http://api.example' }, {}, { option: 'url', variable: 'SLUICE_URL' }],
+  ])('in %j with %j is a ConfigError that names it', (user, environment, expected) => {
+    const error = mistake(user, environment)
+    expect(error).toMatchObject({ code: 'SLUICE_CONFIG_INVALID', ...expected })
+    expect(error.message).toContain(expected.option)
+    if (expected.variable !== undefined) expect(error.message).toContain(expected.variable)
+  })
+
+  it('names the option that is missing and the variable that could set it', () => {
+    expect(mistake({ url: 'https://api.example' })).toMatchObject({
+      code: 'SLUICE_CONFIG_MISSING',
+      option: 'apiKey',
+      variable: 'SLUICE_API_KEY',
+    })
+    expect(mistake({ url: 'https://api.example', apiKey: 'k' }).message).toContain('SLUICE_BUCKET')
+  })
+
+  it('names the right option for a misspelt one', () => {
+    expect(mistake({ ...destination, maxBatchs: 1 })).toMatchObject({ code: 'SLUICE_CONFIG_UNKNOWN', option: 'maxBatchs' })
+    expect(mistake({ ...destination, maxBatchs: 1 }).message).toContain('did you mean maxBatch?')
+  })
+
+  it('names the right variable for a misspelt one, and leaves those of Kubernetes alone', () => {
+    const environment = { SLUICE_MAX_BATCHES: '1', SLUICE_SERVICE_HOST: '10.0.0.1', SLUICE_PORT_80_TCP: 'x' }
+    expect(misspeltVariables(environment)).toEqual([{ variable: 'SLUICE_MAX_BATCHES', nearest: 'SLUICE_MAX_BATCH' }])
+  })
+
+  it('does not repeat a key that is wrong', () => {
+    const error = mistake({ ...destination, apiKey: 'se cret' })
+    expect(inspect(error, { depth: 9 })).not.toContain('se cret')
+  })
+
+  it('does not repeat the password in a URL', () => {
+    const error = mistake({ ...destination, url: 'https://user:hunter2@api.example' })
+    expect(inspect(error, { depth: 9 })).not.toContain('hunter2')
+  })
+
+  it('accepts plain http on loopback, and elsewhere when told to', () => {
+    expect(resolved({ url: 'http://127.0.0.1:18400' }).options.url).toBe('http://127.0.0.1:18400')
+    expect(resolved({ url: 'http://[::1]:1' }).options.url).toBe('http://[::1]:1')
+    expect(resolved({ url: 'http://api.example', allowInsecure: true }).options.url).toBe('http://api.example')
+  })
+})

@@ -1,0 +1,45 @@
+import type { Clock } from '../../src/delivery/clock.js'
+import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+
+/** A service in the test's hands, behind the port of delivery: what it answers, and after how long. */
+export class ScriptedSender implements Sender {
+  readonly maxDepth: number
+  /** Bodies in the order in which they were sent. */
+  readonly sent: string[] = []
+  closed = false
+  inFlight = 0
+  maxInFlight = 0
+  answer: (body: string) => Outcome = () => ({ type: 'delivered' })
+  latencyMs = 1
+  readonly #clock: Clock
+
+  constructor(clock: Clock, { maxDepth = 1 } = {}) {
+    this.#clock = clock
+    this.maxDepth = maxDepth
+  }
+
+  async send({ records, settle }: Batch): Promise<void> {
+    this.sent.push(...records.map(({ body }) => body))
+    this.inFlight += records.length
+    this.maxInFlight = Math.max(this.maxInFlight, this.inFlight)
+    await new Promise<void>((resolve) => this.#clock.schedule(resolve, this.latencyMs))
+    this.inFlight -= records.length
+    records.forEach(({ body }, index) => {
+      settle(index, this.answer(body))
+    })
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+  }
+}
+
+export const answers = {
+  delivered: { type: 'delivered' },
+  rejected: { type: 'rejected', status: 400, reason: 'bad', validationErrors: [] },
+  refused: { type: 'retry', exchange: 'unsent', reason: 'ECONNREFUSED', backPressure: false },
+  reset: { type: 'retry', exchange: 'ambiguous', reason: 'ECONNRESET', backPressure: false },
+  busy: { type: 'retry', exchange: 'answered', reason: '503', backPressure: true },
+  wrongKey: { type: 'pause', status: 401, scope: 'key', reason: 'wrong key' },
+  noBucket: { type: 'pause', status: 404, scope: 'lane', reason: 'no bucket' },
+} as const satisfies Record<string, Outcome>

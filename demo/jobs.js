@@ -16,7 +16,10 @@ export function startJobs() {
     run++
     logger.debug('job started', { run })
     if (run % 7 === 0) {
-      logger.error('report could not be rendered', new Error('template missing', { cause: new Error('ENOENT report.hbs') }))
+      logger.error(
+        'report could not be rendered',
+        new Error('template missing', { cause: new Error('ENOENT report.hbs') }),
+      )
       return
     }
     if (run % 2 === 0) {

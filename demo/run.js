@@ -36,20 +36,16 @@ await application.ended
 const logs = await readBack(receiver, 'logs')
 const values = await readBack(receiver, 'values')
 const names = new Map(Object.entries(events).map(([name, number]) => [number, name]))
-printTable(
-  'log records by level',
-  tally(logs.map(({ level }) => level)),
-)
-printTable(
-  'value records by event',
-  tally(values.map(({ eventId }) => `${eventId} ${names.get(eventId)}`)),
-)
+printTable('log records by level', tally(logs.map(({ level }) => level)))
+printTable('value records by event', tally(values.map(({ eventId }) => `${eventId} ${names.get(eventId)}`)))
 
 const dropped = Object.values(ledger.dropped).reduce((sum, count) => sum + Number(count), 0)
 const total = logs.length + values.length
 const agree = ledger.accepted === total && ledger.delivered === total && total > 0
 if (process.stdin.isTTY) say(`The receiver stays at ${receiver.url} (x-api-key: ${receiver.apiKey}) until Ctrl-C.\n`)
-say(`ledger    accepted=${ledger.accepted} delivered=${ledger.delivered} rejected=${ledger.rejected} dropped=${dropped}`)
+say(
+  `ledger    accepted=${ledger.accepted} delivered=${ledger.delivered} rejected=${ledger.rejected} dropped=${dropped}`,
+)
 say(`receiver  logs=${logs.length} values=${values.length} total=${total}`)
 process.exitCode = agree ? 0 : 1
 

@@ -30,5 +30,7 @@ for (const [name, command] of Object.entries(steps)) {
   })
   if (status !== 0) failed.push(name)
 }
-process.stdout.write(failed.length === 0 ? '\nThe gate is open.\n' : `\nThe gate is closed: ${failed.join(', ')} failed.\n`)
+process.stdout.write(
+  failed.length === 0 ? '\nThe gate is open.\n' : `\nThe gate is closed: ${failed.join(', ')} failed.\n`,
+)
 process.exitCode = failed.length === 0 ? 0 : 1

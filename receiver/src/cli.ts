@@ -20,7 +20,9 @@ switch (command.type) {
       (receiver) => {
         const { json, data } = command.arguments
         const { url, project, apiKey } = receiver
-        process.stdout.write(json ? `${JSON.stringify({ url, project, apiKey })}\n` : greeting({ url, project, apiKey, data }))
+        process.stdout.write(
+          json ? `${JSON.stringify({ url, project, apiKey })}\n` : greeting({ url, project, apiKey, data }),
+        )
         for (const signal of ['SIGTERM', 'SIGINT'] as const) {
           process.once(signal, () => void receiver.close().then(() => process.exit(0)))
         }

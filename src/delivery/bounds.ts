@@ -61,7 +61,9 @@ export class Bounds {
         held += queue.bytesOf(lower as Severity)
       }
     }
-    return this.#records - records < this.#limits.maxQueueRecords && this.#bytes - held + bytes <= this.#limits.maxQueueBytes
+    return (
+      this.#records - records < this.#limits.maxQueueRecords && this.#bytes - held + bytes <= this.#limits.maxQueueBytes
+    )
   }
 
   #oldestOf(severity: Severity): { lane: Lane; record: Pending } | undefined {

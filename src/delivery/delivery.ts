@@ -240,12 +240,13 @@ export class Delivery {
     const first = lane.hold?.kind !== 'paused'
     const own = first || lane.hold === this.#keyPause ? undefined : lane.hold
     const hold = cause.scope === 'key' ? this.#keyPause : (own ?? this.#hold('paused'))
-    for (const each of cause.scope === 'key' ? this.#lanes : [lane]) {
+    const concerned = cause.scope === 'key' ? this.#lanes : [lane]
+    for (const each of concerned) {
       if (each.hold !== hold) each.hold?.release(each)
       hold.keep(each)
-      for (const drain of this.#drains) drain.giveUp(each)
       this.#describe(each)
     }
+    for (const drain of this.#drains) for (const each of concerned) drain.giveUp(each)
     if (first) this.#tell((observer) => observer.paused(lane.name, cause))
   }
 

@@ -26,7 +26,13 @@ export class Lane {
   severeFirst = false
   readonly #generations: Generation[] = [{ number: 0, outstanding: 0 }]
 
-  constructor(plan: { name: LaneName; index: number; clock: Clock; bounds: ConcurrencyBounds; due: (lane: Lane) => void }) {
+  constructor(plan: {
+    name: LaneName
+    index: number
+    clock: Clock
+    bounds: ConcurrencyBounds
+    due: (lane: Lane) => void
+  }) {
     this.name = plan.name
     this.index = plan.index
     this.concurrency = new Concurrency(plan.bounds)

@@ -15,7 +15,12 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
   if (status >= 200 && status < 300) return judged(status, body)
   if (status >= 300 && status < 400) {
     const target = location === undefined ? '' : ` to ${location}`
-    return { type: 'pause', status, scope: 'lane', reason: `the service redirects${target} (${status}); set that as the URL` }
+    return {
+      type: 'pause',
+      status,
+      scope: 'lane',
+      reason: `the service redirects${target} (${status}); set that as the URL`,
+    }
   }
   if (recordFaults.has(status)) return { type: 'rejected', status, ...complaint(status, body) }
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
@@ -28,7 +33,11 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
       ...(wait === undefined ? {} : { retryAfterMs: wait }),
     }
   }
-  return { type: 'pause', status, ...(pauses[status] ?? { scope: 'lane', reason: `the service answered ${status}; check the URL` }) }
+  return {
+    type: 'pause',
+    status,
+    ...(pauses[status] ?? { scope: 'lane', reason: `the service answered ${status}; check the URL` }),
+  }
 }
 
 /** Statuses that speak of one record and not of the sender's set-up. */
@@ -49,11 +58,15 @@ function judged(status: number, body: string): Outcome {
 
 function complaint(status: number, body: string): { reason: string; validationErrors: readonly ValidationError[] } {
   const answer = readObject(body)
-  const validationErrors = Array.isArray(answer?.validationErrors) ? answer.validationErrors.filter(isValidationError) : []
+  const validationErrors = Array.isArray(answer?.validationErrors)
+    ? answer.validationErrors.filter(isValidationError)
+    : []
   const errors: unknown[] = Array.isArray(answer?.errors) ? answer.errors : []
   const words = [
     ...validationErrors.map(({ name, message }) => `${name}: ${message}`),
-    ...errors.map((error) => (typeof error === 'object' ? String((error as { message?: unknown })?.message) : String(error))),
+    ...errors.map((error) =>
+      typeof error === 'object' ? String((error as { message?: unknown })?.message) : String(error),
+    ),
   ]
   return {
     reason: `the service refused the record (${status})${words.length === 0 ? '' : `: ${words.join('; ')}`}`,

@@ -190,6 +190,7 @@ function first(value: string | string[] | undefined): string | undefined {
 }
 
 function describe(error: Error & { code?: string }): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map((each) => describe(each)).join('; ')
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map((each) => describe(each)).join('; ')
   return error.message === '' ? (error.code ?? error.name) : error.message
 }

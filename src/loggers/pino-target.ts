@@ -63,7 +63,13 @@ function lowestLevel(level: string | undefined, values: Record<string, number> |
   const number = values?.[level] ?? severityNumber(level)
   if (number !== undefined) return number
   const message = `option level (SLUICE_LEVEL): expected a level of the logger, got ${JSON.stringify(level)}`
-  throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option: 'level', variable: 'SLUICE_LEVEL', value: level, message })
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_INVALID',
+    option: 'level',
+    variable: 'SLUICE_LEVEL',
+    value: level,
+    message,
+  })
 }
 
 /** pino's number for a name of another logger, so that one SLUICE_LEVEL serves all. */

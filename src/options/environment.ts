@@ -34,7 +34,10 @@ export function misspeltVariables(environment: Environment): { variable: string;
   return Object.keys(environment)
     .filter((variable) => variable.startsWith('SLUICE_') && !known.has(variable))
     .flatMap((variable) => {
-      const nearest = nearestName(variable.slice('SLUICE_'.length), [...known].map((name) => name.slice('SLUICE_'.length)))
+      const nearest = nearestName(
+        variable.slice('SLUICE_'.length),
+        [...known].map((name) => name.slice('SLUICE_'.length)),
+      )
       return nearest === undefined ? [] : [{ variable, nearest: `SLUICE_${nearest}` }]
     })
 }

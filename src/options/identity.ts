@@ -42,7 +42,11 @@ export function serviceIdentity(environment: Environment): {
   }
 }
 
-export function machineIdentity(): { readonly machineName: string; readonly runtime: number; readonly runtimeVersion: string } {
+export function machineIdentity(): {
+  readonly machineName: string
+  readonly runtime: number
+  readonly runtimeVersion: string
+} {
   const { bun, deno } = process.versions as { bun?: string; deno?: string }
   const runtime = bun !== undefined ? runtimes.bun : deno !== undefined ? runtimes.deno : runtimes.node
   return { machineName: hostname(), runtime, runtimeVersion: `v${bun ?? deno ?? process.versions.node}` }

@@ -41,10 +41,17 @@ export class Tracker {
     if (this.#told.has(kind)) return
     this.#told.add(kind)
     const expected = what === 'eventId' ? 'a whole number from 0' : 'a Date or milliseconds since 1970'
-    this.#engine.telling.misused('SLUICE_INVALID_EVENT', `track: expected ${what} to be ${expected}, got ${shown(value)}`)
+    this.#engine.telling.misused(
+      'SLUICE_INVALID_EVENT',
+      `track: expected ${what} to be ${expected}, got ${shown(value)}`,
+    )
   }
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value === 'number' ? String(value) : typeof value
+  return typeof value === 'string'
+    ? JSON.stringify(value.slice(0, 40))
+    : typeof value === 'number'
+      ? String(value)
+      : typeof value
 }

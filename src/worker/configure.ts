@@ -1,5 +1,5 @@
-import type { SluiceOptions } from '../options/options.js'
 import { misspeltVariables } from '../options/environment.js'
+import type { SluiceOptions } from '../options/options.js'
 import { type Resolution, resolve, type Sources } from '../options/resolve.js'
 import type { RecordKind } from '../records/wire.js'
 import { printLine } from './telling.js'

@@ -25,7 +25,13 @@ type Message =
       readonly lanes: readonly LaneName[]
       readonly memory: SharedArrayBuffer
     }
-  | { readonly type: 'drain'; readonly mode: DrainMode; readonly id: string; readonly request: string; readonly timeoutMs: number }
+  | {
+      readonly type: 'drain'
+      readonly mode: DrainMode
+      readonly id: string
+      readonly request: string
+      readonly timeoutMs: number
+    }
   | { readonly type: 'drained'; readonly request: string }
 
 /**
@@ -71,7 +77,10 @@ export class ProcessEngines {
     for (const lane of lanes) {
       const name = `${lane.kind}/${lane.bucket}`
       const before = this.#past.get(name)
-      this.#past.set(name, before === undefined ? lane : { ...lane, ...sumLedger([before, lane], 0), ...nameAndState(lane) })
+      this.#past.set(
+        name,
+        before === undefined ? lane : { ...lane, ...sumLedger([before, lane], 0), ...nameAndState(lane) },
+      )
     }
   }
 

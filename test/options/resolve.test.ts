@@ -131,7 +131,10 @@ describe('a mistake in the configuration', () => {
   })
 
   it('names the right option for a misspelt one', () => {
-    expect(mistake({ ...destination, maxBatchs: 1 })).toMatchObject({ code: 'SLUICE_CONFIG_UNKNOWN', option: 'maxBatchs' })
+    expect(mistake({ ...destination, maxBatchs: 1 })).toMatchObject({
+      code: 'SLUICE_CONFIG_UNKNOWN',
+      option: 'maxBatchs',
+    })
     expect(mistake({ ...destination, maxBatchs: 1 }).message).toContain('did you mean maxBatch?')
   })
 

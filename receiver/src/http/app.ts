@@ -13,7 +13,15 @@ export function buildApp({ storage, keys }: { storage: Storage; keys: Keys }): F
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
     // 400 must name each bad field and what was sent, so that nothing is converted, removed or left unsaid.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true, verbose: true, useDefaults: false } },
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        allErrors: true,
+        verbose: true,
+        useDefaults: false,
+      },
+    },
   })
   app.setErrorHandler(answerFailure)
   app.setNotFoundHandler((request, reply) => refuse(reply, 404, `there is no ${request.method} ${request.url}`))

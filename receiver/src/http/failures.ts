@@ -48,7 +48,13 @@ function validationErrors(errors: readonly SchemaError[]): ValidationError[] {
   return [...byName.values()]
 }
 
-function validationError({ instancePath, keyword, params, message = 'is invalid', data }: SchemaError): ValidationError {
+function validationError({
+  instancePath,
+  keyword,
+  params,
+  message = 'is invalid',
+  data,
+}: SchemaError): ValidationError {
   const path = instancePath.slice(1).replaceAll('/', '.')
   const within = (field: unknown) => (path === '' ? String(field) : `${path}.${field}`)
   if (keyword === 'required') {

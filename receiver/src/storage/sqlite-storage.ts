@@ -1,5 +1,5 @@
-import { type Database, openSqlite, type Statement } from './open-sqlite.js'
 import { GroupCommit } from './group-commit.js'
+import { type Database, openSqlite, type Statement } from './open-sqlite.js'
 import type { NewRecord, RecordKind, RecordQuery, Storage, StoredRecord } from './storage.js'
 
 const schemaSql = `

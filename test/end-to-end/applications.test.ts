@@ -10,7 +10,11 @@ beforeEach(async () => {
 
 describe('an application that logs with pino', () => {
   it('has every line at the receiver after a natural end, in order, with its fields', async () => {
-    const ended = await runProgram('pino-natural-end.js', { ...receiver.variables, SLUICE_APP_NAME: 'shop', SLUICE_ENV: 'qa' })
+    const ended = await runProgram('pino-natural-end.js', {
+      ...receiver.variables,
+      SLUICE_APP_NAME: 'shop',
+      SLUICE_ENV: 'qa',
+    })
     expect(ended).toEqual({ code: 0, signal: null, stdout: '', stderr: '' })
     const logs = await receiver.logs()
     expect(logs).toHaveLength(202)
@@ -27,7 +31,9 @@ describe('an application that logs with pino', () => {
       message: 'with an event {"request":"r-1"}',
       eventId: 1001,
     })
-    expect(logs.find(({ level }) => level === 'error')!.message).toMatch(/^failed\nError: boom\n[^]*caused by: Error: inner/)
+    expect(logs.find(({ level }) => level === 'error')!.message).toMatch(
+      /^failed\nError: boom\n[\s\S]*caused by: Error: inner/,
+    )
   })
 
   it('names itself after its package.json when nobody tells it otherwise', async () => {
@@ -68,7 +74,10 @@ describe('an application that logs with pino', () => {
   })
 
   it('fails at its start, as with any target of pino, when the configuration is wrong, and says which variable', async () => {
-    const { code, stderr } = await runProgram('pino-natural-end.js', { ...receiver.variables, SLUICE_MAX_BATCH: 'many' })
+    const { code, stderr } = await runProgram('pino-natural-end.js', {
+      ...receiver.variables,
+      SLUICE_MAX_BATCH: 'many',
+    })
     expect(code).toBe(1)
     expect(stderr).toContain('SLUICE_MAX_BATCH (option maxBatch): expected a whole number from 1 to 1024, got "many"')
   })
@@ -96,7 +105,10 @@ describe('an application of winston and track', () => {
   it('says in one line how much was not delivered before a natural end', async () => {
     await receiver.close()
     const ended = await runProgram('natural-end.js', { ...receiver.variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '300' })
-    expect(ended).toMatchObject({ code: 0, stderr: 'sluice: 400 records not delivered before the end of the process\n' })
+    expect(ended).toMatchObject({
+      code: 0,
+      stderr: 'sluice: 400 records not delivered before the end of the process\n',
+    })
   })
 })
 

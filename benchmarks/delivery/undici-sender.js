@@ -1,0 +1,38 @@
+import { createSluice } from 'sluice'
+import { Pool } from 'undici'
+import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
+
+// Delivery with the undici sender against bare undici requests on as many connections: what do queue, ledger and retries cost?
+const records = 20_000
+const server = await startServer()
+const destination = { url: server.url, apiKey: 'benchmark', bucket: 'b', maxConnections: 32 }
+const sluice = createSluice(destination)
+const pool = new Pool(server.url, { connections: destination.maxConnections })
+
+const medians = await compare({
+  'bare undici.request, 32 connections': () =>
+    perRecord(records, async () => {
+      let next = 0
+      const body = JSON.stringify({ timeStamp: Date.now(), eventId: 1001, appName: 'benchmark', env: 'benchmark' })
+      const headers = { 'x-api-key': 'benchmark', 'content-type': 'application/json', accept: 'application/json' }
+      await Promise.all(
+        Array.from({ length: destination.maxConnections }, async () => {
+          while (next++ < records) {
+            const answer = await pool.request({ method: 'POST', path: '/value_tracking/b', body, headers })
+            await answer.body.json()
+          }
+        }),
+      )
+    }),
+  'sluice, at most 32 connections': () =>
+    perRecord(records, async () => {
+      for (let number = 0; number < records; number++) sluice.track(1001)
+      await sluice.flush({ timeoutMs: 60_000 })
+    }),
+})
+printMedians(medians)
+
+const { accepted, delivered } = await sluice.close()
+if (accepted !== delivered) throw new Error(`accepted ${accepted}, delivered ${delivered}`)
+await pool.close()
+server.stop()

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { caller, log } from './support.js'
+
+const cli = join(import.meta.dirname, '../dist/cli.js')
+const running = new Set<ChildProcess>()
+let data: string
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
+})
+afterEach(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  running.clear()
+  await rm(data, { recursive: true })
+})
+
+function start(...args: string[]) {
+  const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  const exit = once(child, 'exit') as Promise<[number | null, string | null]>
+  return { child, exit }
+}
+
+/** Start until ready, with --json. */
+async function ready(...args: string[]) {
+  const { child, exit } = start('--json', '--port', '0', ...args)
+  const lines: string[] = []
+  const reader = createInterface({ input: child.stdout })
+  reader.on('line', (line) => lines.push(line))
+  await once(reader, 'line')
+  return { child, exit, lines, ...(JSON.parse(lines[0]!) as { url: string; project: string; apiKey: string | null }) }
+}
+
+async function failure(...args: string[]): Promise<string> {
+  const { child, exit } = start(...args)
+  const [stderr, [code]] = await Promise.all([text(child.stderr), exit])
+  expect(code).toBe(1)
+  return stderr
+}
+
+describe('sluice-receiver --json', () => {
+  it('prints exactly one line when it is ready, and stops gracefully on SIGTERM', async () => {
+    const { child, exit, lines, url, project, apiKey } = await ready('--data', ':memory:')
+    expect(lines).toEqual([`{"url":"${url}","project":"demo","apiKey":"${apiKey}"}`])
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect((await caller({ url, apiKey })('POST', `/logs/${project}`, log)).status).toBe(201)
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+  })
+
+  it('shows the key at the first start only, keeps its hash, and mints another when asked', async () => {
+    const first = await ready('--data', data)
+    expect(first.apiKey).toMatch(/^\S{30,}$/)
+    await caller(first)('POST', '/logs/demo', log)
+    first.child.kill('SIGTERM')
+    await first.exit
+    expect(readFileSync(join(data, 'receiver.sqlite')).includes(first.apiKey!)).toBe(false)
+
+    const second = await ready('--data', data)
+    expect(second.apiKey).toBeNull()
+    expect((await caller({ ...first, url: second.url })('GET', '/api/logs/demo')).body.total).toBe(1)
+    second.child.kill('SIGTERM')
+    await second.exit
+
+    const third = await ready('--data', data, '--new-key')
+    expect(third.apiKey).not.toBe(first.apiKey)
+    for (const apiKey of [first.apiKey, third.apiKey]) {
+      expect((await caller({ url: third.url, apiKey })('GET', '/api/logs/demo')).status).toBe(200)
+    }
+  })
+
+  it('loses nothing that it has acknowledged when it is killed', async () => {
+    const first = await ready('--data', data)
+    const post = caller(first)
+    const acknowledged: number[] = []
+    const load = Promise.all(
+      Array.from({ length: 16 }, async (_, lane) => {
+        for (let number = lane; ; number += 16) {
+          const { status } = await post('POST', '/logs/demo', { ...log, eventId: number })
+          if (status === 201) acknowledged.push(number)
+          if (acknowledged.length === 300) first.child.kill('SIGKILL')
+        }
+      }),
+    )
+    await expect(load).rejects.toThrow()
+    await first.exit
+
+    const second = await ready('--data', data)
+    const read = caller({ ...first, url: second.url })
+    const { body } = await read('GET', '/api/logs/demo?limit=1000')
+    const stored = new Set(body.list.map(({ eventId }: { eventId: number }) => eventId))
+    expect(acknowledged.length).toBeGreaterThanOrEqual(300)
+    expect(acknowledged.filter((number) => !stored.has(number))).toEqual([])
+    expect(body.total).toBe(stored.size)
+  })
+})
+
+describe('sluice-receiver for a person', () => {
+  it('greets with the address, the key and a snippet to paste', async () => {
+    const { child } = start('--port', '0', '--data', ':memory:')
+    let greeting = ''
+    for await (const chunk of child.stdout) {
+      greeting += chunk
+      if (greeting.includes('SLUICE_BUCKET')) break
+    }
+    const key = /\n {2}(slk_\S+)\n/.exec(greeting)![1]
+    expect(greeting).toMatch(/^sluice-receiver is ready at http:\/\/127\.0\.0\.1:\d+ /)
+    expect(greeting).toContain(`export SLUICE_API_KEY=${key}\n`)
+    expect(greeting).toContain('export SLUICE_BUCKET=demo\n')
+  })
+
+  it('says in one line that a port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const stderr = await failure('--port', String(port), '--data', ':memory:')
+    expect(stderr).toBe(`sluice-receiver: port ${port} on 127.0.0.1 is taken; choose another with --port\n`)
+    server.close()
+  })
+
+  it('says in one line that a data folder cannot be used', async () => {
+    const stderr = await failure('--port', '0', '--data', join(cli, 'below-a-file'))
+    expect(stderr).toMatch(/^sluice-receiver: cannot use the data folder [^\n]+\n$/)
+  })
+
+  it.each([
+    [['--colour', 'red'], '--colour'],
+    [['--port', 'many'], '--port'],
+    [['--port', '70000'], '--port'],
+    [['--port'], '--port'],
+    [['extra'], 'extra'],
+  ])('says in one line what is wrong with %j', async (args, named) => {
+    const stderr = await failure(...args)
+    expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
+    expect(stderr).toContain(named)
+  })
+})

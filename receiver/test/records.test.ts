@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { log, startReceiverForTest, value } from './support.js'
+
+let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
+beforeEach(async () => {
+  receiver = await startReceiverForTest()
+})
+afterEach(() => receiver.close())
+
+const accepted = { result: true, validationErrors: [], errors: [] }
+
+describe('POST /logs/{bucketId}', () => {
+  it('answers 201 and keeps every field', async () => {
+    const full = {
+      ...log,
+      machineName: 'm',
+      eventId: 7,
+      env: 'qa',
+      appVersion: '1.2.3',
+      runtimeVersion: 'v20',
+      runtime: 1,
+    }
+    expect(await receiver.call('POST', '/logs/demo', full)).toMatchObject({ status: 201, body: accepted })
+    const { body } = await receiver.call('GET', '/api/logs/demo')
+    expect(body).toEqual({ total: 1, list: [{ id: 1, receivedAt: expect.stringMatching(/^\d{4}-.*Z$/), ...full }] })
+  })
+
+  it('keeps texts as they came, to the last character', async () => {
+    for (const message of ['', 'nul \u0000 end', 'lone \ud800', '😀 ünï', '\u001b[31mred', '"{}\\']) {
+      await receiver.call('POST', '/logs/demo', { ...log, message })
+      const { body } = await receiver.call('GET', '/api/logs/demo?limit=1')
+      expect(body.list[0].message).toBe(message)
+    }
+  })
+
+  it('answers 400 with one entry for each bad field, and null for what is missing', async () => {
+    const { status, body } = await receiver.call('POST', '/logs/demo', {
+      timeStamp: '1700000000000',
+      level: 7,
+      appName: 'shop',
+      runtime: '1',
+      colour: 'red',
+    })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ result: false, errors: [] })
+    expect([...body.validationErrors].sort((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+      { name: 'colour', attemptedValue: 'red', message: 'colour is not a field of this record' },
+      { name: 'level', attemptedValue: 7, message: 'level must be string' },
+      { name: 'message', attemptedValue: null, message: 'message is required' },
+      { name: 'runtime', attemptedValue: '1', message: 'runtime must be number' },
+      { name: 'timeStamp', attemptedValue: '1700000000000', message: 'timeStamp must be number' },
+    ])
+    expect((await receiver.call('GET', '/api/logs/demo')).body.total).toBe(0)
+  })
+
+  it.each([
+    ['', 'body'],
+    ['{"timeStamp":', 'body'],
+    ['[]', 'body'],
+    ['null', 'body'],
+    ['"text"', 'body'],
+  ])('answers 400 to a body of %j', async (sent, name) => {
+    const { status, body } = await receiver.call('POST', '/logs/demo', sent)
+    expect(status).toBe(400)
+    expect(body.validationErrors).toEqual([expect.objectContaining({ name, message: expect.any(String) })])
+  })
+
+  it('answers 413 to a body of more than 1 MiB and 415 to another content type', async () => {
+    const large = { ...log, message: 'x'.repeat(1_100_000) }
+    expect((await receiver.call('POST', '/logs/demo', large)).status).toBe(413)
+    expect((await receiver.call('POST', '/logs/demo', '<a/>', { 'content-type': 'text/xml' })).status).toBe(415)
+  })
+
+  it('stores a record once, however often it comes with the same idempotency key, and echoes the key', async () => {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { status, headers } = await receiver.call('POST', '/logs/demo', log, { 'idempotency-key': 'k-1' })
+      expect(status).toBe(201)
+      expect(headers.get('idempotency-key')).toBe('k-1')
+    }
+    await receiver.call('POST', '/logs/demo', log, { 'idempotency-key': 'k-2' })
+    expect((await receiver.call('GET', '/api/logs/demo')).body).toMatchObject({ total: 2, list: { length: 2 } })
+  })
+})
+
+describe('POST /value_tracking/{bucketId}', () => {
+  it('answers 201 and keeps every field', async () => {
+    const full = { ...value, env: 'qa', appVersion: '1.2.3', runtimeVersion: 'v20', runtime: 1 }
+    expect(await receiver.call('POST', '/value_tracking/demo', full)).toMatchObject({ status: 201, body: accepted })
+    const { body } = await receiver.call('GET', '/api/values/demo')
+    expect(body).toMatchObject({ total: 1, list: [full] })
+  })
+
+  it('answers 400 with an entry for each of its required fields', async () => {
+    const { status, body } = await receiver.call('POST', '/value_tracking/demo', {})
+    expect(status).toBe(400)
+    expect(body.validationErrors.map(({ name }: { name: string }) => name)).toEqual(['timeStamp', 'eventId', 'appName'])
+  })
+
+  it('does not take the document’s sample body, whose fields it does not list', async () => {
+    const sample = { name: 'n', slug: 's', section: 'x', imageUrl: 'u' }
+    const { status, body } = await receiver.call('POST', '/value_tracking/demo', { ...value, ...sample })
+    expect(status).toBe(400)
+    expect(body.validationErrors.map(({ name }: { name: string }) => name).sort()).toEqual(Object.keys(sample).sort())
+  })
+})
+
+describe('every operation', () => {
+  const operations = [
+    ['POST', '/logs/demo', log],
+    ['POST', '/value_tracking/demo', value],
+    ['GET', '/api/logs/demo', undefined],
+    ['GET', '/api/values/demo', undefined],
+  ] as const
+
+  it.each(operations)('%s %s answers 401 without a key and with a wrong one', async (method, path, body) => {
+    for (const key of ['', 'wrong', `${receiver.apiKey}x`]) {
+      const answer = await receiver.call(method, path, body, { 'x-api-key': key })
+      expect(answer).toMatchObject({
+        status: 401,
+        body: { success: false, errors: [{ correlationId: expect.any(String), message: expect.any(String) }] },
+      })
+    }
+  })
+
+  it.each(operations)('%s %s takes the key as a bearer token, too', async (method, path, body) => {
+    const headers = { 'x-api-key': '', authorization: `Bearer ${receiver.apiKey}` }
+    expect((await receiver.call(method, path, body, headers)).status).toBeLessThan(300)
+  })
+
+  it.each(operations)('%s %s answers 404 for an unknown bucket, whatever the body', async (method, path, body) => {
+    const elsewhere = path.replace('demo', 'elsewhere')
+    for (const sent of body === undefined ? [undefined] : [body, {}, '{"broken']) {
+      const answer = await receiver.call(method, elsewhere, sent)
+      expect(answer).toMatchObject({
+        status: 404,
+        body: { success: false, errors: [{ message: expect.stringContaining('elsewhere') }] },
+      })
+    }
+  })
+
+  it('answers 401 before 404', async () => {
+    expect((await receiver.call('POST', '/logs/elsewhere', log, { 'x-api-key': 'wrong' })).status).toBe(401)
+  })
+})
+
+describe('reading', () => {
+  it('gives the newest first, with limit, level, eventId and before', async () => {
+    for (let number = 1; number <= 5; number++) {
+      const level = number % 2 === 0 ? 'error' : 'info'
+      await receiver.call('POST', '/logs/demo', { ...log, level, message: `line ${number}`, eventId: number })
+    }
+    const messages = async (query: string) => {
+      const { body } = await receiver.call('GET', `/api/logs/demo?${query}`)
+      return { total: body.total, lines: body.list.map(({ message }: { message: string }) => message) }
+    }
+    expect(await messages('')).toEqual({ total: 5, lines: ['line 5', 'line 4', 'line 3', 'line 2', 'line 1'] })
+    expect(await messages('limit=2')).toEqual({ total: 5, lines: ['line 5', 'line 4'] })
+    expect(await messages('limit=2&before=4')).toEqual({ total: 5, lines: ['line 3', 'line 2'] })
+    expect(await messages('level=error')).toEqual({ total: 2, lines: ['line 4', 'line 2'] })
+    expect(await messages('eventId=3')).toEqual({ total: 1, lines: ['line 3'] })
+    expect(await messages('level=error&eventId=3')).toEqual({ total: 0, lines: [] })
+  })
+
+  it.each(['limit=x', 'limit=-1', 'before=1.5', 'eventId=', 'colour=red'])('answers 400 to ?%s', async (query) => {
+    const { status, body } = await receiver.call('GET', `/api/logs/demo?${query}`)
+    expect(status).toBe(400)
+    expect(body.validationErrors[0].name).toBe(query.split('=')[0])
+  })
+})

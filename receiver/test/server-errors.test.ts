@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqlite } from '../dist/storage/open-sqlite.js'
+import { log, startReceiverForTest } from './support.js'
+
+let data: string
+let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
+  receiver = await startReceiverForTest({ data })
+  // A database without its table is a fault that no request can be blamed for.
+  const saboteur = openSqlite(join(data, 'receiver.sqlite'))
+  saboteur.exec('DROP TABLE records')
+  saboteur.close()
+})
+afterEach(async () => {
+  delete process.env.NODE_ENV
+  await receiver.close()
+  await rm(data, { recursive: true })
+})
+
+describe('an unexpected error', () => {
+  it('is 500 with a correlation id and, outside production, the stack', async () => {
+    process.env.NODE_ENV = 'development'
+    const { status, body, headers } = await receiver.call('POST', '/logs/demo', log)
+    expect(status).toBe(500)
+    expect(body).toMatchObject({ success: false, result: false, validationErrors: [] })
+    expect(body.errors).toEqual([
+      {
+        correlationId: headers.get('x-correlation-id'),
+        message: expect.stringContaining('records'),
+        stack: expect.stringContaining('\n    at '),
+      },
+    ])
+  })
+
+  it('shows neither stack nor cause in production', async () => {
+    process.env.NODE_ENV = 'production'
+    const { status, body } = await receiver.call('POST', '/logs/demo', log)
+    expect(status).toBe(500)
+    expect(body.errors).toEqual([{ correlationId: expect.any(String), message: 'unexpected server error' }])
+  })
+})
+
+describe('the SQLite of the receiver', () => {
+  it('comes with its binaries, so that nothing is compiled at installation', () => {
+    const require = createRequire(import.meta.url)
+    expect(() => require('@photostructure/sqlite')).not.toThrow()
+  })
+})

@@ -1,0 +1,39 @@
+import { type Receiver, type ReceiverOptions, startReceiver } from 'sluice-receiver'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared, field by field, with what the API says.
+  readonly body: any
+}
+
+/** The receiver under test and a client that sends exactly what it is told. */
+export async function startReceiverForTest(options: ReceiverOptions = {}) {
+  const receiver = await startReceiver({ port: 0, data: ':memory:', ...options })
+  return { ...receiver, call: caller(receiver) }
+}
+
+export function caller({ url, apiKey }: Pick<Receiver, 'url' | 'apiKey'>) {
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+  }
+}
+
+export const log = { timeStamp: 1_700_000_000_000, level: 'info', message: 'hello', appName: 'shop' }
+export const value = { timeStamp: 1_700_000_000_000, eventId: 1001, appName: 'shop' }

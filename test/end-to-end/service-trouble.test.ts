@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSluice, type Ledger, type Sluice } from 'sluice'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
+
+let data: string
+let receiver: TestReceiver
+let sluice: Sluice | undefined
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'sluice-test-'))
+  receiver = await startTestReceiver({ data })
+})
+afterEach(async () => {
+  await sluice?.close({ timeoutMs: 0 })
+  sluice = undefined
+  await receiver.close()
+  await rm(data, { recursive: true })
+})
+
+const quick = { retryBaseMs: 10, retryCapMs: 50, onError: () => {} }
+const portOf = (url: string) => Number(new URL(url).port)
+
+function dropped({ dropped }: Ledger): number {
+  return Object.values(dropped).reduce((sum, count) => sum + count, 0)
+}
+
+describe('when the service is down and then up again', () => {
+  it('delivers every record once, those from before, during and after', async () => {
+    sluice = createSluice({ ...receiver.options, ...quick })
+    for (let event = 0; event < 100; event++) sluice.track(event)
+    await sluice.flush()
+    await receiver.close()
+
+    for (let event = 100; event < 200; event++) sluice.track(event)
+    const during = await sluice.flush({ timeoutMs: 300 })
+    expect(during).toMatchObject({ accepted: 200, delivered: 100 })
+    expect(during.queued + during.inFlight).toBe(100)
+    expect(during.lanes.find(({ kind }) => kind === 'values')).toMatchObject({
+      state: 'outage',
+      lastError: expect.stringContaining('ECONNREFUSED'),
+    })
+
+    receiver = await startTestReceiver({ data, port: portOf(receiver.url), knownKey: receiver.apiKey })
+    for (let event = 200; event < 300; event++) sluice.track(event)
+    const after = await sluice.flush({ timeoutMs: 10_000 })
+    expect(after).toMatchObject({ accepted: 300, delivered: 300, queued: 0, inFlight: 0, rejected: 0 })
+    const events = (await receiver.values()).map(({ eventId }) => eventId).sort((a, b) => a - b)
+    expect(events).toEqual(Array.from({ length: 300 }, (_, event) => event))
+  })
+})
+
+describe('when the queue is full', () => {
+  it('keeps the newest up to the bound, counts what it drops, and says so', async () => {
+    const told: string[] = []
+    await receiver.close()
+    const onError = (error: Error) => told.push(error.message)
+    sluice = createSluice({ ...receiver.options, ...quick, maxQueueRecords: 50, onError })
+    for (let event = 0; event < 1000; event++) sluice.track(event)
+    const during = sluice.stats()
+    expect(during.queued + during.inFlight).toBe(50)
+    expect(dropped(during)).toBe(950)
+    expect(during.dropped['queue-full']).toBe(950)
+
+    receiver = await startTestReceiver({ data, port: portOf(receiver.url), knownKey: receiver.apiKey })
+    const after = await sluice.flush({ timeoutMs: 10_000 })
+    expect(after).toMatchObject({ accepted: 1000, delivered: 50, queued: 0, inFlight: 0 })
+    expect(told).toEqual([expect.stringContaining('950 value records dropped (queue-full)')])
+    const events = (await receiver.values()).map(({ eventId }) => eventId).sort((a, b) => a - b)
+    expect(events).toEqual(Array.from({ length: 50 }, (_, index) => 950 + index))
+  })
+})
+
+describe('when the service refuses', () => {
+  it('pauses on a wrong key and tells once, with the records kept', async () => {
+    const told: string[] = []
+    const onError = (error: Error) => told.push(error.message)
+    sluice = createSluice({ ...receiver.options, ...quick, onError, apiKey: 'wrong' })
+    for (let event = 0; event < 10; event++) sluice.track(event)
+    const ledger = await sluice.flush()
+    expect(ledger).toMatchObject({ accepted: 10, queued: 10, delivered: 0 })
+    expect(ledger.lanes.map(({ state }) => state)).toEqual(['paused', 'paused'])
+    expect(told).toEqual([expect.stringContaining('check SLUICE_API_KEY')])
+  })
+
+  it('pauses on an unknown bucket', async () => {
+    const told: string[] = []
+    const onError = (error: Error) => told.push(error.message)
+    sluice = createSluice({ ...receiver.options, ...quick, onError, bucket: 'elsewhere' })
+    sluice.track(1)
+    expect(await sluice.flush()).toMatchObject({ queued: 1, delivered: 0 })
+    expect(told).toEqual([expect.stringContaining('check SLUICE_BUCKET')])
+  })
+})
+
+describe('an instance', () => {
+  it('is disposed of by await using, delivering first', async () => {
+    {
+      await using inner = createSluice({ ...receiver.options })
+      inner.track(7)
+    }
+    expect((await receiver.values()).map(({ eventId }) => eventId)).toEqual([7])
+  })
+
+  it('closes twice as well as once, and counts what comes after', async () => {
+    sluice = createSluice({ ...receiver.options, onError: () => {} })
+    sluice.track(1)
+    expect(await sluice.close()).toMatchObject({ accepted: 1, delivered: 1 })
+    sluice.track(2)
+    expect(await sluice.close()).toMatchObject({ accepted: 2, delivered: 1, dropped: { closed: 1 } })
+  })
+})

@@ -1,0 +1,67 @@
+import { SluiceTransport } from 'sluice/winston'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import winston from 'winston'
+import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
+
+let receiver: TestReceiver
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+})
+afterEach(() => receiver.close())
+
+const ended = (logger: winston.Logger) =>
+  new Promise<void>((resolve, reject) => {
+    logger.once('finish', resolve).once('error', reject)
+    logger.end()
+  })
+
+describe('an application that logs with winston', () => {
+  it('has every line at the receiver when its logger finishes', async () => {
+    const logger = winston.createLogger({
+      level: 'debug',
+      format: winston.format.json(),
+      transports: [new SluiceTransport(receiver.options)],
+    })
+    for (let number = 0; number < 100; number++) logger.info(`line ${number}`, { number })
+    logger.error('failed', new Error('boom'))
+    await ended(logger)
+    const logs = await receiver.logs()
+    expect(logs).toHaveLength(101)
+    expect(logs.map(({ message }) => message)).toContain('line 99 {"number":99}')
+    expect(logs.find(({ level }) => level === 'error')!.message).toMatch(/^failed boom\nError: boom\n {4}at /)
+  })
+
+  it('takes the level of the transport and winston-transport’s own options', async () => {
+    const transport = new SluiceTransport({ ...receiver.options, level: 'warn', format: winston.format.uncolorize() })
+    const logger = winston.createLogger({ level: 'silly', transports: [transport] })
+    logger.info('not this')
+    logger.warn('but this')
+    await ended(logger)
+    expect((await receiver.logs()).map(({ message }) => message)).toEqual(['but this'])
+  })
+
+  it('calls back synchronously, works without a callback, returns true and emits logged', async () => {
+    const transport = new SluiceTransport(receiver.options)
+    const info = Object.freeze({ level: 'info', message: 'm' })
+    let calledBack = false
+    let emitted: unknown
+    transport.once('logged', (logged) => {
+      emitted = logged
+    })
+    const returned = transport.log(info, () => {
+      calledBack = true
+    })
+    expect({ returned, calledBack, emitted }).toEqual({ returned: true, calledBack: true, emitted: info })
+    expect(transport.log(info)).toBe(true)
+    const logger = winston.createLogger({ transports: [transport] })
+    await ended(logger)
+    expect(await receiver.logs()).toHaveLength(2)
+  })
+
+  it('throws a ConfigError where the transport is made', () => {
+    expect(() => new SluiceTransport({ ...receiver.options, maxBatch: 0 })).toThrow(
+      expect.objectContaining({ code: 'SLUICE_CONFIG_INVALID', option: 'maxBatch', value: 0 }),
+    )
+    expect(() => new SluiceTransport({ ...receiver.options, buckt: 'demo' } as object)).toThrow('did you mean bucket?')
+  })
+})

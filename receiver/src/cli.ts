@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { helpText, readArguments } from './arguments.js'
 import { greeting } from './greeting.js'

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { caller, log } from './support.js'
 
-const cli = join(import.meta.dirname, '../dist/cli.js')
+const cli = join(import.meta.dirname, '../bin/sluice-receiver.js')
 const running = new Set<ChildProcess>()
 let data: string
 

@@ -58,6 +58,22 @@ describe('an application that logs with winston', () => {
     expect(await receiver.logs()).toHaveLength(2)
   })
 
+  it('counts a line that the service refuses as rejected, tells why, and delivers the others', async () => {
+    const told: string[] = []
+    const transport = new SluiceTransport({
+      ...receiver.options,
+      maxMessageBytes: 4_000_000,
+      onError: (error) => told.push(error.message),
+    })
+    const logger = winston.createLogger({ transports: [transport] })
+    logger.info('before')
+    logger.info('x'.repeat(2_000_000))
+    logger.info('after')
+    await ended(logger)
+    expect((await receiver.logs()).map(({ message }) => message).sort()).toEqual(['after', 'before'])
+    expect(told).toEqual([expect.stringMatching(/^the service refused the record \(413\)/)])
+  })
+
   it('throws a ConfigError where the transport is made', () => {
     expect(() => new SluiceTransport({ ...receiver.options, maxBatch: 0 })).toThrow(
       expect.objectContaining({ code: 'SLUICE_CONFIG_INVALID', option: 'maxBatch', value: 0 }),

@@ -1,5 +1,9 @@
 /** What one batch showed about the server. */
 export interface Sample {
+  /** When the batch left, on the clock. */
+  readonly startedAt: number
+  /** Now, on the clock. */
+  readonly endedAt: number
   /** Records in the batch that got a success. */
   readonly successes: number
   /** From the start of the batch to the first success, in ms; undefined without one. */
@@ -15,24 +19,45 @@ export interface Sample {
 export interface ConcurrencyBounds {
   readonly maxConnections: number
   readonly maxDepth: number
+  /** A round that takes longer, in ms, and twice as long as it could, means that what we sent waits at the server. */
+  readonly patienceMs: number
 }
 
 /**
  * How many records may be in flight: connections × depth.
  *
- * Slow start doubles the limit per round trip until the first sign of back-pressure; from then on it grows by one per round
- * trip while it is used and the round trip is not above its moving mean, and shrinks to 0.9 on back-pressure or on a round
- * trip above mean + 2.5 deviations. Mean and deviation are those of TCP (V. Jacobson, "Congestion Avoidance and Control",
- * SIGCOMM 1988). Depth follows 1 + time to the first answer ÷ time between answers.
+ * Slow start doubles the limit in each round (as many answers as the limit) until the first sign of too much. From then on
+ * it follows the curve of CUBIC (RFC 9438), counted in rounds instead of seconds: back quickly to just below the limit at
+ * which the last sign came, a plateau there, then further and further beyond, as long as rounds are no slower than usual.
+ * The sign is back-pressure; or a round whose mean time to the first answer is above the moving mean by 2.5 deviations (mean
+ * and deviation move as those of TCP, RFC 6298); or one that tries the patience, which is a fraction of the request time-out,
+ * and is twice the best of the last minute: then it is our own records that queue at the server. A sign costs a tenth of the
+ * limit, and answers to what left before it do not count again.
+ *
+ * Depth follows 1 + time to the first answer ÷ time between answers: a far server gets deep batches, one that takes
+ * pipelined requests one by one gets more connections.
  */
 export class Concurrency {
   readonly #bounds: ConcurrencyBounds
   #limit = 1
-  #slowStart = true
   #depth = 1
+  #slowStart = true
+  /** The limit at the last sign of too much, and the rounds since. */
+  #ceiling = 1
+  #rounds = 0
+  #shrunkAt = Number.NEGATIVE_INFINITY
   #meanMs: number | undefined
   #deviationMs = 0
-  #samplesUntilCut = 0
+  #slow = false
+  /** Answers that make this round. */
+  #roundTarget = 1
+  #roundAnswers = 0
+  #roundSumMs = 0
+  #roundSamples = 0
+  /** Best rounds of this half minute and of the one before. */
+  #bestMs = Number.POSITIVE_INFINITY
+  #bestBeforeMs = Number.POSITIVE_INFINITY
+  #bestSince = 0
 
   constructor(bounds: ConcurrencyBounds) {
     this.#bounds = bounds
@@ -53,44 +78,91 @@ export class Concurrency {
     this.#depth = 1
     this.#slowStart = true
     this.#meanMs = undefined
-    this.#samplesUntilCut = 0
+    this.#deviationMs = 0
+    this.#slow = false
+    this.#beginRound()
   }
 
-  add({ successes, firstAnswerMs, betweenAnswersMs, backPressure, limited }: Sample): void {
-    this.#samplesUntilCut = Math.max(0, this.#samplesUntilCut - Math.max(1, successes))
-    if (backPressure) this.#shrink()
+  add(sample: Sample): void {
+    const { successes, firstAnswerMs, betweenAnswersMs, backPressure, limited } = sample
+    if (backPressure) this.#shrink(sample)
     if (firstAnswerMs === undefined) return
 
-    const mean = this.#meanMs ?? firstAnswerMs
-    const excess = firstAnswerMs - mean
-    const late = excess > 2.5 * this.#deviationMs + clockGrainMs
-    this.#meanMs = mean + excess / 8
-    this.#deviationMs += (Math.abs(excess) - this.#deviationMs) / 4
+    this.#followDepth(firstAnswerMs, betweenAnswersMs)
+    if (limited && !backPressure) this.#grow(successes)
+    this.#roundAnswers += successes
+    this.#roundSumMs += firstAnswerMs
+    this.#roundSamples++
+    if (this.#roundAnswers >= this.#roundTarget) this.#endRound(sample)
+  }
 
-    if (betweenAnswersMs !== undefined) {
-      const wanted = 1 + firstAnswerMs / Math.max(betweenAnswersMs, clockGrainMs / 10)
-      this.#depth += (Math.min(wanted, this.#bounds.maxDepth) - this.#depth) / 4
-    } else if (this.#bounds.maxDepth > 1 && limited && this.depth === 1) {
-      this.#depth = 2
+  #followDepth(firstAnswerMs: number, betweenAnswersMs: number | undefined): void {
+    if (this.#bounds.maxDepth === 1) return
+    // One answer says nothing about the time between two: try two.
+    const wanted = betweenAnswersMs === undefined ? 2 : 1 + firstAnswerMs / Math.max(betweenAnswersMs, finestGapMs)
+    if (betweenAnswersMs === undefined && this.#depth >= wanted) return
+    this.#depth += (Math.min(wanted, this.#bounds.maxDepth) - this.#depth) / 4
+  }
+
+  #grow(successes: number): void {
+    const most = this.#bounds.maxConnections * this.#bounds.maxDepth
+    if (this.#slowStart) {
+      this.#limit = Math.min(most, this.#limit + successes)
+      return
     }
-    if (late && !this.#slowStart) this.#shrink()
-    else if (limited && !backPressure) this.#grow(successes, excess)
+    if (this.#slow) return
+    this.#rounds += successes / this.#limit
+    const curve = this.#ceiling * (1 + steepness * (this.#rounds - roundsToCeiling) ** 3)
+    // Never faster than slow start, whatever the curve says.
+    this.#limit = Math.min(most, Math.max(this.#limit, Math.min(curve, this.#limit + successes)))
   }
 
-  #grow(successes: number, excess: number): void {
-    if (this.#slowStart) this.#limit += successes
-    else if (excess <= clockGrainMs) this.#limit += successes / this.#limit
-    this.#limit = Math.min(this.#limit, this.#bounds.maxConnections * this.#bounds.maxDepth)
+  #endRound(sample: Sample): void {
+    const meanOfRound = this.#roundSumMs / this.#roundSamples
+    const excess = meanOfRound - (this.#meanMs ?? meanOfRound)
+    const late = excess > 2.5 * this.#deviationMs + clockGrainMs
+    this.#meanMs = (this.#meanMs ?? meanOfRound) + excess / 8
+    this.#slow = excess > this.#deviationMs + clockGrainMs
+    this.#deviationMs += (Math.abs(excess) - this.#deviationMs) / 4
+    if (late || this.#queuesAtServer(meanOfRound, sample.endedAt)) this.#shrink(sample)
+    this.#beginRound()
   }
 
-  /** At most once per round trip: the answers to what is in flight already tell of the same event. */
-  #shrink(): void {
+  #queuesAtServer(meanOfRound: number, now: number): boolean {
+    if (now - this.#bestSince > halfMinuteMs) {
+      this.#bestBeforeMs = this.#bestMs
+      this.#bestMs = meanOfRound
+      this.#bestSince = now
+    }
+    this.#bestMs = Math.min(this.#bestMs, meanOfRound)
+    return meanOfRound > this.#bounds.patienceMs && meanOfRound > 2 * Math.min(this.#bestMs, this.#bestBeforeMs)
+  }
+
+  #beginRound(): void {
+    this.#roundTarget = this.#limit
+    this.#roundAnswers = 0
+    this.#roundSumMs = 0
+    this.#roundSamples = 0
+  }
+
+  #shrink({ startedAt, endedAt }: Sample): void {
+    if (startedAt < this.#shrunkAt) return
     this.#slowStart = false
-    if (this.#samplesUntilCut > 0) return
-    this.#samplesUntilCut = this.#limit
-    this.#limit = Math.max(1, this.#limit * 0.9)
+    this.#ceiling = this.#limit
+    this.#limit = Math.max(1, this.#limit * shrinkTo)
+    this.#rounds = 0
+    this.#shrunkAt = endedAt
   }
 }
 
+/** What is left of the limit after a sign of too much. */
+const shrinkTo = 0.9
+/** Rounds until the limit is back where the sign came. */
+const roundsToCeiling = 8
+/** So that the curve begins at `shrinkTo` of the ceiling. */
+const steepness = (1 - shrinkTo) / roundsToCeiling ** 3
 /** Round trips that differ by less are the same: event loops are no finer. */
 const clockGrainMs = 1
+const halfMinuteMs = 30_000
+/** Answers that come together came one event-loop turn apart at most. */
+const finestGapMs = 0.01

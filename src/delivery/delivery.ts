@@ -23,6 +23,8 @@ export interface DeliveryPlan {
   readonly limits: Limits
   readonly maxConnections: number
   readonly maxBatch: number
+  /** What the sender gives one request; delivery keeps the service's queue far below it. */
+  readonly requestTimeoutMs: number
   readonly retry: BackoffBounds
   readonly probe: BackoffBounds
   /** What makes the idempotency keys of this delivery unlike those of any other. */
@@ -59,6 +61,7 @@ export class Delivery {
     const bounds = {
       maxConnections: plan.maxConnections,
       maxDepth: Math.min(plan.maxBatch, plan.sender.maxDepth),
+      patienceMs: plan.requestTimeoutMs / 4,
     }
     const due = (lane: Lane) => this.#supplied(lane)
     this.#lanes = plan.lanes.map((name, index) => new Lane({ name, index, bounds, due, clock: plan.clock }))
@@ -204,8 +207,8 @@ export class Delivery {
   #conclude(lane: Lane, { startedAt, successes, returned, ...timing }: ExchangeResult): void {
     const pause = returned.find(({ outcome }) => outcome.type === 'pause')?.outcome
     const backPressure = returned.some(({ outcome }) => outcome.type === 'retry' && outcome.backPressure)
-    const limited = this.#dispatchers.get(lane)!.saturated
-    lane.concurrency.add({ ...timing, successes, backPressure, limited })
+    const limited = lane.ready.length > 0
+    lane.concurrency.add({ ...timing, startedAt, endedAt: this.#plan.clock.now(), successes, backPressure, limited })
 
     const alone = lane.lastSuccessAt >= startedAt && pause === undefined
     for (const { record, outcome } of returned.toReversed()) {

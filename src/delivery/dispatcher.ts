@@ -18,11 +18,6 @@ export class Dispatcher {
     this.#carry = carry
   }
 
-  /** Whether all connections are in use: what held the lane back was the limit. */
-  get saturated(): boolean {
-    return this.#carriers >= this.#lane.concurrency.connections
-  }
-
   /** Records have come or the way is free. What arrives in the same turn of the event loop shares the first batch. */
   wake(): void {
     if (this.#awake) return

@@ -48,6 +48,7 @@ export class Engine {
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections,
       maxBatch,
+      requestTimeoutMs,
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,

@@ -26,6 +26,7 @@ function setUp(changes: Partial<DeliveryPlan> = {}) {
     limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 },
     maxConnections: 8,
     maxBatch: 8,
+    requestTimeoutMs: 10_000,
     retry: { baseMs: 500, capMs: 30_000 },
     probe: { baseMs: 30_000, capMs: 300_000 },
     keyPrefix: 'test',

@@ -2,46 +2,92 @@ import type { Clock, Timer } from '../../src/delivery/clock.js'
 
 interface Alarm {
   readonly at: number
+  readonly order: number
   readonly task: () => void
+  cancelled: boolean
 }
 
 /** Time that moves only when a test moves it. */
 export class VirtualClock implements Clock {
   #now = 0
-  readonly #alarms = new Set<Alarm>()
+  #order = 0
+  #pending = 0
+  /** A binary heap, earliest first. */
+  readonly #alarms: Alarm[] = []
 
   now(): number {
     return this.#now
   }
 
   schedule(task: () => void, delayMs: number): Timer {
-    const alarm = { at: this.#now + Math.max(0, delayMs), task }
-    this.#alarms.add(alarm)
-    return { cancel: () => void this.#alarms.delete(alarm) }
+    const alarm: Alarm = { at: this.#now + Math.max(0, delayMs), order: this.#order++, task, cancelled: false }
+    this.#push(alarm)
+    this.#pending++
+    return {
+      cancel: () => {
+        if (!alarm.cancelled) this.#pending--
+        alarm.cancelled = true
+      },
+    }
   }
 
+  /** Timers that are set and have neither fired nor been cancelled. */
   get timers(): number {
-    return this.#alarms.size
+    return this.#pending
   }
 
   /** Let `ms` pass: every timer that comes due fires in order, and what it sets off has run before the next. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     await settle()
-    for (;;) {
-      const next = [...this.#alarms].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
-      if (next === undefined) break
-      this.#alarms.delete(next)
-      this.#now = Math.max(this.#now, next.at)
+    for (let next = this.#alarms[0]; next !== undefined && next.at <= end; next = this.#alarms[0]) {
+      this.#pop()
+      if (next.cancelled) continue
+      this.#now = next.at
+      next.cancelled = true
+      this.#pending--
       next.task()
-      await settle()
+      // Timers of the same moment may fire together; what they set off runs before time goes on.
+      if (this.#alarms[0]?.at !== this.#now) await settle()
     }
     this.#now = end
     await settle()
   }
+
+  #push(alarm: Alarm): void {
+    const heap = this.#alarms
+    let index = heap.push(alarm) - 1
+    while (index > 0) {
+      const parent = (index - 1) >> 1
+      if (!isBefore(alarm, heap[parent]!)) break
+      heap[index] = heap[parent]!
+      index = parent
+    }
+    heap[index] = alarm
+  }
+
+  #pop(): void {
+    const heap = this.#alarms
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
+    let index = 0
+    for (;;) {
+      let child = 2 * index + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++
+      if (!isBefore(heap[child]!, last)) break
+      heap[index] = heap[child]!
+      index = child
+    }
+    heap[index] = last
+  }
 }
 
-/** Let everything that needs no time happen. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+function isBefore(a: Alarm, b: Alarm): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order)
+}
+
+/** Let everything that needs no time happen: promises settle completely between two turns of the event loop. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }

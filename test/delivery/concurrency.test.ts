@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { Delivery } from '../../src/delivery/delivery.js'
+import { type ServerModel, SimulatedServer } from '../support/simulated-server.js'
+import { VirtualClock } from '../support/virtual-clock.js'
+
+interface Scenario extends ServerModel {
+  readonly title: string
+  readonly maxConnections: number
+  readonly maxDepth: number
+  /** Records per second that nobody could exceed, in the time that is measured. */
+  readonly attainable: number
+}
+
+const warmUpMs = 10_000
+const measuredMs = 5000
+const requestTimeoutMs = 10_000
+
+/** A lane that never runs out of records, against the server, through the whole of delivery. */
+async function simulate({ maxConnections, maxDepth, attainable, ...model }: Scenario) {
+  const clock = new VirtualClock()
+  const server = new SimulatedServer(clock, { ...model, maxDepth })
+  let seed = 42
+  const delivery = new Delivery({
+    lanes: [{ kind: 'logs', bucket: 'b' }],
+    sender: server,
+    clock,
+    random: () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return seed / 2 ** 31
+    },
+    observer: { dropped() {}, rejected() {}, paused() {}, resumed() {} },
+    limits: { maxQueueRecords: 1e9, maxQueueBytes: 1e12 },
+    maxConnections,
+    maxBatch: maxDepth,
+    requestTimeoutMs,
+    retry: { baseMs: 500, capMs: 30_000 },
+    probe: { baseMs: 30_000, capMs: 300_000 },
+    keyPrefix: 'simulation',
+  })
+  const stepMs = 50
+  const enough = Math.ceil(attainable * (stepMs / 1000) * 1.5) + 2 * maxConnections * maxDepth
+  const run = async (ms: number) => {
+    for (let elapsed = 0; elapsed < ms; elapsed += stepMs) {
+      const { queued } = delivery.stats()
+      for (let missing = enough - queued; missing > 0; missing--) delivery.accept(0, { body: '{}', severity: 2 })
+      await clock.advance(stepMs)
+    }
+  }
+  await run(warmUpMs)
+  server.slowestMs = 0
+  const before = server.delivered
+  await run(measuredMs)
+  const rate = ((server.delivered - before) / measuredMs) * 1000
+  const { connections, depth } = delivery.stats().lanes[0]!
+  return { rate, slowestMs: server.slowestMs, refusedShare: server.refused / (server.delivered + server.refused), connections, depth }
+}
+
+/** Times as they are on a busy network: many short ones, some very long. */
+function exponential(meanMs: number): () => number {
+  let seed = 7
+  return () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return -meanMs * Math.log(1 - seed / 2 ** 31)
+  }
+}
+
+const scenarios: Scenario[] = [
+  { title: '5 ms', serviceMs: () => 5, maxConnections: 16, maxDepth: 16, attainable: 256 / 0.005 },
+  { title: '50 ms', serviceMs: () => 50, maxConnections: 64, maxDepth: 64, attainable: 4096 / 0.05 },
+  { title: '500 ms', serviceMs: () => 500, maxConnections: 64, maxDepth: 64, attainable: 4096 / 0.5 },
+  { title: '50 ms, no pipelining', serviceMs: () => 50, maxConnections: 64, maxDepth: 1, attainable: 64 / 0.05 },
+  {
+    title: '20 in flight, beyond refused',
+    serviceMs: () => 10,
+    capacity: 20,
+    maxConnections: 64,
+    maxDepth: 64,
+    attainable: 20 / 0.01,
+  },
+  {
+    title: '20 in flight, beyond waits',
+    serviceMs: () => 10,
+    capacity: 20,
+    beyondCapacity: 'wait',
+    maxConnections: 64,
+    maxDepth: 64,
+    attainable: 20 / 0.01,
+  },
+  {
+    title: '20 in flight at 200 ms, beyond waits',
+    serviceMs: () => 200,
+    capacity: 20,
+    beyondCapacity: 'wait',
+    maxConnections: 64,
+    maxDepth: 64,
+    attainable: 20 / 0.2,
+  },
+  {
+    title: 'answers of exponential times, mean 50 ms',
+    serviceMs: exponential(50),
+    maxConnections: 64,
+    maxDepth: 1,
+    attainable: 64 / 0.05,
+  },
+  {
+    title: 'one by one per connection, 5 ms',
+    serviceMs: () => 5,
+    pipelined: 'one-by-one',
+    maxConnections: 64,
+    maxDepth: 64,
+    attainable: 64 / 0.005,
+  },
+  {
+    title: 'one by one per connection, 50 ms',
+    serviceMs: () => 50,
+    pipelined: 'one-by-one',
+    maxConnections: 64,
+    maxDepth: 64,
+    attainable: 64 / 0.05,
+  },
+  {
+    title: 'step up, 20 to 100 ms at 5 s',
+    serviceMs: (now) => (now < 5000 ? 20 : 100),
+    maxConnections: 32,
+    maxDepth: 32,
+    attainable: 1024 / 0.1,
+  },
+  {
+    title: 'step down, 100 to 20 ms at 5 s',
+    serviceMs: (now) => (now < 5000 ? 100 : 20),
+    maxConnections: 32,
+    maxDepth: 32,
+    attainable: 1024 / 0.02,
+  },
+  {
+    title: 'bursts of 429: 50 ms in every 5 s',
+    serviceMs: () => 10,
+    refusing: (now) => now % 5000 > 4950,
+    maxConnections: 16,
+    maxDepth: 16,
+    attainable: (256 / 0.01) * 0.99,
+  },
+]
+
+describe('connections and depth, in virtual time', () => {
+  it.each(scenarios)('reach 90 % of the attainable rate within 10 s, with less than 1 % refused: $title', async (scenario) => {
+    const { rate, slowestMs, refusedShare, connections, depth } = await simulate(scenario)
+    const share = rate / scenario.attainable
+    console.log(
+      `${scenario.title.padEnd(36)} ${Math.round(rate)}/s of ${Math.round(scenario.attainable)} (${(share * 100).toFixed(1)} %), ` +
+        `${(refusedShare * 100).toFixed(3)} % refused, ${connections} connections × ${depth}, slowest answer ${Math.round(slowestMs)} ms`,
+    )
+    expect(share).toBeGreaterThanOrEqual(0.9)
+    expect(refusedShare).toBeLessThan(0.01)
+    expect(slowestMs).toBeLessThan(requestTimeoutMs)
+  })
+})

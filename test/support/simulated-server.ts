@@ -1,0 +1,75 @@
+import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { VirtualClock } from './virtual-clock.js'
+
+export interface ServerModel {
+  /** What one request takes, in ms, at this moment of the simulation. */
+  readonly serviceMs: (nowMs: number) => number
+  /** Requests that it works on at the same time; what comes beyond is refused with 429, or waits. @default no limit */
+  readonly capacity?: number
+  readonly beyondCapacity?: 'refuse' | 'wait'
+  /** Whether pipelined requests of one connection are worked on side by side or one by one. @default 'side-by-side' */
+  readonly pipelined?: 'side-by-side' | 'one-by-one'
+  /** Whether everything is refused with 429 at this moment. */
+  readonly refusing?: (nowMs: number) => boolean
+}
+
+/** A server in virtual time, behind the port of delivery. */
+export class SimulatedServer implements Sender {
+  readonly maxDepth: number
+  delivered = 0
+  refused = 0
+  busy = 0
+  /** The longest that a request waited for its answer, in ms. */
+  slowestMs = 0
+  readonly #model: ServerModel
+  readonly #clock: VirtualClock
+  readonly #waiting: (() => void)[] = []
+
+  constructor(clock: VirtualClock, { maxDepth, ...model }: ServerModel & { maxDepth: number }) {
+    this.maxDepth = maxDepth
+    this.#model = model
+    this.#clock = clock
+  }
+
+  async send({ records, settle }: Batch): Promise<void> {
+    const oneByOne = this.#model.pipelined === 'one-by-one'
+    let answered = 0
+    await new Promise<void>((resolve) => {
+      const answer = (index: number, outcome: Outcome) => {
+        settle(index, outcome)
+        if (++answered === records.length) resolve()
+        else if (oneByOne) this.#serve((next) => answer(index + 1, next))
+      }
+      // Requests of one moment share one timer where that changes nothing.
+      if (oneByOne) this.#serve((outcome) => answer(0, outcome))
+      else records.forEach((_, index) => this.#serve((outcome) => answer(index, outcome)))
+    })
+  }
+
+  async close(): Promise<void> {}
+
+  #serve(answer: (outcome: Outcome) => void): void {
+    const { capacity = Number.POSITIVE_INFINITY, beyondCapacity = 'refuse', refusing } = this.#model
+    const cameAt = this.#clock.now()
+    if (refusing?.(this.#clock.now()) || (this.busy >= capacity && beyondCapacity === 'refuse')) {
+      this.refused++
+      this.#clock.schedule(() => answer(tooMany), 1)
+      return
+    }
+    if (this.busy >= capacity) this.#waiting.push(() => this.#work(answer, cameAt))
+    else this.#work(answer, cameAt)
+  }
+
+  #work(answer: (outcome: Outcome) => void, cameAt: number): void {
+    this.busy++
+    this.#clock.schedule(() => {
+      this.busy--
+      this.delivered++
+      this.slowestMs = Math.max(this.slowestMs, this.#clock.now() - cameAt)
+      this.#waiting.shift()?.()
+      answer({ type: 'delivered' })
+    }, this.#model.serviceMs(this.#clock.now()))
+  }
+}
+
+const tooMany: Outcome = { type: 'retry', exchange: 'answered', reason: '429', backPressure: true }

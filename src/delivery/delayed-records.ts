@@ -36,7 +36,7 @@ export class DelayedRecords {
     }
     record.slot = number
     slot.records.set(record, { notBefore })
-    this.queue.push(record)
+    this.queue.putBack(record)
   }
 
   remove(record: Pending): void {

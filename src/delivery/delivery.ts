@@ -52,7 +52,7 @@ export class Delivery {
   readonly #outage: Hold
   readonly #keyPause: Hold
   #sequence = 0
-  #closing: Promise<Ledger> | undefined
+  #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
   #closed = false
 
   constructor(plan: DeliveryPlan) {
@@ -97,6 +97,7 @@ export class Delivery {
       generation: lane.generation,
       attempts: 0,
       slot: undefined,
+      heapIndex: -1,
       previous: undefined,
       next: undefined,
     }
@@ -119,45 +120,60 @@ export class Delivery {
    * Wait until what was accepted so far is settled. Every lane makes one attempt at once, except inside a Retry-After; a lane
    * that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
    */
-  flush({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
-    return new Promise((resolve) => {
-      const finish = () => {
-        timer.cancel()
-        this.#drains.delete(drain)
-        resolve(this.stats())
-      }
-      const timer = this.#plan.clock.schedule(finish, timeoutMs, true)
-      const drain = new Drain(this.#lanes, finish)
-      this.#drains.add(drain)
-      for (const lane of this.#lanes) {
-        lane.delayed.releaseNow()
-        lane.hold?.probeNow(lane)
-        drain.check(lane)
-      }
-    })
+  async flush({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
+    return this.#drain(timeoutMs).ledger
   }
 
   /**
    * Take no more, flush, then release everything. What could not be delivered by then is counted as dropped by `shutdown`.
-   * Every call gives the same promise.
+   * Every call gives the same promise; the earliest of their deadlines counts.
    */
   close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
-    this.#closing ??= this.#close(timeoutMs)
-    return this.#closing
+    if (this.#closing === undefined) {
+      for (const lane of this.#lanes) lane.severeFirst = true
+      const drain = this.#drain(timeoutMs)
+      this.#closing = { drain, ledger: drain.ledger.then(() => this.#release()) }
+      return this.#closing.ledger
+    }
+    const { drain, ledger } = this.#closing
+    const timer = this.#plan.clock.schedule(drain.end, timeoutMs, true)
+    void ledger.then(() => timer.cancel())
+    return ledger
   }
 
-  async #close(timeoutMs: number): Promise<Ledger> {
-    for (const lane of this.#lanes) lane.severeFirst = true
-    await this.flush({ timeoutMs })
+  /** Begin a drain; `end` ends it before its deadline. */
+  #drain(timeoutMs: number): { readonly ledger: Promise<Ledger>; readonly end: () => void } {
+    let end = () => {}
+    const ledger = new Promise<Ledger>((resolve) => {
+      end = () => {
+        timer.cancel()
+        this.#drains.delete(drain)
+        resolve(this.stats())
+      }
+    })
+    const timer = this.#plan.clock.schedule(end, timeoutMs, true)
+    const drain = new Drain(this.#lanes, end)
+    this.#drains.add(drain)
+    for (const lane of this.#lanes) {
+      lane.delayed.releaseNow()
+      lane.hold?.probeNow(lane)
+      drain.check(lane)
+    }
+    return { ledger, end }
+  }
+
+  async #release(): Promise<Ledger> {
     this.#closed = true
     this.#outage.stop()
     this.#keyPause.stop()
     for (const lane of this.#lanes) {
       lane.hold?.stop()
       lane.closed = true
+      this.#describe(lane)
+    }
+    for (const lane of this.#lanes) {
       const left = [...lane.delayed.clear(), ...lane.cut(Number.POSITIVE_INFINITY)]
       for (const record of left) this.#giveUp(lane, record, { from: 'queued', reason: 'shutdown' })
-      this.#describe(lane)
     }
     for (const exchange of this.#exchanges) {
       for (const record of exchange.abandon()) {
@@ -190,7 +206,7 @@ export class Delivery {
     const result = await exchange.run(this.#plan.sender)
     if (probe) lane.probing = false
     if (!this.#exchanges.delete(exchange)) return
-    this.#conclude(lane, result)
+    this.#conclude(lane, { ...result, probe })
   }
 
   #settled(lane: Lane, record: Pending, outcome: Outcome & { type: 'delivered' | 'rejected' }): void {
@@ -200,18 +216,22 @@ export class Delivery {
       this.book.lastError(lane.index, outcome.reason)
     }
     lane.lastSuccessAt = this.#plan.clock.now()
-    this.#release(lane, record)
+    this.#letGo(lane, record)
     if (outcome.type === 'rejected') this.#tell((observer) => observer.rejected(lane.name, outcome))
   }
 
-  #conclude(lane: Lane, { startedAt, successes, returned, ...timing }: ExchangeResult): void {
+  #conclude(
+    lane: Lane,
+    { startedAt, successes, returned, probe, ...timing }: ExchangeResult & { probe: boolean },
+  ): void {
     const pause = returned.find(({ outcome }) => outcome.type === 'pause')?.outcome
     const backPressure = returned.some(({ outcome }) => outcome.type === 'retry' && outcome.backPressure)
     const limited = lane.ready.length > 0
     lane.concurrency.add({ ...timing, startedAt, endedAt: this.#plan.clock.now(), successes, backPressure, limited })
 
-    const alone = lane.lastSuccessAt >= startedAt && pause === undefined
-    for (const { record, outcome } of returned.toReversed()) {
+    const held = probe && lane.hold !== undefined
+    const alone = pause === undefined && !held && (successes > 0 || lane.lastSuccessAt > startedAt)
+    for (const { record, outcome } of returned) {
       this.book.putBack(lane.index, { ambiguous: outcome.type === 'retry' && outcome.exchange === 'ambiguous' })
       this.book.lastError(lane.index, outcome.reason)
       if (alone && outcome.type === 'retry') this.#delay(lane, record, outcome.retryAfterMs ?? 0)
@@ -297,7 +317,7 @@ export class Delivery {
   /** A record that was held is given up. */
   #giveUp(lane: Lane, record: Pending, loss: { from: 'queued' | 'inFlight'; reason: DropReason }): void {
     this.#drop(lane, { ...loss, bytes: record.bytes })
-    this.#release(lane, record)
+    this.#letGo(lane, record)
   }
 
   #drop(lane: Lane, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
@@ -305,7 +325,7 @@ export class Delivery {
     this.#tell((observer) => observer.dropped(lane.name, { reason: loss.reason, count: 1 }))
   }
 
-  #release(lane: Lane, record: Pending): void {
+  #letGo(lane: Lane, record: Pending): void {
     this.#bounds.release(record.bytes)
     record.generation.outstanding--
     if (record.generation.outstanding > 0) return

@@ -37,7 +37,7 @@ export class Lane {
     this.index = plan.index
     this.concurrency = new Concurrency(plan.bounds)
     this.delayed = new DelayedRecords(plan.clock, (records) => {
-      for (const record of [...records].reverse()) this.ready.putBack(record)
+      for (const record of records) this.ready.putBack(record)
       plan.due(this)
     })
   }

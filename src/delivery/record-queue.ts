@@ -1,5 +1,6 @@
 import type { Severity } from '../records/level.js'
 import type { Outgoing } from './sender.js'
+import { type Sequenced, SequenceHeap } from './sequence-heap.js'
 
 /** Records accepted between two drains: a drain waits for its own generations and for none that come after. */
 export interface Generation {
@@ -7,14 +8,12 @@ export interface Generation {
   outstanding: number
 }
 
-/** A record in a lane. The links belong to the queue that holds it. */
-export interface Pending extends Outgoing {
+/** A record in a lane. Links and heap index belong to the queue that holds it. */
+export interface Pending extends Outgoing, Sequenced {
   readonly severity: Severity
   /** What it counts for in the bounds. */
   readonly bytes: number
   readonly generation: Generation
-  /** Position in the order of acceptance. */
-  readonly sequence: number
   attempts: number
   /** Where it waits for its own retry, while it does. */
   slot: number | undefined
@@ -22,21 +21,24 @@ export interface Pending extends Outgoing {
   next: Pending | undefined
 }
 
+/** Records of one severity: those that came in order are a linked list, those that came back are a heap. */
 interface Chain {
   first: Pending | undefined
   last: Pending | undefined
+  readonly returned: SequenceHeap<Pending>
   length: number
   bytes: number
 }
 
 /**
- * Records in order of acceptance, one chain for each severity. Each operation costs the same at a million records as
- * at ten: what is compared is the heads of seven chains.
+ * Records in order of acceptance, one chain for each severity. A record that is accepted, sent and delivered costs the same at
+ * a million records as at ten: what is compared is the heads of seven chains. Only those that come back cost O(log n).
  */
 export class RecordQueue {
-  readonly #chains: Chain[] = Array.from({ length: 7 }, () => ({
+  readonly #chains: readonly Chain[] = Array.from({ length: 7 }, () => ({
     first: undefined,
     last: undefined,
+    returned: new SequenceHeap<Pending>(),
     length: 0,
     bytes: 0,
   }))
@@ -46,64 +48,57 @@ export class RecordQueue {
     return this.#length
   }
 
+  /** Add a record that was accepted after all that are here. */
   push(record: Pending): void {
-    const chain = this.#chains[record.severity]!
+    const chain = this.#grow(record)
     record.previous = chain.last
     record.next = undefined
     if (chain.last === undefined) chain.first = record
     else chain.last.next = record
     chain.last = record
-    this.#grown(chain, record)
   }
 
-  /** Put back what was taken, so that it leaves first. */
+  /** Put back a record that was taken: it keeps its place in the order of acceptance. */
   putBack(record: Pending): void {
-    const chain = this.#chains[record.severity]!
-    record.next = chain.first
-    record.previous = undefined
-    if (chain.first === undefined) chain.last = record
-    else chain.first.previous = record
-    chain.first = record
-    this.#grown(chain, record)
+    this.#grow(record).returned.add(record)
   }
 
   remove(record: Pending): void {
     const chain = this.#chains[record.severity]!
+    chain.length--
+    chain.bytes -= record.bytes
+    this.#length--
+    if (record.heapIndex >= 0) {
+      chain.returned.remove(record)
+      return
+    }
     if (record.previous === undefined) chain.first = record.next
     else record.previous.next = record.next
     if (record.next === undefined) chain.last = record.previous
     else record.next.previous = record.previous
     record.previous = undefined
     record.next = undefined
-    chain.length--
-    chain.bytes -= record.bytes
-    this.#length--
   }
 
-  /** The record that was accepted first. */
+  /** Take the record that was accepted first. */
   takeOldest(): Pending | undefined {
     let oldest: Pending | undefined
-    for (const { first } of this.#chains) {
-      if (first !== undefined && (oldest === undefined || first.sequence < oldest.sequence)) oldest = first
-    }
+    for (const chain of this.#chains) if (chain.length > 0) oldest = older(oldest, oldestIn(chain))
     if (oldest !== undefined) this.remove(oldest)
     return oldest
   }
 
-  /** The oldest of the most severe records. */
+  /** Take the oldest of the most severe records. */
   takeMostSevere(): Pending | undefined {
-    for (let severity = this.#chains.length - 1; severity >= 0; severity--) {
-      const { first } = this.#chains[severity]!
-      if (first === undefined) continue
-      this.remove(first)
-      return first
-    }
-    return undefined
+    const chain = this.#chains.findLast(({ length }) => length > 0)
+    const record = chain === undefined ? undefined : oldestIn(chain)
+    if (record !== undefined) this.remove(record)
+    return record
   }
 
   /** The oldest record of one severity, left where it is. */
   oldestOf(severity: Severity): Pending | undefined {
-    return this.#chains[severity]!.first
+    return oldestIn(this.#chains[severity]!)
   }
 
   bytesOf(severity: Severity): number {
@@ -114,9 +109,20 @@ export class RecordQueue {
     return this.#chains[severity]!.length
   }
 
-  #grown(chain: Chain, record: Pending): void {
+  #grow(record: Pending): Chain {
+    const chain = this.#chains[record.severity]!
     chain.length++
     chain.bytes += record.bytes
     this.#length++
+    return chain
   }
+}
+
+function oldestIn({ first, returned }: Chain): Pending | undefined {
+  return older(first, returned.first)
+}
+
+function older(one: Pending | undefined, other: Pending | undefined): Pending | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one.sequence < other.sequence ? one : other
 }

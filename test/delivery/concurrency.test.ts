@@ -52,7 +52,13 @@ async function simulate({ maxConnections, maxDepth, attainable, ...model }: Scen
   await run(measuredMs)
   const rate = ((server.delivered - before) / measuredMs) * 1000
   const { connections, depth } = delivery.stats().lanes[0]!
-  return { rate, slowestMs: server.slowestMs, refusedShare: server.refused / (server.delivered + server.refused), connections, depth }
+  return {
+    rate,
+    slowestMs: server.slowestMs,
+    refusedShare: server.refused / (server.delivered + server.refused),
+    connections,
+    depth,
+  }
 }
 
 /** Times as they are on a busy network: many short ones, some very long. */
@@ -143,15 +149,18 @@ const scenarios: Scenario[] = [
 ]
 
 describe('connections and depth, in virtual time', () => {
-  it.each(scenarios)('reach 90 % of the attainable rate within 10 s, with less than 1 % refused: $title', async (scenario) => {
-    const { rate, slowestMs, refusedShare, connections, depth } = await simulate(scenario)
-    const share = rate / scenario.attainable
-    console.log(
-      `${scenario.title.padEnd(36)} ${Math.round(rate)}/s of ${Math.round(scenario.attainable)} (${(share * 100).toFixed(1)} %), ` +
-        `${(refusedShare * 100).toFixed(3)} % refused, ${connections} connections × ${depth}, slowest answer ${Math.round(slowestMs)} ms`,
-    )
-    expect(share).toBeGreaterThanOrEqual(0.9)
-    expect(refusedShare).toBeLessThan(0.01)
-    expect(slowestMs).toBeLessThan(requestTimeoutMs)
-  })
+  it.each(scenarios)(
+    'reach 90 % of the attainable rate within 10 s, with less than 1 % refused: $title',
+    async (scenario) => {
+      const { rate, slowestMs, refusedShare, connections, depth } = await simulate(scenario)
+      const share = rate / scenario.attainable
+      console.log(
+        `${scenario.title.padEnd(36)} ${Math.round(rate)}/s of ${Math.round(scenario.attainable)} (${(share * 100).toFixed(1)} %), ` +
+          `${(refusedShare * 100).toFixed(3)} % refused, ${connections} connections × ${depth}, slowest answer ${Math.round(slowestMs)} ms`,
+      )
+      expect(share).toBeGreaterThanOrEqual(0.9)
+      expect(refusedShare).toBeLessThan(0.01)
+      expect(slowestMs).toBeLessThan(requestTimeoutMs)
+    },
+  )
 })

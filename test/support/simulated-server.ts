@@ -40,9 +40,8 @@ export class SimulatedServer implements Sender {
         if (++answered === records.length) resolve()
         else if (oneByOne) this.#serve((next) => answer(index + 1, next))
       }
-      // Requests of one moment share one timer where that changes nothing.
-      if (oneByOne) this.#serve((outcome) => answer(0, outcome))
-      else records.forEach((_, index) => this.#serve((outcome) => answer(index, outcome)))
+      const atOnce = oneByOne ? 1 : records.length
+      for (let index = 0; index < atOnce; index++) this.#serve((outcome) => answer(index, outcome))
     })
   }
 

@@ -34,6 +34,12 @@ export class Bounds {
     return this.#records < this.#limits.maxQueueRecords && this.#bytes + bytes <= this.#limits.maxQueueBytes
   }
 
+  /** Whether at least half of the room is free. */
+  get roomy(): boolean {
+    const { maxQueueRecords, maxQueueBytes } = this.#limits
+    return this.#records <= maxQueueRecords / 2 && this.#bytes <= maxQueueBytes / 2
+  }
+
   /**
    * Make room for a newcomer at the cost of records that matter no more than it does: the lowest severity first, the oldest
    * first within it. False, and nothing is shed, when even all of them would not be enough.

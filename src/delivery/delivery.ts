@@ -241,6 +241,12 @@ export class Delivery {
     else if (successes > 0) this.#recover(lane)
     else if (returned.length > 0 && !alone) this.#keepOut(lane, returned)
     this.#describe(lane)
+    if (successes > 0 && this.#bounds.roomy && this.#closing === undefined) this.#tellLosses(lane)
+  }
+
+  #tellLosses(lane: Lane): void {
+    const losses = lane.losses.take(this.#plan.clock.now())
+    if (losses !== undefined) this.#tell((observer) => observer.recovered(lane.name, losses))
   }
 
   #delay(lane: Lane, record: Pending, retryAfterMs: number): void {
@@ -322,6 +328,7 @@ export class Delivery {
 
   #drop(lane: Lane, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
     this.book.drop(lane.index, loss)
+    lane.losses.add(loss.reason, this.#plan.clock.now())
     this.#tell((observer) => observer.dropped(lane.name, { reason: loss.reason, count: 1 }))
   }
 

@@ -3,6 +3,7 @@ import { Concurrency, type ConcurrencyBounds } from './concurrency.js'
 import { DelayedRecords } from './delayed-records.js'
 import type { Hold } from './hold.js'
 import type { LaneName, LaneState } from './ledger.js'
+import { LossTally } from './losses.js'
 import { type Generation, type Pending, RecordQueue } from './record-queue.js'
 
 /** The pending records of one bucket and kind, and what is known of their way to the service. */
@@ -24,6 +25,7 @@ export class Lane {
   lastSuccessAt = Number.NEGATIVE_INFINITY
   /** Most severe first, for a process that is about to end. */
   severeFirst = false
+  readonly losses = new LossTally()
   readonly #generations: Generation[] = [{ number: 0, outstanding: 0 }]
 
   constructor(plan: {

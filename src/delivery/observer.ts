@@ -1,4 +1,5 @@
 import type { DropReason, LaneName } from './ledger.js'
+import type { Losses } from './losses.js'
 import type { Outcome } from './sender.js'
 
 /** The port through which delivery tells what somebody should know. What it throws is ignored. */
@@ -11,4 +12,6 @@ export interface Observer {
   paused(lane: LaneName, cause: Outcome & { type: 'pause' }): void
   /** A paused lane delivers again. */
   resumed(lane: LaneName): void
+  /** A lane that had to give up records delivers again and has room; at most once a minute. */
+  recovered(lane: LaneName, losses: Losses): void
 }

@@ -5,7 +5,8 @@ import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { UndiciSender } from '../http/undici-sender.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type MappedLog, RecordEncoder, type ValueFields } from '../records/encode.js'
-import { valueSeverity } from '../records/level.js'
+import { severityOfNumber, valueSeverity } from '../records/level.js'
+import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
 import { Telling } from './telling.js'
 import { packageVersion } from './version.js'
@@ -38,7 +39,7 @@ export class Engine {
       runtime: options.runtime,
     })
     const clock = systemClock
-    this.telling = new Telling({ clock, onError: options.onError })
+    this.telling = new Telling({ clock, onError: options.onError, warn: (message) => this.#warn(message) })
     const { url, maxConnections, maxBatch, requestTimeoutMs, maxQueueRecords, maxQueueBytes } = options
     this.#delivery = new Delivery({
       lanes: this.lanes,
@@ -85,6 +86,12 @@ export class Engine {
   /** Count a `track` call with a bad number. */
   invalid(): void {
     this.#delivery.invalid()
+  }
+
+  #warn(message: string): void {
+    if (this.#logLane === -1) return
+    const timeStamp = inUnit(Date.now(), this.options.timestampUnit)
+    this.log({ fields: { timeStamp, level: 'warn', message }, severity: severityOfNumber(40) })
   }
 
   stats(): Ledger {

@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
 import type { Clock, Timer } from '../delivery/clock.js'
 import type { DropReason, LaneName } from '../delivery/ledger.js'
+import type { Losses } from '../delivery/losses.js'
 import type { Observer } from '../delivery/observer.js'
 import type { Outcome } from '../delivery/sender.js'
 import { SluiceError } from '../errors/sluice-error.js'
@@ -34,12 +35,19 @@ export class Telling implements Observer {
   readonly #onError: ((error: Error) => void) | undefined
   readonly #causes = new Map<string, Cause>()
   readonly #drops = new Map<string, { lane: LaneName; reason: DropReason; count: number }>()
+  readonly #warn: (message: string) => void
   #dropsScheduled = false
   #listening = false
 
-  constructor({ clock, onError }: { clock: Clock; onError: ((error: Error) => void) | undefined }) {
-    this.#clock = clock
-    this.#onError = onError
+  constructor(plan: {
+    readonly clock: Clock
+    readonly onError: ((error: Error) => void) | undefined
+    /** Delivers a log record of ours, of level warn. */
+    readonly warn: (message: string) => void
+  }) {
+    this.#clock = plan.clock
+    this.#onError = plan.onError
+    this.#warn = plan.warn
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
@@ -67,6 +75,14 @@ export class Telling implements Observer {
   resumed(lane: LaneName): void {
     channels.resumed.publish({ ...lane })
     this.#print(`resumed ${lane.kind}`, 1, () => `${laneText(lane)} resumed`)
+  }
+
+  /** The gap in a lane is told in the logs themselves, where somebody will look for what is missing. */
+  recovered(lane: LaneName, { byReason, sinceMs, untilMs }: Losses): void {
+    const wallClock = (moment: number) => new Date(Date.now() - (this.#clock.now() - moment)).toISOString()
+    const total = [...byReason.values()].reduce((sum, count) => sum + count, 0)
+    const reasons = [...byReason].map(([reason, count]) => `${reason} ${count}`).join(', ')
+    this.#warn(`sluice: ${records(total, lane)} lost from ${wallClock(sinceMs)} to ${wallClock(untilMs)} (${reasons})`)
   }
 
   /** Something that concerns no lane, such as a bad event number. */

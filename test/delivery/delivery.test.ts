@@ -22,6 +22,7 @@ function setUp(changes: Partial<DeliveryPlan> = {}) {
       rejected: (lane) => told.push(`${lane.kind} rejected`),
       paused: (lane, { status }) => told.push(`${lane.kind} paused ${status}`),
       resumed: (lane) => told.push(`${lane.kind} resumed`),
+      recovered: (lane, { byReason }) => told.push(`${lane.kind} lost ${[...byReason].join()}`),
     },
     limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 },
     maxConnections: 8,
@@ -275,18 +276,35 @@ describe('the bounds of a delivery', () => {
     await clock.advance(0)
   })
 
+  it('tell once, when there is room again, how many records a lane lost', async () => {
+    const { clock, sender, log, told } = setUp({ limits: { maxQueueRecords: 10, maxQueueBytes: 1000 } })
+    sender.answer = () => answers.refused
+    for (let index = 0; index < 30; index++) log(`record ${index}`)
+    await clock.advance(60_000)
+    sender.answer = () => answers.delivered
+    await clock.advance(60_000)
+    const dropped = told.filter((text) => text.includes('dropped'))
+    expect(dropped).toHaveLength(20)
+    expect(told.filter((text) => !text.includes('dropped'))).toEqual(['logs lost queue-full,20'])
+  })
+
   it('let a record that waits for its own retry go, too', async () => {
-    const { clock, sender, delivery, log } = setUp({ limits: { maxQueueRecords: 3, maxQueueBytes: 1000 } })
+    const { clock, sender, delivery, log } = setUp({ limits: { maxQueueRecords: 20, maxQueueBytes: 1000 } })
+    for (let index = 0; index < 10; index++) log(`first ${index}`)
+    await clock.advance(20)
     sender.answer = (body) => (body === 'odd' ? answers.reset : answers.delivered)
-    log('first')
     log('odd', 0)
-    await clock.advance(2)
-    log('x')
-    await clock.advance(2)
+    for (let index = 0; index < 5; index++) log(`beside ${index}`)
+    await clock.advance(5)
+    expect(delivery.stats()).toMatchObject({ queued: 1, delivered: 15 })
+
     sender.latencyMs = 1e9
-    for (let index = 0; index < 3; index++) log(`later ${index}`, 4)
-    expect(delivery.stats().dropped['queue-full']).toBe(1)
-    expect(addsUp(delivery.stats())).toBe(true)
-    expect(delivery.stats().queued + delivery.stats().inFlight).toBe(3)
+    for (let index = 0; index < 20; index++) log(`later ${index}`, 4)
+    const ledger = delivery.stats()
+    expect(ledger.dropped['queue-full']).toBe(1)
+    expect(ledger.queued + ledger.inFlight).toBe(20)
+    expect(addsUp(ledger)).toBe(true)
+    await clock.advance(60_000)
+    expect(sender.sent.filter((body) => body === 'odd')).toHaveLength(1)
   })
 })

@@ -65,8 +65,15 @@ describe('when the queue is full', () => {
     expect(during.dropped['queue-full']).toBe(950)
 
     receiver = await startTestReceiver({ data, port: portOf(receiver.url), knownKey: receiver.apiKey })
+    await sluice.flush({ timeoutMs: 10_000 })
     const after = await sluice.flush({ timeoutMs: 10_000 })
-    expect(after).toMatchObject({ accepted: 1000, delivered: 50, queued: 0, inFlight: 0 })
+    expect(after).toMatchObject({ accepted: 1001, delivered: 51, queued: 0, inFlight: 0 })
+    expect(await receiver.logs()).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        message: expect.stringMatching(/^sluice: 950 value records lost from 20\S+Z to 20\S+Z \(queue-full 950\)$/),
+      }),
+    ])
     expect(told).toEqual([expect.stringContaining('950 value records dropped (queue-full)')])
     const events = (await receiver.values()).map(({ eventId }) => eventId).sort((a, b) => a - b)
     expect(events).toEqual(Array.from({ length: 50 }, (_, index) => 950 + index))

@@ -1,10 +1,18 @@
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
 import type { Clock, Timer } from '../delivery/clock.js'
 import type { Batch, Outcome, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import { classify } from './classify.js'
 import { recordPath } from './request-head.js'
+
+/** How connections are made, where the defaults of Node do not serve. */
+export interface ConnectionOptions {
+  /** Name resolution. @default dns.lookup */
+  readonly lookup?: LookupFunction
+  /** Authorities to trust, PEM. @default those of Node */
+  readonly ca?: string | Buffer
+}
 
 export interface UndiciSenderPlan {
   /** Base URL; the paths of the API follow it. */
@@ -15,6 +23,7 @@ export interface UndiciSenderPlan {
   readonly maxConnections: number
   readonly requestTimeoutMs: number
   readonly clock: Clock
+  readonly connection?: ConnectionOptions
 }
 
 /** No answer of the service is longer; of what comes beyond it nothing is read. */
@@ -39,7 +48,7 @@ export class UndiciSender implements Sender {
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: quietConnector(plan.requestTimeoutMs),
+      connect: quietConnector({ timeout: plan.requestTimeoutMs, ...plan.connection }),
     })
   }
 
@@ -174,10 +183,10 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 }
 
 /** Connections whose sockets never keep the process alive: an unfinished flush does that with its own timer. */
-function quietConnector(timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout })
-  return (options, callback) => {
-    const socket = connect(options, callback) as unknown as Socket | undefined
+function quietConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options)
+  return (target, callback) => {
+    const socket = connect(target, callback) as unknown as Socket | undefined
     if (socket === undefined) return
     socket.unref()
     // undici refs the socket while a request runs on it.

@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
+
+/** What the server does with one request. Those that commit have taken the record, whatever the client hears of it. */
+export type Fault =
+  | {
+      readonly type: 'answer'
+      readonly status: number
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string
+    }
+  /** Closes with RST, nothing taken. */
+  | { readonly type: 'reset-before-answer' }
+  /** Takes the record, then closes with RST. */
+  | { readonly type: 'reset-after-commit' }
+  /** Takes the record, sends the head and half of the body, then RST or FIN. */
+  | { readonly type: 'reset-in-body' | 'fin-in-body' }
+  /** Takes the record, sends half of the head, then FIN. */
+  | { readonly type: 'fin-in-head' }
+  /** Takes the record, answers with a body of 50 MB. */
+  | { readonly type: 'oversized' }
+  /** Takes the record, answers with bytes that are not HTTP. */
+  | { readonly type: 'garbage' }
+  /** Takes the record, answers one byte at a time, this far apart. */
+  | { readonly type: 'trickle'; readonly everyMs: number }
+  /** Takes nothing and never answers. */
+  | { readonly type: 'silence' }
+  /** Reads no further on this connection. */
+  | { readonly type: 'deafness' }
+  /** Takes the record, answers, then closes, with or without saying so. */
+  | { readonly type: 'close'; readonly announced: boolean }
+
+export interface Request {
+  readonly path: string
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+  /** Position among all requests, from 0. */
+  readonly number: number
+}
+
+export const delivered: Fault = {
+  type: 'answer',
+  status: 201,
+  body: '{"result":true,"validationErrors":[],"errors":[]}',
+}
+
+/** A server on a raw socket that does to each request what its script says, and remembers what it took. */
+export class FaultServer {
+  /** Every complete request, in order of arrival. */
+  readonly requests: Request[] = []
+  /** Bodies that were taken, one entry for each time. */
+  readonly taken: string[] = []
+  connections = 0
+  script: (request: Request) => Fault
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  readonly #secure: boolean
+
+  private constructor(script: (request: Request) => Fault, certificate: 'foreign' | 'expired' | undefined) {
+    this.script = script
+    this.#secure = certificate !== undefined
+    const serve = (socket: Socket) => this.#serve(socket)
+    if (certificate === undefined) this.#server = createServer(serve)
+    else {
+      const pem = (name: string) => readFileSync(join(import.meta.dirname, `certificates/${name}.pem`))
+      this.#server = createTlsServer({ key: pem('key'), cert: pem(certificate) }, serve)
+    }
+  }
+
+  static async start(
+    script: (request: Request) => Fault = () => delivered,
+    { port = 0, certificate }: { port?: number; certificate?: 'foreign' | 'expired' } = {},
+  ): Promise<FaultServer> {
+    const server = new FaultServer(script, certificate)
+    await new Promise<void>((resolve) => server.#server.listen(port, '127.0.0.1', resolve))
+    return server
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  get url(): string {
+    return this.#secure ? `https://localhost:${this.port}` : `http://127.0.0.1:${this.port}`
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #serve(socket: Socket): void {
+    this.connections++
+    this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {})
+    let received = Buffer.alloc(0)
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk])
+      for (;;) {
+        const parsed = parse(received)
+        if (parsed === undefined) return
+        received = received.subarray(parsed.length)
+        const request = { ...parsed.request, number: this.requests.length }
+        this.requests.push(request)
+        if (!this.#act(socket, request)) return
+      }
+    })
+  }
+
+  /** Returns whether the connection goes on. */
+  #act(socket: Socket, request: Request): boolean {
+    const fault = this.script(request)
+    if (commits(fault)) this.taken.push(request.body)
+    switch (fault.type) {
+      case 'answer':
+        socket.write(response(fault.status, fault.body ?? '', fault.headers))
+        return true
+      case 'reset-before-answer':
+      case 'reset-after-commit':
+        socket.resetAndDestroy()
+        return false
+      case 'reset-in-body':
+      case 'fin-in-body': {
+        const whole = response(201, '{"result":true}')
+        const part = whole.slice(0, whole.length - 8)
+        if (fault.type === 'fin-in-body') socket.end(part)
+        else socket.write(part, () => setImmediate(() => socket.resetAndDestroy()))
+        return false
+      }
+      case 'fin-in-head':
+        socket.end('HTTP/1.1 201 Crea')
+        return false
+      case 'oversized': {
+        socket.write('HTTP/1.1 201 Created\r\ncontent-length: 50000000\r\n\r\n')
+        const chunk = Buffer.alloc(65_536, ' ')
+        let left = 50_000_000
+        const write = () => {
+          while (left > 0 && socket.writable) {
+            left -= chunk.length
+            if (!socket.write(chunk)) return
+          }
+        }
+        socket.on('drain', write)
+        write()
+        return false
+      }
+      case 'garbage':
+        socket.write('\u0000\u0001 this is not HTTP \r\n\r\n')
+        return false
+      case 'trickle': {
+        const bytes = [...response(201, '{"result":true}')]
+        const timer = setInterval(() => {
+          const next = bytes.shift()
+          if (next === undefined || !socket.writable) clearInterval(timer)
+          else socket.write(next)
+        }, fault.everyMs)
+        timer.unref()
+        return true
+      }
+      case 'silence':
+        return true
+      case 'deafness':
+        socket.pause()
+        return false
+      case 'close':
+        socket.end(response(201, '{"result":true}', fault.announced ? { connection: 'close' } : {}))
+        return false
+    }
+  }
+}
+
+function commits(fault: Fault): boolean {
+  if (fault.type === 'answer') return fault.status >= 200 && fault.status < 300
+  return !['reset-before-answer', 'silence', 'deafness'].includes(fault.type)
+}
+
+function response(status: number, body: string, headers: Readonly<Record<string, string>> = {}): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} Status\r\n${lines.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
+
+function parse(bytes: Buffer): { request: Omit<Request, 'number'>; length: number } | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end === -1) return undefined
+  const [start = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')
+  const headers = new Map(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    }),
+  )
+  const length = end + 4 + Number(headers.get('content-length') ?? 0)
+  if (bytes.length < length) return undefined
+  const body = bytes.toString('utf8', end + 4, length)
+  return { request: { path: start.split(' ')[1] ?? '', headers, body }, length }
+}

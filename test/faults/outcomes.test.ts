@@ -1,0 +1,152 @@
+import { createSluice, type Ledger, type Sluice, type SluiceOptions } from 'sluice'
+import { afterEach, describe, expect, it } from 'vitest'
+import { delivered, type Fault, FaultServer } from './fault-server.js'
+
+let server: FaultServer | undefined
+let sluice: Sluice | undefined
+afterEach(async () => {
+  await sluice?.close({ timeoutMs: 0 })
+  await server?.close()
+  sluice = undefined
+  server = undefined
+})
+
+const answer = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
+  type: 'answer',
+  status,
+  body,
+  headers,
+})
+
+/** One value record to a server that treats the first request so and every later one well. */
+async function send(first: Fault, options: SluiceOptions = {}, timeoutMs = 2000) {
+  const told: string[] = []
+  server = await FaultServer.start(({ number }) => (number === 0 ? first : delivered))
+  sluice = createSluice({
+    url: server.url,
+    apiKey: 'k',
+    bucket: 'b',
+    retryBaseMs: 5,
+    retryCapMs: 20,
+    requestTimeoutMs: 150,
+    onError: (error) => told.push(error.message),
+    ...options,
+  })
+  sluice.track(1001)
+  const ledger = await sluice.flush({ timeoutMs })
+  return { ledger, lane: laneOf(ledger), told, requests: server.requests.length, taken: server.taken.length }
+}
+
+const laneOf = (ledger: Ledger) => ledger.lanes.find(({ kind }) => kind === 'values')!
+
+describe('an answer, over a real socket', () => {
+  it.each<[string, Fault]>([
+    ['201 with result true', delivered],
+    ['200 with result true', answer(200, '{"result":true}')],
+    ['201 with an empty body', answer(201)],
+    ['204', answer(204)],
+    ['201 with a body that is not JSON', answer(201, '<html>')],
+    ['201 with a body of 50 MB', { type: 'oversized' }],
+    ['201 that breaks off in its body, with FIN', { type: 'fin-in-body' }],
+    ['201 that breaks off in its body, with RST', { type: 'reset-in-body' }],
+    ['201 with Connection: close', { type: 'close', announced: true }],
+    ['201, then the connection is closed', { type: 'close', announced: false }],
+  ])('%s: delivered, with one request', async (_, fault) => {
+    const { ledger, requests } = await send(fault)
+    expect(ledger).toMatchObject({ delivered: 1, requests: 1, retries: 0 })
+    expect(requests).toBe(1)
+  })
+
+  it.each<[string, Fault, string]>([
+    ['2xx with result false', answer(201, '{"result":false}'), 'refused the record (201)'],
+    ['2xx with errors', answer(200, '{"result":true,"errors":[{"correlationId":"c","message":"no room"}]}'), 'no room'],
+    [
+      '400',
+      answer(400, '{"result":false,"validationErrors":[{"name":"eventId","attemptedValue":1,"message":"unknown"}]}'),
+      'eventId: unknown',
+    ],
+    ['413', answer(413), '(413)'],
+    ['415', answer(415), '(415)'],
+    ['422', answer(422), '(422)'],
+  ])('%s: this record alone is rejected, and told why', async (_, fault, reason) => {
+    const { ledger, told, requests } = await send(fault)
+    expect(ledger).toMatchObject({ rejected: 1, delivered: 0, requests: 1 })
+    expect(told).toEqual([expect.stringContaining(reason)])
+    sluice!.track(1002)
+    expect(await sluice!.flush()).toMatchObject({ rejected: 1, delivered: 1 })
+    expect(requests).toBe(1)
+  })
+
+  it.each<[number, string[], string]>([
+    [401, ['paused', 'paused'], 'SLUICE_API_KEY'],
+    [403, ['paused', 'paused'], 'permissions'],
+    [404, ['open', 'paused'], 'SLUICE_BUCKET'],
+    [412, ['open', 'paused'], 'plan'],
+    [301, ['open', 'paused'], 'https://elsewhere.example/'],
+    [307, ['open', 'paused'], 'https://elsewhere.example/'],
+  ])(
+    '%i: pauses %j (logs, values), one message, the record kept, then resumed by itself',
+    async (status, states, words) => {
+      const fault = answer(status, '', { location: 'https://elsewhere.example/' })
+      server = await FaultServer.start(() => fault)
+      const told: string[] = []
+      const onError = (error: Error) => told.push(error.message)
+      const probes = { probeBaseMs: 30, probeCapMs: 60 }
+      sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', ...probes, onError })
+      for (let event = 0; event < 5; event++) sluice.track(event)
+      const ledger = await sluice.flush()
+      expect(ledger).toMatchObject({ queued: 5, delivered: 0, rejected: 0 })
+      expect(ledger.lanes.map(({ state }) => state)).toEqual(states)
+      expect(told).toEqual([expect.stringContaining(words)])
+      expect(server.requests.length).toBeLessThanOrEqual(4)
+
+      const all = new Promise<void>((resolve) => {
+        server!.script = () => {
+          if (server!.taken.length === 4) resolve()
+          return delivered
+        }
+      })
+      await all
+      expect(await sluice.flush()).toMatchObject({ queued: 0, delivered: 5 })
+      expect(told).toHaveLength(1)
+    },
+  )
+
+  it.each([408, 425, 429, 500, 502, 503, 504])('%i: retried', async (status) => {
+    const { ledger, requests } = await send(answer(status))
+    expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 0 })
+    expect(requests).toBe(2)
+  })
+
+  it.each([
+    ['seconds', () => '1'],
+    ['a date', () => new Date(Date.now() + 2000).toUTCString()],
+  ])('503 with Retry-After in %s: not sent again before', async (_, header) => {
+    const startedAt = performance.now()
+    const { ledger, requests } = await send(answer(503, '', { 'retry-after': header() }), {}, 5000)
+    expect(performance.now() - startedAt).toBeGreaterThan(900)
+    expect(ledger).toMatchObject({ delivered: 1, retries: 1 })
+    expect(requests).toBe(2)
+  })
+
+  it.each<[string, Fault, number]>([
+    ['RST before the answer', { type: 'reset-before-answer' }, 1],
+    ['RST after the commit', { type: 'reset-after-commit' }, 2],
+    ['FIN in the head', { type: 'fin-in-head' }, 2],
+    ['bytes that are not HTTP', { type: 'garbage' }, 2],
+    ['no answer', { type: 'silence' }, 1],
+    ['one byte every 50 ms', { type: 'trickle', everyMs: 50 }, 2],
+  ])('%s: ambiguous, retried and counted', async (_, fault, times) => {
+    const { ledger, taken } = await send(fault)
+    expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 1 })
+    expect(taken).toBe(times)
+  })
+
+  it('keeps the idempotency key of a record through its retries', async () => {
+    await send({ type: 'reset-after-commit' })
+    const keys = server!.requests.map(({ headers }) => headers.get('idempotency-key'))
+    expect(keys).toHaveLength(2)
+    expect(keys[0]).toBe(keys[1])
+    expect(keys[0]).toMatch(/^\S{20,}$/)
+  })
+})

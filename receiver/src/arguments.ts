@@ -46,7 +46,7 @@ export function readArguments(written: readonly string[]): Command {
       },
     }).values
   } catch (error) {
-    const [reason] = (error as Error).message.split('. ')
+    const [reason] = (error as Error).message.split(/\.[ \n]|\n/)
     return { type: 'wrong', message: `${reason?.replace(/\.$/, '')}; see sluice-receiver --help` }
   }
   if (values.help === true) return { type: 'help' }

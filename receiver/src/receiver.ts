@@ -68,17 +68,33 @@ export async function startReceiver({
   // After the port is ours: a start that fails must not leave a key that nobody saw.
   const apiKey = first || newKey ? keys.mint() : null
   const address = app.server.address() as AddressInfo
-  const shownHost = address.family === 'IPv6' ? `[${address.address}]` : address.address
   let closing: Promise<void> | undefined
+  const stop = async () => {
+    // A client that has sent half a request must not hold the end.
+    const timer = setTimeout(() => app.server.closeAllConnections(), stopPatienceMs)
+    await app.close()
+    clearTimeout(timer)
+    await storage.close()
+  }
   return {
-    url: `http://${shownHost}:${address.port}`,
+    url: `http://${reachable(address)}:${address.port}`,
     project: firstProject,
     apiKey,
     close() {
-      closing ??= app.close().then(() => storage.close())
+      closing ??= stop()
       return closing
     },
   }
+}
+
+/** How long a stop waits for requests that are under way. */
+const stopPatienceMs = 2000
+
+/** The address as a URL can use it; one that means all addresses is reached over loopback. */
+function reachable({ address, family }: AddressInfo): string {
+  if (address === '0.0.0.0') return '127.0.0.1'
+  if (address === '::') return '[::1]'
+  return family === 'IPv6' ? `[${address}]` : address
 }
 
 function openStorage(data: string): SqliteStorage {

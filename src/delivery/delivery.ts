@@ -107,6 +107,12 @@ export class Delivery {
     this.#supplied(lane)
   }
 
+  /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
+  refuse(laneIndex: number): void {
+    this.book.accept(laneIndex, 0)
+    this.#drop(this.#lanes[laneIndex]!, { from: 'queued', reason: 'closed', bytes: 0 })
+  }
+
   /** A `track` with a bad number: counted outside the equation. */
   invalid(): void {
     this.book.invalid()
@@ -152,12 +158,13 @@ export class Delivery {
       }
     })
     const timer = this.#plan.clock.schedule(end, timeoutMs, true)
-    const drain = new Drain(this.#lanes, end)
+    const drain = new Drain({ lanes: this.#lanes, deadline: this.#plan.clock.now() + timeoutMs, finish: end })
     this.#drains.add(drain)
     for (const lane of this.#lanes) {
       lane.delayed.releaseNow()
       lane.hold?.probeNow(lane)
       drain.check(lane)
+      if (lane.hold !== undefined) drain.checkHold(lane, lane.hold)
     }
     return { ledger, end }
   }
@@ -231,10 +238,10 @@ export class Delivery {
 
     const held = probe && lane.hold !== undefined
     const alone = pause === undefined && !held && (successes > 0 || lane.lastSuccessAt > startedAt)
-    for (const { record, outcome } of returned) {
+    for (const { record, outcome, notBefore } of returned) {
       this.book.putBack(lane.index, { ambiguous: outcome.type === 'retry' && outcome.exchange === 'ambiguous' })
       this.book.lastError(lane.index, outcome.reason)
-      if (alone && outcome.type === 'retry') this.#delay(lane, record, outcome.retryAfterMs ?? 0)
+      if (alone && outcome.type === 'retry') this.#delay(lane, record, notBefore)
       else lane.ready.putBack(record)
     }
     if (pause?.type === 'pause') this.#pause(lane, pause)
@@ -249,34 +256,36 @@ export class Delivery {
     if (losses !== undefined) this.#tell((observer) => observer.recovered(lane.name, losses))
   }
 
-  #delay(lane: Lane, record: Pending, retryAfterMs: number): void {
+  #delay(lane: Lane, record: Pending, notBefore: number): void {
     const { clock, retry, random } = this.#plan
-    const waitMs = Math.max(retryAfterMs, fullJitter(record.attempts - 1, retry, random))
-    lane.delayed.add(record, { waitMs, notBefore: clock.now() + retryAfterMs })
+    const waitMs = Math.max(notBefore - clock.now(), fullJitter(record.attempts - 1, retry, random))
+    lane.delayed.add(record, { waitMs, notBefore })
   }
 
   /** A whole batch without a success, and none beside it: the service is out of reach, one probe at a time from here. */
   #keepOut(lane: Lane, returned: ExchangeResult['returned']): void {
-    const retryAfterMs = Math.max(
-      ...returned.map(({ outcome }) => (outcome.type === 'retry' ? (outcome.retryAfterMs ?? 0) : 0)),
-    )
     const hold = lane.hold ?? this.#outage
-    hold.keep(lane, retryAfterMs)
-    if (hold.kind === 'paused') for (const drain of this.#drains) drain.giveUp(lane)
+    hold.keep(lane, Math.max(...returned.map(({ notBefore }) => notBefore)))
+    for (const drain of this.#drains) {
+      if (hold.kind === 'paused') drain.giveUp(lane)
+      else drain.checkHold(lane, hold)
+    }
   }
 
   #pause(lane: Lane, cause: Outcome & { type: 'pause' }): void {
     const first = lane.hold?.kind !== 'paused'
+    const news = first || lane.pauseStatus !== cause.status
     const own = first || lane.hold === this.#keyPause ? undefined : lane.hold
     const hold = cause.scope === 'key' ? this.#keyPause : (own ?? this.#hold('paused'))
     const concerned = cause.scope === 'key' ? this.#lanes : [lane]
     for (const each of concerned) {
       if (each.hold !== hold) each.hold?.release(each)
       hold.keep(each)
+      each.pauseStatus = cause.status
       this.#describe(each)
     }
     for (const drain of this.#drains) for (const each of concerned) drain.giveUp(each)
-    if (first) this.#tell((observer) => observer.paused(lane.name, cause))
+    if (news) this.#tell((observer) => observer.paused(lane.name, cause))
   }
 
   /** The service took or judged a record: whatever kept the lane is over. */

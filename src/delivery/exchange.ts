@@ -11,6 +11,8 @@ type Settled = Outcome & { type: 'delivered' | 'rejected' }
 export interface Returned {
   readonly record: Pending
   readonly outcome: Retry | Pause
+  /** Not to be sent before this moment (on the clock): the service asked for it. */
+  readonly notBefore: number
 }
 
 /** What one batch on one connection came to. */
@@ -89,7 +91,9 @@ export class Exchange {
     if (record === undefined || !this.#open[index] || this.#abandoned) return
     this.#open[index] = false
     if (outcome.type === 'retry' || outcome.type === 'pause') {
-      this.#returned[index] = { record, outcome }
+      const wait = outcome.type === 'retry' ? outcome.retryAfterMs : undefined
+      const notBefore = wait === undefined ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait
+      this.#returned[index] = { record, outcome, notBefore }
       return
     }
     this.#successes++

@@ -36,10 +36,10 @@ export class Hold {
   }
 
   /** A lane joins, or its probe failed: wait, then probe again. */
-  keep(lane: Lane, retryAfterMs = 0): void {
+  keep(lane: Lane, notBefore = Number.NEGATIVE_INFINITY): void {
     this.lanes.add(lane)
     lane.hold = this
-    if (retryAfterMs > 0) this.notBefore = Math.max(this.notBefore, this.#clock.now() + retryAfterMs)
+    this.notBefore = Math.max(this.notBefore, notBefore)
     if (this.#timer !== undefined || this.#probing()) return
     const wait = Math.max(this.#waitMs(this.#attempt++), this.notBefore - this.#clock.now())
     this.#due = false

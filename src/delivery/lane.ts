@@ -18,6 +18,8 @@ export class Lane {
   readonly concurrency: Concurrency
   /** What keeps the lane from sending; undefined while it is open. */
   hold: Hold | undefined
+  /** Status of the answer that paused it. */
+  pauseStatus = 0
   closed = false
   /** A batch of one that finds out whether the hold can end. */
   probing = false

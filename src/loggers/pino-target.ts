@@ -3,7 +3,7 @@ import build from 'pino-abstract-transport'
 import { ConfigError } from '../errors/config-error.js'
 import type { SluiceOptions } from '../options/options.js'
 import { pinoMapper } from '../records/from-pino.js'
-import { severityOfName } from '../records/level.js'
+import { severityOfName, severityOfNumber } from '../records/level.js'
 import { configure } from '../worker/configure.js'
 import { Engine } from '../worker/engine.js'
 import { processEngines } from '../worker/process-engines.js'
@@ -18,6 +18,9 @@ interface PinoConfig {
   readonly errorKey?: string
 }
 
+/** What pino and thread-stream put beside the options of a target. */
+const addedByPino: ReadonlySet<string> = new Set(['levels', 'dedupe', 'pinoWillSendConfig', '$context'])
+
 /**
  * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.
  *
@@ -26,8 +29,8 @@ interface PinoConfig {
  * @throws {ConfigError} at the start of the worker, which pino emits as `error` of the transport
  */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
-  const { pinoWillSendConfig: _, $context: __, ...own } = options as PinoTargetOptions & Record<string, unknown>
-  const resolution = configure(own, 'logs')
+  const own = Object.entries(options).filter(([name]) => !addedByPino.has(name))
+  const resolution = configure(Object.fromEntries(own), 'logs')
   if (resolution.state === 'off') return build((source) => void source.resume(), { expectPinoConfig: true })
 
   const engine = new Engine(resolution.options, ['logs'])
@@ -37,6 +40,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     metadata: false,
     close: async () => {
       await engine.close()
+      processEngines().retire(engine)
     },
   })
   // pino's `logger.flush(callback)` waits for this where the transport is its only target.
@@ -48,21 +52,28 @@ function ship(source: Transform & PinoConfig, engine: Engine): void {
   const { level, context, maxMessageBytes, timestampUnit } = engine.options
   const { levels, messageKey, errorKey } = source
   const map = pinoMapper({ labels: levels?.labels, messageKey, errorKey, context, maxMessageBytes, timestampUnit })
-  const lowest = lowestLevel(level, levels?.values)
-  source.on('data', (line: Record<string, unknown>) => {
-    if (typeof line.level === 'number' && line.level < lowest) return
-    engine.log(map(line, Date.now()))
-  })
-  source.on('unknown', (line: string) => {
-    engine.log(map({ level: 30, [messageKey ?? 'msg']: line }, Date.now()))
-  })
+  const lowest = lowestSeverity(level, levels?.values)
+  const accept = (line: Record<string, unknown>) => {
+    const arrivedAt = Date.now()
+    try {
+      const mapped = map(line, arrivedAt)
+      if (mapped.severity >= lowest) engine.log(mapped)
+    } catch (error) {
+      // A throw here would end the worker, and with it the application.
+      engine.unmapped(error)
+    }
+  }
+  source.on('data', accept)
+  source.on('unknown', (line: string) => accept({ level: 30, [messageKey ?? 'msg']: line }))
 }
 
-function lowestLevel(level: string | undefined, values: Record<string, number> | undefined): number {
+/** The level is one of the logger's, or the name that another logger gives to it, so that one SLUICE_LEVEL serves all. */
+function lowestSeverity(level: string | undefined, values: Record<string, number> | undefined): number {
   if (level === undefined) return Number.NEGATIVE_INFINITY
-  const number = values?.[level] ?? severityNumber(level)
-  if (number !== undefined) return number
-  const message = `option level (SLUICE_LEVEL): expected a level of the logger, got ${JSON.stringify(level)}`
+  const number = values?.[level]
+  const severity = number === undefined ? severityOfName(level) : severityOfNumber(number)
+  if (severity !== undefined) return severity
+  const message = `option level (SLUICE_LEVEL): expected the name of a level, got ${JSON.stringify(level)}`
   throw new ConfigError({
     code: 'SLUICE_CONFIG_INVALID',
     option: 'level',
@@ -70,10 +81,4 @@ function lowestLevel(level: string | undefined, values: Record<string, number> |
     value: level,
     message,
   })
-}
-
-/** pino's number for a name of another logger, so that one SLUICE_LEVEL serves all. */
-function severityNumber(level: string): number | undefined {
-  const severity = severityOfName(level)
-  return severity === undefined ? undefined : (severity + 1) * 10
 }

@@ -1,7 +1,9 @@
 import TransportStream from 'winston-transport'
 import { optionTable } from '../options/defaults.js'
 import type { SluiceOptions } from '../options/options.js'
+import type { MappedLog } from '../records/encode.js'
 import { type WinstonInfo, winstonMapper } from '../records/from-winston.js'
+import { severityOfName } from '../records/level.js'
 import { configure } from '../worker/configure.js'
 import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
 
@@ -34,26 +36,53 @@ export class SluiceTransport extends TransportStream {
   declare readonly levels?: Record<string, number>
   readonly #lease: EngineLease | undefined
   readonly #map: ReturnType<typeof winstonMapper> | undefined
+  readonly #level: string | undefined
 
   constructor(options: SluiceTransportOptions = {}) {
     const [own, theirs] = partition(options)
     const resolution = configure(own, 'logs')
-    const level = resolution.state === 'on' ? (theirs.level ?? resolution.options.level) : theirs.level
-    super({ ...theirs, ...(level === undefined ? {} : { level }) })
+    super(theirs)
     if (resolution.state === 'off') return
     this.#lease = leaseEngine(resolution.options)
     this.#map = winstonMapper(resolution.options)
+    this.#level = resolution.options.level
+    // winston ships nothing at all for a level that its logger does not have.
+    this.once('pipe', () => {
+      if (this.level !== undefined && this.levels?.[this.level] === undefined) delete this.level
+    })
   }
 
   /** Called by winston for each line. Calls back at once: the line is accepted when it returns. */
   override log(info: WinstonInfo, callback?: () => void): boolean {
-    try {
-      if (this.#map !== undefined) this.#lease?.engine.log(this.#map(info, this.levels, Date.now()))
-    } catch (error) {
-      this.#lease?.engine.telling.misused('SLUICE_UNMAPPED', `a line could not be mapped: ${String(error)}`)
-    }
+    if (this.#lease !== undefined && this.#map !== undefined) this.#accept(info, this.#lease, this.#map)
     callback?.()
     this.emit('logged', info)
+    return true
+  }
+
+  #accept(info: WinstonInfo, { engine, released }: EngineLease, map: ReturnType<typeof winstonMapper>): void {
+    try {
+      const mapped = map(info, this.levels, Date.now())
+      if (!this.#isSevereEnough(mapped)) return
+      if (released) engine.refuse('logs')
+      else engine.log(mapped)
+    } catch (error) {
+      engine.unmapped(error)
+    }
+  }
+
+  /** The option or variable `level` names a level of the logger, or what another logger calls it. */
+  #isSevereEnough({ fields, severity }: MappedLog): boolean {
+    if (this.#level === undefined) return true
+    const rank = this.levels?.[this.#level]
+    const own = this.levels?.[fields.level]
+    if (rank !== undefined && own !== undefined) return own <= rank
+    const lowest = severityOfName(this.#level)
+    if (lowest !== undefined) return severity >= lowest
+    this.#lease?.engine.telling.misused(
+      'SLUICE_CONFIG_INVALID',
+      `option level (SLUICE_LEVEL): no such level: ${this.#level}`,
+    )
     return true
   }
 

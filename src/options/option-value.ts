@@ -46,7 +46,13 @@ function readText(kind: OptionKind, written: string): Checked {
   if (kind.type === 'secret' && !/^[\x21-\x7e]+$/.test(written)) return { ok: false, expected: expectation(kind) }
   if (kind.type === 'url') {
     const url = URL.canParse(written) ? new URL(written) : undefined
-    if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
+    if (
+      url === undefined ||
+      !/^https?:$/.test(url.protocol) ||
+      url.username !== '' ||
+      url.password !== '' ||
+      url.search !== ''
+    ) {
       return { ok: false, expected: expectation(kind) }
     }
   }

@@ -178,7 +178,7 @@ function requireOrder(values: Partial<Record<OptionName, unknown>>, base: Option
 
 function showable(row: OptionRow, value: unknown): unknown {
   if (row.kind.type === 'secret') return redacted
-  return row.kind.type === 'url' ? String(value).replace(/\/\/[^/@]*@/, `//${redacted}@`) : value
+  return row.kind.type === 'url' ? String(value).replace(/\/\/[^/]*@/, `//${redacted}@`) : value
 }
 
 function quoted(value: unknown): string {

@@ -1,7 +1,7 @@
 import type { MappedLog } from './encode.js'
 import { errorFields, errorText, isErrorLike } from './error-text.js'
 import { LevelNames, severityOfName, severityOfNumber } from './level.js'
-import { type ContextStyle, cutToBytes, messageOf } from './message.js'
+import { type ContextStyle, cutToBytes, jsonOf, messageOf } from './message.js'
 import { inUnit, timeOf } from './time.js'
 
 /** What pino tells its transports of the logger's configuration, and what the options say of the record. */
@@ -23,14 +23,17 @@ export function pinoMapper(
   const { messageKey = 'msg', errorKey = 'err', context: style, maxMessageBytes, timestampUnit } = mapping
 
   return (line, arrivedAt) => {
-    const { level, time, pid: _pid, hostname: _hostname, name: _name, v: _v, ...rest } = line
+    const { level: numbered, time, pid: _pid, hostname: _hostname, name: _name, v: _v, ...rest } = line
+    // Formatters may rename the level, as Google Cloud wants it, and hand over its name instead of its number.
+    const level = numbered ?? (typeof rest.severity === 'string' ? rest.severity : undefined)
     const written = rest[messageKey]
     const error = rest[errorKey]
     const context: Record<string, unknown> = { ...rest }
+    if (numbered === undefined && level !== undefined) delete context.severity
     delete context[messageKey]
 
     let stack: string | undefined
-    let text = typeof written === 'string' ? written : written === undefined ? '' : JSON.stringify(written)
+    let text = typeof written === 'string' ? written : written === undefined ? '' : jsonOf(written)
     if (isErrorLike(error)) {
       stack = errorText(error)
       text = text === '' ? error.message : text
@@ -41,7 +44,7 @@ export function pinoMapper(
     const eventId = Number.isSafeInteger(rest.eventId) ? (rest.eventId as number) : undefined
     if (eventId !== undefined) delete context.eventId
 
-    const named = typeof level === 'string' ? level.toLowerCase() : names.nameOf(Number(level ?? 30))
+    const named = typeof level === 'string' ? level.toLowerCase() : names.nameOf(typeof level === 'number' ? level : 30)
     return {
       severity: typeof level === 'number' ? severityOfNumber(level) : (severityOfName(named) ?? 2),
       fields: {

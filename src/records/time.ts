@@ -9,9 +9,11 @@ export function timeOf(written: unknown): number | undefined {
   }
   if (written instanceof Date) return timeOf(written.getTime())
   if (typeof written !== 'string') return undefined
-  const parsed = /^-?\d+(\.\d+)?$/.test(written) ? Number(written) : Date.parse(written)
-  return timeOf(parsed)
+  return iso8601.test(written) ? timeOf(Date.parse(written)) : undefined
 }
+
+/** With a zone: what is written for people's eyes (`MM-DD HH:mm`) cannot be told apart from other orders. */
+const iso8601 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i
 
 /** A time of {@link timeOf} in the unit that the service wants: whole milliseconds or whole seconds. */
 export function inUnit(milliseconds: number, unit: 'ms' | 's'): number {

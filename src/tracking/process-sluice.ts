@@ -1,5 +1,6 @@
 import type { Ledger } from '../delivery/ledger.js'
 import { publishMainScript } from '../options/identity.js'
+import { shareSaidFlags } from '../worker/once.js'
 import { processEngines } from '../worker/process-engines.js'
 import { printLine } from '../worker/telling.js'
 import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
@@ -14,6 +15,7 @@ let misconfigured = false
 /** Get ready to see pino's workers start; called when `sluice` is imported. */
 export function attendProcess(): void {
   publishMainScript()
+  shareSaidFlags()
   processEngines()
 }
 

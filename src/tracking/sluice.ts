@@ -38,7 +38,7 @@ class LeasedSluice implements Sluice {
 
   constructor(lease: EngineLease) {
     this.#lease = lease
-    this.#tracker = new Tracker(lease.engine)
+    this.#tracker = new Tracker(lease)
   }
 
   track(eventId: number, options?: TrackOptions): void {

@@ -1,5 +1,6 @@
 import { inUnit } from '../records/time.js'
 import type { Engine } from '../worker/engine.js'
+import type { EngineLease } from '../worker/shared-engines.js'
 
 export interface TrackOptions {
   /** When it happened. @default now */
@@ -8,13 +9,15 @@ export interface TrackOptions {
 
 /** Records occurrences of events: one value record for each call. */
 export class Tracker {
+  readonly #lease: EngineLease
   readonly #engine: Engine
   readonly #unit: 'ms' | 's'
   readonly #told = new Set<string>()
 
-  constructor(engine: Engine) {
-    this.#engine = engine
-    this.#unit = engine.options.timestampUnit
+  constructor(lease: EngineLease) {
+    this.#lease = lease
+    this.#engine = lease.engine
+    this.#unit = lease.engine.options.timestampUnit
   }
 
   /**
@@ -26,13 +29,13 @@ export class Tracker {
       this.#invalid('eventId', eventId)
       return
     }
-    const time = options?.timeStamp ?? Date.now()
-    const milliseconds = typeof time === 'number' ? time : Number(time)
-    if (!Number.isFinite(milliseconds)) {
-      this.#invalid('timeStamp', time)
+    const milliseconds = options === undefined ? Date.now() : millisecondsOf(options)
+    if (milliseconds === undefined || !Number.isFinite(milliseconds)) {
+      this.#invalid('timeStamp', milliseconds)
       return
     }
-    this.#engine.value({ timeStamp: inUnit(milliseconds, this.#unit), eventId })
+    if (this.#lease.released) this.#engine.refuse('values')
+    else this.#engine.value({ timeStamp: inUnit(milliseconds, this.#unit), eventId })
   }
 
   #invalid(what: string, value: unknown): void {
@@ -43,8 +46,19 @@ export class Tracker {
     const expected = what === 'eventId' ? 'a whole number from 0' : 'a Date or milliseconds since 1970'
     this.#engine.telling.misused(
       'SLUICE_INVALID_EVENT',
-      `track: expected ${what} to be ${expected}, got ${shown(value)}`,
+      `track: expected ${what} to be ${expected}${value === undefined ? '' : `, got ${shown(value)}`}`,
     )
+  }
+}
+
+/** Undefined for what is neither a Date nor a number, or cannot be read. */
+function millisecondsOf(options: TrackOptions): number | undefined {
+  try {
+    const { timeStamp = Date.now() } = options
+    if (timeStamp instanceof Date) return Date.prototype.getTime.call(timeStamp)
+    return typeof timeStamp === 'number' ? timeStamp : undefined
+  } catch {
+    return undefined
   }
 }
 

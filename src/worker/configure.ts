@@ -2,10 +2,8 @@ import { misspeltVariables } from '../options/environment.js'
 import type { SluiceOptions } from '../options/options.js'
 import { type Resolution, resolve, type Sources } from '../options/resolve.js'
 import type { RecordKind } from '../records/wire.js'
+import { firstInProcess } from './once.js'
 import { printLine } from './telling.js'
-
-let saidOff = false
-const saidMisspelt = new Set<string>()
 
 /**
  * Resolve the options against the process's environment and say, once, what a person should know: that Sluice is off, that a
@@ -14,16 +12,14 @@ const saidMisspelt = new Set<string>()
  * @throws {ConfigError}
  */
 export function configure(user: SluiceOptions, needs: RecordKind): Resolution {
-  for (const { variable, nearest } of misspeltVariables(process.env)) {
-    if (saidMisspelt.has(variable)) continue
-    saidMisspelt.add(variable)
-    printLine(`unknown variable ${variable}; did you mean ${nearest}?`)
+  const misspelt = misspeltVariables(process.env)
+  if (misspelt.length > 0 && firstInProcess('misspelt')) {
+    for (const { variable, nearest } of misspelt) printLine(`unknown variable ${variable}; did you mean ${nearest}?`)
   }
   const resolution = resolve(user, { environment: process.env, needs })
   if (resolution.state === 'on') {
     if (resolution.options.debug) printResolved(resolution.options, resolution.sources)
-  } else if (resolution.reason === 'not-configured' && !saidOff) {
-    saidOff = true
+  } else if (resolution.reason === 'not-configured' && firstInProcess('off')) {
     printLine('off: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET to ship logs and value events')
   }
   return resolution

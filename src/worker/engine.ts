@@ -8,7 +8,7 @@ import { type MappedLog, RecordEncoder, type ValueFields } from '../records/enco
 import { severityOfNumber, valueSeverity } from '../records/level.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
-import { Telling } from './telling.js'
+import { ledgerLine, printLine, Telling } from './telling.js'
 import { packageVersion } from './version.js'
 
 /** One delivery with its lanes, its sender and its voice, set up from the options. */
@@ -83,6 +83,17 @@ export class Engine {
     this.#delivery.accept(this.#valueLane, { body: this.#encoder.value(fields), severity: valueSeverity })
   }
 
+  /** A line that could not be read leaves a mark where it would have been. */
+  unmapped(error: unknown): void {
+    this.telling.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
+    this.#warn('sluice: a line could not be read')
+  }
+
+  /** A record for somebody who has closed his hold on this engine. */
+  refuse(kind: RecordKind): void {
+    this.#delivery.refuse(kind === 'logs' ? this.#logLane : this.#valueLane)
+  }
+
   /** Count a `track` call with a bad number. */
   invalid(): void {
     this.#delivery.invalid()
@@ -105,6 +116,7 @@ export class Engine {
   close({ timeoutMs = this.options.shutdownTimeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<Ledger> {
     this.#closing ??= this.#delivery.close({ timeoutMs }).then((ledger) => {
       this.telling.close()
+      if (this.options.debug) printLine(ledgerLine(ledger))
       return ledger
     })
     return this.#closing

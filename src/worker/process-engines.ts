@@ -6,11 +6,14 @@ import type { Engine } from './engine.js'
 import { ThreadStreams } from './thread-streams.js'
 
 /** What every engine can do for the process, whichever thread and whichever copy of this package it lives in. */
-type LocalEngine = Pick<Engine, 'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'close' | 'closed'>
+type LocalEngine = Pick<Engine, 'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'close' | 'closed' | 'options'>
 
-interface RemoteEngine {
+interface Figures {
+  stats(): Ledger
+}
+
+interface RemoteEngine extends Figures {
   readonly threadId: number
-  readonly book: LedgerBook
 }
 
 type DrainMode = 'flush' | 'close'
@@ -33,6 +36,7 @@ type Message =
       readonly timeoutMs: number
     }
   | { readonly type: 'drained'; readonly request: string }
+  | { readonly type: 'retired'; readonly id: string }
 
 /**
  * Every engine of the process, as one thread sees it: its own directly, those of other threads (pino's workers) through a
@@ -46,10 +50,12 @@ type Message =
 export class ProcessEngines {
   readonly #local = new Map<string, LocalEngine>()
   readonly #remote = new Map<string, RemoteEngine>()
-  readonly #waiting = new Map<string, () => void>()
-  readonly #threadStreams = isMainThread ? new ThreadStreams() : undefined
+  /** Requests to engines of other threads, by request. */
+  readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
+  readonly #threadStreams = isMainThread ? new ThreadStreams((thread) => this.#threadEnded(thread)) : undefined
   readonly #channel = new BroadcastChannel('sluice.v1')
-  /** Lanes of engines that are closed and gone, added up by name. */
+  /** Engines that are closed and gone, and the lanes of still earlier ones added up by name. */
+  readonly #retired: Figures[] = []
   readonly #past = new Map<string, LaneReport>()
   #pastInvalid = 0
 
@@ -69,81 +75,61 @@ export class ProcessEngines {
     this.#announce(engine)
   }
 
-  /** Keep the figures of an engine that is closed, and let go of the engine. */
+  /** Let go of an engine that is closed. Its figures stay, those of the last ones with what may still come to them. */
   retire(engine: LocalEngine): void {
     if (!this.#local.delete(engine.id)) return
-    const { lanes, invalid } = engine.stats()
-    this.#pastInvalid += invalid
-    for (const lane of lanes) {
-      const name = `${lane.kind}/${lane.bucket}`
-      const before = this.#past.get(name)
-      this.#past.set(
-        name,
-        before === undefined ? lane : { ...lane, ...sumLedger([before, lane], 0), ...nameAndState(lane) },
-      )
-    }
+    this.#keep(engine)
+    this.#post({ type: 'retired', id: engine.id })
   }
 
   /** The ledger of the whole process, now. */
   stats(): Ledger {
     this.#catchUp()
-    const ledgers = [...this.#local.values()].map((engine) => engine.stats())
-    for (const { book } of this.#remote.values()) ledgers.push(book.read())
+    const engines = [...this.#retired, ...this.#local.values(), ...this.#remote.values()]
+    const ledgers = engines.map((engine) => engine.stats())
     const lanes = ledgers.flatMap((ledger) => ledger.lanes)
     const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, this.#pastInvalid)
     return sumLedger([...this.#past.values(), ...lanes], invalid)
   }
 
   /**
-   * Drain every engine of the process. Rounds go on until the hand-off to pino's workers is empty and the accepted count stands
-   * still, so that what was logged before the call is in. Resolves at the deadline at the latest; never rejects.
+   * Drain every engine of the process, of what was logged before the call. Resolves with the ledger at the deadline at the latest;
+   * never rejects.
    */
   async drain(mode: DrainMode, timeoutMs: number): Promise<Ledger> {
     const clock = systemClock
     const deadline = clock.now() + timeoutMs
     const left = () => Math.max(0, deadline - clock.now())
-    let expired = false
     let expire = () => {}
-    const atDeadline = new Promise<void>((resolve) => {
+    const expired = new Promise<void>((resolve) => {
       expire = resolve
     })
-    const timer = clock.schedule(
-      () => {
-        expired = true
-        expire()
-      },
-      timeoutMs,
-      true,
-    )
-    const within = (work: Promise<unknown>) => Promise.race([work, atDeadline])
+    // Engines keep the deadline themselves; what answers from another thread may take a moment longer, or never come.
+    const timer = clock.schedule(() => expire(), timeoutMs + graceMs, true)
+    const within = (work: Promise<unknown>) => Promise.race([work, expired])
 
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
-    let accepted: number
-    do {
-      accepted = this.stats().accepted
-      await within(this.#threadStreams?.handedOver((thread) => this.#runsSluice(thread)) ?? Promise.resolve())
-      await within(this.#drainAll('flush', left()))
-    } while (!expired && this.stats().accepted !== accepted)
-    if (mode === 'close') await within(this.#drainAll('close', left()))
+    const handOver = this.#threadStreams?.handedOver((thread) => this.#runsSluice(thread))
+    if (handOver !== undefined) await Promise.race([handOver.done, waited(left()), expired])
+    await within(this.#drainAll(mode, left()))
     timer.cancel()
+    handOver?.release()
     return this.stats()
   }
 
   async #drainAll(mode: DrainMode, timeoutMs: number): Promise<void> {
+    this.#catchUp()
     const local = [...this.#local.values()].map((engine) => engine[mode]({ timeoutMs }))
-    const remote = [...this.#remote].map(([id, engine]) => this.#drainRemote(mode, { id, engine, timeoutMs }))
+    const remote = [...this.#remote.keys()].map((id) => this.#drainRemote(mode, { id, timeoutMs }))
     await Promise.all([...local, ...remote])
   }
 
-  #drainRemote(mode: DrainMode, { id, engine, timeoutMs }: { id: string; engine: RemoteEngine; timeoutMs: number }) {
-    if (this.#threadStreams?.ended(engine.threadId)) return Promise.resolve()
+  #drainRemote(mode: DrainMode, { id, timeoutMs }: { id: string; timeoutMs: number }): Promise<void> {
     return new Promise<void>((resolve) => {
       const request = randomUUID()
-      this.#waiting.set(request, resolve)
+      this.#waiting.set(request, { id, resolve })
       this.#post({ type: 'drain', mode, id, request, timeoutMs })
-      // A worker that ended without an answer must not hold us until the deadline.
-      this.#threadStreams?.onceEnded(engine.threadId, () => this.#answered(request))
     })
   }
 
@@ -175,27 +161,66 @@ export class ProcessEngines {
       case 'who':
         for (const engine of this.#local.values()) this.#announce(engine)
         return
-      case 'engine':
-        this.#remote.set(message.id, {
-          threadId: message.threadId,
-          book: new LedgerBook(message.lanes, message.memory),
-        })
+      case 'engine': {
+        if (this.#remote.has(message.id)) return
+        const book = new LedgerBook(message.lanes, message.memory)
+        this.#remote.set(message.id, { threadId: message.threadId, stats: () => book.read() })
         return
+      }
       case 'drain': {
         const { id, mode, request, timeoutMs } = message
-        const engine = this.#local.get(id)
-        void engine?.[mode]({ timeoutMs }).then(() => this.#post({ type: 'drained', request }))
+        const drained = this.#local.get(id)?.[mode]({ timeoutMs })
+        void drained?.then(() => this.#post({ type: 'drained', request }))
         return
       }
       case 'drained':
-        this.#answered(message.request)
+        this.#waiting.get(message.request)?.resolve()
+        this.#waiting.delete(message.request)
+        return
+      case 'retired':
+        this.#forget(message.id)
     }
   }
 
-  #answered(request: string): void {
-    this.#waiting.get(request)?.()
-    this.#waiting.delete(request)
+  /** An engine of another thread is gone: keep its figures, and wait for no answer of it. */
+  #forget(id: string): void {
+    const engine = this.#remote.get(id)
+    if (engine === undefined) return
+    this.#remote.delete(id)
+    this.#keep(engine)
+    for (const [request, waiting] of this.#waiting) {
+      if (waiting.id !== id) continue
+      waiting.resolve()
+      this.#waiting.delete(request)
+    }
   }
+
+  #threadEnded(thread: number): void {
+    this.#catchUp()
+    for (const [id, engine] of this.#remote) if (engine.threadId === thread) this.#forget(id)
+  }
+
+  #keep(engine: Figures): void {
+    this.#retired.push(engine)
+    if (this.#retired.length <= maxRetired) return
+    const { lanes, invalid } = this.#retired.shift()!.stats()
+    this.#pastInvalid += invalid
+    for (const lane of lanes) {
+      const name = `${lane.kind}/${lane.bucket}`
+      const before = this.#past.get(name)
+      const sum = before === undefined ? lane : { ...lane, ...sumLedger([before, lane], 0) }
+      this.#past.set(name, { ...sum, ...nameAndState(lane) })
+    }
+  }
+}
+
+/** Figures of engines that are gone are kept one by one up to this number, beyond it added up. */
+const maxRetired = 64
+/** How much later than its deadline a drain may resolve. */
+const graceMs = 40
+
+function waited(ms: number): Promise<void> {
+  return new Promise((resolve) => systemClock.schedule(resolve, ms))
 }
 
 function nameAndState({ kind, bucket, state, connections, depth, lastError }: LaneReport) {

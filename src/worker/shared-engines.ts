@@ -13,6 +13,8 @@ const byDestination = new Map<string, Shared>()
 /** A user's hold on an engine. The engine closes when the last of its users lets go. */
 export interface EngineLease {
   readonly engine: Engine
+  /** Whether its user has let go: what comes from him now is refused, though others may go on. */
+  readonly released: boolean
   /** Flush, and close the engine if nobody else uses it. */
   release(options?: { timeoutMs?: number | undefined }): Promise<void>
 }
@@ -39,6 +41,9 @@ export function leaseEngine(options: ResolvedOptions): EngineLease {
   let released: Promise<void> | undefined
   return {
     engine: held.engine,
+    get released() {
+      return released !== undefined
+    },
     release({ timeoutMs } = {}) {
       released ??= letGo(key, held, timeoutMs)
       return released

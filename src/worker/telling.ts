@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
 import type { Clock, Timer } from '../delivery/clock.js'
-import type { DropReason, LaneName } from '../delivery/ledger.js'
+import { type DropReason, droppedTotal, type LaneName, type Ledger } from '../delivery/ledger.js'
 import type { Losses } from '../delivery/losses.js'
 import type { Observer } from '../delivery/observer.js'
 import type { Outcome } from '../delivery/sender.js'
@@ -15,7 +15,9 @@ const channels = {
 }
 
 /** At most one line on stderr for each cause in this time. */
-const quietMs = 60_000
+const stderrQuietMs = 60_000
+/** At most one call of `onError` for each cause in this time: one that logs must not keep itself busy. */
+const listenerQuietMs = 1000
 
 /** One line on stderr, also in a worker at its end; never throws. */
 export function printLine(text: string): void {
@@ -26,18 +28,23 @@ export function printLine(text: string): void {
   }
 }
 
+/** The ledger in one line. */
+export function ledgerLine(ledger: Ledger): string {
+  const { accepted, delivered, rejected, spooled, queued, inFlight } = ledger
+  const counts = { accepted, delivered, rejected, dropped: droppedTotal(ledger), spooled, queued, inFlight }
+  const words = Object.entries(counts).map(([name, count]) => `${name}=${count}`)
+  return `ledger ${words.join(' ')}`
+}
+
 /**
- * Tells what went wrong, to whom it may concern: `onError`, `node:diagnostics_channel` (`sluice:dropped`, `sluice:rejected`,
- * `sluice:paused`, `sluice:resumed`), and stderr with at most one line a minute per cause.
+ * Tells what went wrong, to whom it may concern: `onError` at most once a second per cause, `node:diagnostics_channel`
+ * (`sluice:dropped`, `sluice:rejected`, `sluice:paused`, `sluice:resumed`), and stderr with at most one line a minute per cause.
  */
 export class Telling implements Observer {
   readonly #clock: Clock
   readonly #onError: ((error: Error) => void) | undefined
   readonly #causes = new Map<string, Cause>()
-  readonly #drops = new Map<string, { lane: LaneName; reason: DropReason; count: number }>()
   readonly #warn: (message: string) => void
-  #dropsScheduled = false
-  #listening = false
 
   constructor(plan: {
     readonly clock: Clock
@@ -51,30 +58,32 @@ export class Telling implements Observer {
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
-    const name = `${lane.kind}/${lane.bucket}/${reason}`
-    const known = this.#drops.get(name)
-    if (known === undefined) this.#drops.set(name, { lane, reason, count })
-    else known.count += count
-    if (this.#dropsScheduled) return
-    this.#dropsScheduled = true
-    queueMicrotask(() => this.#tellDrops())
+    this.#tell(`dropped ${lane.kind} ${reason}`, {
+      code: 'SLUICE_DROPPED',
+      count,
+      text: (total) => `${records(total, lane)} dropped (${reason}): ${explanations[reason]}`,
+      publish: (total) => channels.dropped.publish({ ...lane, reason, count: total }),
+    })
   }
 
   rejected(lane: LaneName, { status, reason, validationErrors }: Outcome & { type: 'rejected' }): void {
     channels.rejected.publish({ ...lane, status, reason, validationErrors })
-    this.#report('SLUICE_REJECTED', reason)
-    this.#print(`rejected ${lane.kind}`, 1, (count) => `${records(count, lane)} rejected: ${reason}`)
+    this.#tell(`rejected ${lane.kind}`, {
+      code: 'SLUICE_REJECTED',
+      text: (count) => `${records(count, lane)} rejected: ${reason}`,
+    })
   }
 
   paused(lane: LaneName, { status, reason, scope }: Outcome & { type: 'pause' }): void {
     channels.paused.publish({ ...lane, status, reason, scope })
-    this.#report('SLUICE_PAUSED', reason)
-    this.#print(`paused ${lane.kind} ${status}`, 1, () => `${laneText(lane)} paused, records are kept: ${reason}`)
+    const text = () => `${laneText(lane)} paused, records are kept: ${reason}`
+    this.#tell(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', text })
   }
 
+  /** Good news is no error: `onError` does not hear of it. */
   resumed(lane: LaneName): void {
     channels.resumed.publish({ ...lane })
-    this.#print(`resumed ${lane.kind}`, 1, () => `${laneText(lane)} resumed`)
+    this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => printLine(`${laneText(lane)} resumed`))
   }
 
   /** The gap in a lane is told in the logs themselves, where somebody will look for what is missing. */
@@ -87,84 +96,107 @@ export class Telling implements Observer {
 
   /** Something that concerns no lane, such as a bad event number. */
   misused(code: string, text: string): void {
-    this.#report(code, text)
-    this.#print(code, 1, () => text)
+    this.#tell(code, { code, text: () => text })
   }
 
-  /** Print now what was held back. */
+  /** Tell now what was held back. */
   close(): void {
-    this.#tellDrops()
-    for (const cause of this.#causes.values()) cause.close()
+    for (const { listener, stderr } of this.#causes.values()) {
+      listener.close()
+      stderr.close()
+    }
     this.#causes.clear()
   }
 
-  #tellDrops(): void {
-    this.#dropsScheduled = false
-    const drops = [...this.#drops.values()]
-    this.#drops.clear()
-    for (const { lane, reason, count } of drops) {
-      channels.dropped.publish({ ...lane, reason, count })
-      const text = (total: number) => `${records(total, lane)} dropped (${reason}): ${explanations[reason]}`
-      this.#report('SLUICE_DROPPED', text(count))
-      this.#print(`dropped ${lane.kind} ${reason}`, count, text)
-    }
+  #tell(name: string, news: News): void {
+    const { listener, stderr } = this.#causeOf(name)
+    const { code, count = 1, text, publish } = news
+    stderr.add(count, (total) => printLine(text(total)))
+    listener.add(count, (total) => {
+      publish?.(total)
+      this.#callListener(new SluiceError(code, text(total)))
+    })
   }
 
-  /** Call `onError`; what it throws, and what it causes while it runs, changes nothing. */
-  #report(code: string, text: string): void {
-    if (this.#onError === undefined || this.#listening) return
-    this.#listening = true
-    try {
-      const result: unknown = this.#onError(new SluiceError(code, text))
-      if (result instanceof Promise) result.catch(() => {})
-    } catch {
-      // The application's listener must not disturb delivery.
-    } finally {
-      this.#listening = false
-    }
-  }
-
-  #print(name: string, count: number, text: (count: number) => string): void {
+  #causeOf(name: string): Cause {
     let cause = this.#causes.get(name)
     if (cause === undefined) {
-      cause = new Cause(this.#clock)
+      const clock = this.#clock
+      cause = {
+        stderr: new Throttle({ clock, quietMs: stderrQuietMs }),
+        listener: new Throttle({ clock, quietMs: listenerQuietMs }),
+      }
       this.#causes.set(name, cause)
     }
-    cause.add(count, text)
+    return cause
+  }
+
+  /** What the application's listener throws or rejects changes nothing. */
+  #callListener(error: SluiceError): void {
+    try {
+      const result: unknown = this.#onError?.(error)
+      if (result instanceof Promise) result.catch(() => {})
+    } catch {
+      // It is the listener's own affair.
+    }
   }
 }
 
-/** One cause of lines: the first is printed at once, what follows within a minute is added up into one more. */
-class Cause {
+interface News {
+  readonly code: string
+  /** Records that it concerns. @default 1 */
+  readonly count?: number
+  readonly text: (count: number) => string
+  readonly publish?: (count: number) => void
+}
+
+interface Cause {
+  readonly listener: Throttle
+  readonly stderr: Throttle
+}
+
+/**
+ * Lets through at once what comes in one go, and adds up what follows within the quiet time into one more. A listener that
+ * causes the next occasion by what it does is thereby heard once in a quiet time, and not without end.
+ */
+class Throttle {
   readonly #clock: Clock
+  readonly #quietMs: number
+  #state: 'idle' | 'waiting' | 'quiet' = 'idle'
   #timer: Timer | undefined
   #held = 0
-  #text: (count: number) => string = String
+  #say: (count: number) => void = () => {}
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  constructor(plan: { clock: Clock; quietMs: number }) {
+    this.#clock = plan.clock
+    this.#quietMs = plan.quietMs
   }
 
-  add(count: number, text: (count: number) => string): void {
-    this.#text = text
+  add(count: number, say: (count: number) => void): void {
     this.#held += count
-    if (this.#timer !== undefined) return
-    this.#flush()
+    this.#say = say
+    if (this.#state !== 'idle') return
+    this.#state = 'waiting'
+    queueMicrotask(() => this.#speak())
   }
 
   close(): void {
     this.#timer?.cancel()
-    this.#timer = undefined
-    if (this.#held > 0) printLine(this.#text(this.#held))
-    this.#held = 0
+    this.#state = 'idle'
+    this.#speak()
   }
 
-  #flush(): void {
-    this.#timer = undefined
-    if (this.#held === 0) return
-    printLine(this.#text(this.#held))
+  #speak(): void {
+    this.#timer?.cancel()
+    const count = this.#held
     this.#held = 0
-    this.#timer = this.#clock.schedule(() => this.#flush(), quietMs)
+    if (count === 0) {
+      this.#state = 'idle'
+      return
+    }
+    this.#state = 'quiet'
+    this.#timer = this.#clock.schedule(() => this.#speak(), this.#quietMs)
+    this.#say(count)
   }
 }
 

@@ -20,42 +20,39 @@ interface StreamWorker extends Worker {
  */
 export class ThreadStreams {
   readonly #workers = new Map<number, StreamWorker>()
-  readonly #ended = new Set<number>()
 
-  constructor() {
+  /** @param ended is told of every worker that ends, whatever it ran */
+  constructor(ended: (threadId: number) => void) {
     process.on('worker', (worker: StreamWorker) => {
       const id = worker.threadId
-      if (typeof worker.stream?.deref !== 'function') return
-      this.#workers.set(id, worker)
+      if (typeof worker.stream?.deref === 'function') this.#workers.set(id, worker)
       worker.once('exit', () => {
         this.#workers.delete(id)
-        this.#ended.add(id)
+        ended(id)
       })
     })
   }
 
-  ended(threadId: number): boolean {
-    return this.#ended.has(threadId)
-  }
-
-  onceEnded(threadId: number, listener: () => void): void {
-    this.#workers.get(threadId)?.once('exit', listener)
-  }
-
   /**
    * Wait until every stream whose worker runs Sluice has handed over what was written to it. A worker that is still starting is
-   * waited for, because nobody can tell yet what it runs.
+   * waited for, because nobody can tell yet what it runs. Until `release` the streams are held: thread-stream ends the worker of
+   * one that is garbage.
    */
-  async handedOver(runsSluice: (threadId: number) => boolean): Promise<void> {
-    await Promise.all(
-      [...this.#workers].map(async ([threadId, worker]) => {
-        const stream = worker.stream?.deref()
-        if (stream === undefined || stream.destroyed) return
-        if (!stream.ready && !runsSluice(threadId)) await readyOrClosed(stream)
-        if (stream.destroyed || !runsSluice(threadId)) return
-        await new Promise<void>((resolve) => stream.flush(() => resolve()))
-      }),
-    )
+  handedOver(runsSluice: (threadId: number) => boolean): {
+    readonly done: Promise<unknown>
+    readonly release: () => void
+  } {
+    const held = new Set<ThreadStream>()
+    const one = async (threadId: number, worker: StreamWorker): Promise<void> => {
+      const stream = worker.stream?.deref()
+      if (stream === undefined || stream.destroyed) return
+      held.add(stream)
+      if (!stream.ready && !runsSluice(threadId)) await readyOrClosed(stream)
+      if (stream.destroyed || !runsSluice(threadId)) return
+      await new Promise<void>((resolve) => stream.flush(() => resolve()))
+    }
+    const done = Promise.all([...this.#workers].map(([threadId, worker]) => one(threadId, worker)))
+    return { done, release: () => held.clear() }
   }
 }
 

@@ -56,6 +56,8 @@ class World {
   readonly records = new Map<string, ModelRecord>()
   readonly flushes: { readonly deadline: number; settled: boolean; tooEarly: string[]; excused: Set<number> }[] = []
   closing = false
+  /** Until then the service wants to be left alone. */
+  retryAfter = 0
   retried = false
   readonly delivery: Delivery
 
@@ -138,6 +140,9 @@ class World {
       else this.retried = true
     }
     if (outcome.type === 'pause') open.pauses.add(outcome.scope)
+    if (outcome.type === 'retry' && outcome.retryAfterMs !== undefined) {
+      this.retryAfter = this.clock.now() + outcome.retryAfterMs
+    }
     open.batch.settle(index, outcome)
   }
 
@@ -161,7 +166,15 @@ class World {
     const lane = batch.kind === 'logs' ? 0 : 1
     const stillPaused = this.delivery.stats().lanes[lane]!.state === 'paused'
     const lanes = pauses.has('key') ? [0, 1] : pauses.has('lane') || stillPaused ? [lane] : []
-    for (const { excused } of this.flushes) for (const each of lanes) excused.add(each)
+    for (const flush of this.flushes) {
+      for (const each of lanes) flush.excused.add(each)
+      this.excusePatience(flush)
+    }
+  }
+
+  /** A drain that ends before the service wants to be asked again has nothing to wait for. */
+  excusePatience({ deadline, excused }: { deadline: number; excused: Set<number> }): void {
+    if (deadline < this.retryAfter) for (const lane of [0, 1]) excused.add(lane)
   }
 
   flush(timeoutMs: number): void {
@@ -177,6 +190,7 @@ class World {
       excused: new Set<number>(),
     }
     const awaited = this.at('queued', 'in flight')
+    this.excusePatience(flush)
     this.flushes.push(flush)
     void drain.then(({ lanes }) => {
       flush.settled = true

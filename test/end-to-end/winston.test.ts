@@ -71,7 +71,7 @@ describe('an application that logs with winston', () => {
     logger.info('after')
     await ended(logger)
     expect((await receiver.logs()).map(({ message }) => message).sort()).toEqual(['after', 'before'])
-    expect(told).toEqual([expect.stringMatching(/^the service refused the record \(413\)/)])
+    expect(told).toEqual([expect.stringMatching(/^1 log record rejected: the service refused the record \(413\)/)])
   })
 
   it('throws a ConfigError where the transport is made', () => {

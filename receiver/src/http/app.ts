@@ -13,6 +13,8 @@ export function buildApp({ storage, keys }: { storage: Storage; keys: Keys }): F
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
     // 400 must name each bad field and what was sent, so that nothing is converted, removed or left unsaid.
+    frameworkErrors: (error, request, reply) =>
+      void answerFailure(error, request, reply.header(correlationHeader, request.id)),
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -23,10 +25,11 @@ export function buildApp({ storage, keys }: { storage: Storage; keys: Keys }): F
       },
     },
   })
+  app.removeContentTypeParser('text/plain')
   app.setErrorHandler(answerFailure)
   app.setNotFoundHandler((request, reply) => refuse(reply, 404, `there is no ${request.method} ${request.url}`))
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-correlation-id', request.id)
+    reply.header(correlationHeader, request.id)
     const key = credentials(request.headers)
     if (key === undefined) return refuse(reply, 401, 'credentials are missing: send x-api-key')
     if (!keys.accepts(key)) return refuse(reply, 401, 'the key is not valid')
@@ -36,6 +39,7 @@ export function buildApp({ storage, keys }: { storage: Storage; keys: Keys }): F
   return app
 }
 
+const correlationHeader = 'x-correlation-id'
 /** Far more than a log line that a person reads; answered with 413. */
 const maxBodyBytes = 1_048_576
 const requestTimeoutMs = 60_000

@@ -10,7 +10,7 @@ const querySchema = Type.Object(
   {
     limit: Type.Optional(wholeNumber),
     level: Type.Optional(Type.String()),
-    eventId: Type.Optional(wholeNumber),
+    eventId: Type.Optional(Type.String({ pattern: '^-?\\d{1,15}(\\.\\d{1,15})?$' })),
     before: Type.Optional(wholeNumber),
   },
   { additionalProperties: false },

@@ -19,7 +19,7 @@ const schemaSql = `
     record TEXT NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS records_by_bucket ON records (kind, bucket, id);
-  CREATE UNIQUE INDEX IF NOT EXISTS records_by_key ON records (bucket, idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE UNIQUE INDEX IF NOT EXISTS records_by_key ON records (kind, bucket, idempotency_key) WHERE idempotency_key IS NOT NULL;
   CREATE TABLE IF NOT EXISTS counts (
     kind TEXT NOT NULL,
     bucket TEXT NOT NULL,

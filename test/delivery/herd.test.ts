@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { Delivery } from '../../src/delivery/delivery.js'
+import type { Batch, Sender } from '../../src/delivery/sender.js'
+import { answers } from '../support/scripted-sender.js'
+import { VirtualClock } from '../support/virtual-clock.js'
+
+const engines = 1000
+const capMs = 30_000
+const outageMs = 600_000
+const latencyMs = 5
+
+/** What one service sees of a thousand engines: requests in each second. */
+class Service {
+  up = true
+  delivered = 0
+  readonly perSecond: number[] = []
+  readonly #clock: VirtualClock
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock
+  }
+
+  sender(): Sender {
+    return {
+      maxDepth: 64,
+      send: async ({ records, settle }: Batch) => {
+        const second = Math.floor(this.#clock.now() / 1000)
+        this.perSecond[second] = (this.perSecond[second] ?? 0) + records.length
+        await new Promise<void>((resolve) => this.#clock.schedule(resolve, latencyMs))
+        records.forEach((_, index) => {
+          if (this.up) this.delivered++
+          settle(index, this.up ? answers.delivered : answers.refused)
+        })
+      },
+      close: async () => {},
+    }
+  }
+
+  /** Mean and peak of requests per second from one moment to another. */
+  load(fromMs: number, toMs: number): { mean: number; peak: number } {
+    const seconds = Array.from(
+      { length: (toMs - fromMs) / 1000 },
+      (_, index) => this.perSecond[fromMs / 1000 + index] ?? 0,
+    )
+    return { mean: seconds.reduce((sum, each) => sum + each, 0) / seconds.length, peak: Math.max(...seconds) }
+  }
+}
+
+describe(`a herd of ${engines} engines`, () => {
+  it('goes through an outage of ten minutes without a storm, and comes back without a stampede', async () => {
+    const clock = new VirtualClock()
+    const service = new Service(clock)
+    let seed = 1
+    const random = () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return seed / 2 ** 31
+    }
+    const herd = Array.from(
+      { length: engines },
+      () =>
+        new Delivery({
+          lanes: [
+            { kind: 'logs', bucket: 'b' },
+            { kind: 'values', bucket: 'b' },
+          ],
+          sender: service.sender(),
+          clock,
+          random,
+          observer: { dropped() {}, rejected() {}, paused() {}, resumed() {}, recovered() {} },
+          limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
+          maxConnections: 64,
+          maxBatch: 64,
+          requestTimeoutMs: 10_000,
+          retry: { baseMs: 500, capMs },
+          probe: { baseMs: 30_000, capMs: 300_000 },
+          keyPrefix: 'herd',
+        }),
+    )
+    const log = (delivery: Delivery) => delivery.accept(0, { body: '{}', severity: 2 })
+    // The worst moment to go down: every engine has just sent something.
+    service.up = false
+    for (const delivery of herd) log(delivery)
+    // Ten lines per engine and minute from then on, and a value now and then.
+    for (let elapsed = 0; elapsed < outageMs; elapsed += 6000) {
+      await clock.advance(6000)
+      for (const delivery of herd) log(delivery)
+      for (const delivery of herd) if (random() < 0.1) delivery.accept(1, { body: '{}', severity: 6 })
+    }
+    const first = service.load(0, 1000)
+    const settled = service.load(120_000, outageMs)
+
+    service.up = true
+    await clock.advance(40_000)
+    const recovery = service.load(outageMs, outageMs + 40_000)
+    const perCap = (engines / capMs) * 1000
+    console.log(
+      `N = ${engines}, cap ${capMs / 1000} s: first second ${(first.peak / engines).toFixed(2)} N, ` +
+        `from minute 3 mean ${(settled.mean / perCap).toFixed(2)} N/cap, peak ${(settled.peak / perCap).toFixed(2)} N/cap; ` +
+        `recovery peak ${(recovery.peak / engines).toFixed(2)} N a second`,
+    )
+    expect(first.peak).toBeLessThanOrEqual(3.5 * engines)
+    expect(settled.mean).toBeLessThanOrEqual(2.2 * perCap)
+    expect(settled.peak).toBeLessThanOrEqual(3.3 * perCap)
+
+    const ledgers = herd.map((delivery) => delivery.stats())
+    expect(ledgers.filter(({ queued, inFlight }) => queued + inFlight > 0)).toEqual([])
+    expect(service.delivered).toBe(ledgers.reduce((sum, { accepted }) => sum + accepted, 0))
+    // Each engine holds more than a hundred records: a stampede would bring them all at once.
+    expect(recovery.peak).toBeLessThanOrEqual(10 * engines)
+  }, 120_000)
+})

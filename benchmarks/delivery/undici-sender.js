@@ -13,11 +13,25 @@ const medians = await compare({
   'bare undici.request, 32 connections': () =>
     perRecord(records, async () => {
       let next = 0
-      const body = JSON.stringify({ timeStamp: Date.now(), eventId: 1001, appName: 'benchmark', env: 'benchmark' })
-      const headers = { 'x-api-key': 'benchmark', 'content-type': 'application/json', accept: 'application/json' }
+      // The same bytes as Sluice sends: the same fields, the same headers.
+      const body = JSON.stringify({
+        timeStamp: Date.now(),
+        eventId: 1001,
+        appName: 'sluice-benchmarks',
+        runtimeVersion: process.version,
+        runtime: 1,
+      })
+      const common = {
+        'x-api-key': 'benchmark',
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'user-agent': `sluice/0.1.0 node/${process.versions.node}`,
+      }
+      const prefix = crypto.randomUUID()
       await Promise.all(
         Array.from({ length: destination.maxConnections }, async () => {
           while (next++ < records) {
+            const headers = { ...common, 'idempotency-key': `${prefix}-${next.toString(36)}` }
             const answer = await pool.request({ method: 'POST', path: '/value_tracking/b', body, headers })
             await answer.body.json()
           }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -78,6 +78,22 @@ describe('sluice-receiver --json', () => {
     }
   })
 
+  it('stops within seconds while a client holds half a request', async () => {
+    const { child, exit, url } = await ready('--data', ':memory:')
+    const client = connect(Number(new URL(url).port), '127.0.0.1')
+    client.on('error', () => {})
+    await once(client, 'connect')
+    await new Promise<void>((resolve) => client.write('POST /logs/demo HTTP/1.1\r\nhost: x\r\n', () => resolve()))
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+    client.destroy()
+  })
+
+  it('names an address that a client can reach when it listens on all', async () => {
+    const { url } = await ready('--data', ':memory:', '--host', '0.0.0.0')
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  })
+
   it('loses nothing that it has acknowledged when it is killed', async () => {
     const first = await ready('--data', data)
     const post = caller(first)
@@ -137,6 +153,7 @@ describe('sluice-receiver for a person', () => {
     [['--port', 'many'], '--port'],
     [['--port', '70000'], '--port'],
     [['--port'], '--port'],
+    [['--port', '-1'], '--port'],
     [['extra'], 'extra'],
   ])('says in one line what is wrong with %j', async (args, named) => {
     const stderr = await failure(...args)

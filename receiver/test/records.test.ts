@@ -68,7 +68,9 @@ describe('POST /logs/{bucketId}', () => {
   it('answers 413 to a body of more than 1 MiB and 415 to another content type', async () => {
     const large = { ...log, message: 'x'.repeat(1_100_000) }
     expect((await receiver.call('POST', '/logs/demo', large)).status).toBe(413)
-    expect((await receiver.call('POST', '/logs/demo', '<a/>', { 'content-type': 'text/xml' })).status).toBe(415)
+    for (const type of ['text/xml', 'text/plain']) {
+      expect((await receiver.call('POST', '/logs/demo', 'x', { 'content-type': type })).status).toBe(415)
+    }
   })
 
   it('stores a record once, however often it comes with the same idempotency key, and echoes the key', async () => {
@@ -79,6 +81,8 @@ describe('POST /logs/{bucketId}', () => {
     }
     await receiver.call('POST', '/logs/demo', log, { 'idempotency-key': 'k-2' })
     expect((await receiver.call('GET', '/api/logs/demo')).body).toMatchObject({ total: 2, list: { length: 2 } })
+    await receiver.call('POST', '/value_tracking/demo', value, { 'idempotency-key': 'k-1' })
+    expect((await receiver.call('GET', '/api/values/demo')).body).toMatchObject({ total: 1 })
   })
 })
 
@@ -159,6 +163,20 @@ describe('reading', () => {
     expect(await messages('level=error')).toEqual({ total: 2, lines: ['line 4', 'line 2'] })
     expect(await messages('eventId=3')).toEqual({ total: 1, lines: ['line 3'] })
     expect(await messages('level=error&eventId=3')).toEqual({ total: 0, lines: [] })
+  })
+
+  it('finds every event number that can be stored', async () => {
+    for (const eventId of [0, -1.5, 7.25]) {
+      await receiver.call('POST', '/value_tracking/demo', { ...value, eventId })
+      expect((await receiver.call('GET', `/api/values/demo?eventId=${eventId}`)).body.total).toBe(1)
+    }
+  })
+
+  it('answers a path that cannot be decoded in its own words, with a correlation id', async () => {
+    const { status, body, headers } = await receiver.call('POST', '/logs/%ZZ', log)
+    expect(status).toBe(400)
+    expect(body.validationErrors).toHaveLength(1)
+    expect(headers.get('x-correlation-id')).toBeTruthy()
   })
 
   it.each(['limit=x', 'limit=-1', 'before=1.5', 'eventId=', 'colour=red'])('answers 400 to ?%s', async (query) => {

@@ -11,13 +11,17 @@ export interface Limits {
 /** What is held now, of all lanes of an engine, and who has to go when more comes than fits. */
 export class Bounds {
   readonly #limits: Limits
-  readonly #lanes: readonly Lane[]
+  /** Every queue from which something can be shed, and whose it is. */
+  readonly #queues: readonly { readonly lane: Lane; readonly queue: RecordQueue }[]
   #records = 0
   #bytes = 0
 
   constructor(limits: Limits, lanes: readonly Lane[]) {
     this.#limits = limits
-    this.#lanes = lanes
+    this.#queues = lanes.flatMap((lane) => [
+      { lane, queue: lane.ready },
+      { lane, queue: lane.delayed.queue },
+    ])
   }
 
   take(bytes: number): void {
@@ -59,33 +63,27 @@ export class Bounds {
   }
 
   #canMakeRoom({ severity, bytes }: { severity: Severity; bytes: number }): boolean {
-    let records = 0
-    let held = 0
-    for (const queue of this.#queues()) {
+    let records = this.#records
+    let held = this.#bytes + bytes
+    for (const { queue } of this.#queues) {
       for (let lower = 0; lower <= severity; lower++) {
-        records += queue.lengthOf(lower as Severity)
-        held += queue.bytesOf(lower as Severity)
+        records -= queue.lengthOf(lower as Severity)
+        held -= queue.bytesOf(lower as Severity)
+        if (records < this.#limits.maxQueueRecords && held <= this.#limits.maxQueueBytes) return true
       }
     }
-    return (
-      this.#records - records < this.#limits.maxQueueRecords && this.#bytes - held + bytes <= this.#limits.maxQueueBytes
-    )
+    return false
   }
 
   #oldestOf(severity: Severity): { lane: Lane; record: Pending } | undefined {
-    let oldest: { lane: Lane; record: Pending } | undefined
-    for (const lane of this.#lanes) {
-      for (const queue of [lane.ready, lane.delayed.queue]) {
-        const record = queue.oldestOf(severity)
-        if (record !== undefined && (oldest === undefined || record.sequence < oldest.record.sequence)) {
-          oldest = { lane, record }
-        }
-      }
+    let owner: Lane | undefined
+    let oldest: Pending | undefined
+    for (const { lane, queue } of this.#queues) {
+      const record = queue.oldestOf(severity)
+      if (record === undefined || (oldest !== undefined && oldest.sequence < record.sequence)) continue
+      owner = lane
+      oldest = record
     }
-    return oldest
-  }
-
-  #queues(): RecordQueue[] {
-    return this.#lanes.flatMap((lane) => [lane.ready, lane.delayed.queue])
+    return owner === undefined || oldest === undefined ? undefined : { lane: owner, record: oldest }
   }
 }

@@ -1,41 +1,15 @@
-import type { Severity } from '../records/level.js'
-import { type BackoffBounds, doubled, fullJitter } from './backoff.js'
-import { Bounds, type Limits } from './bounds.js'
-import type { Clock } from './clock.js'
+import { fullJitter } from './backoff.js'
+import { Bounds } from './bounds.js'
 import { Dispatcher } from './dispatcher.js'
 import { Drain } from './drain.js'
 import { Exchange, type ExchangeResult } from './exchange.js'
-import { Hold } from './hold.js'
+import { Holds } from './holds.js'
 import { Lane } from './lane.js'
-import { type DropReason, type LaneName, type Ledger, LedgerBook } from './ledger.js'
+import { type DropReason, type Ledger, LedgerBook } from './ledger.js'
 import type { Observer } from './observer.js'
+import type { Acceptable, DeliveryPlan } from './plan.js'
 import type { Pending } from './record-queue.js'
-import type { Outcome, Sender } from './sender.js'
-
-export interface DeliveryPlan {
-  /** One lane for each; `accept` names them by their index. */
-  readonly lanes: readonly LaneName[]
-  readonly sender: Sender
-  readonly clock: Clock
-  /** Uniform in [0, 1). */
-  readonly random: () => number
-  readonly observer: Observer
-  readonly limits: Limits
-  readonly maxConnections: number
-  readonly maxBatch: number
-  /** What the sender gives one request; delivery keeps the service's queue far below it. */
-  readonly requestTimeoutMs: number
-  readonly retry: BackoffBounds
-  readonly probe: BackoffBounds
-  /** What makes the idempotency keys of this delivery unlike those of any other. */
-  readonly keyPrefix: string
-}
-
-/** A record as it is accepted: its body, and how much it matters. */
-export interface Acceptable {
-  readonly body: string
-  readonly severity: Severity
-}
+import type { Outcome } from './sender.js'
 
 /**
  * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread
@@ -49,8 +23,7 @@ export class Delivery {
   readonly #bounds: Bounds
   readonly #drains = new Set<Drain>()
   readonly #exchanges = new Set<Exchange>()
-  readonly #outage: Hold
-  readonly #keyPause: Hold
+  readonly #holds: Holds
   #sequence = 0
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
   #closed = false
@@ -70,8 +43,16 @@ export class Delivery {
       this.#describe(lane)
     }
     this.#bounds = new Bounds(plan.limits, this.#lanes)
-    this.#outage = this.#hold('outage')
-    this.#keyPause = this.#hold('paused')
+    this.#holds = new Holds({
+      lanes: this.#lanes,
+      clock: plan.clock,
+      random: plan.random,
+      retry: plan.retry,
+      probe: plan.probe,
+      drains: this.#drains,
+      sendProbe: (lane) => this.#probe(lane),
+      changed: (lane) => this.#describe(lane),
+    })
   }
 
   /** Take a record into a lane. It is counted from here on; never throws, never blocks. */
@@ -171,10 +152,8 @@ export class Delivery {
 
   async #release(): Promise<Ledger> {
     this.#closed = true
-    this.#outage.stop()
-    this.#keyPause.stop()
+    this.#holds.stop()
     for (const lane of this.#lanes) {
-      lane.hold?.stop()
       lane.closed = true
       this.#describe(lane)
     }
@@ -213,7 +192,7 @@ export class Delivery {
     const result = await exchange.run(this.#plan.sender)
     if (probe) lane.probing = false
     if (!this.#exchanges.delete(exchange)) return
-    this.#conclude(lane, { ...result, probe })
+    this.#conclude(lane, result, { probe })
   }
 
   #settled(lane: Lane, record: Pending, outcome: Outcome & { type: 'delivered' | 'rejected' }): void {
@@ -227,15 +206,22 @@ export class Delivery {
     if (outcome.type === 'rejected') this.#tell((observer) => observer.rejected(lane.name, outcome))
   }
 
-  #conclude(
-    lane: Lane,
-    { startedAt, successes, returned, probe, ...timing }: ExchangeResult & { probe: boolean },
-  ): void {
-    const pause = returned.find(({ outcome }) => outcome.type === 'pause')?.outcome
-    const backPressure = returned.some(({ outcome }) => outcome.type === 'retry' && outcome.backPressure)
+  #conclude(lane: Lane, result: ExchangeResult, { probe }: { probe: boolean }): void {
+    const { startedAt, successes, firstAnswerMs, betweenAnswersMs, returned } = result
     const limited = lane.ready.length > 0
-    lane.concurrency.add({ ...timing, startedAt, endedAt: this.#plan.clock.now(), successes, backPressure, limited })
+    const endedAt = this.#plan.clock.now()
+    const backPressure = returned.some(({ outcome }) => outcome.type === 'retry' && outcome.backPressure)
+    lane.concurrency.add({ startedAt, endedAt, successes, firstAnswerMs, betweenAnswersMs, backPressure, limited })
 
+    if (returned.length > 0) this.#takeBack(lane, result, { probe })
+    else this.#recover(lane)
+    this.#describe(lane)
+    if (successes > 0 && this.#bounds.roomy && this.#closing === undefined) this.#tellLosses(lane)
+  }
+
+  /** What was not settled goes back: to its own retry when it failed among successes, else to where it was. */
+  #takeBack(lane: Lane, { startedAt, successes, returned }: ExchangeResult, { probe }: { probe: boolean }): void {
+    const pause = returned.find(({ outcome }) => outcome.type === 'pause')?.outcome
     const held = probe && lane.hold !== undefined
     const alone = pause === undefined && !held && (successes > 0 || lane.lastSuccessAt > startedAt)
     for (const { record, outcome, notBefore } of returned) {
@@ -244,11 +230,17 @@ export class Delivery {
       if (alone && outcome.type === 'retry') this.#delay(lane, record, notBefore)
       else lane.ready.putBack(record)
     }
-    if (pause?.type === 'pause') this.#pause(lane, pause)
-    else if (successes > 0) this.#recover(lane)
-    else if (returned.length > 0 && !alone) this.#keepOut(lane, returned)
-    this.#describe(lane)
-    if (successes > 0 && this.#bounds.roomy && this.#closing === undefined) this.#tellLosses(lane)
+    if (pause?.type === 'pause') {
+      if (this.#holds.pause(lane, pause)) this.#tell((observer) => observer.paused(lane.name, pause))
+    } else if (successes > 0) this.#recover(lane)
+    else if (!alone) this.#holds.keepOut(lane, returned)
+  }
+
+  #recover(lane: Lane): void {
+    const { hold } = lane
+    if (hold === undefined) return
+    for (const each of this.#holds.recover(lane)) this.#dispatchers.get(each)!.wake()
+    if (hold.kind === 'paused') this.#tell((observer) => observer.resumed(lane.name))
   }
 
   #tellLosses(lane: Lane): void {
@@ -260,59 +252,6 @@ export class Delivery {
     const { clock, retry, random } = this.#plan
     const waitMs = Math.max(notBefore - clock.now(), fullJitter(record.attempts - 1, retry, random))
     lane.delayed.add(record, { waitMs, notBefore })
-  }
-
-  /** A whole batch without a success, and none beside it: the service is out of reach, one probe at a time from here. */
-  #keepOut(lane: Lane, returned: ExchangeResult['returned']): void {
-    const hold = lane.hold ?? this.#outage
-    hold.keep(lane, Math.max(...returned.map(({ notBefore }) => notBefore)))
-    for (const drain of this.#drains) {
-      if (hold.kind === 'paused') drain.giveUp(lane)
-      else drain.checkHold(lane, hold)
-    }
-  }
-
-  #pause(lane: Lane, cause: Outcome & { type: 'pause' }): void {
-    const first = lane.hold?.kind !== 'paused'
-    const news = first || lane.pauseStatus !== cause.status
-    const own = first || lane.hold === this.#keyPause ? undefined : lane.hold
-    const hold = cause.scope === 'key' ? this.#keyPause : (own ?? this.#hold('paused'))
-    const concerned = cause.scope === 'key' ? this.#lanes : [lane]
-    for (const each of concerned) {
-      if (each.hold !== hold) each.hold?.release(each)
-      hold.keep(each)
-      each.pauseStatus = cause.status
-      this.#describe(each)
-    }
-    for (const drain of this.#drains) for (const each of concerned) drain.giveUp(each)
-    if (news) this.#tell((observer) => observer.paused(lane.name, cause))
-  }
-
-  /** The service took or judged a record: whatever kept the lane is over. */
-  #recover(lane: Lane): void {
-    const { hold } = lane
-    if (hold === undefined) return
-    const released = hold === this.#keyPause ? [...hold.lanes] : [lane]
-    for (const each of released) {
-      hold.release(each)
-      each.concurrency.restart()
-      this.#describe(each)
-      this.#dispatchers.get(each)!.wake()
-    }
-    if (hold.kind === 'paused') this.#tell((observer) => observer.resumed(lane.name))
-  }
-
-  #hold(kind: Hold['kind']): Hold {
-    const { clock, retry, probe, random } = this.#plan
-    return new Hold({
-      kind,
-      clock,
-      waitMs: (attempt) =>
-        kind === 'paused'
-          ? doubled(attempt, probe)
-          : fullJitter(this.#drains.size > 0 ? Math.min(attempt, maxDrainAttempt) : attempt, retry, random),
-      probe: (lane) => this.#probe(lane),
-    })
   }
 
   #probe(lane: Lane): boolean {
@@ -350,7 +289,10 @@ export class Delivery {
 
   #describe(lane: Lane): void {
     const { connections, depth } = lane.concurrency
-    this.book.describe(lane.index, { state: lane.state, connections, depth })
+    const { state, described } = lane
+    if (described.state === state && described.connections === connections && described.depth === depth) return
+    lane.described = { state, connections, depth }
+    this.book.describe(lane.index, lane.described)
   }
 
   #tell(message: (observer: Observer) => void): void {
@@ -361,6 +303,3 @@ export class Delivery {
     }
   }
 }
-
-/** While a drain waits, the backoff of an outage grows no further than this: the deadline is seconds away. */
-const maxDrainAttempt = 2

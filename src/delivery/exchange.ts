@@ -22,7 +22,6 @@ export interface ExchangeResult {
   readonly successes: number
   readonly firstAnswerMs: number | undefined
   readonly betweenAnswersMs: number | undefined
-  /** In the order in which they were sent. */
   readonly returned: readonly Returned[]
 }
 
@@ -31,9 +30,10 @@ export class Exchange {
   readonly lane: Lane
   readonly #records: readonly Pending[]
   readonly #open: boolean[]
-  readonly #returned: (Returned | undefined)[]
+  readonly #returned: Returned[] = []
   readonly #settled: (record: Pending, outcome: Settled) => void
   readonly #clock: Clock
+  #unsettled: number
   #successes = 0
   #firstAt: number | undefined
   #lastAt = 0
@@ -48,8 +48,8 @@ export class Exchange {
   }) {
     this.lane = plan.lane
     this.#records = plan.records
-    this.#open = plan.records.map(() => true)
-    this.#returned = plan.records.map(() => undefined)
+    this.#open = new Array(plan.records.length).fill(true)
+    this.#unsettled = plan.records.length
     this.#settled = plan.settled
     this.#clock = plan.clock
   }
@@ -66,34 +66,34 @@ export class Exchange {
     } catch (error) {
       failure = String(error)
     }
-    const unknown: Retry = { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false }
-    this.#records.forEach((_, index) => {
-      this.#settle(index, unknown)
-    })
+    for (let index = 0; this.#unsettled > 0 && index < this.#records.length; index++) {
+      this.#settle(index, { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false })
+    }
     const between = this.#successes < 2 ? undefined : (this.#lastAt - this.#firstAt!) / (this.#successes - 1)
     return {
       startedAt,
       successes: this.#successes,
       firstAnswerMs: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
       betweenAnswersMs: between,
-      returned: this.#returned.filter((returned) => returned !== undefined),
+      returned: this.#returned,
     }
   }
 
   /** Give up: the records without an answer, for the ledger. Later answers change nothing. */
   abandon(): readonly Pending[] {
     this.#abandoned = true
-    return this.#records.filter((_, index) => this.#open[index] || this.#returned[index] !== undefined)
+    return [...this.#records.filter((_, index) => this.#open[index]), ...this.#returned.map(({ record }) => record)]
   }
 
   #settle(index: number, outcome: Outcome): void {
     const record = this.#records[index]
     if (record === undefined || !this.#open[index] || this.#abandoned) return
     this.#open[index] = false
+    this.#unsettled--
     if (outcome.type === 'retry' || outcome.type === 'pause') {
       const wait = outcome.type === 'retry' ? outcome.retryAfterMs : undefined
       const notBefore = wait === undefined ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait
-      this.#returned[index] = { record, outcome, notBefore }
+      this.#returned.push({ record, outcome, notBefore })
       return
     }
     this.#successes++

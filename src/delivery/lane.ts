@@ -27,6 +27,12 @@ export class Lane {
   lastSuccessAt = Number.NEGATIVE_INFINITY
   /** Most severe first, for a process that is about to end. */
   severeFirst = false
+  /** What the ledger says of it. */
+  described: { readonly state: LaneState; readonly connections: number; readonly depth: number } = {
+    state: 'open',
+    connections: 0,
+    depth: 0,
+  }
   readonly losses = new LossTally()
   readonly #generations: Generation[] = [{ number: 0, outstanding: 0 }]
 

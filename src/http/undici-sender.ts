@@ -98,7 +98,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #clock: Clock
   readonly #requestTimeoutMs: number
   readonly #resolve: (outcome: Outcome) => void
-  #timer: Timer
+  #timer: Timer | undefined
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #retryAfter: string | undefined
@@ -111,17 +111,12 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#clock = plan.clock
     this.#requestTimeoutMs = plan.requestTimeoutMs
     this.#resolve = plan.resolve
-    this.#timer = this.#startTimer()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#finished) {
-      controller.abort(new Error('given up'))
-      return
-    }
     this.#controller = controller
-    this.#timer.cancel()
-    this.#timer = this.#startTimer()
+    // From here on: until the request leaves, the connector's own time-out runs.
+    this.#timer = this.#clock.schedule(() => setImmediate(() => this.#expire()).unref(), this.#requestTimeoutMs)
   }
 
   onResponseStart(
@@ -165,13 +160,8 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #finish(outcome: Outcome): void {
     if (this.#finished) return
     this.#finished = true
-    this.#timer.cancel()
+    this.#timer?.cancel()
     this.#resolve(outcome)
-  }
-
-  /** The time begins anew when the request leaves: waiting for a connection is not the server's delay. */
-  #startTimer(): Timer {
-    return this.#clock.schedule(() => setImmediate(() => this.#expire()).unref(), this.#requestTimeoutMs)
   }
 
   /** One turn of the event loop after the timer, so that an answer which came while the loop was blocked still counts. */

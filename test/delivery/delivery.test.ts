@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Delivery, type DeliveryPlan } from '../../src/delivery/delivery.js'
+import { Delivery } from '../../src/delivery/delivery.js'
 import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import type { DeliveryPlan } from '../../src/delivery/plan.js'
 import type { Severity } from '../../src/records/level.js'
 import { answers, ScriptedSender } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -130,6 +131,43 @@ describe('delivery', () => {
     await clock.advance(300_000)
     expect(delivery.stats()).toMatchObject({ queued: 0, delivered: 40 })
     expect(told).toEqual(['logs paused 401', 'logs resumed'])
+  })
+
+  it('tells anew when the cause of a pause changes', async () => {
+    const { clock, sender, told, log } = setUp()
+    sender.answer = () => answers.wrongKey
+    log('one')
+    await clock.advance(10)
+    sender.answer = () => answers.noBucket
+    await clock.advance(60_000)
+    expect(told).toEqual(['logs paused 401', 'logs paused 404'])
+  })
+
+  it('begins with one record in flight again after an outage', async () => {
+    const { clock, sender, log } = setUp()
+    for (let index = 0; index < 200; index++) log(`record ${index}`)
+    await clock.advance(1000)
+    expect(sender.maxInFlight).toBe(8)
+    sender.answer = () => answers.refused
+    for (let index = 0; index < 200; index++) log(`later ${index}`)
+    await clock.advance(10_000)
+    sender.maxInFlight = 0
+    sender.answer = () => answers.delivered
+    sender.sent.length = 0
+    sender.latencyMs = 1000
+    while (sender.sent.length < 2) await clock.advance(500)
+    expect(sender.maxInFlight).toBe(1)
+  })
+
+  it('tries again within seconds while a drain waits, however long the outage has lasted', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => answers.refused
+    log('one')
+    await clock.advance(600_000)
+    sender.sent.length = 0
+    void delivery.flush({ timeoutMs: 5000 })
+    await clock.advance(5000)
+    expect(sender.sent.length).toBeGreaterThanOrEqual(4)
   })
 
   it('pauses one lane alone when its bucket is unknown', async () => {

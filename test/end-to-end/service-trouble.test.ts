@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSluice, type Ledger, type Sluice } from 'sluice'
+import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import winston from 'winston'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let data: string
@@ -77,6 +79,22 @@ describe('when the queue is full', () => {
     expect(told).toEqual([expect.stringContaining('950 value records dropped (queue-full)')])
     const events = (await receiver.values()).map(({ eventId }) => eventId).sort((a, b) => a - b)
     expect(events).toEqual(Array.from({ length: 50 }, (_, index) => 950 + index))
+  })
+})
+
+describe('when logs and values compete for the room', () => {
+  it('lets no flood of errors cost a value record', async () => {
+    await receiver.close()
+    const options = { ...receiver.options, ...quick, maxQueueRecords: 20 }
+    sluice = createSluice(options)
+    const logger = winston.createLogger({ transports: [new SluiceTransport(options)] })
+    for (let event = 0; event < 10; event++) sluice.track(event)
+    for (let number = 0; number < 500; number++) logger.error(`error ${number}`)
+    const lanes = Object.fromEntries(sluice.stats().lanes.map((lane) => [lane.kind, lane]))
+    expect(lanes.values).toMatchObject({ accepted: 10, queued: 10, dropped: { 'queue-full': 0 } })
+    expect(lanes.logs).toMatchObject({ accepted: 500, queued: 10, dropped: { 'queue-full': 490 } })
+    logger.close()
+    receiver = await startTestReceiver({ data })
   })
 })
 

@@ -149,8 +149,9 @@ describe('a mistake in the configuration', () => {
   })
 
   it('does not repeat the password in a URL', () => {
-    const error = mistake({ ...destination, url: 'https://user:hunter2@api.example' })
-    expect(inspect(error, { depth: 9 })).not.toContain('hunter2')
+    for (const url of ['https://user:hunter2@api.example', 'https://:hunter2@api.example']) {
+      expect(inspect(mistake({ ...destination, url }), { depth: 9 })).not.toContain('hunter2')
+    }
   })
 
   it('accepts plain http on loopback, and elsewhere when told to', () => {

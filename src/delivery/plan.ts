@@ -1,0 +1,33 @@
+import type { Severity } from '../records/level.js'
+import type { BackoffBounds } from './backoff.js'
+import type { Limits } from './bounds.js'
+import type { Clock } from './clock.js'
+import type { LaneName } from './ledger.js'
+import type { Observer } from './observer.js'
+import type { Sender } from './sender.js'
+
+/** What a delivery needs to know, and whom it needs. */
+export interface DeliveryPlan {
+  /** One lane for each; `accept` names them by their index. */
+  readonly lanes: readonly LaneName[]
+  readonly sender: Sender
+  readonly clock: Clock
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly observer: Observer
+  readonly limits: Limits
+  readonly maxConnections: number
+  readonly maxBatch: number
+  /** What the sender gives one request; delivery keeps the service's queue far below it. */
+  readonly requestTimeoutMs: number
+  readonly retry: BackoffBounds
+  readonly probe: BackoffBounds
+  /** What makes the idempotency keys of this delivery unlike those of any other. */
+  readonly keyPrefix: string
+}
+
+/** A record as it is accepted: its body, and how much it matters. */
+export interface Acceptable {
+  readonly body: string
+  readonly severity: Severity
+}

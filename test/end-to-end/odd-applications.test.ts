@@ -1,0 +1,166 @@
+import { createSluice, type Sluice } from 'sluice'
+import { SluiceTransport } from 'sluice/winston'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import winston from 'winston'
+import { FaultServer } from '../faults/fault-server.js'
+import { runProgram } from '../support/programs.js'
+import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
+
+let receiver: TestReceiver
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+})
+afterEach(() => receiver.close())
+
+describe('loggers of pino as applications configure them', () => {
+  it('are all understood, and no line can end the worker', async () => {
+    const { code, stderr } = await runProgram('pino-odd-loggers.js', receiver.variables)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const lines = (await receiver.logs()).map(({ level, message }) => `${level}: ${message}`)
+    expect(lines.sort()).toEqual([
+      'audit: custom level',
+      'error: error by name',
+      'info: after a hostile line',
+      'info: level by name {"a":1}',
+      'info: {"a":1}',
+    ])
+  })
+
+  it('obey SLUICE_LEVEL also where a formatter writes the level as text', async () => {
+    await runProgram('pino-odd-loggers.js', { ...receiver.variables, SLUICE_LEVEL: 'error' })
+    expect((await receiver.logs()).map(({ message }) => message)).toEqual(['error by name'])
+  })
+})
+
+describe('SLUICE_LEVEL for winston', () => {
+  it.each([
+    ['warn', ['warn', 'error']],
+    ['warning', ['warn', 'error']],
+    ['fatal', []],
+    ['trace', ['debug', 'info', 'warn', 'error']],
+    ['nonsense', ['debug', 'info', 'warn', 'error']],
+  ])('%s ships %j', async (level, shipped) => {
+    const transport = new SluiceTransport({ ...receiver.options, level, onError: () => {} })
+    const logger = winston.createLogger({ level: 'debug', transports: [transport] })
+    for (const name of ['debug', 'info', 'warn', 'error']) logger.log(name, 'line')
+    await new Promise((resolve) => logger.once('finish', resolve).end())
+    expect((await receiver.logs()).map((record) => record.level).sort()).toEqual([...shipped].sort())
+  })
+})
+
+describe('a listener that logs', () => {
+  it('does not keep itself busy when what it logs is lost, too', async () => {
+    const { code, stdout } = await runProgram('listener-that-logs.js')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '1 calls' })
+  })
+
+  it('may be an asynchronous function that rejects', async () => {
+    const server = await FaultServer.start(() => ({ type: 'answer', status: 400 }))
+    const unhandled: unknown[] = []
+    const remember = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', remember)
+    const onError = (async () => {
+      throw new Error('asynchronous')
+    }) as () => void
+    const sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', onError })
+    sluice.track(1)
+    await sluice.close()
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', remember)
+    await server.close()
+    expect(unhandled).toEqual([])
+  })
+})
+
+describe('the end of a process', () => {
+  it('comes, though the application logs in its own beforeExit listener', async () => {
+    const { code, signal } = await runProgram('logs-before-exit.js', receiver.variables)
+    expect({ code, signal }).toEqual({ code: 0, signal: null })
+    expect((await receiver.logs()).length).toBeGreaterThanOrEqual(1)
+  })
+
+  it('does not wait for a service that asks for an hour', async () => {
+    const server = await FaultServer.start(() => ({ type: 'answer', status: 503, headers: { 'retry-after': '3600' } }))
+    const startedAt = performance.now()
+    const { stderr } = await runProgram('track-and-end.js', {
+      SLUICE_URL: server.url,
+      SLUICE_API_KEY: 'k',
+      SLUICE_BUCKET: 'b',
+    })
+    expect(performance.now() - startedAt).toBeLessThan(3000)
+    expect(stderr).toContain('1 record not delivered')
+    await server.close()
+  })
+
+  it('shows the ledger with SLUICE_DEBUG, of winston, track and pino’s worker', async () => {
+    const inline = await runProgram('natural-end.js', { ...receiver.variables, SLUICE_DEBUG: 'true' })
+    expect(inline.stderr).toContain('sluice: ledger accepted=400 delivered=400 rejected=0 dropped=0')
+    const inWorker = await runProgram('pino-natural-end.js', { ...receiver.variables, SLUICE_DEBUG: 'true' })
+    expect(inWorker.stderr).toContain('sluice: ledger accepted=202 delivered=202 rejected=0 dropped=0')
+    expect(inline.stderr + inWorker.stderr).not.toContain(receiver.apiKey)
+    expect(inline.stderr).toContain('sluice: apiKey="[redacted]" (SLUICE_API_KEY)')
+  })
+})
+
+describe('flush and close of the process', () => {
+  it('end though the application goes on tracking, and leave no listeners behind', async () => {
+    const { stdout, stderr } = await runProgram('never-quiet.js', receiver.variables)
+    const { flushMs, closeMs, ledger } = JSON.parse(stdout)
+    expect(flushMs).toBeLessThan(1000)
+    expect(closeMs).toBeLessThan(1000)
+    expect(ledger).toMatchObject({ queued: 0, inFlight: 0, dropped: { shutdown: 0 } })
+    expect(ledger.lanes.map(({ state }: { state: string }) => state)).toEqual(['closed', 'closed', 'closed'])
+    expect(stderr).not.toContain('MaxListeners')
+  })
+
+  it('do not wait for an engine of a thread that has ended, but count it', async () => {
+    const { stdout } = await runProgram('worker-of-the-application.js', receiver.variables)
+    expect(JSON.parse(stdout)).toMatchObject({ accepted: 2, delivered: 2, ms: expect.closeTo(500, -3) })
+    expect(JSON.parse(stdout).ms).toBeLessThan(1000)
+  })
+
+  it('say once in the process that Sluice is off, whatever number of threads would', async () => {
+    const { stderr } = await runProgram('several-threads-off.js', { SLUICE_MAX_BATCHES: '1' })
+    expect(stderr.trim().split('\n')).toEqual([
+      'sluice: unknown variable SLUICE_MAX_BATCHES; did you mean SLUICE_MAX_BATCH?',
+      expect.stringMatching(/^sluice: off: /),
+    ])
+  })
+})
+
+describe('instances with the same options', () => {
+  const open: Sluice[] = []
+  afterEach(async () => {
+    for (const sluice of open.splice(0)) await sluice.close({ timeoutMs: 0 })
+  })
+
+  it('share one engine, and each is closed for itself', async () => {
+    const options = { ...receiver.options, onError: () => {} }
+    const [one, other] = [createSluice(options), createSluice(options)]
+    open.push(one, other)
+    one.track(1)
+    other.track(2)
+    expect((await one.flush()).accepted).toBe(2)
+    await one.close()
+    one.track(3)
+    other.track(4)
+    expect(await other.close()).toMatchObject({ accepted: 4, delivered: 3, dropped: { closed: 1 } })
+    expect((await receiver.values()).map(({ eventId }) => eventId).sort()).toEqual([1, 2, 4])
+  })
+
+  it('never throw from track, whatever it is given', async () => {
+    const sluice = createSluice({ ...receiver.options, onError: () => {} })
+    open.push(sluice)
+    const hostile = {
+      get timeStamp(): number {
+        throw new Error('getter')
+      },
+    }
+    for (const timeStamp of [Symbol('s'), Object.create(null), { valueOf: 1 }, 1n, '5', true, new Date(Number.NaN)]) {
+      sluice.track(1, { timeStamp: timeStamp as never })
+    }
+    sluice.track(1, hostile)
+    sluice.track(Symbol('s') as never)
+    expect(await sluice.close()).toMatchObject({ accepted: 0, invalid: 9 })
+  })
+})

@@ -160,7 +160,8 @@ describe('connections and depth, in virtual time', () => {
       )
       expect(share).toBeGreaterThanOrEqual(0.9)
       expect(refusedShare).toBeLessThan(0.01)
-      expect(slowestMs).toBeLessThan(requestTimeoutMs)
+      // What we send must not queue at the server until it times out.
+      expect(slowestMs).toBeLessThan(requestTimeoutMs / 2)
     },
   )
 })

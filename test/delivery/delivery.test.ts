@@ -117,6 +117,23 @@ describe('delivery', () => {
     expect(delivery.stats().delivered).toBe(1)
   })
 
+  it('keeps a record that failed among successes for as long as Retry-After asks, drain or not', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    for (let index = 0; index < 20; index++) log(`record ${index}`)
+    await clock.advance(20)
+    sender.answer = (body) => (body === 'odd' ? { ...answers.busy, retryAfterMs: 10_000 } : answers.delivered)
+    log('odd')
+    for (let index = 0; index < 20; index++) log(`beside ${index}`)
+    await clock.advance(20)
+    expect(delivery.stats()).toMatchObject({ queued: 1, delivered: 40 })
+    sender.answer = () => answers.delivered
+    void delivery.flush({ timeoutMs: 60_000 })
+    await clock.advance(9900)
+    expect(delivery.stats()).toMatchObject({ queued: 1, delivered: 40 })
+    await clock.advance(1000)
+    expect(delivery.stats()).toMatchObject({ queued: 0, delivered: 41 })
+  })
+
   it('pauses every lane of a wrong key with one message, probes rarely, and resumes by itself', async () => {
     const { clock, sender, told, delivery, log, value } = setUp()
     sender.answer = () => answers.wrongKey

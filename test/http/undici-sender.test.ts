@@ -84,6 +84,17 @@ describe('the undici sender', () => {
     expect(await post(senderTo(url))).toMatchObject({ type: 'retry', exchange: 'ambiguous' })
   })
 
+  it('takes an interim answer for no answer', async () => {
+    const url = await listen(
+      createTcpServer((socket) =>
+        socket.once('data', () => {
+          socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n', () => setImmediate(() => socket.destroy()))
+        }),
+      ),
+    )
+    expect(await post(senderTo(url))).toMatchObject({ type: 'retry', exchange: 'ambiguous' })
+  })
+
   it('reports a server that never answers as ambiguous back-pressure, in time', async () => {
     const url = await server(() => {})
     const outcome = await post(senderTo(url, { requestTimeoutMs: 100 }))

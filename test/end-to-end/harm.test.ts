@@ -47,7 +47,11 @@ describe('a server that accepts and never answers', () => {
   it('does not hold a process by a connection that has been idle before', async () => {
     server.script = ({ number }) => (number === 0 ? delivered : { type: 'silence' })
     const { result, ms } = await timed(
-      runProgram('second-request-unanswered.js', { ...variables(), SLUICE_SHUTDOWN_TIMEOUT_MS: '300' }),
+      runProgram('second-request-unanswered.js', {
+        ...variables(),
+        SLUICE_SHUTDOWN_TIMEOUT_MS: '300',
+        SLUICE_MAX_CONNECTIONS: '1',
+      }),
     )
     expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining('1 record not delivered') })
     expect(ms).toBeLessThan(300 + 1500)

@@ -17,14 +17,15 @@ switch (command.type) {
   case 'start':
     startReceiver(command.arguments).then(
       (receiver) => {
+        // Before anybody can know that it is ready: who starts it may stop it at once.
+        for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+          process.once(signal, () => void receiver.close().then(() => process.exit(0)))
+        }
         const { json, data } = command.arguments
         const { url, project, apiKey } = receiver
         process.stdout.write(
           json ? `${JSON.stringify({ url, project, apiKey })}\n` : greeting({ url, project, apiKey, data }),
         )
-        for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-          process.once(signal, () => void receiver.close().then(() => process.exit(0)))
-        }
       },
       (error: Error) => fail(error.message),
     )

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createSluice, type Ledger, type Sluice, type SluiceOptions } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
 import { delivered, type Fault, FaultServer } from './fault-server.js'
@@ -140,6 +141,26 @@ describe('an answer, over a real socket', () => {
     const { ledger, taken } = await send(fault)
     expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 1 })
     expect(taken).toBe(times)
+  })
+
+  it('reaches whoever listens on node:diagnostics_channel', async () => {
+    const heard: [string, unknown][] = []
+    const listen = (message: unknown, name: string | symbol) => heard.push([String(name), message])
+    const names = ['sluice:rejected', 'sluice:paused', 'sluice:resumed']
+    for (const name of names) subscribe(name, listen)
+    await send(answer(412), { probeBaseMs: 10, probeCapMs: 10 })
+    await sluice!.flush()
+    server!.script = () =>
+      answer(400, '{"validationErrors":[{"name":"eventId","attemptedValue":1,"message":"unknown"}]}')
+    sluice!.track(1002)
+    await sluice!.flush()
+    for (const name of names) unsubscribe(name, listen)
+    const lane = { kind: 'values', bucket: 'b' }
+    expect(heard).toEqual([
+      ['sluice:paused', { ...lane, status: 412, scope: 'lane', reason: expect.stringContaining('plan') }],
+      ['sluice:resumed', lane],
+      ['sluice:rejected', expect.objectContaining({ ...lane, status: 400, validationErrors: [expect.anything()] })],
+    ])
   })
 
   it('keeps the idempotency key of a record through its retries', async () => {

@@ -168,6 +168,12 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     default: 300_000,
     about: 'longest wait between probes',
   },
+  handleSignals: {
+    kind: flag,
+    variable: 'SLUICE_HANDLE_SIGNALS',
+    default: true,
+    about: 'deliver before SIGTERM and SIGINT end the process, where the application has no listener of its own',
+  },
   allowInsecure: {
     kind: flag,
     variable: 'SLUICE_ALLOW_INSECURE',

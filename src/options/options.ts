@@ -55,6 +55,8 @@ export interface SluiceOptions {
   readonly probeBaseMs?: number | undefined
   /** Longest wait of a paused lane between probes. @default 300000 */
   readonly probeCapMs?: number | undefined
+  /** Deliver before SIGTERM and SIGINT end the process, where the application has no listener of its own. @default true */
+  readonly handleSignals?: boolean | undefined
   /** Allow `http:` to hosts other than loopback. @default false */
   readonly allowInsecure?: boolean | undefined
   /** Turn Sluice off: everything becomes a no-op. @default false */

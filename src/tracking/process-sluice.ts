@@ -1,5 +1,6 @@
 import type { Ledger } from '../delivery/ledger.js'
 import { publishMainScript } from '../options/identity.js'
+import { watchLifetime } from '../worker/lifetime.js'
 import { shareSaidFlags } from '../worker/once.js'
 import { processEngines } from '../worker/process-engines.js'
 import { printLine } from '../worker/telling.js'
@@ -17,6 +18,7 @@ export function attendProcess(): void {
   publishMainScript()
   shareSaidFlags()
   processEngines()
+  watchLifetime()
 }
 
 /**

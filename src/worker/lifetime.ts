@@ -1,42 +1,81 @@
+import { isMainThread } from 'node:worker_threads'
 import type { Engine } from './engine.js'
 import { processEngines } from './process-engines.js'
+import { SignalWatch } from './signals.js'
 import { ledgerLine, printLine } from './telling.js'
 
 /** An application that logs in its own `beforeExit` listener would go round for ever: what it logs after this is not waited for. */
 const maxDrains = 3
 
-let watching = false
+/** Where no engine says otherwise: the default of the option `shutdownTimeoutMs`. */
+const defaultTimeoutMs = 5000
+
+/** One in the process, whichever copy of the package comes first: two that watch signals would wait for each other for ever. */
+const key = Symbol.for('sluice.lifetime.v1')
+
+function sharedWatch(): { [key]?: SignalWatch } {
+  return globalThis as { [key]?: SignalWatch }
+}
 
 /**
- * Deliver before a natural end of the process, and say in one line what could not be delivered at any end that this thread
- * sees. Nothing here keeps the process alive but an unfinished drain, up to its deadline.
+ * Deliver before the end of the process: before a natural end, and before a signal that nobody else listens to. At any end that
+ * this thread sees, say in one line what could not be delivered. Nothing here keeps the process alive but an unfinished drain, up
+ * to its deadline.
  */
 export function watchLifetime(): void {
-  if (watching) return
-  watching = true
+  if (!isMainThread || sharedWatch()[key] !== undefined) return
+  process.on('beforeExit', drainBeforeExit())
+  process.on('exit', tellWhatIsLeft)
+  const signals = new SignalWatch(drainBeforeSignal)
+  sharedWatch()[key] = signals
+  if (!/^(false|0|no|off)$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? '')) signals.start()
+}
+
+/** The option `handleSignals: false` of an engine: the application wants its signals for itself. */
+export function leaveSignals(): void {
+  sharedWatch()[key]?.stop()
+}
+
+function drainBeforeExit(): () => void {
   let drains = 0
   let drained = -1
-
-  process.on('beforeExit', () => {
-    const engines = [...processEngines().local].filter(({ closed }) => !closed)
+  return () => {
+    const engines = openEngines()
     const accepted = engines.reduce((sum, engine) => sum + engine.stats().accepted, 0)
-    const pending = engines.some((engine) => undelivered(engine) > 0)
     // The event comes again after each drain: one for what is new, none for what could not be delivered.
-    if (!pending || accepted === drained || drains === maxDrains) return
+    if (undelivered(engines) === 0 || accepted === drained || drains === maxDrains) return
     drains++
     drained = accepted
     void Promise.all(engines.map((engine) => engine.flush()))
-  })
-
-  process.on('exit', () => {
-    const engines = [...processEngines().local].filter(({ closed }) => !closed)
-    const lost = engines.reduce((sum, engine) => sum + undelivered(engine), 0)
-    if (lost > 0) printLine(`${lost} record${lost === 1 ? '' : 's'} not delivered before the end of the process`)
-    for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
-  })
+  }
 }
 
-function undelivered(engine: Pick<Engine, 'stats'>): number {
-  const { queued, inFlight } = engine.stats()
-  return queued + inFlight
+async function drainBeforeSignal(): Promise<void> {
+  const engines = processEngines()
+  // A worker that is still starting may bring an engine of which nothing is known yet.
+  const timeoutMs = engines.shutdownTimeoutMs ?? defaultTimeoutMs
+  const { queued, inFlight } = await engines.drain('flush', timeoutMs)
+  tellUndelivered(queued + inFlight)
+}
+
+function tellWhatIsLeft(): void {
+  const engines = openEngines()
+  tellUndelivered(undelivered(engines))
+  for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
+}
+
+function tellUndelivered(count: number): void {
+  if (count > 0) printLine(`${count} record${count === 1 ? '' : 's'} not delivered before the end of the process`)
+}
+
+/** Engines of this thread; those of pino's workers look after themselves when their stream ends. */
+function openEngines() {
+  return [...processEngines().local].filter(({ closed }) => !closed)
+}
+
+function undelivered(engines: readonly Pick<Engine, 'stats'>[]): number {
+  return engines.reduce((sum, engine) => {
+    const { queued, inFlight } = engine.stats()
+    return sum + queued + inFlight
+  }, 0)
 }

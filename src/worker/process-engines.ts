@@ -14,6 +14,7 @@ interface Figures {
 
 interface RemoteEngine extends Figures {
   readonly threadId: number
+  readonly shutdownTimeoutMs: number
 }
 
 type DrainMode = 'flush' | 'close'
@@ -27,6 +28,7 @@ type Message =
       readonly threadId: number
       readonly lanes: readonly LaneName[]
       readonly memory: SharedArrayBuffer
+      readonly shutdownTimeoutMs: number
     }
   | {
       readonly type: 'drain'
@@ -80,6 +82,14 @@ export class ProcessEngines {
     if (!this.#local.delete(engine.id)) return
     this.#keep(engine)
     this.#post({ type: 'retired', id: engine.id })
+  }
+
+  /** How long the end of the process may wait: the longest that an engine was told; undefined when none is known. */
+  get shutdownTimeoutMs(): number | undefined {
+    this.#catchUp()
+    const local = [...this.#local.values()].map(({ options }) => options.shutdownTimeoutMs)
+    const remote = [...this.#remote.values()].map(({ shutdownTimeoutMs }) => shutdownTimeoutMs)
+    return local.length + remote.length === 0 ? undefined : Math.max(...local, ...remote)
   }
 
   /** The ledger of the whole process, now. */
@@ -139,8 +149,8 @@ export class ProcessEngines {
     return false
   }
 
-  #announce({ id, lanes, memory }: LocalEngine): void {
-    this.#post({ type: 'engine', id, threadId, lanes, memory })
+  #announce({ id, lanes, memory, options: { shutdownTimeoutMs } }: LocalEngine): void {
+    this.#post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs })
   }
 
   #post(message: Message): void {
@@ -164,7 +174,8 @@ export class ProcessEngines {
       case 'engine': {
         if (this.#remote.has(message.id)) return
         const book = new LedgerBook(message.lanes, message.memory)
-        this.#remote.set(message.id, { threadId: message.threadId, stats: () => book.read() })
+        const { threadId, shutdownTimeoutMs } = message
+        this.#remote.set(message.id, { threadId, shutdownTimeoutMs, stats: () => book.read() })
         return
       }
       case 'drain': {

@@ -1,6 +1,6 @@
 import type { ResolvedOptions } from '../options/options.js'
 import { Engine } from './engine.js'
-import { watchLifetime } from './lifetime.js'
+import { leaveSignals, watchLifetime } from './lifetime.js'
 import { processEngines } from './process-engines.js'
 
 interface Shared {
@@ -35,6 +35,7 @@ export function leaseEngine(options: ResolvedOptions): EngineLease {
     byDestination.set(key, shared)
     processEngines().add(shared.engine)
     watchLifetime()
+    if (!options.handleSignals) leaveSignals()
   }
   const held = shared
   held.users++

@@ -1,0 +1,4 @@
+import { attendProcess } from './tracking/process-sluice.js'
+
+// `node --import sluice/register app.js`: deliver before a signal ends an application that knows only pino's target.
+attendProcess()

@@ -30,7 +30,7 @@ export class Delivery {
 
   constructor(plan: DeliveryPlan) {
     this.#plan = plan
-    this.book = new LedgerBook(plan.lanes)
+    this.book = new LedgerBook(plan.lanes, plan.memory)
     const bounds = {
       maxConnections: plan.maxConnections,
       maxDepth: Math.min(plan.maxBatch, plan.sender.maxDepth),
@@ -56,11 +56,11 @@ export class Delivery {
   }
 
   /** Take a record into a lane. It is counted from here on; never throws, never blocks. */
-  accept(laneIndex: number, { body, severity }: Acceptable): void {
+  accept(laneIndex: number, { body, severity, handedOver = false }: Acceptable): void {
     const lane = this.#lanes[laneIndex]!
     const bytes = Buffer.byteLength(body)
     const sequence = this.#sequence++
-    this.book.accept(laneIndex, bytes)
+    this.book.accept(laneIndex, { bytes, handedOver })
     if (this.#closing !== undefined) {
       this.#drop(lane, { from: 'queued', reason: 'closed', bytes })
       return
@@ -90,7 +90,7 @@ export class Delivery {
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
   refuse(laneIndex: number): void {
-    this.book.accept(laneIndex, 0)
+    this.book.accept(laneIndex, { bytes: 0, handedOver: false })
     this.#drop(this.#lanes[laneIndex]!, { from: 'queued', reason: 'closed', bytes: 0 })
   }
 

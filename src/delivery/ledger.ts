@@ -94,11 +94,17 @@ export interface LaneName {
 }
 
 const states: readonly LaneState[] = ['open', 'outage', 'paused', 'closed']
-const rowFields = [...plain, ...dropReasons, 'state', 'connections', 'depth', 'errorLength'] as const
+const rowFields = [...plain, ...dropReasons, 'taken', 'state', 'connections', 'depth', 'errorLength'] as const
 const column = Object.fromEntries(rowFields.map((name, index) => [name, index])) as Record<
   (typeof rowFields)[number],
   number
 >
+
+/** The ledger at one moment, and how many records of each lane had come by the hand-off. */
+export interface LedgerCopy {
+  readonly ledger: Ledger
+  readonly taken: readonly number[]
+}
 
 /** Layout of the shared memory: a header, then for each lane its numbers and the text of its last error. */
 const headerBytes = 16
@@ -136,8 +142,10 @@ export class LedgerBook {
     this.#header[0]!++
   }
 
-  accept(lane: number, bytes: number): void {
+  /** `handedOver`: another thread has counted the record as accepted before. */
+  accept(lane: number, { bytes, handedOver }: { bytes: number; handedOver: boolean }): void {
     const row = this.#open(lane)
+    if (handedOver) row[column.taken]!++
     row[column.accepted]!++
     row[column.queued]!++
     row[column.heldBytes]! += bytes
@@ -202,8 +210,13 @@ export class LedgerBook {
     this.#done()
   }
 
-  /** A consistent copy, from any thread. */
+  /** The ledger now, from any thread. */
   read(): Ledger {
+    return this.copy().ledger
+  }
+
+  /** A consistent copy, from any thread. */
+  copy(): LedgerCopy {
     for (let attempt = 0; attempt < maxReadAttempts; attempt++) {
       const before = Atomics.load(this.#sequence, 0)
       if (before % 2 !== 0) continue
@@ -214,7 +227,7 @@ export class LedgerBook {
     return this.#copy()
   }
 
-  #copy(): Ledger {
+  #copy(): LedgerCopy {
     const lanes = this.#lanes.map(({ kind, bucket }, index): LaneReport => {
       const row = this.#rows[index]!.slice()
       const counts = Object.fromEntries(plain.map((name) => [name, row[column[name]]!])) as Record<PlainCount, number>
@@ -231,7 +244,7 @@ export class LedgerBook {
         lastError: error.length === 0 ? undefined : new TextDecoder().decode(error),
       }
     })
-    return sumLedger(lanes, this.#header[0]!)
+    return { ledger: sumLedger(lanes, this.#header[0]!), taken: this.#rows.map((row) => row[column.taken]!) }
   }
 
   #open(lane: number): Float64Array {

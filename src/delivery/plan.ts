@@ -22,6 +22,8 @@ export interface DeliveryPlan {
   readonly requestTimeoutMs: number
   readonly retry: BackoffBounds
   readonly probe: BackoffBounds
+  /** Memory of the ledger, where another thread has made it. */
+  readonly memory?: SharedArrayBuffer | undefined
   /** What makes the idempotency keys of this delivery unlike those of any other. */
   readonly keyPrefix: string
 }
@@ -30,4 +32,6 @@ export interface DeliveryPlan {
 export interface Acceptable {
   readonly body: string
   readonly severity: Severity
+  /** It came from another thread, where it is counted already. @default false */
+  readonly handedOver?: boolean
 }

@@ -33,7 +33,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const resolution = configure(Object.fromEntries(own), 'logs')
   if (resolution.state === 'off') return build((source) => void source.resume(), { expectPinoConfig: true })
 
-  const engine = new Engine(resolution.options, ['logs'])
+  const engine = new Engine(resolution.options, { kinds: ['logs'] })
   processEngines().add(engine)
   const stream = await build((source) => ship(source, engine), {
     expectPinoConfig: true,

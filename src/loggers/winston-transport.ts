@@ -79,10 +79,7 @@ export class SluiceTransport extends TransportStream {
     if (rank !== undefined && own !== undefined) return own <= rank
     const lowest = severityOfName(this.#level)
     if (lowest !== undefined) return severity >= lowest
-    this.#lease?.engine.telling.misused(
-      'SLUICE_CONFIG_INVALID',
-      `option level (SLUICE_LEVEL): no such level: ${this.#level}`,
-    )
+    this.#lease?.engine.misused('SLUICE_CONFIG_INVALID', `option level (SLUICE_LEVEL): no such level: ${this.#level}`)
     return true
   }
 

@@ -108,6 +108,12 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     default: 32_768,
     about: 'longest message; the rest is cut, and how much is said',
   },
+  mode: {
+    kind: choice('worker', 'inline'),
+    variable: 'SLUICE_MODE',
+    defaultText: '`worker`; `inline` in serverless runtimes',
+    about: 'where winston and `track` deliver: in a worker, or in the application’s thread',
+  },
   maxQueueRecords: {
     kind: integer(1, 100_000_000),
     variable: 'SLUICE_MAX_QUEUE_RECORDS',

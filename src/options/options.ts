@@ -35,6 +35,8 @@ export interface SluiceOptions {
   readonly context?: 'json' | 'logfmt' | 'none' | undefined
   /** Longest `message`, in bytes of UTF-8; the rest is cut and said so. 256 to 16777216. @default 32768 */
   readonly maxMessageBytes?: number | undefined
+  /** Where winston and `track` deliver: in a worker, or in the application's thread. @default 'worker', 'inline' in serverless runtimes */
+  readonly mode?: 'worker' | 'inline' | undefined
   /** Bound of what an engine holds, queued and in flight, in records. @default 100000 */
   readonly maxQueueRecords?: number | undefined
   /** The same bound in bytes. @default 67108864 */

@@ -124,6 +124,11 @@ function fallBack(
     values[name] = service[name].value
     sources[name] = service[name].source
   }
+  if (values.mode === undefined) {
+    const serverless = serverlessVariables.find((name) => environment[name] !== undefined && environment[name] !== '')
+    values.mode = serverless === undefined ? 'worker' : 'inline'
+    sources.mode = serverless ?? 'default'
+  }
   const machine = machineIdentity()
   for (const name of ['machineName', 'runtime', 'runtimeVersion'] as const) {
     if (values[name] !== undefined) continue
@@ -131,6 +136,9 @@ function fallBack(
     sources[name] = 'default'
   }
 }
+
+/** Where a process is frozen between calls, a worker is one thing more that may not wake up. */
+const serverlessVariables = ['AWS_LAMBDA_FUNCTION_NAME', 'K_SERVICE', 'VERCEL', 'FUNCTIONS_WORKER_RUNTIME']
 
 function requireDestination(values: Partial<Record<OptionName, unknown>>, needs: RecordKind): void {
   const bucket = needs === 'logs' ? 'logBucket' : 'valueBucket'

@@ -30,14 +30,24 @@ export class RecordEncoder {
     this.#valueTail = tailOf(withoutMachine)
   }
 
-  log({ timeStamp, level, message, eventId }: LogFields): string {
-    const event = eventId === undefined ? '' : `,"eventId":${eventId}`
-    return `{"timeStamp":${timeStamp},"level":${JSON.stringify(level)},"message":${JSON.stringify(message)}${event}${this.#logTail}`
+  log(fields: LogFields): string {
+    return this.completeLog(logHead(fields))
+  }
+
+  /** The record of a head that {@link logHead} has made. */
+  completeLog(head: string): string {
+    return head + this.#logTail
   }
 
   value({ timeStamp, eventId }: ValueFields): string {
     return `{"timeStamp":${timeStamp},"eventId":${eventId}${this.#valueTail}`
   }
+}
+
+/** The part of a log record's JSON that differs from one record to the next. */
+export function logHead({ timeStamp, level, message, eventId }: LogFields): string {
+  const event = eventId === undefined ? '' : `,"eventId":${eventId}`
+  return `{"timeStamp":${timeStamp},"level":${JSON.stringify(level)},"message":${JSON.stringify(message)}${event}`
 }
 
 function tailOf(identity: Partial<Identity>): string {

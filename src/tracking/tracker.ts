@@ -1,5 +1,4 @@
-import { inUnit } from '../records/time.js'
-import type { Engine } from '../worker/engine.js'
+import type { RecordPort } from '../worker/record-port.js'
 import type { EngineLease } from '../worker/shared-engines.js'
 
 export interface TrackOptions {
@@ -10,14 +9,12 @@ export interface TrackOptions {
 /** Records occurrences of events: one value record for each call. */
 export class Tracker {
   readonly #lease: EngineLease
-  readonly #engine: Engine
-  readonly #unit: 'ms' | 's'
+  readonly #engine: RecordPort
   readonly #told = new Set<string>()
 
   constructor(lease: EngineLease) {
     this.#lease = lease
     this.#engine = lease.engine
-    this.#unit = lease.engine.options.timestampUnit
   }
 
   /**
@@ -35,7 +32,7 @@ export class Tracker {
       return
     }
     if (this.#lease.released) this.#engine.refuse('values')
-    else this.#engine.value({ timeStamp: inUnit(milliseconds, this.#unit), eventId })
+    else this.#engine.value({ timeStamp: milliseconds, eventId })
   }
 
   #invalid(what: string, value: unknown): void {
@@ -44,7 +41,7 @@ export class Tracker {
     if (this.#told.has(kind)) return
     this.#told.add(kind)
     const expected = what === 'eventId' ? 'a whole number from 0' : 'a Date or milliseconds since 1970'
-    this.#engine.telling.misused(
+    this.#engine.misused(
       'SLUICE_INVALID_EVENT',
       `track: expected ${what} to be ${expected}${value === undefined ? '' : `, got ${shown(value)}`}`,
     )

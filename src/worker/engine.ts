@@ -1,21 +1,42 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
-import type { LaneName, Ledger } from '../delivery/ledger.js'
+import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { UndiciSender } from '../http/undici-sender.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type MappedLog, RecordEncoder, type ValueFields } from '../records/encode.js'
-import { severityOfNumber, valueSeverity } from '../records/level.js'
+import { type Severity, severityOfNumber, valueSeverity } from '../records/level.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
-import { ledgerLine, printLine, Telling } from './telling.js'
+import type { DrainTime, RecordPort } from './record-port.js'
+import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { packageVersion } from './version.js'
 
+export interface EngineSetting {
+  /** Kinds of record that it will be given; each has a lane where the options name a bucket for it. @default both */
+  readonly kinds?: readonly RecordKind[]
+  /** Memory for the ledger, made by the thread that hands over. */
+  readonly memory?: SharedArrayBuffer
+  /** Its records come from another thread. @default false */
+  readonly handedOver?: boolean
+  /** Drops for this reason are counted and not told. */
+  readonly untold?: DropReason
+  /** Who is told of drops, rejections and pauses. @default the listeners of this thread */
+  readonly listeners?: Listeners
+}
+
+/** The lanes of a configuration: one for each kind that has a bucket. */
+export function lanesOf(options: ResolvedOptions, kinds: readonly RecordKind[] = ['logs', 'values']): LaneName[] {
+  const buckets = { logs: options.logBucket, values: options.valueBucket }
+  return kinds.flatMap((kind) => (buckets[kind] === undefined ? [] : [{ kind, bucket: buckets[kind] }]))
+}
+
 /** One delivery with its lanes, its sender and its voice, set up from the options. */
-export class Engine {
+export class Engine implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
-  readonly telling: Telling
+  readonly #telling: Telling
+  readonly #handedOver: boolean
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
   readonly #encoder: RecordEncoder
@@ -23,11 +44,10 @@ export class Engine {
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
 
-  /** @param kinds of record that it will be given; each has a lane where the options name a bucket for it */
-  constructor(options: ResolvedOptions, kinds: readonly RecordKind[] = ['logs', 'values']) {
+  constructor(options: ResolvedOptions, { kinds, memory, handedOver = false, listeners, untold }: EngineSetting = {}) {
     this.options = options
-    const buckets = { logs: options.logBucket, values: options.valueBucket }
-    this.lanes = kinds.flatMap((kind) => (buckets[kind] === undefined ? [] : [{ kind, bucket: buckets[kind] }]))
+    this.lanes = lanesOf(options, kinds)
+    this.#handedOver = handedOver
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.#encoder = new RecordEncoder({
@@ -39,13 +59,19 @@ export class Engine {
       runtime: options.runtime,
     })
     const clock = systemClock
-    this.telling = new Telling({ clock, onError: options.onError, warn: (message) => this.#warn(message) })
+    this.#telling = new Telling({
+      clock,
+      listeners: listeners ?? ownListeners(options.onError),
+      untold,
+      warn: (message) => this.#warn(message),
+    })
     const { url, maxConnections, maxBatch, requestTimeoutMs, maxQueueRecords, maxQueueBytes } = options
     this.#delivery = new Delivery({
       lanes: this.lanes,
       clock,
       random: Math.random,
-      observer: this.telling,
+      memory,
+      observer: this.#telling,
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections,
       maxBatch,
@@ -64,7 +90,6 @@ export class Engine {
     })
   }
 
-  /** Memory of the ledger, readable from every thread of the process. */
   get memory(): SharedArrayBuffer {
     return this.#delivery.book.memory
   }
@@ -73,28 +98,34 @@ export class Engine {
     return this.#closing !== undefined
   }
 
-  /** Accept a log record. */
   log({ fields, severity }: MappedLog): void {
     this.#delivery.accept(this.#logLane, { body: this.#encoder.log(fields), severity })
   }
 
-  /** Accept a value record. */
-  value(fields: ValueFields): void {
-    this.#delivery.accept(this.#valueLane, { body: this.#encoder.value(fields), severity: valueSeverity })
+  /** Accept a log record of which another thread has written the part that differs. */
+  logHead(severity: Severity, head: string): void {
+    const body = this.#encoder.completeLog(head)
+    this.#delivery.accept(this.#logLane, { body, severity, handedOver: this.#handedOver })
   }
 
-  /** A line that could not be read leaves a mark where it would have been. */
+  value({ eventId, timeStamp }: ValueFields): void {
+    const body = this.#encoder.value({ eventId, timeStamp: inUnit(timeStamp, this.options.timestampUnit) })
+    this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
+  }
+
   unmapped(error: unknown): void {
-    this.telling.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
+    this.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
     this.#warn('sluice: a line could not be read')
   }
 
-  /** A record for somebody who has closed his hold on this engine. */
   refuse(kind: RecordKind): void {
     this.#delivery.refuse(kind === 'logs' ? this.#logLane : this.#valueLane)
   }
 
-  /** Count a `track` call with a bad number. */
+  misused(code: string, text: string): void {
+    this.#telling.misused(code, text)
+  }
+
   invalid(): void {
     this.#delivery.invalid()
   }
@@ -109,16 +140,21 @@ export class Engine {
     return this.#delivery.stats()
   }
 
-  flush({ timeoutMs = this.options.shutdownTimeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<Ledger> {
+  flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
     return this.#delivery.flush({ timeoutMs })
   }
 
-  close({ timeoutMs = this.options.shutdownTimeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<Ledger> {
+  close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
     this.#closing ??= this.#delivery.close({ timeoutMs }).then((ledger) => {
-      this.telling.close()
+      this.#telling.close()
       if (this.options.debug) printLine(ledgerLine(ledger))
       return ledger
     })
     return this.#closing
   }
+
+  ending(): void {}
+
+  /** No asynchronous work runs any more: what is left stays in the ledger. */
+  endSync(): void {}
 }

@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
-import type { Engine } from './engine.js'
 import { processEngines } from './process-engines.js'
+import type { RecordPort } from './record-port.js'
 import { SignalWatch } from './signals.js'
 import { ledgerLine, printLine } from './telling.js'
 
@@ -42,6 +42,7 @@ function drainBeforeExit(): () => void {
   return () => {
     const engines = openEngines()
     const accepted = engines.reduce((sum, engine) => sum + engine.stats().accepted, 0)
+    if (drains === maxDrains) for (const engine of engines) engine.ending()
     // The event comes again after each drain: one for what is new, none for what could not be delivered.
     if (undelivered(engines) === 0 || accepted === drained || drains === maxDrains) return
     drains++
@@ -60,7 +61,9 @@ async function drainBeforeSignal(): Promise<void> {
 
 function tellWhatIsLeft(): void {
   const engines = openEngines()
-  tellUndelivered(undelivered(engines))
+  const given = givenUp(engines)
+  for (const engine of engines) engine.endSync()
+  tellUndelivered(undelivered(engines) + givenUp(engines) - given)
   for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
 }
 
@@ -73,7 +76,11 @@ function openEngines() {
   return [...processEngines().local].filter(({ closed }) => !closed)
 }
 
-function undelivered(engines: readonly Pick<Engine, 'stats'>[]): number {
+function givenUp(engines: readonly Pick<RecordPort, 'stats'>[]): number {
+  return engines.reduce((sum, engine) => sum + engine.stats().dropped.shutdown, 0)
+}
+
+function undelivered(engines: readonly Pick<RecordPort, 'stats'>[]): number {
   return engines.reduce((sum, engine) => {
     const { queued, inFlight } = engine.stats()
     return sum + queued + inFlight

@@ -1,7 +1,7 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
 const key = 'sluice:said'
-const things = ['off', 'misspelt'] as const
+const things = ['off', 'misspelt', 'inline'] as const
 
 /**
  * Whether this is the first time in the process that a thing is to be said. Threads that were started before the first import of

@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { BroadcastChannel, isMainThread, receiveMessageOnPort, threadId } from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
 import { type LaneName, type LaneReport, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
-import type { Engine } from './engine.js'
+import type { RecordPort } from './record-port.js'
 import { ThreadStreams } from './thread-streams.js'
 
 /** What every engine can do for the process, whichever thread and whichever copy of this package it lives in. */
-type LocalEngine = Pick<Engine, 'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'close' | 'closed' | 'options'>
+type LocalEngine = Pick<
+  RecordPort,
+  'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'close' | 'closed' | 'options' | 'ending' | 'endSync'
+>
 
 interface Figures {
   stats(): Ledger

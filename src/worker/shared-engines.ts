@@ -1,10 +1,16 @@
+import { isMainThread } from 'node:worker_threads'
 import type { ResolvedOptions } from '../options/options.js'
 import { Engine } from './engine.js'
+import { HandOff } from './hand-off.js'
 import { leaveSignals, watchLifetime } from './lifetime.js'
+import { firstInProcess } from './once.js'
 import { processEngines } from './process-engines.js'
+import type { RecordPort } from './record-port.js'
+import { printLine } from './telling.js'
+import { WorkerLink } from './worker-link.js'
 
 interface Shared {
-  readonly engine: Engine
+  readonly engine: RecordPort
   users: number
 }
 
@@ -12,7 +18,7 @@ const byDestination = new Map<string, Shared>()
 
 /** A user's hold on an engine. The engine closes when the last of its users lets go. */
 export interface EngineLease {
-  readonly engine: Engine
+  readonly engine: RecordPort
   /** Whether its user has let go: what comes from him now is refused, though others may go on. */
   readonly released: boolean
   /** Flush, and close the engine if nobody else uses it. */
@@ -31,7 +37,7 @@ export function leaseEngine(options: ResolvedOptions): EngineLease {
     shared = undefined
   }
   if (shared === undefined) {
-    shared = { engine: new Engine(options), users: 0 }
+    shared = { engine: startPort(options), users: 0 }
     byDestination.set(key, shared)
     processEngines().add(shared.engine)
     watchLifetime()
@@ -50,6 +56,15 @@ export function leaseEngine(options: ResolvedOptions): EngineLease {
       return released
     },
   }
+}
+
+/** Off this thread where that is possible: not in the threads of the application's own workers, nor without the worker's file. */
+function startPort(options: ResolvedOptions): RecordPort {
+  if (options.mode === 'inline' || !isMainThread) return new Engine(options)
+  if (WorkerLink.possible) return new HandOff(options)
+  if (firstInProcess('inline'))
+    printLine('the delivery worker is missing (bundled?); delivering in the application’s thread')
+  return new Engine(options)
 }
 
 async function letGo(key: string, shared: Shared, timeoutMs: number | undefined): Promise<void> {

@@ -7,11 +7,24 @@ import type { Observer } from '../delivery/observer.js'
 import type { Outcome } from '../delivery/sender.js'
 import { SluiceError } from '../errors/sluice-error.js'
 
-const channels = {
-  dropped: channel('sluice:dropped'),
-  rejected: channel('sluice:rejected'),
-  paused: channel('sluice:paused'),
-  resumed: channel('sluice:resumed'),
+/** Where news goes besides stderr: to the application's listeners, in whichever thread they are. */
+export interface Listeners {
+  error(error: SluiceError): void
+  channel(name: string, message: unknown): void
+}
+
+/** The listeners of this thread: `onError`, and those on node:diagnostics_channel. */
+export function ownListeners(onError: ((error: Error) => void) | undefined): Listeners {
+  return {
+    channel: (name, message) => channel(name).publish(message),
+    error(error) {
+      // What the application's listener throws or rejects is its own affair.
+      try {
+        const result: unknown = onError?.(error)
+        if (result instanceof Promise) result.catch(() => {})
+      } catch {}
+    },
+  }
 }
 
 /** At most one line on stderr for each cause in this time. */
@@ -42,32 +55,37 @@ export function ledgerLine(ledger: Ledger): string {
  */
 export class Telling implements Observer {
   readonly #clock: Clock
-  readonly #onError: ((error: Error) => void) | undefined
+  readonly #listeners: Listeners
+  readonly #untold: DropReason | undefined
   readonly #causes = new Map<string, Cause>()
   readonly #warn: (message: string) => void
 
   constructor(plan: {
     readonly clock: Clock
-    readonly onError: ((error: Error) => void) | undefined
+    readonly listeners: Listeners
+    /** Drops for this reason are somebody else's to tell. */
+    readonly untold?: DropReason | undefined
     /** Delivers a log record of ours, of level warn. */
     readonly warn: (message: string) => void
   }) {
     this.#clock = plan.clock
-    this.#onError = plan.onError
+    this.#listeners = plan.listeners
+    this.#untold = plan.untold
     this.#warn = plan.warn
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
+    if (reason === this.#untold) return
     this.#tell(`dropped ${lane.kind} ${reason}`, {
       code: 'SLUICE_DROPPED',
       count,
       text: (total) => `${records(total, lane)} dropped (${reason}): ${explanations[reason]}`,
-      publish: (total) => channels.dropped.publish({ ...lane, reason, count: total }),
+      publish: (total) => this.#listeners.channel('sluice:dropped', { ...lane, reason, count: total }),
     })
   }
 
   rejected(lane: LaneName, { status, reason, validationErrors }: Outcome & { type: 'rejected' }): void {
-    channels.rejected.publish({ ...lane, status, reason, validationErrors })
+    this.#listeners.channel('sluice:rejected', { ...lane, status, reason, validationErrors })
     this.#tell(`rejected ${lane.kind}`, {
       code: 'SLUICE_REJECTED',
       text: (count) => `${records(count, lane)} rejected: ${reason}`,
@@ -75,14 +93,14 @@ export class Telling implements Observer {
   }
 
   paused(lane: LaneName, { status, reason, scope }: Outcome & { type: 'pause' }): void {
-    channels.paused.publish({ ...lane, status, reason, scope })
+    this.#listeners.channel('sluice:paused', { ...lane, status, reason, scope })
     const text = () => `${laneText(lane)} paused, records are kept: ${reason}`
     this.#tell(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', text })
   }
 
   /** Good news is no error: `onError` does not hear of it. */
   resumed(lane: LaneName): void {
-    channels.resumed.publish({ ...lane })
+    this.#listeners.channel('sluice:resumed', { ...lane })
     this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => printLine(`${laneText(lane)} resumed`))
   }
 
@@ -114,7 +132,7 @@ export class Telling implements Observer {
     stderr.add(count, (total) => printLine(text(total)))
     listener.add(count, (total) => {
       publish?.(total)
-      this.#callListener(new SluiceError(code, text(total)))
+      this.#listeners.error(new SluiceError(code, text(total)))
     })
   }
 
@@ -129,16 +147,6 @@ export class Telling implements Observer {
       this.#causes.set(name, cause)
     }
     return cause
-  }
-
-  /** What the application's listener throws or rejects changes nothing. */
-  #callListener(error: SluiceError): void {
-    try {
-      const result: unknown = this.#onError?.(error)
-      if (result instanceof Promise) result.catch(() => {})
-    } catch {
-      // It is the listener's own affair.
-    }
   }
 }
 

@@ -14,6 +14,9 @@ interface StreamWorker extends Worker {
   readonly stream?: { deref(): ThreadStream | undefined }
 }
 
+/** Streams to our own workers: their hand-off looks after them. */
+export const ownStreams = new WeakSet<object>()
+
 /**
  * The workers of thread-stream in this process. They are seen when they start, so that this module must be loaded before
  * pino starts them; other workers are none of our business.
@@ -45,7 +48,7 @@ export class ThreadStreams {
     const held = new Set<ThreadStream>()
     const one = async (threadId: number, worker: StreamWorker): Promise<void> => {
       const stream = worker.stream?.deref()
-      if (stream === undefined || stream.destroyed) return
+      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) return
       held.add(stream)
       if (!stream.ready && !runsSluice(threadId)) await readyOrClosed(stream)
       if (stream.destroyed || !runsSluice(threadId)) return

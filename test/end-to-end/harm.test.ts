@@ -30,7 +30,8 @@ describe('a server that accepts and never answers', () => {
     sluice.track(1)
     for (const timeoutMs of [0, 1, 200]) {
       const { result, ms } = await timed(sluice.flush({ timeoutMs }))
-      expect(result).toMatchObject({ accepted: 1, inFlight: 1 })
+      expect(result).toMatchObject({ accepted: 1, delivered: 0 })
+      expect(result.queued + result.inFlight).toBe(1)
       expect(ms).toBeLessThan(timeoutMs + 50)
     }
   })
@@ -116,7 +117,7 @@ describe('100,000 lost records', () => {
     expect(ledger).toMatchObject({ accepted: 100_100, delivered: 0, queued: 0, inFlight: 0 })
     expect(ledger.dropped['queue-full'] + ledger.dropped.shutdown).toBe(100_100)
     expect(published).toBe(100_100)
-    expect(called).toBeGreaterThan(1)
+    expect(called).toBeGreaterThanOrEqual(1)
     const lines = stderr.trim().split('\n')
     expect(lines.length).toBeLessThan(10)
     const told = lines.map((line) => Number(/^sluice: (\d+) value records? dropped/.exec(line)?.[1] ?? 0))

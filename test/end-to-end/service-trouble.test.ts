@@ -22,7 +22,8 @@ afterEach(async () => {
   await rm(data, { recursive: true })
 })
 
-const quick = { retryBaseMs: 10, retryCapMs: 50, onError: () => {} }
+/** In this thread, where the bounds can be watched record by record. */
+const quick = { mode: 'inline', retryBaseMs: 10, retryCapMs: 50, onError: () => {} } as const
 const portOf = (url: string) => Number(new URL(url).port)
 
 function dropped({ dropped }: Ledger): number {

@@ -37,13 +37,24 @@ async function endBySignal(
   const exit = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
   const stderr = text(child.stderr)
   const lines: string[] = []
-  const reader = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
+  let stoppingAt = Number.POSITIVE_INFINITY
+  const reader = createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line)
+    if (line === 'stopping') stoppingAt = performance.now()
+  })
   await once(reader, 'line')
   const startedAt = performance.now()
   child.kill(signal)
   await meanwhile?.((next) => child.kill(next), child.pid!)
   const [code, by] = await exit
-  return { code, by, ms: performance.now() - startedAt, stderr: await stderr, lines }
+  return {
+    code,
+    by,
+    stoppingMs: stoppingAt - startedAt,
+    ms: performance.now() - startedAt,
+    stderr: await stderr,
+    lines,
+  }
 }
 
 const stored = async (way: string) => (way === 'track' ? await receiver.values() : await receiver.logs()).length
@@ -134,16 +145,18 @@ describe('a signal to an application with a listener of its own', () => {
       { listener, when: 'after' },
     ]),
   )('$listener, added $when Sluice: is the application’s alone', async ({ listener, when }) => {
-    const server = await FaultServer.start(() => ({ type: 'silence' }))
     const ended = await endBySignal('track', {
-      variables: {
-        SLUICE_URL: server.url,
-        LISTENER: listener,
-        ...(when === 'before' ? { LISTEN_FIRST: '1' } : { IMPORT: 'first' }),
-      },
+      variables: { LISTENER: listener, ...(when === 'before' ? { LISTEN_FIRST: '1' } : { IMPORT: 'first' }) },
     })
-    expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'] })
-    expect(ended.ms).toBeLessThan(1000)
+    expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'], stderr: '' })
+    expect(await stored('track')).toBe(1000)
+  })
+
+  it('is not delayed by a server that never answers', async () => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const ended = await endBySignal('track', { variables: { SLUICE_URL: server.url, LISTENER: 'on' } })
+    expect(ended.code).toBe(7)
+    expect(ended.stoppingMs).toBeLessThan(500)
     await server.close()
   })
 })

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 export interface Ended {
@@ -12,7 +12,7 @@ export interface Ended {
 /** Run a program of test/fixtures to its end, with these variables and no other `SLUICE_*` ones. */
 export async function runProgram(name: string, variables: Record<string, string> = {}): Promise<Ended> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE_|OTEL_|DD_|NODE_ENV|VITEST)/.test(name))
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../fixtures', name)], {
+  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../fixtures', name)], {
     env: { ...Object.fromEntries(inherited), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,0 +1,53 @@
+import type { Severity } from '../records/level.js'
+
+/**
+ * What crosses from the application's thread to the delivery worker: lines of text, whose first character says what follows.
+ * JSON has no raw line ends, so that a line is always whole.
+ */
+export type Frame =
+  | { readonly type: 'log'; readonly severity: Severity; readonly head: string }
+  | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
+  | { readonly type: 'drain'; readonly mode: 'flush' | 'close'; readonly request: number; readonly timeoutMs: number }
+
+/** @param head the record's JSON without the fields that all records have in common */
+export function logFrame(severity: Severity, head: string): string {
+  return `${severity}${head}\n`
+}
+
+export function valueFrame(eventId: number, milliseconds: number): string {
+  return `v${eventId},${milliseconds}\n`
+}
+
+/** A drain travels with the records, so that it comes after all that was handed over before it. */
+export function drainFrame(
+  mode: 'flush' | 'close',
+  { request, timeoutMs }: { request: number; timeoutMs: number },
+): string {
+  return `${mode === 'flush' ? 'f' : 'c'}${request},${timeoutMs}\n`
+}
+
+/** Whether a line carries a record. */
+export function isRecord(line: string): boolean {
+  const first = line.charCodeAt(0)
+  return first === valueCode || (first >= zeroCode && first <= nineCode)
+}
+
+export function isValue(line: string): boolean {
+  return line.charCodeAt(0) === valueCode
+}
+
+export function readFrame(line: string): Frame {
+  const kind = line[0]
+  if (kind === 'v' || kind === 'f' || kind === 'c') {
+    const comma = line.indexOf(',')
+    const first = Number(line.slice(1, comma))
+    const second = Number(line.slice(comma + 1))
+    if (kind === 'v') return { type: 'value', eventId: first, milliseconds: second }
+    return { type: 'drain', mode: kind === 'f' ? 'flush' : 'close', request: first, timeoutMs: second }
+  }
+  return { type: 'log', severity: Number(kind) as Severity, head: line.slice(1) }
+}
+
+const valueCode = 'v'.charCodeAt(0)
+const zeroCode = '0'.charCodeAt(0)
+const nineCode = '9'.charCodeAt(0)

@@ -1,0 +1,349 @@
+import { randomUUID } from 'node:crypto'
+import { systemClock, type Timer } from '../delivery/clock.js'
+import { type DropReason, type LaneName, type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
+import { SluiceError } from '../errors/sluice-error.js'
+import type { ResolvedOptions } from '../options/options.js'
+import { logHead, type MappedLog, type ValueFields } from '../records/encode.js'
+import { severityOfNumber } from '../records/level.js'
+import { inUnit } from '../records/time.js'
+import type { RecordKind } from '../records/wire.js'
+import { Engine, lanesOf } from './engine.js'
+import { drainFrame, isValue, logFrame, readFrame, valueFrame } from './frames.js'
+import type { DrainTime, RecordPort } from './record-port.js'
+import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
+import { ValueRing } from './value-ring.js'
+import { WorkerLink, type WorkerMessage } from './worker-link.js'
+
+type DrainMode = 'flush' | 'close'
+
+/** How much later than its deadline a drain gives up an answer of the worker. */
+const graceMs = 30
+/** How often a process that is about to end hands over, should it live on. */
+const endingMs = 50
+/** Workers that may die before delivery goes on in this thread. */
+const maxWorkers = 2
+
+/**
+ * The application's side of the delivery worker: takes records, and hands them over once per turn of the event loop.
+ *
+ *     log() ─ text ──┐
+ *     track() ─ ring ┴─ one write per turn ─ thread-stream ─▶ entry.ts ─ engine
+ *
+ * What the worker has not taken is kept here, bounded by `maxQueueBytes`, beyond which records are counted as `hand-off-full`. A
+ * worker that dies is started again once; after that delivery goes on in this thread.
+ */
+export class HandOff implements RecordPort {
+  readonly id = randomUUID()
+  readonly lanes: readonly LaneName[]
+  readonly options: ResolvedOptions
+  readonly #listeners: Listeners
+  readonly #telling: Telling
+  readonly #ring = new ValueRing()
+  readonly #drains = new Map<
+    number,
+    { readonly mode: DrainMode; readonly deadline: number; readonly settle: () => void }
+  >()
+  /** Records of each lane that were given up on this side, by reason. */
+  readonly #dropped: readonly Map<DropReason, number>[]
+  /** Lanes of workers that have died, with what died with them counted as dropped. */
+  readonly #past: LaneReport[] = []
+  #link: WorkerLink | undefined
+  #inline: Engine | undefined
+  #workers = 0
+  /** Records handed to the present worker, by lane. */
+  #handed: number[]
+  #text = ''
+  /** Records in the text, by lane. */
+  #pending: number[]
+  #waitingBytes = 0
+  #scheduled = false
+  #invalid = 0
+  #request = 0
+  #closing: Promise<Ledger> | undefined
+  /** The ledger of the worker when its thread had ended. */
+  #final: Ledger | undefined
+  #ending = false
+
+  constructor(options: ResolvedOptions) {
+    this.options = options
+    this.lanes = lanesOf(options)
+    this.#dropped = this.lanes.map(() => new Map())
+    this.#handed = this.lanes.map(() => 0)
+    this.#pending = this.lanes.map(() => 0)
+    this.#listeners = ownListeners(options.onError)
+    this.#telling = new Telling({ clock: systemClock, listeners: this.#listeners, warn: (text) => this.#warn(text) })
+    this.#start()
+  }
+
+  get memory(): SharedArrayBuffer {
+    return this.#inline?.memory ?? this.#link!.book.memory
+  }
+
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  log(mapped: MappedLog): void {
+    if (this.#inline !== undefined) this.#inline.log(mapped)
+    else this.#append('logs', logFrame(mapped.severity, logHead(mapped.fields)))
+  }
+
+  value({ eventId, timeStamp }: ValueFields): void {
+    if (this.#inline !== undefined) this.#inline.value({ eventId, timeStamp })
+    else if (this.#closing !== undefined) this.refuse('values')
+    else {
+      if (this.#ring.halfFull) this.#handOver()
+      this.#ring.push(eventId, timeStamp)
+      this.#schedule()
+    }
+  }
+
+  unmapped(error: unknown): void {
+    this.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
+    this.#warn('sluice: a line could not be read')
+  }
+
+  refuse(kind: RecordKind): void {
+    this.#drop(kind, 'closed')
+  }
+
+  invalid(): void {
+    this.#invalid++
+  }
+
+  misused(code: string, text: string): void {
+    this.#telling.misused(code, text)
+  }
+
+  stats(): Ledger {
+    if (this.#final !== undefined) return this.#withOwn(this.#final)
+    if (this.#inline !== undefined) return this.#withOwn(this.#inline.stats())
+    return this.#withOwn(this.#workerLedger((lane) => lane))
+  }
+
+  /** The worker's ledger, with what is on the way to it. */
+  #workerLedger(change: (lane: LaneReport) => LaneReport): Ledger {
+    const { ledger, taken } = this.#link!.book.copy()
+    const lanes = ledger.lanes.map((lane, index) => {
+      const inRing = lane.kind === 'values' ? this.#ring.length : 0
+      const waiting = this.#handed[index]! - taken[index]! + this.#pending[index]! + inRing
+      return change({ ...lane, accepted: lane.accepted + waiting, queued: lane.queued + waiting })
+    })
+    return sumLedger(lanes, ledger.invalid)
+  }
+
+  /** An engine's ledger with what was given up on this side, and what died with earlier workers. */
+  #withOwn(ledger: Ledger): Ledger {
+    const lanes = ledger.lanes.map((lane, index) => withDrops(lane, this.#dropped[index]!))
+    return sumLedger([...this.#past, ...lanes], ledger.invalid + this.#invalid)
+  }
+
+  flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+    return this.#drain('flush', timeoutMs)
+  }
+
+  close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+    this.#closing ??= this.#close(timeoutMs)
+    return this.#closing
+  }
+
+  ending(): void {
+    this.#ending = true
+  }
+
+  endSync(): void {
+    if (this.#closing !== undefined || this.#link === undefined) return
+    this.#handOver()
+    this.#link.endSync()
+  }
+
+  async #close(timeoutMs: number): Promise<Ledger> {
+    // Records that come from here on are refused: `closed` is true as soon as this has returned its promise.
+    await this.#drain('close', timeoutMs)
+    await this.#link?.terminate()
+    if (this.#inline === undefined) this.#final = this.#workerLedger((lane) => givenUp(lane))
+    const ledger = this.stats()
+    for (const lane of this.#final?.lanes ?? []) {
+      const count = lane.dropped.shutdown
+      if (count > 0) this.#telling.dropped(lane, { reason: 'shutdown', count })
+    }
+    this.#telling.close()
+    if (this.options.debug) printLine(ledgerLine(ledger))
+    return ledger
+  }
+
+  #drain(mode: DrainMode, timeoutMs: number): Promise<Ledger> {
+    this.#handOver()
+    return new Promise((resolve) => {
+      const request = this.#request++
+      let timer: Timer | undefined
+      const settle = () => {
+        timer?.cancel()
+        if (this.#drains.delete(request)) resolve(this.stats())
+      }
+      // The engine keeps the deadline; this one is for a worker that does not answer, and holds the process meanwhile.
+      timer = systemClock.schedule(settle, timeoutMs + graceMs, true)
+      this.#drains.set(request, { mode, deadline: systemClock.now() + timeoutMs, settle })
+      this.#ask(request)
+    })
+  }
+
+  /** Ask whoever delivers now to answer a drain. */
+  #ask(request: number): void {
+    const { mode, deadline, settle } = this.#drains.get(request)!
+    const timeoutMs = Math.max(0, Math.round(deadline - systemClock.now()))
+    if (this.#inline !== undefined) void this.#inline[mode]({ timeoutMs }).then(settle)
+    else this.#link!.write(drainFrame(mode, { request, timeoutMs }), 0)
+  }
+
+  #append(kind: RecordKind, text: string): void {
+    if (this.#closing !== undefined) {
+      this.#drop(kind, 'closed')
+      return
+    }
+    if (!this.#hasRoom(text.length)) {
+      this.#drop(kind, 'hand-off-full')
+      return
+    }
+    this.#text += text
+    this.#pending[this.#laneOf(kind)]!++
+    this.#schedule()
+  }
+
+  #laneOf(kind: RecordKind): number {
+    return this.lanes.findIndex((lane) => lane.kind === kind)
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const { maxQueueBytes } = this.options
+    if (this.#waitingBytes + this.#text.length + bytes <= maxQueueBytes) return true
+    this.#waitingBytes = this.#link!.waitingBytes
+    return this.#waitingBytes + this.#text.length + bytes <= maxQueueBytes
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    const handOver = () => {
+      this.#scheduled = false
+      this.#handOver()
+    }
+    if (this.#ending) setTimeout(handOver, endingMs).unref()
+    else queueMicrotask(handOver)
+  }
+
+  #drainRing(): void {
+    if (this.#ring.length === 0) return
+    const lane = this.#laneOf('values')
+    this.#ring.drain((eventId, milliseconds) => {
+      const text = valueFrame(eventId, milliseconds)
+      if (!this.#hasRoom(text.length)) this.#drop('values', 'hand-off-full')
+      else {
+        this.#text += text
+        this.#pending[lane]!++
+      }
+    })
+  }
+
+  /** Give the worker all that has come since the last time. */
+  #handOver(): void {
+    if (this.#inline !== undefined) return
+    this.#drainRing()
+    const records = this.#pending.reduce((sum, each) => sum + each, 0)
+    if (records === 0 || this.#link === undefined) return
+    const text = this.#text
+    this.#text = ''
+    this.#pending.forEach((count, lane) => {
+      this.#handed[lane]! += count
+      this.#pending[lane] = 0
+    })
+    this.#link.write(text, records)
+    this.#waitingBytes = this.#link.waitingBytes
+  }
+
+  #start(): void {
+    this.#workers++
+    this.#handed = this.lanes.map(() => 0)
+    this.#link = new WorkerLink({
+      options: this.options,
+      lanes: this.lanes,
+      heard: (message) => this.#hear(message),
+      failed: (reason) => this.#replace(reason),
+    })
+  }
+
+  #hear(message: WorkerMessage): void {
+    switch (message.type) {
+      case 'drained':
+        this.#drains.get(message.request)?.settle()
+        return
+      case 'channel':
+        this.#listeners.channel(message.name, message.message)
+        return
+      case 'error':
+        this.#listeners.error(new SluiceError(message.code, message.text))
+    }
+  }
+
+  /** The worker is gone. What it had taken and not delivered is lost and counted; what it had not taken goes on. */
+  #replace(reason: string): void {
+    const link = this.#link!
+    const untaken = link.untaken()
+    this.#past.push(...link.book.read().lanes.map(givenUp))
+    const inline = this.#workers === maxWorkers
+    printLine(
+      `the delivery worker has failed (${reason}); ${inline ? 'delivery goes on in the application’s thread' : 'starting it again'}`,
+    )
+    this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason))
+    this.#waitingBytes = 0
+    if (inline) {
+      this.#link = undefined
+      this.#inline = new Engine(this.options)
+      for (const line of [...untaken, ...this.#text.split('\n')]) if (line !== '') this.#deliverInline(line)
+      this.#ring.drain((eventId, timeStamp) => this.#inline!.value({ eventId, timeStamp }))
+      this.#text = ''
+    } else {
+      this.#start()
+      this.#text = untaken.map((line) => `${line}\n`).join('') + this.#text
+      for (const line of untaken) this.#pending[this.#laneOf(isValue(line) ? 'values' : 'logs')]!++
+      this.#handOver()
+    }
+    for (const request of this.#drains.keys()) this.#ask(request)
+  }
+
+  #deliverInline(line: string): void {
+    const frame = readFrame(line)
+    if (frame.type === 'log') this.#inline!.logHead(frame.severity, frame.head)
+    else if (frame.type === 'value') this.#inline!.value({ eventId: frame.eventId, timeStamp: frame.milliseconds })
+  }
+
+  #drop(kind: RecordKind, reason: DropReason): void {
+    const index = this.#laneOf(kind)
+    const lane = this.lanes[index]
+    if (lane === undefined) return
+    this.#dropped[index]!.set(reason, (this.#dropped[index]!.get(reason) ?? 0) + 1)
+    this.#telling.dropped(lane, { reason, count: 1 })
+  }
+
+  #warn(message: string): void {
+    const timeStamp = inUnit(Date.now(), this.options.timestampUnit)
+    this.log({ fields: { timeStamp, level: 'warn', message }, severity: severityOfNumber(40) })
+  }
+}
+
+/** A lane of a worker that is gone: what it held is lost. */
+function givenUp(lane: LaneReport): LaneReport {
+  const shutdown = lane.dropped.shutdown + lane.queued + lane.inFlight
+  return { ...lane, queued: 0, inFlight: 0, state: 'closed', dropped: { ...lane.dropped, shutdown } }
+}
+
+/** A lane with records that were given up before its engine knew of them. */
+function withDrops(lane: LaneReport, drops: ReadonlyMap<DropReason, number>): LaneReport {
+  let accepted = lane.accepted
+  const dropped = { ...lane.dropped }
+  for (const [reason, count] of drops) {
+    accepted += count
+    dropped[reason] += count
+  }
+  return { ...lane, accepted, dropped }
+}

@@ -1,0 +1,33 @@
+/** Values that fit, a megabyte in all; drained when half full, or once per turn of the event loop. */
+const capacity = 65_536
+
+/** Numbers and times of `track` calls, in memory that is allocated once. */
+export class ValueRing {
+  readonly #events = new Float64Array(capacity)
+  readonly #times = new Float64Array(capacity)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Whether it is time to drain. */
+  get halfFull(): boolean {
+    return this.#length >= capacity / 2
+  }
+
+  /** False when it is full. */
+  push(eventId: number, milliseconds: number): boolean {
+    if (this.#length === capacity) return false
+    this.#events[this.#length] = eventId
+    this.#times[this.#length++] = milliseconds
+    return true
+  }
+
+  /** Visit every value in order, and be empty. */
+  drain(visit: (eventId: number, milliseconds: number) => void): void {
+    const length = this.#length
+    this.#length = 0
+    for (let index = 0; index < length; index++) visit(this.#events[index]!, this.#times[index]!)
+  }
+}

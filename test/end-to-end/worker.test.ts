@@ -1,0 +1,133 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FaultServer } from '../faults/fault-server.js'
+import { runProgram } from '../support/programs.js'
+import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
+
+let receiver: TestReceiver
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+})
+afterEach(() => receiver.close())
+
+const dropped = (ledger: { dropped: Record<string, number> }) =>
+  Object.values(ledger.dropped).reduce((sum, count) => sum + count, 0)
+
+describe('the end of a process, right after a thousand records', () => {
+  const ways = ['pino', 'winston', 'track']
+  const ends = [
+    { end: 'natural', code: 0 },
+    { end: 'exit 0', code: 0 },
+    { end: 'exit 3', code: 3 },
+    { end: 'exception', code: 1 },
+    { end: 'rejection', code: 1 },
+  ]
+
+  it.each(ways.flatMap((way) => ends.map((each) => ({ way, ...each }))))(
+    '$way, $end: all are delivered, exit code and stderr are as without Sluice',
+    async ({ way, end, code }) => {
+      const without = await runProgram('exits.js', { WAY: way, END: end, SLUICE_DISABLED: 'true' })
+      const ended = await runProgram('exits.js', { WAY: way, END: end, ...receiver.variables })
+      expect(ended).toEqual({ ...without, code })
+      expect(way === 'track' ? await receiver.values() : await receiver.logs()).toHaveLength(1000)
+    },
+  )
+
+  it.each(ways)(
+    '%s: comes by the deadline when the server never answers, and says in one line what was lost',
+    async (way) => {
+      const server = await FaultServer.start(() => ({ type: 'silence' }))
+      const startedAt = performance.now()
+      const { code, stderr } = await runProgram('exits.js', {
+        WAY: way,
+        END: 'exit 0',
+        ...receiver.variables,
+        SLUICE_URL: server.url,
+        SLUICE_SHUTDOWN_TIMEOUT_MS: '700',
+      })
+      expect(performance.now() - startedAt).toBeLessThan(700 + 500 + 1000)
+      expect(code).toBe(0)
+      expect(stderr).toMatch(/^sluice: 1000 [^\n]+\n$/)
+      await server.close()
+    },
+  )
+
+  it.each(ways)('%s: is not delayed by a wrong key', async (way) => {
+    const startedAt = performance.now()
+    const variables = { WAY: way, END: 'exit 0', ...receiver.variables, SLUICE_API_KEY: 'wrong' }
+    const { code } = await runProgram('exits.js', variables)
+    expect(performance.now() - startedAt).toBeLessThan(2500)
+    expect(code).toBe(0)
+  })
+})
+
+describe('the delivery worker', () => {
+  it('is one for fifty loggers, without a warning', async () => {
+    const { stdout, stderr } = await runProgram('many-loggers.js', receiver.variables)
+    expect({ ...JSON.parse(stdout), stderr }).toEqual({ delivered: 50, workers: 1, stderr: '' })
+  })
+
+  it('loses none of a million track calls in one turn without counting it', async () => {
+    const { stdout } = await runProgram('million-tracks.js', {
+      ...receiver.variables,
+      SLUICE_SHUTDOWN_TIMEOUT_MS: '100',
+    })
+    const { now, ledger } = JSON.parse(stdout)
+    for (const each of [now, ledger]) {
+      expect(each.accepted).toBe(1_000_000)
+      expect(each.delivered + each.rejected + dropped(each) + each.queued + each.inFlight).toBe(1_000_000)
+    }
+  })
+
+  it('is started again when it dies, and what it had not taken goes on', async () => {
+    const { stdout, stderr, code } = await runProgram('worker-dies.js', { ...receiver.variables, DEATHS: '1' })
+    const { ledger, workers } = JSON.parse(stdout)
+    expect({ code, workers }).toEqual({ code: 0, workers: 2 })
+    expect(ledger).toMatchObject({ accepted: 201, delivered: 201, queued: 0, inFlight: 0 })
+    expect(stderr).toMatch(/^sluice: the delivery worker has failed \([^\n]+\); starting it again\n$/)
+    expect(await receiver.values()).toHaveLength(201)
+  })
+
+  it('is replaced by delivery in the application’s thread when it dies again', async () => {
+    const { stdout, stderr, code } = await runProgram('worker-dies.js', { ...receiver.variables, DEATHS: '2' })
+    const { ledger, workers } = JSON.parse(stdout)
+    expect({ code, workers }).toEqual({ code: 0, workers: 2 })
+    expect(ledger).toMatchObject({ accepted: 301, delivered: 301, queued: 0, inFlight: 0 })
+    expect(stderr.trim().split('\n')).toHaveLength(2)
+    expect(stderr).toContain('delivery goes on in the application’s thread')
+  })
+})
+
+describe('where the worker cannot be started', () => {
+  /** A copy of the package, with its worker file changed. */
+  function copyWith(change: (entry: string) => void): string {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-copy-'))
+    const root = join(import.meta.dirname, '../..')
+    for (const name of ['dist', 'package.json', 'test/fixtures'])
+      cpSync(join(root, name), join(folder, name), { recursive: true })
+    mkdirSync(join(folder, 'node_modules'))
+    for (const name of ['p-queue', 'thread-stream', 'undici', 'eventemitter3', 'p-timeout', 'real-require']) {
+      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+    }
+    symlinkSync(folder, join(folder, 'node_modules/sluice'))
+    change(join(folder, 'dist/worker/entry.js'))
+    return folder
+  }
+
+  it.each<[string, (entry: string) => void, number]>([
+    ['its file is missing', (entry) => rmSync(entry), 0],
+    ['it throws at its start', (entry) => writeFileSync(entry, 'throw new Error("no worker here")'), 2],
+  ])('for %s, everything is delivered from the application’s thread, and told', async (_, change, workers) => {
+    const folder = copyWith(change)
+    const { stdout, stderr, code } = await runProgram(join(folder, 'test/fixtures/worker-dies.js'), {
+      ...receiver.variables,
+      DEATHS: '0',
+    })
+    rmSync(folder, { recursive: true })
+    expect(JSON.parse(stdout)).toMatchObject({ workers, ledger: { accepted: 101, delivered: 101 } })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('in the application’s thread') })
+    expect(await receiver.values()).toHaveLength(101)
+  })
+})

@@ -215,6 +215,11 @@ export class LedgerBook {
     return this.copy().ledger
   }
 
+  /** Records of all lanes that have come by the hand-off: a glance, cheaper than a copy. */
+  get taken(): number {
+    return this.#rows.reduce((sum, row) => sum + row[column.taken]!, 0)
+  }
+
   /** A consistent copy, from any thread. */
   copy(): LedgerCopy {
     for (let attempt = 0; attempt < maxReadAttempts; attempt++) {

@@ -1,14 +1,16 @@
 import TransportStream from 'winston-transport'
 import { optionTable } from '../options/defaults.js'
 import type { SluiceOptions } from '../options/options.js'
-import type { MappedLog } from '../records/encode.js'
-import { type WinstonInfo, winstonMapper } from '../records/from-winston.js'
-import { severityOfName } from '../records/level.js'
+import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/from-winston.js'
+import { type Severity, severityOfName } from '../records/level.js'
+import { WrittenLines } from '../records/winston-line.js'
 import { configure } from '../worker/configure.js'
 import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
 export type SluiceTransportOptions = SluiceOptions & TransportStream.TransportStreamOptions
+
+const LEVEL = Symbol.for('level')
 
 /** winston-transport's own options; `level` is winston's too. */
 const transportOptions: ReadonlySet<string> = new Set([
@@ -37,6 +39,9 @@ export class SluiceTransport extends TransportStream {
   readonly #lease: EngineLease | undefined
   readonly #map: ReturnType<typeof winstonMapper> | undefined
   readonly #level: string | undefined
+  readonly #written = new WrittenLines()
+  /** Clean names and severities of the levels that have come, by winston's LEVEL. */
+  readonly #known = new Map<unknown, { readonly level: string; readonly severity: Severity }>()
 
   constructor(options: SluiceTransportOptions = {}) {
     const [own, theirs] = partition(options)
@@ -62,24 +67,43 @@ export class SluiceTransport extends TransportStream {
 
   #accept(info: WinstonInfo, { engine, released }: EngineLease, map: ReturnType<typeof winstonMapper>): void {
     try {
-      const mapped = map(info, this.levels, Date.now())
-      if (!this.#isSevereEnough(mapped)) return
-      if (released) engine.refuse('logs')
-      else engine.log(mapped)
+      const { level, severity } = this.#levelOf(info)
+      if (this.#level !== undefined && !this.#isSevereEnough(level, severity)) return
+      if (released) {
+        engine.refuse('logs')
+        return
+      }
+      const arrivedAt = Date.now()
+      const line = this.#written.of(info)
+      if (line === undefined) engine.log(map(info, this.levels, arrivedAt))
+      else engine.winstonLine(line, { level, severity, arrivedAt })
     } catch (error) {
       engine.unmapped(error)
     }
   }
 
+  #levelOf(info: WinstonInfo): { readonly level: string; readonly severity: Severity } {
+    const name = info[LEVEL]
+    let known = this.#known.get(name)
+    if (known === undefined) {
+      const level = levelOf(info)
+      known = { level, severity: severityIn(this.levels, level) }
+      // Names of levels are few; whatever else comes is not remembered.
+      if (typeof name === 'string' && this.#known.size < 100) this.#known.set(name, known)
+    }
+    return known
+  }
+
   /** The option or variable `level` names a level of the logger, or what another logger calls it. */
-  #isSevereEnough({ fields, severity }: MappedLog): boolean {
-    if (this.#level === undefined) return true
-    const rank = this.levels?.[this.#level]
-    const own = this.levels?.[fields.level]
+  #isSevereEnough(level: string, severity: Severity): boolean {
+    const wanted = this.#level!
+    const rank = this.levels?.[wanted]
+    const own = this.levels?.[level]
     if (rank !== undefined && own !== undefined) return own <= rank
-    const lowest = severityOfName(this.#level)
+    const lowest = severityOfName(wanted)
     if (lowest !== undefined) return severity >= lowest
-    this.#lease?.engine.misused('SLUICE_CONFIG_INVALID', `option level (SLUICE_LEVEL): no such level: ${this.#level}`)
+    const text = `option level (SLUICE_LEVEL): no such level: ${wanted}`
+    this.#lease?.engine.misused('SLUICE_CONFIG_INVALID', text)
     return true
   }
 

@@ -22,8 +22,8 @@ const SPLAT = Symbol.for('splat')
  */
 export function winstonMapper({ context: style, maxMessageBytes, timestampUnit }: WinstonMapping) {
   return (info: WinstonInfo, levels: Readonly<Record<string, number>> | undefined, arrivedAt: number): MappedLog => {
-    const { level: shownLevel, message: written, timestamp, stack, ...context } = info as Record<string, unknown>
-    const level = String(info[LEVEL] ?? shownLevel ?? 'info').toLowerCase()
+    const { level: _shown, message: written, timestamp, stack, ...context } = info as Record<string, unknown>
+    const level = levelOf(info)
     const errors: string[] = []
 
     let text = typeof written === 'string' ? written : isErrorLike(written) ? written.message : jsonOf(written)
@@ -58,8 +58,13 @@ export function winstonMapper({ context: style, maxMessageBytes, timestampUnit }
   }
 }
 
+/** The clean name of a line's level. */
+export function levelOf(info: WinstonInfo): string {
+  return String(info[LEVEL] ?? info.level ?? 'info').toLowerCase()
+}
+
 /** Names that no common logger uses are placed by their rank: the first half of the logger's own set counts as errors. */
-function severityIn(levels: Readonly<Record<string, number>> | undefined, level: string): Severity {
+export function severityIn(levels: Readonly<Record<string, number>> | undefined, level: string): Severity {
   const known = severityOfName(level)
   if (known !== undefined) return known
   const rank = levels?.[level]

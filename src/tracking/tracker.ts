@@ -32,7 +32,7 @@ export class Tracker {
       return
     }
     if (this.#lease.released) this.#engine.refuse('values')
-    else this.#engine.value({ timeStamp: milliseconds, eventId })
+    else this.#engine.value(eventId, milliseconds)
   }
 
   #invalid(what: string, value: unknown): void {

@@ -4,11 +4,13 @@ import { Delivery } from '../delivery/delivery.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { UndiciSender } from '../http/undici-sender.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { type MappedLog, RecordEncoder, type ValueFields } from '../records/encode.js'
+import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
+import { winstonMapper } from '../records/from-winston.js'
 import { type Severity, severityOfNumber, valueSeverity } from '../records/level.js'
 import { inUnit } from '../records/time.js'
+import { mapWinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
-import type { DrainTime, RecordPort } from './record-port.js'
+import type { DrainTime, RecordPort, WinstonLine } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { packageVersion } from './version.js'
 
@@ -40,6 +42,7 @@ export class Engine implements RecordPort {
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
   readonly #encoder: RecordEncoder
+  readonly #mapWinston: ReturnType<typeof winstonMapper>
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
@@ -58,6 +61,7 @@ export class Engine implements RecordPort {
       runtimeVersion: options.runtimeVersion,
       runtime: options.runtime,
     })
+    this.#mapWinston = winstonMapper(options)
     const clock = systemClock
     this.#telling = new Telling({
       clock,
@@ -108,8 +112,13 @@ export class Engine implements RecordPort {
     this.#delivery.accept(this.#logLane, { body, severity, handedOver: this.#handedOver })
   }
 
-  value({ eventId, timeStamp }: ValueFields): void {
-    const body = this.#encoder.value({ eventId, timeStamp: inUnit(timeStamp, this.options.timestampUnit) })
+  winstonLine(line: string, about: WinstonLine): void {
+    const { fields, severity } = mapWinstonLine(this.#mapWinston, line, about)
+    this.logHead(severity, logHead(fields))
+  }
+
+  value(eventId: number, milliseconds: number): void {
+    const body = this.#encoder.value({ eventId, timeStamp: inUnit(milliseconds, this.options.timestampUnit) })
     this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
   }
 

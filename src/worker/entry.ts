@@ -48,8 +48,11 @@ function take(engine: Engine, line: string): void {
     case 'log':
       engine.logHead(frame.severity, frame.head)
       return
+    case 'winston':
+      engine.winstonLine(frame.line, frame)
+      return
     case 'value':
-      engine.value({ eventId: frame.eventId, timeStamp: frame.milliseconds })
+      engine.value(frame.eventId, frame.milliseconds)
       return
     case 'drain': {
       const { mode, request, timeoutMs } = frame

@@ -1,4 +1,5 @@
 import type { Severity } from '../records/level.js'
+import type { WinstonLine } from './record-port.js'
 
 /**
  * What crosses from the application's thread to the delivery worker: lines of text, whose first character says what follows.
@@ -6,6 +7,7 @@ import type { Severity } from '../records/level.js'
  */
 export type Frame =
   | { readonly type: 'log'; readonly severity: Severity; readonly head: string }
+  | ({ readonly type: 'winston'; readonly line: string } & WinstonLine)
   | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
   | { readonly type: 'drain'; readonly mode: 'flush' | 'close'; readonly request: number; readonly timeoutMs: number }
 
@@ -13,6 +15,13 @@ export type Frame =
 export function logFrame(severity: Severity, head: string): string {
   return `${severity}${head}\n`
 }
+
+/** A line of winston that is JSON already: what is known of it, after which come the line itself and a line end. */
+export function winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
+  return `w${severity}${arrivedAt},${level},`
+}
+
+export const lineEnd = '\n'
 
 export function valueFrame(eventId: number, milliseconds: number): string {
   return `v${eventId},${milliseconds}\n`
@@ -29,7 +38,7 @@ export function drainFrame(
 /** Whether a line carries a record. */
 export function isRecord(line: string): boolean {
   const first = line.charCodeAt(0)
-  return first === valueCode || (first >= zeroCode && first <= nineCode)
+  return first === valueCode || first === winstonCode || (first >= zeroCode && first <= nineCode)
 }
 
 export function isValue(line: string): boolean {
@@ -45,9 +54,21 @@ export function readFrame(line: string): Frame {
     if (kind === 'v') return { type: 'value', eventId: first, milliseconds: second }
     return { type: 'drain', mode: kind === 'f' ? 'flush' : 'close', request: first, timeoutMs: second }
   }
+  if (kind === 'w') {
+    const afterTime = line.indexOf(',')
+    const afterLevel = line.indexOf(',', afterTime + 1)
+    return {
+      type: 'winston',
+      severity: Number(line[1]) as Severity,
+      arrivedAt: Number(line.slice(2, afterTime)),
+      level: line.slice(afterTime + 1, afterLevel),
+      line: line.slice(afterLevel + 1),
+    }
+  }
   return { type: 'log', severity: Number(kind) as Severity, head: line.slice(1) }
 }
 
 const valueCode = 'v'.charCodeAt(0)
+const winstonCode = 'w'.charCodeAt(0)
 const zeroCode = '0'.charCodeAt(0)
 const nineCode = '9'.charCodeAt(0)

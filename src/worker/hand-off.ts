@@ -3,13 +3,13 @@ import { systemClock, type Timer } from '../delivery/clock.js'
 import { type DropReason, type LaneName, type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { logHead, type MappedLog, type ValueFields } from '../records/encode.js'
+import { logHead, type MappedLog } from '../records/encode.js'
 import { severityOfNumber } from '../records/level.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
 import { Engine, lanesOf } from './engine.js'
-import { drainFrame, isValue, logFrame, readFrame, valueFrame } from './frames.js'
-import type { DrainTime, RecordPort } from './record-port.js'
+import { drainFrame, isValue, lineEnd, logFrame, readFrame, valueFrame, winstonStart } from './frames.js'
+import type { DrainTime, RecordPort, WinstonLine } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { ValueRing } from './value-ring.js'
 import { WorkerLink, type WorkerMessage } from './worker-link.js'
@@ -20,6 +20,8 @@ type DrainMode = 'flush' | 'close'
 const graceMs = 30
 /** How often a process that is about to end hands over, should it live on. */
 const endingMs = 50
+/** Text that is handed over at once: what is joined further costs more in garbage than a write does. */
+const longTextBytes = 16_384
 /** Workers that may die before delivery goes on in this thread. */
 const maxWorkers = 2
 
@@ -63,6 +65,9 @@ export class HandOff implements RecordPort {
   /** The ledger of the worker when its thread had ended. */
   #final: Ledger | undefined
   #ending = false
+  #startedAt = 0
+  #startedLevel = ''
+  #start = ''
 
   constructor(options: ResolvedOptions) {
     this.options = options
@@ -72,7 +77,7 @@ export class HandOff implements RecordPort {
     this.#pending = this.lanes.map(() => 0)
     this.#listeners = ownListeners(options.onError)
     this.#telling = new Telling({ clock: systemClock, listeners: this.#listeners, warn: (text) => this.#warn(text) })
-    this.#start()
+    this.#startWorker()
   }
 
   get memory(): SharedArrayBuffer {
@@ -88,12 +93,17 @@ export class HandOff implements RecordPort {
     else this.#append('logs', logFrame(mapped.severity, logHead(mapped.fields)))
   }
 
-  value({ eventId, timeStamp }: ValueFields): void {
-    if (this.#inline !== undefined) this.#inline.value({ eventId, timeStamp })
+  winstonLine(line: string, about: WinstonLine): void {
+    if (this.#inline !== undefined) this.#inline.winstonLine(line, about)
+    else this.#append('logs', this.#winstonStart(about) + line + lineEnd)
+  }
+
+  value(eventId: number, milliseconds: number): void {
+    if (this.#inline !== undefined) this.#inline.value(eventId, milliseconds)
     else if (this.#closing !== undefined) this.refuse('values')
     else {
       if (this.#ring.halfFull) this.#handOver()
-      this.#ring.push(eventId, timeStamp)
+      this.#ring.push(eventId, milliseconds)
       this.#schedule()
     }
   }
@@ -207,11 +217,22 @@ export class HandOff implements RecordPort {
     }
     this.#text += text
     this.#pending[this.#laneOf(kind)]!++
-    this.#schedule()
+    if (this.#text.length > longTextBytes) this.#handOver()
+    else this.#schedule()
   }
 
   #laneOf(kind: RecordKind): number {
     return this.lanes.findIndex((lane) => lane.kind === kind)
+  }
+
+  /** What stands before a line of winston: the same for all lines of one level within a millisecond. */
+  #winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
+    if (arrivedAt !== this.#startedAt || level !== this.#startedLevel) {
+      this.#startedAt = arrivedAt
+      this.#startedLevel = level
+      this.#start = winstonStart({ level, severity, arrivedAt })
+    }
+    return this.#start
   }
 
   #hasRoom(bytes: number): boolean {
@@ -261,7 +282,7 @@ export class HandOff implements RecordPort {
     this.#waitingBytes = this.#link.waitingBytes
   }
 
-  #start(): void {
+  #startWorker(): void {
     this.#workers++
     this.#handed = this.lanes.map(() => 0)
     this.#link = new WorkerLink({
@@ -300,10 +321,10 @@ export class HandOff implements RecordPort {
       this.#link = undefined
       this.#inline = new Engine(this.options)
       for (const line of [...untaken, ...this.#text.split('\n')]) if (line !== '') this.#deliverInline(line)
-      this.#ring.drain((eventId, timeStamp) => this.#inline!.value({ eventId, timeStamp }))
+      this.#ring.drain((eventId, milliseconds) => this.#inline!.value(eventId, milliseconds))
       this.#text = ''
     } else {
-      this.#start()
+      this.#startWorker()
       this.#text = untaken.map((line) => `${line}\n`).join('') + this.#text
       for (const line of untaken) this.#pending[this.#laneOf(isValue(line) ? 'values' : 'logs')]!++
       this.#handOver()
@@ -314,7 +335,8 @@ export class HandOff implements RecordPort {
   #deliverInline(line: string): void {
     const frame = readFrame(line)
     if (frame.type === 'log') this.#inline!.logHead(frame.severity, frame.head)
-    else if (frame.type === 'value') this.#inline!.value({ eventId: frame.eventId, timeStamp: frame.milliseconds })
+    else if (frame.type === 'value') this.#inline!.value(frame.eventId, frame.milliseconds)
+    else if (frame.type === 'winston') this.#inline!.winstonLine(frame.line, frame)
   }
 
   #drop(kind: RecordKind, reason: DropReason): void {

@@ -1,11 +1,20 @@
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import type { ResolvedOptions } from '../options/options.js'
-import type { MappedLog, ValueFields } from '../records/encode.js'
+import type { MappedLog } from '../records/encode.js'
+import type { Severity } from '../records/level.js'
 import type { RecordKind } from '../records/wire.js'
 
 export interface DrainTime {
   /** Deadline in milliseconds. @default the option `shutdownTimeoutMs` */
   readonly timeoutMs?: number | undefined
+}
+
+/** What is known of a line of winston without reading it. */
+export interface WinstonLine {
+  readonly level: string
+  readonly severity: Severity
+  /** Milliseconds since 1970. */
+  readonly arrivedAt: number
 }
 
 /** Where loggers and `track` put their records: an engine in this thread, or the hand-off to one in a worker. */
@@ -18,8 +27,13 @@ export interface RecordPort {
   readonly closed: boolean
   /** Accept a log record. */
   log(mapped: MappedLog): void
-  /** Accept a value record; its time in milliseconds. */
-  value(fields: ValueFields): void
+  /**
+   * Accept a line that winston's json format has made, to be mapped where it is delivered. `line` has no line end in it; `level` is
+   * the clean name.
+   */
+  winstonLine(line: string, about: WinstonLine): void
+  /** Accept a value record: two numbers and no object, for this is the hottest path. */
+  value(eventId: number, milliseconds: number): void
   /** A line that could not be read leaves a mark where it would have been. */
   unmapped(error: unknown): void
   /** A record for somebody who has closed his hold on this port. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import ThreadStream from 'thread-stream'
-import { type LaneName, LedgerBook, type LedgerCopy } from '../delivery/ledger.js'
+import { type LaneName, LedgerBook } from '../delivery/ledger.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { isRecord } from './frames.js'
 import { ownStreams } from './thread-streams.js'
@@ -24,7 +24,7 @@ export type WorkerMessage =
 
 /** Text that was handed over and is kept until the worker has taken it, in case the worker dies. */
 interface Kept {
-  readonly text: string
+  readonly bytes: Buffer
   /** Records handed over up to its end. */
   readonly end: number
 }
@@ -88,7 +88,7 @@ export class WorkerLink {
 
   /** Bytes that the worker has not taken yet. */
   get waitingBytes(): number {
-    this.#forgetTaken(this.book.copy())
+    this.#forgetTaken(this.book.taken)
     return this.#bytes
   }
 
@@ -96,16 +96,17 @@ export class WorkerLink {
   write(text: string, records: number): void {
     if (this.#over) return
     this.#handed += records
-    this.#bytes += text.length
-    this.#kept.push({ text, end: this.#handed })
-    this.#forgetTaken(this.book.copy())
-    this.#stream.write(text)
+    // The same bytes that thread-stream holds, outside the heap: text that waits would be moved about by the garbage collector.
+    const bytes = Buffer.from(text)
+    this.#bytes += bytes.length
+    this.#kept.push({ bytes, end: this.#handed })
+    this.#stream.write(bytes as unknown as string)
   }
 
   /** Lines with records that the worker never took. */
   untaken(): string[] {
-    const taken = this.book.copy().taken.reduce((sum, each) => sum + each, 0)
-    const lines = this.#kept.flatMap(({ text }) => text.split('\n').filter(isRecord))
+    const { taken } = this.book
+    const lines = this.#kept.flatMap(({ bytes }) => bytes.toString().split('\n').filter(isRecord))
     return lines.slice(Math.max(0, lines.length - (this.#handed - taken)))
   }
 
@@ -129,8 +130,9 @@ export class WorkerLink {
     await worker.terminate()
   }
 
-  #forgetTaken({ taken }: LedgerCopy): void {
-    const count = taken.reduce((sum, each) => sum + each, 0)
-    while (this.#kept.length > 0 && this.#kept[0]!.end <= count) this.#bytes -= this.#kept.shift()!.text.length
+  #forgetTaken(taken: number): void {
+    let gone = 0
+    while (gone < this.#kept.length && this.#kept[gone]!.end <= taken) this.#bytes -= this.#kept[gone++]!.bytes.length
+    this.#kept.splice(0, gone)
   }
 }

@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { systemClock, type Timer } from '../delivery/clock.js'
-import { type DropReason, type LaneName, type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
+import { systemClock } from '../delivery/clock.js'
+import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog } from '../records/encode.js'
 import { severityOfNumber } from '../records/level.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
+import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { Engine, lanesOf } from './engine.js'
 import { drainFrame, isValue, lineEnd, logFrame, readFrame, valueFrame, winstonStart } from './frames.js'
+import { HandOffAccount } from './hand-off-account.js'
 import type { DrainTime, RecordPort, WinstonLine } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { ValueRing } from './value-ring.js'
 import { WorkerLink, type WorkerMessage } from './worker-link.js'
 
-type DrainMode = 'flush' | 'close'
-
-/** How much later than its deadline a drain gives up an answer of the worker. */
-const graceMs = 30
 /** How often a process that is about to end hands over, should it live on. */
 const endingMs = 50
 /** Text that is handed over at once: what is joined further costs more in garbage than a write does. */
@@ -41,26 +39,14 @@ export class HandOff implements RecordPort {
   readonly #listeners: Listeners
   readonly #telling: Telling
   readonly #ring = new ValueRing()
-  readonly #drains = new Map<
-    number,
-    { readonly mode: DrainMode; readonly deadline: number; readonly settle: () => void }
-  >()
-  /** Records of each lane that were given up on this side, by reason. */
-  readonly #dropped: readonly Map<DropReason, number>[]
-  /** Lanes of workers that have died, with what died with them counted as dropped. */
-  readonly #past: LaneReport[] = []
+  readonly #drains = new DrainRequests((request) => this.#ask(request))
+  readonly #account: HandOffAccount
   #link: WorkerLink | undefined
   #inline: Engine | undefined
   #workers = 0
-  /** Records handed to the present worker, by lane. */
-  #handed: number[]
   #text = ''
-  /** Records in the text, by lane. */
-  #pending: number[]
   #waitingBytes = 0
   #scheduled = false
-  #invalid = 0
-  #request = 0
   #closing: Promise<Ledger> | undefined
   /** The ledger of the worker when its thread had ended. */
   #final: Ledger | undefined
@@ -72,9 +58,7 @@ export class HandOff implements RecordPort {
   constructor(options: ResolvedOptions) {
     this.options = options
     this.lanes = lanesOf(options)
-    this.#dropped = this.lanes.map(() => new Map())
-    this.#handed = this.lanes.map(() => 0)
-    this.#pending = this.lanes.map(() => 0)
+    this.#account = new HandOffAccount(this.lanes)
     this.#listeners = ownListeners(options.onError)
     this.#telling = new Telling({ clock: systemClock, listeners: this.#listeners, warn: (text) => this.#warn(text) })
     this.#startWorker()
@@ -118,7 +102,7 @@ export class HandOff implements RecordPort {
   }
 
   invalid(): void {
-    this.#invalid++
+    this.#account.invalid++
   }
 
   misused(code: string, text: string): void {
@@ -126,30 +110,13 @@ export class HandOff implements RecordPort {
   }
 
   stats(): Ledger {
-    if (this.#final !== undefined) return this.#withOwn(this.#final)
-    if (this.#inline !== undefined) return this.#withOwn(this.#inline.stats())
-    return this.#withOwn(this.#workerLedger((lane) => lane))
-  }
-
-  /** The worker's ledger, with what is on the way to it. */
-  #workerLedger(change: (lane: LaneReport) => LaneReport): Ledger {
-    const { ledger, taken } = this.#link!.book.copy()
-    const lanes = ledger.lanes.map((lane, index) => {
-      const inRing = lane.kind === 'values' ? this.#ring.length : 0
-      const waiting = this.#handed[index]! - taken[index]! + this.#pending[index]! + inRing
-      return change({ ...lane, accepted: lane.accepted + waiting, queued: lane.queued + waiting })
-    })
-    return sumLedger(lanes, ledger.invalid)
-  }
-
-  /** An engine's ledger with what was given up on this side, and what died with earlier workers. */
-  #withOwn(ledger: Ledger): Ledger {
-    const lanes = ledger.lanes.map((lane, index) => withDrops(lane, this.#dropped[index]!))
-    return sumLedger([...this.#past, ...lanes], ledger.invalid + this.#invalid)
+    const engine = this.#final ?? this.#inline?.stats()
+    return this.#account.complete(engine ?? this.#account.withOnTheWay(this.#link!.book, this.#ring.length))
   }
 
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
-    return this.#drain('flush', timeoutMs)
+    this.#handOver()
+    return this.#drains.begin('flush', timeoutMs).then(() => this.stats())
   }
 
   close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
@@ -169,9 +136,10 @@ export class HandOff implements RecordPort {
 
   async #close(timeoutMs: number): Promise<Ledger> {
     // Records that come from here on are refused: `closed` is true as soon as this has returned its promise.
-    await this.#drain('close', timeoutMs)
+    this.#handOver()
+    await this.#drains.begin('close', timeoutMs)
     await this.#link?.terminate()
-    if (this.#inline === undefined) this.#final = this.#workerLedger((lane) => givenUp(lane))
+    if (this.#inline === undefined) this.#final = this.#account.final(this.#link!.book)
     const ledger = this.stats()
     for (const lane of this.#final?.lanes ?? []) {
       const count = lane.dropped.shutdown
@@ -182,28 +150,9 @@ export class HandOff implements RecordPort {
     return ledger
   }
 
-  #drain(mode: DrainMode, timeoutMs: number): Promise<Ledger> {
-    this.#handOver()
-    return new Promise((resolve) => {
-      const request = this.#request++
-      let timer: Timer | undefined
-      const settle = () => {
-        timer?.cancel()
-        if (this.#drains.delete(request)) resolve(this.stats())
-      }
-      // The engine keeps the deadline; this one is for a worker that does not answer, and holds the process meanwhile.
-      timer = systemClock.schedule(settle, timeoutMs + graceMs, true)
-      this.#drains.set(request, { mode, deadline: systemClock.now() + timeoutMs, settle })
-      this.#ask(request)
-    })
-  }
-
-  /** Ask whoever delivers now to answer a drain. */
-  #ask(request: number): void {
-    const { mode, deadline, settle } = this.#drains.get(request)!
-    const timeoutMs = Math.max(0, Math.round(deadline - systemClock.now()))
-    if (this.#inline !== undefined) void this.#inline[mode]({ timeoutMs }).then(settle)
-    else this.#link!.write(drainFrame(mode, { request, timeoutMs }), 0)
+  #ask({ request, mode, timeoutMs }: DrainRequest): void {
+    if (this.#inline === undefined) this.#link!.write(drainFrame(mode, { request, timeoutMs }), 0)
+    else void this.#inline[mode]({ timeoutMs }).then(() => this.#drains.answered(request))
   }
 
   #append(kind: RecordKind, text: string): void {
@@ -216,13 +165,9 @@ export class HandOff implements RecordPort {
       return
     }
     this.#text += text
-    this.#pending[this.#laneOf(kind)]!++
+    this.#account.took(this.#account.laneOf(kind))
     if (this.#text.length > longTextBytes) this.#handOver()
     else this.#schedule()
-  }
-
-  #laneOf(kind: RecordKind): number {
-    return this.lanes.findIndex((lane) => lane.kind === kind)
   }
 
   /** What stands before a line of winston: the same for all lines of one level within a millisecond. */
@@ -255,13 +200,13 @@ export class HandOff implements RecordPort {
 
   #drainRing(): void {
     if (this.#ring.length === 0) return
-    const lane = this.#laneOf('values')
+    const lane = this.#account.laneOf('values')
     this.#ring.drain((eventId, milliseconds) => {
       const text = valueFrame(eventId, milliseconds)
       if (!this.#hasRoom(text.length)) this.#drop('values', 'hand-off-full')
       else {
         this.#text += text
-        this.#pending[lane]!++
+        this.#account.took(lane)
       }
     })
   }
@@ -270,21 +215,16 @@ export class HandOff implements RecordPort {
   #handOver(): void {
     if (this.#inline !== undefined) return
     this.#drainRing()
-    const records = this.#pending.reduce((sum, each) => sum + each, 0)
-    if (records === 0 || this.#link === undefined) return
+    if (this.#text === '' || this.#link === undefined) return
     const text = this.#text
+    const records = this.#account.handOver()
     this.#text = ''
-    this.#pending.forEach((count, lane) => {
-      this.#handed[lane]! += count
-      this.#pending[lane] = 0
-    })
     this.#link.write(text, records)
     this.#waitingBytes = this.#link.waitingBytes
   }
 
   #startWorker(): void {
     this.#workers++
-    this.#handed = this.lanes.map(() => 0)
     this.#link = new WorkerLink({
       options: this.options,
       lanes: this.lanes,
@@ -296,7 +236,7 @@ export class HandOff implements RecordPort {
   #hear(message: WorkerMessage): void {
     switch (message.type) {
       case 'drained':
-        this.#drains.get(message.request)?.settle()
+        this.#drains.answered(message.request)
         return
       case 'channel':
         this.#listeners.channel(message.name, message.message)
@@ -310,7 +250,7 @@ export class HandOff implements RecordPort {
   #replace(reason: string): void {
     const link = this.#link!
     const untaken = link.untaken()
-    this.#past.push(...link.book.read().lanes.map(givenUp))
+    this.#account.workerDied(link.book)
     const inline = this.#workers === maxWorkers
     printLine(
       `the delivery worker has failed (${reason}); ${inline ? 'delivery goes on in the application’s thread' : 'starting it again'}`,
@@ -326,10 +266,10 @@ export class HandOff implements RecordPort {
     } else {
       this.#startWorker()
       this.#text = untaken.map((line) => `${line}\n`).join('') + this.#text
-      for (const line of untaken) this.#pending[this.#laneOf(isValue(line) ? 'values' : 'logs')]!++
+      for (const line of untaken) this.#account.took(this.#account.laneOf(isValue(line) ? 'values' : 'logs'))
       this.#handOver()
     }
-    for (const request of this.#drains.keys()) this.#ask(request)
+    this.#drains.askAgain()
   }
 
   #deliverInline(line: string): void {
@@ -340,32 +280,16 @@ export class HandOff implements RecordPort {
   }
 
   #drop(kind: RecordKind, reason: DropReason): void {
-    const index = this.#laneOf(kind)
+    const index = this.#account.laneOf(kind)
     const lane = this.lanes[index]
     if (lane === undefined) return
-    this.#dropped[index]!.set(reason, (this.#dropped[index]!.get(reason) ?? 0) + 1)
+    this.#account.drop(index, reason)
     this.#telling.dropped(lane, { reason, count: 1 })
   }
 
   #warn(message: string): void {
+    if (this.#account.laneOf('logs') === -1) return
     const timeStamp = inUnit(Date.now(), this.options.timestampUnit)
     this.log({ fields: { timeStamp, level: 'warn', message }, severity: severityOfNumber(40) })
   }
-}
-
-/** A lane of a worker that is gone: what it held is lost. */
-function givenUp(lane: LaneReport): LaneReport {
-  const shutdown = lane.dropped.shutdown + lane.queued + lane.inFlight
-  return { ...lane, queued: 0, inFlight: 0, state: 'closed', dropped: { ...lane.dropped, shutdown } }
-}
-
-/** A lane with records that were given up before its engine knew of them. */
-function withDrops(lane: LaneReport, drops: ReadonlyMap<DropReason, number>): LaneReport {
-  let accepted = lane.accepted
-  const dropped = { ...lane.dropped }
-  for (const [reason, count] of drops) {
-    accepted += count
-    dropped[reason] += count
-  }
-  return { ...lane, accepted, dropped }
 }

@@ -1,0 +1,57 @@
+import { systemClock } from '../delivery/clock.js'
+
+export type DrainMode = 'flush' | 'close'
+
+/** A drain as it is asked of whoever delivers. */
+export interface DrainRequest {
+  readonly request: number
+  readonly mode: DrainMode
+  /** What is left until its deadline. */
+  readonly timeoutMs: number
+}
+
+interface Open {
+  readonly mode: DrainMode
+  readonly deadline: number
+  readonly settle: () => void
+}
+
+/** How much later than its deadline a drain gives up an answer. */
+const graceMs = 30
+
+/** Drains that a worker has been asked for and has not answered; each ends by its deadline, whatever the worker does. */
+export class DrainRequests {
+  readonly #ask: (request: DrainRequest) => void
+  readonly #open = new Map<number, Open>()
+  #next = 0
+
+  constructor(ask: (request: DrainRequest) => void) {
+    this.#ask = ask
+  }
+
+  /** Ask for a drain; holds the process until it is answered, or its deadline. */
+  begin(mode: DrainMode, timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const request = this.#next++
+      const settle = () => {
+        timer.cancel()
+        this.#open.delete(request)
+        resolve()
+      }
+      const timer = systemClock.schedule(settle, timeoutMs + graceMs, true)
+      this.#open.set(request, { mode, deadline: systemClock.now() + timeoutMs, settle })
+      this.#ask({ request, mode, timeoutMs })
+    })
+  }
+
+  answered(request: number): void {
+    this.#open.get(request)?.settle()
+  }
+
+  /** Somebody else delivers now. */
+  askAgain(): void {
+    for (const [request, { mode, deadline }] of this.#open) {
+      this.#ask({ request, mode, timeoutMs: Math.max(0, Math.round(deadline - systemClock.now())) })
+    }
+  }
+}

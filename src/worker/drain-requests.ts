@@ -17,7 +17,7 @@ interface Open {
 }
 
 /** How much later than its deadline a drain gives up an answer. */
-const graceMs = 30
+const graceMs = 10
 
 /** Drains that a worker has been asked for and has not answered; each ends by its deadline, whatever the worker does. */
 export class DrainRequests {

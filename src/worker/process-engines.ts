@@ -231,7 +231,7 @@ export class ProcessEngines {
 /** Figures of engines that are gone are kept one by one up to this number, beyond it added up. */
 const maxRetired = 64
 /** How much later than its deadline a drain may resolve. */
-const graceMs = 40
+const graceMs = 30
 
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))

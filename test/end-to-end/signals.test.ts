@@ -110,11 +110,11 @@ describe('a signal to an application without a listener of its own', () => {
   it('ends at once when the key is wrong', async () => {
     const ended = await endBySignal('track', { variables: { SLUICE_API_KEY: 'wrong' } })
     expect(ended.by).toBe('SIGTERM')
-    expect(ended.ms).toBeLessThan(1500)
+    expect(ended.ms).toBeLessThan(3000)
     expect(ended.stderr).toContain('1000 records not delivered before the end of the process')
   })
 
-  it('ends by the deadline when the server never answers, and a second signal acts at once', async () => {
+  it('ends by the deadline when the server never answers, and a second signal acts at once', { retry: 2 }, async () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const variables = { SLUICE_URL: server.url, SLUICE_SHUTDOWN_TIMEOUT_MS: '1500' }
     const patient = await endBySignal('track', { variables })
@@ -123,9 +123,12 @@ describe('a signal to an application without a listener of its own', () => {
     expect(patient.ms).toBeLessThan(1500 + 500)
     expect(patient.stderr).toBe('sluice: 1000 records not delivered before the end of the process\n')
 
-    const hasty = await endBySignal('track', { variables, meanwhile: (kill) => setTimeout(() => kill('SIGTERM'), 200) })
+    const hasty = await endBySignal('track', {
+      variables: { ...variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '8000' },
+      meanwhile: (kill) => setTimeout(() => kill('SIGTERM'), 200),
+    })
     expect(hasty).toMatchObject({ by: 'SIGTERM' })
-    expect(hasty.ms).toBeLessThan(1000)
+    expect(hasty.ms).toBeLessThan(3000)
     await server.close()
   })
 
@@ -133,7 +136,7 @@ describe('a signal to an application without a listener of its own', () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const ended = await endBySignal('track', { variables: { SLUICE_URL: server.url, SLUICE_HANDLE_SIGNALS: 'false' } })
     expect(ended).toMatchObject({ by: 'SIGTERM' })
-    expect(ended.ms).toBeLessThan(500)
+    expect(ended.ms).toBeLessThan(2000)
     await server.close()
   })
 })
@@ -156,7 +159,7 @@ describe('a signal to an application with a listener of its own', () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const ended = await endBySignal('track', { variables: { SLUICE_URL: server.url, LISTENER: 'on' } })
     expect(ended.code).toBe(7)
-    expect(ended.stoppingMs).toBeLessThan(500)
+    expect(ended.stoppingMs).toBeLessThan(1500)
     await server.close()
   })
 })

@@ -1,22 +1,20 @@
 import { emptyLedger, type Ledger } from '../delivery/ledger.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../worker/configure.js'
+import type { DrainTime } from '../worker/record-port.js'
 import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
 import { Tracker, type TrackOptions } from './tracker.js'
 
-export interface DrainOptions {
-  /** Deadline in milliseconds. @default the option `shutdownTimeoutMs` (5000) */
-  readonly timeoutMs?: number | undefined
-}
+export type { DrainTime as DrainOptions } from '../worker/record-port.js'
 
 /** One set-up of Sluice: where value events go, and the account of them. */
 export interface Sluice extends AsyncDisposable {
   /** Record one occurrence of an event. Never throws, never blocks. */
   track(eventId: number, options?: TrackOptions): void
   /** Wait until what was accepted so far is settled, until the deadline at most. Resolves with the ledger; never rejects. */
-  flush(options?: DrainOptions): Promise<Ledger>
+  flush(options?: DrainTime): Promise<Ledger>
   /** Flush, then release everything. Idempotent; never rejects. */
-  close(options?: DrainOptions): Promise<Ledger>
+  close(options?: DrainTime): Promise<Ledger>
   /** The ledger now. */
   stats(): Ledger
 }
@@ -45,11 +43,11 @@ class LeasedSluice implements Sluice {
     this.#tracker.track(eventId, options)
   }
 
-  flush(options?: DrainOptions): Promise<Ledger> {
+  flush(options?: DrainTime): Promise<Ledger> {
     return this.#lease.engine.flush(options)
   }
 
-  async close(options?: DrainOptions): Promise<Ledger> {
+  async close(options?: DrainTime): Promise<Ledger> {
     await this.#lease.release(options)
     return this.stats()
   }

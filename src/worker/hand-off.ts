@@ -24,10 +24,10 @@ const longTextBytes = 16_384
 const maxWorkers = 2
 
 /**
- * The application's side of the delivery worker: takes records, and hands them over once per turn of the event loop.
+ * The application's side of the delivery worker: takes records, and hands them over when the code that logged has returned.
  *
  *     log() ─ text ──┐
- *     track() ─ ring ┴─ one write per turn ─ thread-stream ─▶ entry.ts ─ engine
+ *     track() ─ ring ┴─ one write each time ─ thread-stream ─▶ entry.ts ─ engine
  *
  * What the worker has not taken is kept here, bounded by `maxQueueBytes`, beyond which records are counted as `hand-off-full`. A
  * worker that dies is started again once; after that delivery goes on in this thread.

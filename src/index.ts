@@ -1,4 +1,4 @@
-import { attendProcess } from './tracking/process-sluice.js'
+import { attendProcess } from './worker/attend.js'
 
 export type { Counts, DropReason, LaneReport, LaneState, Ledger } from './delivery/ledger.js'
 export { ConfigError, type ConfigErrorCode } from './errors/config-error.js'

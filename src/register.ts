@@ -1,4 +1,4 @@
-import { attendProcess } from './tracking/process-sluice.js'
+import { attendProcess } from './worker/attend.js'
 
 // `node --import sluice/register app.js`: deliver before a signal ends an application that knows only pino's target.
 attendProcess()

@@ -1,4 +1,4 @@
-import { attendProcess } from './tracking/process-sluice.js'
+import { attendProcess } from './worker/attend.js'
 
 export { SluiceTransport, type SluiceTransportOptions } from './loggers/winston-transport.js'
 

@@ -60,11 +60,13 @@ export class DelayedRecords {
     if (free.length > 0) this.#due(free)
   }
 
-  /** Take out everything and stop every timer. */
-  clear(): Pending[] {
-    const records = [...this.#slots.values()].flatMap((slot) => [...slot.records.keys()])
-    for (const record of records) this.remove(record)
-    return records
+  /** Take out everything and stop every timer; with each record the moment before which it must not be sent. */
+  clear(): { readonly record: Pending; readonly notBefore: number }[] {
+    const all = [...this.#slots.values()].flatMap(({ records }) =>
+      [...records].map(([record, { notBefore }]) => ({ record, notBefore })),
+    )
+    for (const { record } of all) this.remove(record)
+    return all
   }
 
   #release(number: number): void {

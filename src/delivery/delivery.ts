@@ -5,11 +5,12 @@ import { Drain } from './drain.js'
 import { Exchange, type ExchangeResult } from './exchange.js'
 import { Holds } from './holds.js'
 import { Lane } from './lane.js'
+import { LastDrain } from './last-drain.js'
 import { type DropReason, type Ledger, LedgerBook } from './ledger.js'
 import type { Observer } from './observer.js'
 import type { Acceptable, DeliveryPlan } from './plan.js'
 import type { Pending } from './record-queue.js'
-import type { Outcome } from './sender.js'
+import type { BlockingSender, Outcome } from './sender.js'
 
 /**
  * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread
@@ -128,6 +129,26 @@ export class Delivery {
     return ledger
   }
 
+  /**
+   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. Nothing else may be asked
+   * of this delivery afterwards but its ledger, where what could not be delivered is still queued.
+   */
+  drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): void {
+    this.#holds.stop()
+    for (const exchange of this.#exchanges) {
+      for (const record of exchange.abandon()) {
+        this.book.putBack(exchange.lane.index, { ambiguous: true })
+        exchange.lane.ready.putBack(record)
+      }
+    }
+    this.#exchanges.clear()
+    const { clock, random, retry, maxConnections } = this.#plan
+    const deadline = clock.now() + timeoutMs
+    const tell = (message: (observer: Observer) => void) => this.#tell(message)
+    const plan = { lanes: this.#lanes, book: this.book, tell, sender, clock, random, retry, maxConnections, deadline }
+    new LastDrain(plan).run()
+  }
+
   /** Begin a drain; `end` ends it before its deadline. */
   #drain(timeoutMs: number): { readonly ledger: Promise<Ledger>; readonly end: () => void } {
     let end = () => {}
@@ -158,7 +179,8 @@ export class Delivery {
       this.#describe(lane)
     }
     for (const lane of this.#lanes) {
-      const left = [...lane.delayed.clear(), ...lane.cut(Number.POSITIVE_INFINITY)]
+      const delayed = lane.delayed.clear().map(({ record }) => record)
+      const left = [...delayed, ...lane.cut(Number.POSITIVE_INFINITY)]
       for (const record of left) this.#giveUp(lane, record, { from: 'queued', reason: 'shutdown' })
     }
     for (const exchange of this.#exchanges) {

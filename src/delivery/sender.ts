@@ -51,3 +51,24 @@ export interface Sender {
   /** Release every connection; what is in flight is given up. */
   close(): Promise<void>
 }
+
+/** A request that a blocking sender carries out. */
+export interface BlockingRequest {
+  readonly id: number
+  readonly kind: RecordKind
+  readonly bucket: string
+  readonly record: Outgoing
+}
+
+/** What became of it. */
+export interface BlockingAnswer {
+  readonly id: number
+  readonly outcome: Outcome
+}
+
+/** A way for records to leave while this thread may not return to its event loop. Implementations never throw. */
+export interface BlockingSender {
+  begin(request: BlockingRequest): void
+  /** Hold this thread until an answer has come, or for `waitMs`; the answers that have come. */
+  answers(waitMs: number): readonly BlockingAnswer[]
+}

@@ -7,3 +7,16 @@ const collections: Readonly<Record<RecordKind, string>> = { logs: 'logs', values
 export function recordPath(base: URL, kind: RecordKind, bucket: string): string {
   return `${base.pathname.replace(/\/+$/, '')}/${collections[kind]}/${encodeURIComponent(bucket)}`
 }
+
+/** No answer of the service is longer; of what comes beyond it nothing is read. */
+export const maxBodyBytes = 65_536
+
+/** The headers that every request has, whichever record it carries. */
+export function requestHeaders({ apiKey, userAgent }: { apiKey: string; userAgent: string }): Record<string, string> {
+  return {
+    'x-api-key': apiKey,
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': userAgent,
+  }
+}

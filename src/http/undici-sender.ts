@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../delivery/clock.js'
 import type { Batch, Outcome, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import { classify } from './classify.js'
-import { recordPath } from './request-head.js'
+import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 
 /** How connections are made, where the defaults of Node do not serve. */
 export interface ConnectionOptions {
@@ -25,9 +25,6 @@ export interface UndiciSenderPlan {
   readonly clock: Clock
   readonly connection?: ConnectionOptions
 }
-
-/** No answer of the service is longer; of what comes beyond it nothing is read. */
-const maxBodyBytes = 65_536
 
 /**
  * The sure sender: one request after another on each connection of an undici pool, any framing, any answer.
@@ -67,13 +64,8 @@ export class UndiciSender implements Sender {
     return new Promise((resolve) => {
       const { clock, requestTimeoutMs } = this.#plan
       const handler = new AnswerHandler({ clock, requestTimeoutMs, resolve })
-      const headers = {
-        'x-api-key': this.#plan.apiKey(),
-        'content-type': 'application/json',
-        accept: 'application/json',
-        'user-agent': this.#plan.userAgent,
-        'idempotency-key': idempotencyKey,
-      }
+      const common = requestHeaders({ apiKey: this.#plan.apiKey(), userAgent: this.#plan.userAgent })
+      const headers = { ...common, 'idempotency-key': idempotencyKey }
       try {
         this.#pool.dispatch({ method: 'POST', path, body, headers }, handler)
       } catch (error) {

@@ -1,19 +1,18 @@
 import type { Transform, Writable } from 'node:stream'
 import build from 'pino-abstract-transport'
-import { ConfigError } from '../errors/config-error.js'
 import type { SluiceOptions } from '../options/options.js'
 import { pinoMapper } from '../records/from-pino.js'
-import { severityOfName, severityOfNumber } from '../records/level.js'
 import { configure } from '../worker/configure.js'
 import { Engine } from '../worker/engine.js'
 import { processEngines } from '../worker/process-engines.js'
+import { lowestSeverity, type PinoLevels } from './pino-level.js'
 
 /** Options of the target: they cross into pino's worker, so that none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError'>
 
 /** What pino tells its transports of the logger. */
 interface PinoConfig {
-  readonly levels?: { readonly labels?: Record<string, string>; readonly values?: Record<string, number> }
+  readonly levels?: PinoLevels
   readonly messageKey?: string
   readonly errorKey?: string
 }
@@ -65,20 +64,4 @@ function ship(source: Transform & PinoConfig, engine: Engine): void {
   }
   source.on('data', accept)
   source.on('unknown', (line: string) => accept({ level: 30, [messageKey ?? 'msg']: line }))
-}
-
-/** The level is one of the logger's, or the name that another logger gives to it, so that one SLUICE_LEVEL serves all. */
-function lowestSeverity(level: string | undefined, values: Record<string, number> | undefined): number {
-  if (level === undefined) return Number.NEGATIVE_INFINITY
-  const number = values?.[level]
-  const severity = number === undefined ? severityOfName(level) : severityOfNumber(number)
-  if (severity !== undefined) return severity
-  const message = `option level (SLUICE_LEVEL): expected the name of a level, got ${JSON.stringify(level)}`
-  throw new ConfigError({
-    code: 'SLUICE_CONFIG_INVALID',
-    option: 'level',
-    variable: 'SLUICE_LEVEL',
-    value: level,
-    message,
-  })
 }

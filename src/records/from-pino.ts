@@ -4,12 +4,16 @@ import { LevelNames, severityOfName, severityOfNumber } from './level.js'
 import { type ContextStyle, cutToBytes, jsonOf, messageOf } from './message.js'
 import { inUnit, timeOf } from './time.js'
 
-/** What pino tells its transports of the logger's configuration, and what the options say of the record. */
-export interface PinoMapping {
+/** What pino tells its transports of the logger's configuration. */
+export interface PinoStyle {
   /** pino's `levels.labels`: name by number. */
   readonly labels?: Readonly<Record<string, string>> | undefined
   readonly messageKey?: string | undefined
   readonly errorKey?: string | undefined
+}
+
+/** The same, and what the options say of the record. */
+export interface PinoMapping extends PinoStyle {
   readonly context: ContextStyle
   readonly maxMessageBytes: number
   readonly timestampUnit: 'ms' | 's'

@@ -1,7 +1,4 @@
 import type { Ledger } from '../delivery/ledger.js'
-import { publishMainScript } from '../options/identity.js'
-import { watchLifetime } from '../worker/lifetime.js'
-import { shareSaidFlags } from '../worker/once.js'
 import { processEngines } from '../worker/process-engines.js'
 import { printLine } from '../worker/telling.js'
 import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
@@ -12,14 +9,6 @@ const defaultTimeoutMs = 5000
 
 let own: Sluice | undefined
 let misconfigured = false
-
-/** Get ready to see pino's workers start; called when `sluice` is imported. */
-export function attendProcess(): void {
-  publishMainScript()
-  shareSaidFlags()
-  processEngines()
-  watchLifetime()
-}
 
 /**
  * Record one occurrence of the event with this number, configured by the `SLUICE_*` variables.

@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
+import { ThreadSender } from '../http/thread-sender.js'
 import { UndiciSender } from '../http/undici-sender.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
+import { type PinoStyle, pinoMapper } from '../records/from-pino.js'
 import { winstonMapper } from '../records/from-winston.js'
 import { type Severity, severityOfNumber, valueSeverity } from '../records/level.js'
+import { mapPinoLine } from '../records/pino-line.js'
 import { inUnit } from '../records/time.js'
 import { mapWinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
-import type { DrainTime, RecordPort, WinstonLine } from './record-port.js'
+import type { DrainTime, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { packageVersion } from './version.js'
 
@@ -43,6 +46,7 @@ export class Engine implements RecordPort {
   readonly #delivery: Delivery
   readonly #encoder: RecordEncoder
   readonly #mapWinston: ReturnType<typeof winstonMapper>
+  readonly #pinoMappers = new WeakMap<PinoStyle, ReturnType<typeof pinoMapper>>()
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
@@ -86,7 +90,7 @@ export class Engine implements RecordPort {
       sender: new UndiciSender({
         url,
         apiKey: () => options.apiKey.reveal(),
-        userAgent: `sluice/${packageVersion} node/${process.versions.node}`,
+        userAgent,
         maxConnections,
         requestTimeoutMs,
         clock,
@@ -113,8 +117,11 @@ export class Engine implements RecordPort {
   }
 
   winstonLine(line: string, about: WinstonLine): void {
-    const { fields, severity } = mapWinstonLine(this.#mapWinston, line, about)
-    this.logHead(severity, logHead(fields))
+    this.#mapped(() => mapWinstonLine(this.#mapWinston, line, about))
+  }
+
+  pinoLine(line: string, { style, arrivedAt }: PinoLine): void {
+    this.#mapped(() => mapPinoLine(this.#pinoMapper(style), line, { messageKey: style.messageKey, arrivedAt }))
   }
 
   value(eventId: number, milliseconds: number): void {
@@ -123,8 +130,32 @@ export class Engine implements RecordPort {
   }
 
   unmapped(error: unknown): void {
+    this.log(this.#unreadable(error))
+  }
+
+  #mapped(map: () => MappedLog): void {
+    let mapped: MappedLog
+    try {
+      mapped = map()
+    } catch (error) {
+      // The line has been counted by another thread: something must come of it.
+      mapped = this.#unreadable(error)
+    }
+    this.logHead(mapped.severity, logHead(mapped.fields))
+  }
+
+  #unreadable(error: unknown): MappedLog {
     this.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
-    this.#warn('sluice: a line could not be read')
+    return this.#warning('sluice: a line could not be read')
+  }
+
+  #pinoMapper(style: PinoStyle): ReturnType<typeof pinoMapper> {
+    let map = this.#pinoMappers.get(style)
+    if (map === undefined) {
+      map = pinoMapper({ ...this.options, ...style })
+      this.#pinoMappers.set(style, map)
+    }
+    return map
   }
 
   refuse(kind: RecordKind): void {
@@ -140,9 +171,12 @@ export class Engine implements RecordPort {
   }
 
   #warn(message: string): void {
-    if (this.#logLane === -1) return
+    if (this.#logLane !== -1) this.log(this.#warning(message))
+  }
+
+  #warning(message: string): MappedLog {
     const timeStamp = inUnit(Date.now(), this.options.timestampUnit)
-    this.log({ fields: { timeStamp, level: 'warn', message }, severity: severityOfNumber(40) })
+    return { fields: { timeStamp, level: 'warn', message }, severity: severityOfNumber(40) }
   }
 
   stats(): Ledger {
@@ -164,6 +198,22 @@ export class Engine implements RecordPort {
 
   ending(): void {}
 
-  /** No asynchronous work runs any more: what is left stays in the ledger. */
-  endSync(): void {}
+  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): () => void {
+    const deadline = performance.now() + timeoutMs
+    return () => this.#endSync(deadline)
+  }
+
+  /** Another thread makes the requests, while this one waits. */
+  #endSync(deadline: number): void {
+    const { queued, inFlight } = this.stats()
+    if (queued + inFlight === 0) return
+    const { url, apiKey, maxConnections, requestTimeoutMs } = this.options
+    const sender = ThreadSender.start({ url, apiKey: apiKey.reveal(), userAgent, maxConnections, requestTimeoutMs })
+    if (sender === undefined) return
+    this.#delivery.drainSync(sender, { timeoutMs: deadline - performance.now() })
+    sender.close()
+    this.#telling.close()
+  }
 }
+
+const userAgent = `sluice/${packageVersion} node/${process.versions.node}`

@@ -1,4 +1,6 @@
+import type { PinoStyle } from '../records/from-pino.js'
 import type { Severity } from '../records/level.js'
+import type { Engine } from './engine.js'
 import type { WinstonLine } from './record-port.js'
 
 /**
@@ -8,6 +10,8 @@ import type { WinstonLine } from './record-port.js'
 export type Frame =
   | { readonly type: 'log'; readonly severity: Severity; readonly head: string }
   | ({ readonly type: 'winston'; readonly line: string } & WinstonLine)
+  | { readonly type: 'pino'; readonly style: number; readonly arrivedAt: number; readonly line: string }
+  | { readonly type: 'style'; readonly number: number; readonly style: PinoStyle }
   | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
   | { readonly type: 'drain'; readonly mode: 'flush' | 'close'; readonly request: number; readonly timeoutMs: number }
 
@@ -19,6 +23,16 @@ export function logFrame(severity: Severity, head: string): string {
 /** A line of winston that is JSON already: what is known of it, after which come the line itself and a line end. */
 export function winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
   return `w${severity}${arrivedAt},${level},`
+}
+
+/** What stands before a line of pino, which brings its own line end. */
+export function pinoStart(style: number, arrivedAt: number): string {
+  return `p${style},${arrivedAt},`
+}
+
+/** What lines of pino refer to by its number. To hear it twice does no harm. */
+export function styleFrame(number: number, style: PinoStyle): string {
+  return `s${number},${JSON.stringify(style)}\n`
 }
 
 export const lineEnd = '\n'
@@ -38,7 +52,7 @@ export function drainFrame(
 /** Whether a line carries a record. */
 export function isRecord(line: string): boolean {
   const first = line.charCodeAt(0)
-  return first === valueCode || first === winstonCode || (first >= zeroCode && first <= nineCode)
+  return first === valueCode || first === winstonCode || first === pinoCode || (first >= zeroCode && first <= nineCode)
 }
 
 export function isValue(line: string): boolean {
@@ -65,10 +79,46 @@ export function readFrame(line: string): Frame {
       line: line.slice(afterLevel + 1),
     }
   }
+  if (kind === 'p') {
+    const afterStyle = line.indexOf(',')
+    const afterTime = line.indexOf(',', afterStyle + 1)
+    return {
+      type: 'pino',
+      style: Number(line.slice(1, afterStyle)),
+      arrivedAt: Number(line.slice(afterStyle + 1, afterTime)),
+      line: line.slice(afterTime + 1),
+    }
+  }
+  if (kind === 's') {
+    const comma = line.indexOf(',')
+    return {
+      type: 'style',
+      number: Number(line.slice(1, comma)),
+      style: JSON.parse(line.slice(comma + 1)) as PinoStyle,
+    }
+  }
   return { type: 'log', severity: Number(kind) as Severity, head: line.slice(1) }
 }
 
+/** Give the record of a frame to the engine that delivers it. */
+export function deliverFrame(engine: Engine, frame: Frame, styles: readonly PinoStyle[]): void {
+  switch (frame.type) {
+    case 'log':
+      engine.logHead(frame.severity, frame.head)
+      return
+    case 'winston':
+      engine.winstonLine(frame.line, frame)
+      return
+    case 'pino':
+      engine.pinoLine(frame.line, { style: styles[frame.style] ?? {}, arrivedAt: frame.arrivedAt })
+      return
+    case 'value':
+      engine.value(frame.eventId, frame.milliseconds)
+  }
+}
+
 const valueCode = 'v'.charCodeAt(0)
+const pinoCode = 'p'.charCodeAt(0)
 const winstonCode = 'w'.charCodeAt(0)
 const zeroCode = '0'.charCodeAt(0)
 const nineCode = '9'.charCodeAt(0)

@@ -4,17 +4,31 @@ import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog } from '../records/encode.js'
+import type { PinoStyle } from '../records/from-pino.js'
 import { severityOfNumber } from '../records/level.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { Engine, lanesOf } from './engine.js'
-import { drainFrame, isValue, lineEnd, logFrame, readFrame, valueFrame, winstonStart } from './frames.js'
+import {
+  deliverFrame,
+  drainFrame,
+  isRecord,
+  isValue,
+  lineEnd,
+  logFrame,
+  pinoStart,
+  readFrame,
+  styleFrame,
+  valueFrame,
+  winstonStart,
+} from './frames.js'
 import { HandOffAccount } from './hand-off-account.js'
-import type { DrainTime, RecordPort, WinstonLine } from './record-port.js'
+import type { WorkerMessage } from './protocol.js'
+import type { DrainTime, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { ValueRing } from './value-ring.js'
-import { WorkerLink, type WorkerMessage } from './worker-link.js'
+import { WorkerLink } from './worker-link.js'
 
 /** How often a process that is about to end hands over, should it live on. */
 const endingMs = 50
@@ -27,7 +41,7 @@ const maxWorkers = 2
  * The application's side of the delivery worker: takes records, and hands them over when the code that logged has returned.
  *
  *     log() ─ text ──┐
- *     track() ─ ring ┴─ one write each time ─ thread-stream ─▶ entry.ts ─ engine
+ *     track() ─ ring ┴─ one write each time ─ thread-stream ─▶ delivery-worker.ts ─ engine
  *
  * What the worker has not taken is kept here, bounded by `maxQueueBytes`, beyond which records are counted as `hand-off-full`. A
  * worker that dies is started again once; after that delivery goes on in this thread.
@@ -51,6 +65,8 @@ export class HandOff implements RecordPort {
   /** The ledger of the worker when its thread had ended. */
   #final: Ledger | undefined
   #ending = false
+  /** Of the loggers whose lines come by `pinoLine`, by number. */
+  readonly #styles: PinoStyle[] = []
   #startedAt = 0
   #startedLevel = ''
   #start = ''
@@ -80,6 +96,11 @@ export class HandOff implements RecordPort {
   winstonLine(line: string, about: WinstonLine): void {
     if (this.#inline !== undefined) this.#inline.winstonLine(line, about)
     else this.#append('logs', this.#winstonStart(about) + line + lineEnd)
+  }
+
+  pinoLine(line: string, about: PinoLine): void {
+    if (this.#inline !== undefined) this.#inline.pinoLine(line, about)
+    else this.#append('logs', pinoStart(this.#styleNumber(about.style), about.arrivedAt) + line + lineEnd)
   }
 
   value(eventId: number, milliseconds: number): void {
@@ -128,10 +149,15 @@ export class HandOff implements RecordPort {
     this.#ending = true
   }
 
-  endSync(): void {
-    if (this.#closing !== undefined || this.#link === undefined) return
+  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): () => void {
+    if (this.#closing !== undefined) return () => {}
     this.#handOver()
-    this.#link.endSync()
+    if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
+    const link = this.#link!
+    const closed = link.endSync(timeoutMs)
+    if (closed !== undefined) return closed
+    void link.terminate()
+    return this.#goInline('it does not answer at the end of the process').endSync({ timeoutMs })
   }
 
   async #close(timeoutMs: number): Promise<Ledger> {
@@ -168,6 +194,14 @@ export class HandOff implements RecordPort {
     this.#account.took(this.#account.laneOf(kind))
     if (this.#text.length > longTextBytes) this.#handOver()
     else this.#schedule()
+  }
+
+  #styleNumber(style: PinoStyle): number {
+    const known = this.#styles.indexOf(style)
+    if (known !== -1) return known
+    const number = this.#styles.push(style) - 1
+    this.#text += styleFrame(number, style)
+    return number
   }
 
   /** What stands before a line of winston: the same for all lines of one level within a millisecond. */
@@ -248,35 +282,44 @@ export class HandOff implements RecordPort {
 
   /** The worker is gone. What it had taken and not delivered is lost and counted; what it had not taken goes on. */
   #replace(reason: string): void {
-    const link = this.#link!
-    const untaken = link.untaken()
-    this.#account.workerDied(link.book)
-    const inline = this.#workers === maxWorkers
-    printLine(
-      `the delivery worker has failed (${reason}); ${inline ? 'delivery goes on in the application’s thread' : 'starting it again'}`,
-    )
-    this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason))
-    this.#waitingBytes = 0
-    if (inline) {
-      this.#link = undefined
-      this.#inline = new Engine(this.options)
-      for (const line of [...untaken, ...this.#text.split('\n')]) if (line !== '') this.#deliverInline(line)
-      this.#ring.drain((eventId, milliseconds) => this.#inline!.value(eventId, milliseconds))
-      this.#text = ''
-    } else {
+    if (this.#workers === maxWorkers) this.#goInline(reason)
+    else {
+      const untaken = this.#leaveWorker(reason, 'starting it again')
       this.#startWorker()
-      this.#text = untaken.map((line) => `${line}\n`).join('') + this.#text
+      const styles = this.#styles.map((style, number) => styleFrame(number, style))
+      this.#text = [...styles, ...untaken.map((line) => line + lineEnd), this.#text].join('')
       for (const line of untaken) this.#account.took(this.#account.laneOf(isValue(line) ? 'values' : 'logs'))
       this.#handOver()
     }
     this.#drains.askAgain()
   }
 
-  #deliverInline(line: string): void {
-    const frame = readFrame(line)
-    if (frame.type === 'log') this.#inline!.logHead(frame.severity, frame.head)
-    else if (frame.type === 'value') this.#inline!.value(frame.eventId, frame.milliseconds)
-    else if (frame.type === 'winston') this.#inline!.winstonLine(frame.line, frame)
+  /** Delivery goes on in this thread. */
+  #goInline(reason: string): Engine {
+    const untaken = this.#leaveWorker(reason, 'delivery goes on in the application’s thread')
+    this.#link = undefined
+    const engine = new Engine(this.options)
+    this.#inline = engine
+    for (const line of [...untaken, ...this.#text.split(lineEnd)]) {
+      if (isRecord(line)) deliverFrame(engine, readFrame(line), this.#styles)
+    }
+    this.#text = ''
+    this.#ring.drain((eventId, milliseconds) => engine.value(eventId, milliseconds))
+    return engine
+  }
+
+  /** The answer is what the worker has not taken. */
+  #leaveWorker(reason: string, next: string): string[] {
+    const { book } = this.#link!
+    const untaken = this.#link!.untaken()
+    const { queued, inFlight } = book.read()
+    const lost = queued + inFlight
+    const words = lost === 0 ? '' : `; ${lost} record${lost === 1 ? '' : 's'} that it had taken may be lost`
+    printLine(`the delivery worker has failed (${reason})${words}; ${next}`)
+    this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason + words))
+    this.#account.workerDied(book)
+    this.#waitingBytes = 0
+    return untaken
   }
 
   #drop(kind: RecordKind, reason: DropReason): void {

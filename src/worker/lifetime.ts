@@ -62,7 +62,8 @@ async function drainBeforeSignal(): Promise<void> {
 function tellWhatIsLeft(): void {
   const engines = openEngines()
   const given = givenUp(engines)
-  for (const engine of engines) engine.endSync()
+  const rests = engines.map((engine) => engine.endSync())
+  for (const rest of rests) rest()
   tellUndelivered(undelivered(engines) + givenUp(engines) - given)
   for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
 }

@@ -1,6 +1,7 @@
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
+import type { PinoStyle } from '../records/from-pino.js'
 import type { Severity } from '../records/level.js'
 import type { RecordKind } from '../records/wire.js'
 
@@ -13,6 +14,13 @@ export interface DrainTime {
 export interface WinstonLine {
   readonly level: string
   readonly severity: Severity
+  /** Milliseconds since 1970. */
+  readonly arrivedAt: number
+}
+
+/** What is known of a line of pino without reading it. */
+export interface PinoLine {
+  readonly style: PinoStyle
   /** Milliseconds since 1970. */
   readonly arrivedAt: number
 }
@@ -32,6 +40,8 @@ export interface RecordPort {
    * the clean name.
    */
   winstonLine(line: string, about: WinstonLine): void
+  /** Accept a line as pino has written it, without its line end, to be mapped where it is delivered. */
+  pinoLine(line: string, about: PinoLine): void
   /** Accept a value record: two numbers and no object, for this is the hottest path. */
   value(eventId: number, milliseconds: number): void
   /** A line that could not be read leaves a mark where it would have been. */
@@ -47,6 +57,9 @@ export interface RecordPort {
   close(time?: DrainTime): Promise<Ledger>
   /** The process has nothing more to do: what comes from now on must not keep it alive. */
   ending(): void
-  /** The process ends now: deliver while it is held, as far as that is possible. */
-  endSync(): void
+  /**
+   * The process ends now, and its event loop turns no more: begin to deliver what is left. The answer holds this thread until that is
+   * done, or until the deadline; so that several engines can be at it side by side.
+   */
+  endSync(time?: DrainTime): () => void
 }

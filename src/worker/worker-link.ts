@@ -4,23 +4,10 @@ import type { Worker } from 'node:worker_threads'
 import ThreadStream from 'thread-stream'
 import { type LaneName, LedgerBook } from '../delivery/ledger.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { isRecord } from './frames.js'
+import { drainFrame, isRecord } from './frames.js'
+import { pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
+import { Pulse } from './pulse.js'
 import { ownStreams } from './thread-streams.js'
-
-/** What the worker is started with. Functions and the key's wrapper cannot cross. */
-export interface WorkerPlan {
-  readonly options: Omit<ResolvedOptions, 'apiKey' | 'onError'>
-  readonly apiKey: string
-  readonly memory: SharedArrayBuffer
-  /** One word: 1 when the worker reads. */
-  readonly ready: SharedArrayBuffer
-}
-
-/** What the worker says; an event of thread-stream's stream. */
-export type WorkerMessage =
-  | { readonly type: 'drained'; readonly request: number }
-  | { readonly type: 'error'; readonly code: string; readonly text: string }
-  | { readonly type: 'channel'; readonly name: string; readonly message: unknown }
 
 /** Text that was handed over and is kept until the worker has taken it, in case the worker dies. */
 interface Kept {
@@ -29,15 +16,19 @@ interface Kept {
   readonly end: number
 }
 
-const entry = new URL('./entry.js', import.meta.url)
-/** How long the end of a process waits for a worker that is still starting. */
+/** How long the end of a process waits for a worker that is still starting, and for one that may be stuck. */
 const startPatienceMs = 3000
+const pulsePatienceMs = 1000
+/** A worker that closes its engine keeps the deadline itself; after this much more it is given up. */
+const graceMs = 300
 
 /** One worker, the stream to it, and what is on the way. */
 export class WorkerLink {
   readonly book: LedgerBook
   readonly #stream: ThreadStream
-  readonly #ready: Int32Array
+  readonly #worker: Worker
+  readonly #state: Int32Array
+  readonly #pulse: Pulse
   readonly #kept: Kept[] = []
   #handed = 0
   #bytes = 0
@@ -45,11 +36,7 @@ export class WorkerLink {
 
   /** Whether the worker's file is where it is expected; a bundler leaves it behind. */
   static get possible(): boolean {
-    try {
-      return existsSync(fileURLToPath(entry))
-    } catch {
-      return false
-    }
+    return workerFile() !== undefined
   }
 
   constructor(plan: {
@@ -60,14 +47,15 @@ export class WorkerLink {
     readonly failed: (reason: string) => void
   }) {
     this.book = new LedgerBook(plan.lanes)
-    const ready = new SharedArrayBuffer(4)
-    this.#ready = new Int32Array(ready)
+    const state = new SharedArrayBuffer(4)
+    const pulse = new SharedArrayBuffer(4)
+    this.#state = new Int32Array(state)
     const { apiKey, onError: _, ...rest } = plan.options
     // The ledger that counts is the one on this side.
     const options = { ...rest, debug: false }
-    const workerData: WorkerPlan = { options, apiKey: apiKey.reveal(), memory: this.book.memory, ready }
+    const workerData: WorkerPlan = { options, apiKey: apiKey.reveal(), memory: this.book.memory, state, pulse }
     this.#stream = new ThreadStream({
-      filename: entry.href,
+      filename: workerFile()!.href,
       workerData: { ...workerData },
       workerOpts: { name: 'sluice', execArgv: [] },
     })
@@ -75,9 +63,20 @@ export class WorkerLink {
     const fail = (reason: string) => {
       if (this.#over) return
       this.#over = true
+      this.#pulse.stop()
       plan.failed(reason)
     }
     const { worker } = this.#stream as unknown as { worker: Worker }
+    this.#worker = worker
+    this.#pulse = new Pulse({
+      answers: pulse,
+      ask: () => worker.postMessage(pulseQuestion),
+      busy: () => this.#unsettled,
+      stopped: () => {
+        fail('it does not answer any more')
+        void this.terminate()
+      },
+    })
     worker.on('error', (error) => fail(String(error)))
     this.#stream.on('error', (error: unknown) => fail(String(error)))
     this.#stream.on('close', () => fail('the worker has ended'))
@@ -101,6 +100,7 @@ export class WorkerLink {
     this.#bytes += bytes.length
     this.#kept.push({ bytes, end: this.#handed })
     this.#stream.write(bytes as unknown as string)
+    this.#pulse.watch()
   }
 
   /** Lines with records that the worker never took. */
@@ -110,29 +110,58 @@ export class WorkerLink {
     return lines.slice(Math.max(0, lines.length - (this.#handed - taken)))
   }
 
-  /** Hold this thread until the worker has taken everything and closed its engine. */
-  endSync(): void {
-    if (this.#over) return
+  /**
+   * Hold this thread until the worker has taken everything, with the order to close its engine by `timeoutMs`. The answer holds it until
+   * that is done. Undefined when the worker is stuck: what it has not taken is still `untaken`.
+   */
+  endSync(timeoutMs: number): (() => void) | undefined {
+    if (this.#over) return undefined
+    const { starting, reading } = workerStates
+    if (Atomics.wait(this.#state, 0, starting, startPatienceMs) === 'timed-out') return undefined
+    if (!this.#pulse.isFelt(pulsePatienceMs)) return undefined
+    this.write(drainFrame('close', { request: 0, timeoutMs }), 0)
     this.#over = true
-    if (Atomics.wait(this.#ready, 0, 0, startPatienceMs) === 'timed-out') return
+    this.#pulse.stop()
     try {
       this.#stream.flushSync()
-      this.#stream.end()
     } catch {
-      // The worker is stuck: what it has not delivered stands in the ledger.
+      return undefined
     }
+    const deadline = performance.now() + timeoutMs + graceMs
+    return () => void Atomics.wait(this.#state, 0, reading, Math.max(0, deadline - performance.now()))
   }
 
-  /** The worker's engine is closed: end its thread. */
+  /** End the thread; its engine is closed, or lost. */
   async terminate(): Promise<void> {
     this.#over = true
-    const { worker } = this.#stream as unknown as { worker: Worker }
-    await worker.terminate()
+    this.#pulse.stop()
+    await this.#worker.terminate()
+  }
+
+  /** Whether the worker has anything to do. */
+  get #unsettled(): boolean {
+    if (this.waitingBytes > 0) return true
+    const { queued, inFlight } = this.book.read()
+    return queued + inFlight > 0
   }
 
   #forgetTaken(taken: number): void {
     let gone = 0
     while (gone < this.#kept.length && this.#kept[gone]!.end <= taken) this.#bytes -= this.#kept[gone++]!.bytes.length
     this.#kept.splice(0, gone)
+  }
+}
+
+declare const __webpack_require__: unknown
+
+/** The worker's file beside this one. In a bundle this is not the file that it was: what lies beside it may be anything. */
+function workerFile(): URL | undefined {
+  try {
+    const here = import.meta.url
+    if (typeof __webpack_require__ !== 'undefined' || !/\/worker\/worker-link\.[jt]s$/.test(here)) return undefined
+    const file = new URL(`./delivery-worker${here.slice(-3)}`, here)
+    return existsSync(fileURLToPath(file)) ? file : undefined
+  } catch {
+    return undefined
   }
 }

@@ -60,7 +60,7 @@ async function endBySignal(
 const stored = async (way: string) => (way === 'track' ? await receiver.values() : await receiver.logs()).length
 
 describe('a signal to an application without a listener of its own', () => {
-  const ways = ['winston', 'track', 'pino']
+  const ways = ['winston', 'track', 'pino', 'sluicePino']
 
   it.each(ways.flatMap((way) => (['SIGTERM', 'SIGINT'] as const).map((signal) => ({ way, signal }))))(
     '$way, $signal: everything is delivered, and the status is that signal',

@@ -16,7 +16,7 @@ const dropped = (ledger: { dropped: Record<string, number> }) =>
   Object.values(ledger.dropped).reduce((sum, count) => sum + count, 0)
 
 describe('the end of a process, right after a thousand records', () => {
-  const ways = ['pino', 'winston', 'track']
+  const ways = ['pino', 'sluicePino', 'winston', 'track']
   const ends = [
     { end: 'natural', code: 0 },
     { end: 'exit 0', code: 0 },
@@ -30,6 +30,16 @@ describe('the end of a process, right after a thousand records', () => {
     async ({ way, end, code }) => {
       const without = await runProgram('exits.js', { WAY: way, END: end, SLUICE_DISABLED: 'true' })
       const ended = await runProgram('exits.js', { WAY: way, END: end, ...receiver.variables })
+      expect(ended).toEqual({ ...without, code })
+      expect(way === 'track' ? await receiver.values() : await receiver.logs()).toHaveLength(1000)
+    },
+  )
+
+  it.each(ways.slice(1).flatMap((way) => ends.map((each) => ({ way, ...each }))))(
+    '$way, $end, inline: all are delivered, exit code and stderr are as without Sluice',
+    async ({ way, end, code }) => {
+      const without = await runProgram('exits.js', { WAY: way, END: end, SLUICE_DISABLED: 'true' })
+      const ended = await runProgram('exits.js', { WAY: way, END: end, ...receiver.variables, SLUICE_MODE: 'inline' })
       expect(ended).toEqual({ ...without, code })
       expect(way === 'track' ? await receiver.values() : await receiver.logs()).toHaveLength(1000)
     },
@@ -65,9 +75,9 @@ describe('the end of a process, right after a thousand records', () => {
 })
 
 describe('the delivery worker', () => {
-  it('is one for fifty loggers, without a warning', async () => {
+  it('is one for a hundred loggers, without a warning', async () => {
     const { stdout, stderr } = await runProgram('many-loggers.js', receiver.variables)
-    expect({ ...JSON.parse(stdout), stderr }).toEqual({ delivered: 50, workers: 1, stderr: '' })
+    expect({ ...JSON.parse(stdout), stderr }).toEqual({ delivered: 100, workers: 1, stderr: '' })
   })
 
   it('loses none of a million track calls in one turn without counting it', async () => {
@@ -113,7 +123,7 @@ describe('where the worker cannot be started', () => {
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
     }
     symlinkSync(folder, join(folder, 'node_modules/sluice'))
-    change(join(folder, 'dist/worker/entry.js'))
+    change(join(folder, 'dist/worker/delivery-worker.js'))
     return folder
   }
 

@@ -2,12 +2,14 @@ import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { parentPort } from 'node:worker_threads'
 import { Secret } from '../options/secret.js'
+import type { PinoStyle } from '../records/from-pino.js'
 import { Engine } from './engine.js'
-import { readFrame } from './frames.js'
-import type { WorkerMessage, WorkerPlan } from './worker-link.js'
+import { deliverFrame, type Frame, readFrame } from './frames.js'
+import { pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
+import { answerPulse } from './pulse.js'
 
 /** The delivery worker, as thread-stream starts it: takes frames, delivers, and answers drains. */
-export default function deliveryWorker({ options, apiKey, memory, ready }: WorkerPlan): Writable {
+export default function deliveryWorker({ options, apiKey, memory, state, pulse }: WorkerPlan): Writable {
   const engine = new Engine(
     { ...options, apiKey: new Secret(apiKey), onError: undefined },
     {
@@ -21,6 +23,15 @@ export default function deliveryWorker({ options, apiKey, memory, ready }: Worke
       },
     },
   )
+  const progress = new Int32Array(state)
+  const reach = (next: number) => {
+    Atomics.store(progress, 0, next)
+    Atomics.notify(progress, 0)
+  }
+  parentPort?.on('message', (message: unknown) => {
+    if (message === pulseQuestion) answerPulse(pulse)
+  })
+  const styles: PinoStyle[] = []
   const decoder = new StringDecoder('utf8')
   let rest = ''
 
@@ -29,35 +40,24 @@ export default function deliveryWorker({ options, apiKey, memory, ready }: Worke
     write(chunk: string | Buffer, _encoding, done) {
       const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).split('\n')
       rest = lines.pop() ?? ''
-      for (const line of lines) take(engine, line)
+      for (const line of lines) take(line)
       done()
     },
-    final(done) {
-      void engine.close().then(() => done())
-    },
   })
-  const flag = new Int32Array(ready)
-  Atomics.store(flag, 0, 1)
-  Atomics.notify(flag, 0)
+  reach(workerStates.reading)
   return stream
-}
 
-function take(engine: Engine, line: string): void {
-  const frame = readFrame(line)
-  switch (frame.type) {
-    case 'log':
-      engine.logHead(frame.severity, frame.head)
-      return
-    case 'winston':
-      engine.winstonLine(frame.line, frame)
-      return
-    case 'value':
-      engine.value(frame.eventId, frame.milliseconds)
-      return
-    case 'drain': {
-      const { mode, request, timeoutMs } = frame
-      void engine[mode]({ timeoutMs }).then(() => say({ type: 'drained', request }))
-    }
+  function take(line: string): void {
+    const frame = readFrame(line)
+    if (frame.type === 'style') styles[frame.number] = frame.style
+    else if (frame.type === 'drain') void drain(frame)
+    else deliverFrame(engine, frame, styles)
+  }
+
+  async function drain({ mode, request, timeoutMs }: Frame & { type: 'drain' }): Promise<void> {
+    await engine[mode]({ timeoutMs })
+    if (mode === 'close') reach(workerStates.closed)
+    say({ type: 'drained', request })
   }
 }
 

@@ -1,0 +1,143 @@
+import { EventEmitter } from 'node:events'
+import type { SluiceOptions } from '../options/options.js'
+import type { PinoStyle } from '../records/from-pino.js'
+import { severityOfNumber } from '../records/level.js'
+import { attendProcess } from '../worker/attend.js'
+import { configure } from '../worker/configure.js'
+import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
+import { lowestSeverity, type PinoLevels } from './pino-level.js'
+
+/**
+ * A stream for pino in the application's own thread: its lines go to the delivery worker that winston and `track` use, too. It
+ * needs no file beside it, so that it works in a bundle, where pino's targets do not, and in `pino.multistream`.
+ *
+ *     const logger = pino(sluicePino())
+ *     const logger = pino({ level: 'debug' }, sluicePino({ bucket: 'b1' }))
+ *
+ * Options that are left out come from the environment; with nothing configured at all it is off and takes lines without effect.
+ *
+ * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
+ */
+export function sluicePino(options: SluiceOptions = {}): SluicePinoStream {
+  attendProcess()
+  const resolution = configure(options, 'logs')
+  return new SluicePinoStream(resolution.state === 'off' ? undefined : leaseEngine(resolution.options))
+}
+
+/** What pino tells a stream of the logger, as an event `message`. */
+interface PinoConfigMessage {
+  readonly code?: unknown
+  readonly config?: { readonly messageKey?: string; readonly errorKey?: string; readonly levels?: PinoLevels }
+}
+
+/** What is known of the lines of a logger. */
+interface LineKind {
+  readonly style: PinoStyle
+  /** Lines below this severity are not shipped. */
+  readonly lowest: number
+}
+
+const metadata: unique symbol = Symbol.for('pino.metadata')
+
+/** pino writes to it; made by {@link sluicePino}. Emits `finish` and `close` when it was ended and everything is settled. */
+export class SluicePinoStream extends EventEmitter {
+  /** Asks pino for the properties below, set before each line. */
+  readonly [metadata] = true
+  lastLevel: number | undefined
+  lastLogger: { readonly levels?: PinoLevels } | undefined
+  lastObj: unknown
+  lastMsg: unknown
+  lastTime: unknown
+  readonly #lease: EngineLease | undefined
+  readonly #kinds = new WeakMap<PinoLevels, LineKind>()
+  #config: NonNullable<PinoConfigMessage['config']> = {}
+  #levels: PinoLevels | undefined
+  #kind: LineKind
+  #ended = false
+
+  constructor(lease: EngineLease | undefined) {
+    super()
+    this.#lease = lease
+    this.#kind = this.#kindOf(undefined)
+    this.on('message', (message: PinoConfigMessage) => {
+      if (message?.code !== 'PINO_CONFIG') return
+      this.#config = message.config ?? {}
+      this.#choose(this.#config.levels)
+    })
+  }
+
+  /** By this pino tells a stream from its options in `pino(stream)`. */
+  get writable(): boolean {
+    return !this.#ended
+  }
+
+  /** Takes a line. Never blocks; true, for there is never a reason to wait. */
+  write(line: string): boolean {
+    if (this.#lease === undefined) return true
+    const { engine, released } = this.#lease
+    try {
+      const { lastLevel, lastLogger } = this
+      if (lastLogger !== undefined && lastLogger.levels !== this.#levels) this.#choose(lastLogger.levels)
+      const { style, lowest } = this.#kind
+      if (lastLevel !== undefined && severityOfNumber(lastLevel) < lowest) return true
+      if (released) engine.refuse('logs')
+      else engine.pinoLine(oneLine(line), { style, arrivedAt: Date.now() })
+    } catch (error) {
+      engine.unmapped(error)
+    }
+    return true
+  }
+
+  /** pino's `logger.flush(callback)`: calls back when what was logged is settled, or after `shutdownTimeoutMs`. */
+  flush(callback?: (error?: Error) => void): void {
+    const flushed = this.#lease?.engine.flush() ?? Promise.resolve()
+    void flushed.then(() => callback?.())
+  }
+
+  /** Deliver what was logged, and take no more. */
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    const released = this.#lease?.release() ?? Promise.resolve()
+    void released.then(() => {
+      this.emit('finish')
+      this.emit('close')
+    })
+  }
+
+  #choose(levels: PinoLevels | undefined): void {
+    this.#levels = levels
+    this.#kind = this.#kindOf(levels)
+  }
+
+  #kindOf(levels: PinoLevels | undefined): LineKind {
+    const known = levels === undefined ? undefined : this.#kinds.get(levels)
+    if (known !== undefined) return known
+    const { messageKey, errorKey } = this.#config
+    const kind: LineKind = {
+      style: sharedStyle({ labels: levels?.labels, messageKey, errorKey }),
+      lowest: lowestSeverity(this.#lease?.engine.options.level, levels?.values),
+    }
+    if (levels !== undefined) this.#kinds.set(levels, kind)
+    return kind
+  }
+}
+
+/** pino ends every line with one line end; a hook of the application's may have put others in, which a record has room for. */
+function oneLine(line: string): string {
+  const whole = line.charCodeAt(line.length - 1) === lineEnd ? line.slice(0, -1) : line
+  return whole.includes('\n') ? JSON.stringify(whole) : whole
+}
+
+const lineEnd = '\n'.charCodeAt(0)
+
+const styles = new Map<string, PinoStyle>()
+
+/** Loggers that are configured alike have one style: the worker is told of it once. */
+function sharedStyle(style: PinoStyle): PinoStyle {
+  const text = JSON.stringify(style)
+  const known = styles.get(text)
+  if (known !== undefined) return known
+  styles.set(text, style)
+  return style
+}

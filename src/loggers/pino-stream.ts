@@ -52,13 +52,12 @@ export class SluicePinoStream extends EventEmitter {
   readonly #kinds = new WeakMap<PinoLevels, LineKind>()
   #config: NonNullable<PinoConfigMessage['config']> = {}
   #levels: PinoLevels | undefined
-  #kind: LineKind
+  #kind: LineKind = { style: sharedStyle({}), lowest: Number.NEGATIVE_INFINITY }
   #ended = false
 
   constructor(lease: EngineLease | undefined) {
     super()
     this.#lease = lease
-    this.#kind = this.#kindOf(undefined)
     this.on('message', (message: PinoConfigMessage) => {
       if (message?.code !== 'PINO_CONFIG') return
       this.#config = message.config ?? {}
@@ -105,21 +104,20 @@ export class SluicePinoStream extends EventEmitter {
     })
   }
 
+  /** The next lines are of a logger with these levels. */
   #choose(levels: PinoLevels | undefined): void {
     this.#levels = levels
-    this.#kind = this.#kindOf(levels)
-  }
-
-  #kindOf(levels: PinoLevels | undefined): LineKind {
-    const known = levels === undefined ? undefined : this.#kinds.get(levels)
-    if (known !== undefined) return known
-    const { messageKey, errorKey } = this.#config
-    const kind: LineKind = {
-      style: sharedStyle({ labels: levels?.labels, messageKey, errorKey }),
-      lowest: lowestSeverity(this.#lease?.engine.options.level, levels?.values),
+    if (levels === undefined) return
+    let kind = this.#kinds.get(levels)
+    if (kind === undefined) {
+      const { messageKey, errorKey } = this.#config
+      kind = {
+        style: sharedStyle({ labels: levels.labels, messageKey, errorKey }),
+        lowest: lowestSeverity(this.#lease?.engine.options.level, levels.values),
+      }
+      this.#kinds.set(levels, kind)
     }
-    if (levels !== undefined) this.#kinds.set(levels, kind)
-    return kind
+    this.#kind = kind
   }
 }
 

@@ -18,22 +18,19 @@ function sharedWatch(): { [key]?: SignalWatch } {
 }
 
 /**
- * Deliver before the end of the process: before a natural end, and before a signal that nobody else listens to. At any end that
- * this thread sees, say in one line what could not be delivered. Nothing here keeps the process alive but an unfinished drain, up
+ * Deliver before the end of the process: before a natural end, at its exit, and before a signal that nobody else listens to. Say in
+ * one line what could not be delivered. Nothing here keeps the process alive but an unfinished drain, up
  * to its deadline.
  */
 export function watchLifetime(): void {
-  if (!isMainThread || sharedWatch()[key] !== undefined) return
+  if (sharedWatch()[key] !== undefined) return
   process.on('beforeExit', drainBeforeExit())
-  process.on('exit', tellWhatIsLeft)
+  listenLast()
   const signals = new SignalWatch(drainBeforeSignal)
   sharedWatch()[key] = signals
-  if (!/^(false|0|no|off)$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? '')) signals.start()
-}
-
-/** The option `handleSignals: false` of an engine: the application wants its signals for itself. */
-export function leaveSignals(): void {
-  sharedWatch()[key]?.stop()
+  processEngines().onLeaveSignals(() => signals.stop())
+  // Only the main thread sees signals.
+  if (isMainThread && !/^(false|0|no|off)$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? '')) signals.start()
 }
 
 function drainBeforeExit(): () => void {
@@ -59,7 +56,19 @@ async function drainBeforeSignal(): Promise<void> {
   tellUndelivered(queued + inFlight)
 }
 
-function tellWhatIsLeft(): void {
+/** What the application's own listeners of `exit` log is delivered, too: ours comes after them, whenever they were added. */
+function listenLast(): void {
+  process.on('exit', deliverAtExit)
+  process.on('newListener', (event, added) => {
+    if (event !== 'exit' || added === deliverAtExit) return
+    process.nextTick(() => {
+      process.off('exit', deliverAtExit)
+      process.on('exit', deliverAtExit)
+    })
+  })
+}
+
+function deliverAtExit(): void {
   const engines = openEngines()
   const given = givenUp(engines)
   const rests = engines.map((engine) => engine.endSync())

@@ -32,6 +32,7 @@ type Message =
       readonly lanes: readonly LaneName[]
       readonly memory: SharedArrayBuffer
       readonly shutdownTimeoutMs: number
+      readonly handleSignals: boolean
     }
   | {
       readonly type: 'drain'
@@ -63,6 +64,7 @@ export class ProcessEngines {
   readonly #retired: Figures[] = []
   readonly #past = new Map<string, LaneReport>()
   #pastInvalid = 0
+  #leaveSignals = () => {}
 
   constructor() {
     this.#channel.onmessage = (event) => this.#receive((event as { data: Message }).data)
@@ -75,8 +77,14 @@ export class ProcessEngines {
     return this.#local.values()
   }
 
+  /** What to do when an engine of any thread has the option `handleSignals: false`. */
+  onLeaveSignals(leave: () => void): void {
+    this.#leaveSignals = leave
+  }
+
   add(engine: LocalEngine): void {
     this.#local.set(engine.id, engine)
+    if (!engine.options.handleSignals) this.#leaveSignals()
     this.#announce(engine)
   }
 
@@ -152,8 +160,8 @@ export class ProcessEngines {
     return false
   }
 
-  #announce({ id, lanes, memory, options: { shutdownTimeoutMs } }: LocalEngine): void {
-    this.#post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs })
+  #announce({ id, lanes, memory, options: { shutdownTimeoutMs, handleSignals } }: LocalEngine): void {
+    this.#post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals })
   }
 
   #post(message: Message): void {
@@ -177,7 +185,8 @@ export class ProcessEngines {
       case 'engine': {
         if (this.#remote.has(message.id)) return
         const book = new LedgerBook(message.lanes, message.memory)
-        const { threadId, shutdownTimeoutMs } = message
+        const { threadId, shutdownTimeoutMs, handleSignals } = message
+        if (!handleSignals) this.#leaveSignals()
         this.#remote.set(message.id, { threadId, shutdownTimeoutMs, stats: () => book.read() })
         return
       }

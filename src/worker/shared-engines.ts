@@ -2,7 +2,7 @@ import { isMainThread } from 'node:worker_threads'
 import type { ResolvedOptions } from '../options/options.js'
 import { Engine } from './engine.js'
 import { HandOff } from './hand-off.js'
-import { leaveSignals, watchLifetime } from './lifetime.js'
+import { watchLifetime } from './lifetime.js'
 import { firstInProcess } from './once.js'
 import { processEngines } from './process-engines.js'
 import type { RecordPort } from './record-port.js'
@@ -39,9 +39,8 @@ export function leaseEngine(options: ResolvedOptions): EngineLease {
   if (shared === undefined) {
     shared = { engine: startPort(options), users: 0 }
     byDestination.set(key, shared)
-    processEngines().add(shared.engine)
     watchLifetime()
-    if (!options.handleSignals) leaveSignals()
+    processEngines().add(shared.engine)
   }
   const held = shared
   held.users++

@@ -102,6 +102,13 @@ describe('the end of a process', () => {
   })
 })
 
+describe('threads of the application that track and end without closing anything', () => {
+  it('lose nothing, whether they end by themselves, by process.exit() or by an exception', async () => {
+    expect(await runProgram('threads-that-end.js', receiver.variables)).toMatchObject({ code: 0, stderr: '' })
+    expect(await receiver.values()).toHaveLength(300)
+  })
+})
+
 describe('flush and close of the process', () => {
   it('end though the application goes on tracking, and leave no listeners behind', async () => {
     const { stdout, stderr } = await runProgram('never-quiet.js', receiver.variables)

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FaultServer } from '../faults/fault-server.js'
+import { runProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let receiver: TestReceiver
@@ -138,6 +139,13 @@ describe('a signal to an application without a listener of its own', () => {
     expect(ended).toMatchObject({ by: 'SIGTERM' })
     expect(ended.ms).toBeLessThan(2000)
     await server.close()
+  })
+})
+
+describe('the option handleSignals of a pino target', () => {
+  it('takes our listeners off the whole process', async () => {
+    const { stdout } = await runProgram('pino-handle-signals.js', receiver.variables)
+    expect(JSON.parse(stdout)).toEqual({ before: 1, after: 0 })
   })
 })
 

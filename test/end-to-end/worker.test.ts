@@ -65,6 +65,13 @@ describe('the end of a process, right after a thousand records', () => {
     },
   )
 
+  it.each(['worker', 'inline'])('%s: what the application’s own exit listeners log is delivered', async (mode) => {
+    const ended = await runProgram('logs-at-exit.js', { ...receiver.variables, SLUICE_MODE: mode })
+    expect(ended).toMatchObject({ code: 4, stderr: '' })
+    expect((await receiver.logs()).map(({ message }) => message)).toEqual(['line 0', 'line 1'])
+    expect(await receiver.values()).toHaveLength(1)
+  })
+
   it.each(ways)('%s: is not delayed by a wrong key', async (way) => {
     const startedAt = performance.now()
     const variables = { WAY: way, END: 'exit 0', ...receiver.variables, SLUICE_API_KEY: 'wrong' }
@@ -108,6 +115,32 @@ describe('the delivery worker', () => {
     expect(ledger).toMatchObject({ accepted: 301, delivered: 301, queued: 0, inFlight: 0 })
     expect(stderr.trim().split('\n')).toHaveLength(2)
     expect(stderr).toContain('delivery goes on in the application’s thread')
+  })
+})
+
+describe.each(['at its start', 'later'])('a delivery worker that is stuck %s', (when) => {
+  const stuck = { STICK: when, NODE_OPTIONS: `--require ${join(import.meta.dirname, '../fixtures/stick.cjs')}` }
+  /** What it had taken before it stuck: that may be lost, and is counted. */
+  const taken = when === 'later' ? 1 : 0
+
+  it('is started again within seconds, and what it had not taken goes on', async () => {
+    const { code, stdout, stderr } = await runProgram('worker-stuck.js', { ...receiver.variables, ...stuck })
+    const { ledger, workers } = JSON.parse(stdout)
+    expect({ code, workers }).toEqual({ code: 0, workers: 2 })
+    expect(ledger).toMatchObject({ accepted: 1001, queued: 0, inFlight: 0 })
+    expect(ledger.delivered + ledger.dropped.shutdown).toBe(1001)
+    expect(ledger.dropped.shutdown).toBeLessThanOrEqual(taken)
+    expect(stderr).toMatch(/^sluice: the delivery worker has failed \(it does not answer any more\)[^\n]+again\n$/)
+    expect((await receiver.values()).length).toBeGreaterThanOrEqual(1001 - taken)
+  })
+
+  it('does not hold the end of the process, which delivers without it', async () => {
+    const startedAt = performance.now()
+    const { code, stderr } = await runProgram('worker-stuck.js', { ...receiver.variables, ...stuck, END: 'exit' })
+    expect(performance.now() - startedAt).toBeLessThan(8000)
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/^sluice: the delivery worker has failed \(it does not answer at the end of the process\)/)
+    expect((await receiver.values()).length).toBeGreaterThanOrEqual(1001 - taken)
   })
 })
 

@@ -1,51 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Delivery } from '../../src/delivery/delivery.js'
-import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import type { Ledger } from '../../src/delivery/ledger.js'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
-import type { Severity } from '../../src/records/level.js'
-import { answers, ScriptedSender } from '../support/scripted-sender.js'
-import { VirtualClock } from '../support/virtual-clock.js'
-
-function setUp(changes: Partial<DeliveryPlan> = {}) {
-  const clock = new VirtualClock()
-  const sender = new ScriptedSender(clock)
-  const told: string[] = []
-  const delivery = new Delivery({
-    lanes: [
-      { kind: 'logs', bucket: 'b' },
-      { kind: 'values', bucket: 'b' },
-    ],
-    sender,
-    clock,
-    random: () => 0.5,
-    observer: {
-      dropped: (lane, { reason, count }) => told.push(`${lane.kind} dropped ${count} ${reason}`),
-      rejected: (lane) => told.push(`${lane.kind} rejected`),
-      paused: (lane, { status }) => told.push(`${lane.kind} paused ${status}`),
-      resumed: (lane) => told.push(`${lane.kind} resumed`),
-      recovered: (lane, { byReason }) => told.push(`${lane.kind} lost ${[...byReason].join()}`),
-    },
-    limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 },
-    maxConnections: 8,
-    maxBatch: 8,
-    requestTimeoutMs: 10_000,
-    retry: { baseMs: 500, capMs: 30_000 },
-    probe: { baseMs: 30_000, capMs: 300_000 },
-    keyPrefix: 'test',
-    ...changes,
-  })
-  const log = (body: string, severity: Severity = 2) => delivery.accept(0, { body, severity })
-  const value = (body: string) => delivery.accept(1, { body, severity: 6 })
-  return { clock, sender, told, delivery, log, value }
-}
-
-function addsUp(ledger: Ledger): boolean {
-  return [ledger, ...ledger.lanes].every(
-    (counts) =>
-      counts.accepted ===
-      counts.delivered + counts.rejected + droppedTotal(counts) + counts.spooled + counts.queued + counts.inFlight,
-  )
-}
+import { addsUp, setUp } from '../support/delivery.js'
+import { answers } from '../support/scripted-sender.js'
 
 describe('delivery', () => {
   it('sends a lone record at once, without waiting for company', async () => {

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '../../src/delivery/sender.js'
+import { addsUp, setUp } from '../support/delivery.js'
+import { answers } from '../support/scripted-sender.js'
+
+/** A service in the test's hands that answers one request after another, while time stands still but for what is waited. */
+class BlockingScript implements BlockingSender {
+  readonly sent: string[] = []
+  maxInFlight = 0
+  waitedMs = 0
+  answer: (body: string, attempt: number) => Outcome | 'silence' = () => answers.delivered
+  readonly #pending: BlockingRequest[] = []
+  readonly #attempts = new Map<string, number>()
+
+  begin(request: BlockingRequest): void {
+    this.sent.push(request.record.body)
+    this.#pending.push(request)
+    this.maxInFlight = Math.max(this.maxInFlight, this.#pending.length)
+  }
+
+  answers(waitMs: number): readonly BlockingAnswer[] {
+    const answered = this.#pending.splice(0).flatMap(({ id, record: { body } }) => {
+      const attempt = (this.#attempts.get(body) ?? 0) + 1
+      this.#attempts.set(body, attempt)
+      const outcome = this.answer(body, attempt)
+      return outcome === 'silence' ? [] : [{ id, outcome }]
+    })
+    this.waitedMs += answered.length > 0 ? 1 : waitMs
+    return answered
+  }
+}
+
+function setUpLast() {
+  const service = new BlockingScript()
+  // Time moves by what the drain waits, and by nothing else.
+  const clock = { now: () => service.waitedMs, schedule: () => ({ cancel: () => {} }) }
+  const set = setUp({ clock })
+  return { ...set, service, drain: (timeoutMs = 1000) => set.delivery.drainSync(service, { timeoutMs }) }
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => `record ${index}`)
+
+describe('the last drain', () => {
+  it('delivers everything, value records and the most severe lines first, with no more in flight than allowed', () => {
+    const { delivery, service, drain, log, value } = setUpLast()
+    for (const body of numbers(100)) log(body)
+    log('fatal', 5)
+    value('value')
+    drain()
+    expect(delivery.stats()).toMatchObject({ accepted: 102, delivered: 102, queued: 0, inFlight: 0 })
+    expect(service.sent.slice(0, 2)).toEqual(['value', 'fatal'])
+    expect(service.maxInFlight).toBe(8)
+    expect(addsUp(delivery.stats())).toBe(true)
+  })
+
+  it('takes back what another sender has not answered, and counts it as ambiguous', async () => {
+    const { delivery, service, drain, log, sender } = setUpLast()
+    log('on its way')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(sender.sent).toEqual(['on its way'])
+    drain()
+    expect(service.sent).toEqual(['on its way'])
+    expect(delivery.stats()).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 1, inFlight: 0 })
+  })
+
+  it('sends a record that failed among successes again, alone', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = (body, attempt) => (body === 'record 5' && attempt < 3 ? answers.reset : answers.delivered)
+    for (const body of numbers(20)) log(body)
+    drain(5000)
+    expect(delivery.stats()).toMatchObject({ delivered: 20, retries: 2, ambiguousRetries: 2, queued: 0 })
+    expect(service.sent.filter((body) => body !== 'record 5')).toHaveLength(19)
+  })
+
+  it('counts what the service rejects, and goes on', () => {
+    const { delivery, service, drain, log, told } = setUpLast()
+    service.answer = (body) => (body === 'record 1' ? answers.rejected : answers.delivered)
+    for (const body of numbers(3)) log(body)
+    drain()
+    expect(delivery.stats()).toMatchObject({ delivered: 2, rejected: 1 })
+    expect(told).toEqual(['logs rejected'])
+  })
+
+  it('stops at once, all lanes, when the key is wrong', () => {
+    const { delivery, service, drain, log, value, told } = setUpLast()
+    service.answer = () => answers.wrongKey
+    for (const body of numbers(50)) log(body)
+    for (const body of numbers(50)) value(body)
+    drain()
+    expect(service.sent.length).toBeLessThan(10)
+    expect(service.waitedMs).toBeLessThan(10)
+    expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 100, inFlight: 0 })
+    expect(told).toEqual(['values paused 401'])
+    expect(addsUp(delivery.stats())).toBe(true)
+  })
+
+  it('goes on with the other lane when one bucket does not exist', () => {
+    const { delivery, service, drain, log, value } = setUpLast()
+    service.answer = (body) => (body.startsWith('value') ? answers.noBucket : answers.delivered)
+    for (const body of numbers(20)) log(body)
+    value('value')
+    drain()
+    expect(delivery.stats()).toMatchObject({ delivered: 20, queued: 1 })
+  })
+
+  it('tries again during an outage, one record at a time, as long as there is time', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = () => answers.refused
+    for (const body of numbers(50)) log(body)
+    drain(5000)
+    expect(service.maxInFlight).toBe(1)
+    expect(service.sent.length).toBeGreaterThan(4)
+    expect(service.sent.length).toBeLessThan(12)
+    expect(service.waitedMs).toBeGreaterThan(4000)
+    expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 50, inFlight: 0 })
+  })
+
+  it('delivers all when an outage ends before the deadline', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = () => (service.waitedMs < 800 ? answers.refused : answers.delivered)
+    for (const body of numbers(50)) log(body)
+    drain(5000)
+    expect(delivery.stats()).toMatchObject({ delivered: 50, queued: 0 })
+  })
+
+  it('ends at the deadline when the service never answers, and counts what was in flight as queued', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = () => 'silence'
+    for (const body of numbers(50)) log(body)
+    drain(1000)
+    expect(service.waitedMs).toBe(1000)
+    expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 50, inFlight: 0 })
+    expect(addsUp(delivery.stats())).toBe(true)
+  })
+
+  it('sends nothing inside a Retry-After, and waits for none that lies beyond the deadline', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = () => ({ ...answers.busy, retryAfterMs: 60_000 })
+    for (const body of numbers(50)) log(body)
+    drain(5000)
+    expect(service.sent).toHaveLength(1)
+    expect(service.waitedMs).toBeLessThan(10)
+    expect(delivery.stats()).toMatchObject({ queued: 50 })
+  })
+})

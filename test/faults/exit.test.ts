@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { runProgram } from '../support/programs.js'
+import { delivered, type Fault, FaultServer } from './fault-server.js'
+
+let server: FaultServer
+beforeEach(async () => {
+  server = await FaultServer.start()
+})
+afterEach(() => server.close())
+
+/** A thousand `track` calls in the application's own thread, then `process.exit()`: what the server took, and what was said. */
+async function exitInline(variables: Record<string, string> = { SLUICE_URL: server.url }) {
+  const startedAt = performance.now()
+  const { code, stderr } = await runProgram('exits.js', {
+    WAY: 'track',
+    END: 'exit 3',
+    SLUICE_API_KEY: 'k',
+    SLUICE_BUCKET: 'b',
+    SLUICE_MODE: 'inline',
+    SLUICE_RETRY_BASE_MS: '20',
+    ...variables,
+  })
+  const events = server.taken.map((body) => (JSON.parse(body) as { eventId: number }).eventId)
+  return { code, stderr, taken: events.length, distinct: new Set(events).size, ms: performance.now() - startedAt }
+}
+
+const answer = (status: number, headers: Record<string, string> = {}): Fault => ({ type: 'answer', status, headers })
+
+/** Every tenth request goes wrong in this way; whether the record was taken all the same. */
+const troubles: Record<string, { fault: Fault; duplicates: boolean }> = {
+  'a 503': { fault: answer(503), duplicates: false },
+  'a 429 with Retry-After': { fault: answer(429, { 'retry-after': '0' }), duplicates: false },
+  'a reset before the answer': { fault: { type: 'reset-before-answer' }, duplicates: false },
+  'a reset after the record was taken': { fault: { type: 'reset-after-commit' }, duplicates: true },
+  'a connection that ends in the head of the answer': { fault: { type: 'fin-in-head' }, duplicates: true },
+  'bytes that are not HTTP': { fault: { type: 'garbage' }, duplicates: true },
+  'a connection that ends in the body of the answer': { fault: { type: 'fin-in-body' }, duplicates: false },
+  'a connection that closes after the answer, as announced': {
+    fault: { type: 'close', announced: true },
+    duplicates: false,
+  },
+  'a connection that closes after the answer, unannounced': {
+    fault: { type: 'close', announced: false },
+    duplicates: true,
+  },
+}
+
+it.each(Object.entries(troubles))('an inline process.exit() delivers all in spite of %s', async (_, trouble) => {
+  server.script = ({ number }) => (number % 10 === 3 ? trouble.fault : delivered)
+  const { code, stderr, distinct, taken } = await exitInline()
+  expect({ code, stderr, distinct }).toEqual({ code: 3, stderr: '', distinct: 1000 })
+  if (!trouble.duplicates) expect(taken).toBe(1000)
+  // A repetition has the key of the first attempt, by which a server can tell it.
+  const keys = new Set(server.requests.map(({ headers }) => headers.get('idempotency-key')))
+  expect(keys.size).toBe(1000)
+})
+
+it('an inline process.exit() ends at once when the key is wrong, and says what that means', async () => {
+  server.script = () => answer(401)
+  const { code, stderr, ms } = await exitInline()
+  expect(code).toBe(3)
+  expect(stderr).toContain('the key is missing or wrong (401)')
+  expect(stderr).toContain('sluice: 1000 records not delivered before the end of the process\n')
+  expect(ms).toBeLessThan(4000)
+})
+
+it('an inline process.exit() to a server that cannot be reached ends by the deadline', async () => {
+  const { url } = server
+  await server.close()
+  const { code, stderr } = await exitInline({ SLUICE_URL: url, SLUICE_SHUTDOWN_TIMEOUT_MS: '300' })
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: 'sluice: 1000 records not delivered before the end of the process\n',
+  })
+  server = await FaultServer.start()
+})

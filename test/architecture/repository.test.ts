@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { packageVersion } from '../../src/worker/version.js'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -31,5 +32,10 @@ describe('the repository', () => {
   it('has a CHANGELOG entry for the version of the package', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string }
     expect(read('CHANGELOG.md')).toContain(`## ${version}`)
+  })
+
+  it('says the same version in its package.json and in the header user-agent', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string }
+    expect(packageVersion).toBe(version)
   })
 })

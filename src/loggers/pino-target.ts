@@ -2,6 +2,7 @@ import type { Transform, Writable } from 'node:stream'
 import build from 'pino-abstract-transport'
 import type { SluiceOptions } from '../options/options.js'
 import { pinoMapper } from '../records/from-pino.js'
+import { mapPinoLine } from '../records/pino-line.js'
 import { configure } from '../worker/configure.js'
 import { Engine } from '../worker/engine.js'
 import { processEngines } from '../worker/process-engines.js'
@@ -20,6 +21,8 @@ interface PinoConfig {
 /** What pino and thread-stream put beside the options of a target. */
 const addedByPino: ReadonlySet<string> = new Set(['levels', 'dedupe', 'pinoWillSendConfig', '$context'])
 
+const unparsed = {}
+
 /**
  * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.
  *
@@ -37,6 +40,9 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const stream = await build((source) => ship(source, engine), {
     expectPinoConfig: true,
     metadata: false,
+    parse: 'lines',
+    // Lines are parsed where they are mapped.
+    parseLine: () => unparsed,
     close: async () => {
       await engine.close()
       processEngines().retire(engine)
@@ -48,20 +54,16 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
 }
 
 function ship(source: Transform & PinoConfig, engine: Engine): void {
-  const { level, context, maxMessageBytes, timestampUnit } = engine.options
   const { levels, messageKey, errorKey } = source
-  const map = pinoMapper({ labels: levels?.labels, messageKey, errorKey, context, maxMessageBytes, timestampUnit })
-  const lowest = lowestSeverity(level, levels?.values)
-  const accept = (line: Record<string, unknown>) => {
-    const arrivedAt = Date.now()
+  const map = pinoMapper({ ...engine.options, labels: levels?.labels, messageKey, errorKey })
+  const lowest = lowestSeverity(engine.options.level, levels?.values)
+  source.on('data', (line: string) => {
     try {
-      const mapped = map(line, arrivedAt)
+      const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now() })
       if (mapped.severity >= lowest) engine.log(mapped)
     } catch (error) {
       // A throw here would end the worker, and with it the application.
       engine.unmapped(error)
     }
-  }
-  source.on('data', accept)
-  source.on('unknown', (line: string) => accept({ level: 30, [messageKey ?? 'msg']: line }))
+  })
 }

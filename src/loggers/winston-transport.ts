@@ -1,3 +1,4 @@
+import logform from 'logform'
 import TransportStream from 'winston-transport'
 import { optionTable } from '../options/defaults.js'
 import type { SluiceOptions } from '../options/options.js'
@@ -36,6 +37,7 @@ const transportOptions: ReadonlySet<string> = new Set([
  */
 export class SluiceTransport extends TransportStream {
   declare readonly levels?: Record<string, number>
+  declare readonly parent?: { readonly format?: { transform?: unknown } }
   readonly #lease: EngineLease | undefined
   readonly #map: ReturnType<typeof winstonMapper> | undefined
   readonly #level: string | undefined
@@ -75,8 +77,10 @@ export class SluiceTransport extends TransportStream {
       }
       const arrivedAt = Date.now()
       const line = this.#written.of(info)
-      if (line === undefined) engine.log(map(info, this.levels, arrivedAt))
-      else engine.winstonLine(line, { level, severity, arrivedAt })
+      if (line === undefined) {
+        const untouched = this.format === undefined && isPlainJson(this.parent?.format)
+        engine.log(map(info, { levels: this.levels, arrivedAt, untouched }))
+      } else engine.winstonLine(line, { level, severity, arrivedAt })
     } catch (error) {
       engine.unmapped(error)
     }
@@ -121,6 +125,13 @@ export class SluiceTransport extends TransportStream {
     await this.#lease?.release()
   }
 }
+
+/** winston's own default, which takes nothing out of a line and puts nothing in. */
+function isPlainJson(format: { transform?: unknown } | undefined): boolean {
+  return format !== undefined && format.transform === plainJson.transform
+}
+
+const plainJson = logform.format.json()
 
 function partition(options: SluiceTransportOptions): [SluiceOptions, TransportStream.TransportStreamOptions] {
   const entries = Object.entries(options)

@@ -1,51 +1,45 @@
-/** The text of an error for people: its stack (or name and message), then its causes. Never throws. */
+import { causeOf, errorFields, isErrorLike, membersOf, stackOf } from './error-like.js'
+import { jsonOf } from './json-text.js'
+
+/** Errors that one text shows, causes and members of aggregates included. */
+const maxErrors = 20
+
+/**
+ * The text of an error for people: its stack with name and message at the head, then the members of an aggregate, then its causes,
+ * each of these with its own fields. Never throws.
+ *
+ *     TypeError: boom
+ *         at …
+ *     caused by: Error: connect ECONNREFUSED
+ *         at …
+ *         {"code":"ECONNREFUSED"}
+ *
+ * The fields of the outermost error are left to the context of its line.
+ */
 export function errorText(error: unknown): string {
-  const parts: string[] = []
-  let current = error
-  for (let depth = 0; depth < maxCauses && isErrorLike(current); depth++) {
-    parts.push(`${depth === 0 ? '' : 'caused by: '}${ownText(current)}`)
-    current = read(current, 'cause')
+  const lines: string[] = []
+  const seen = new Set<unknown>()
+
+  function add(current: unknown, label: string): void {
+    if (seen.size >= maxErrors) return
+    if (!isErrorLike(current)) {
+      lines.push(label + (typeof current === 'string' ? current : jsonOf(current, { maxChars: 1000 })))
+      return
+    }
+    if (seen.has(current)) {
+      lines.push(`${label}[circular]`)
+      return
+    }
+    seen.add(current)
+    lines.push(label + stackOf(current))
+    const fields = label === '' ? {} : errorFields(current)
+    if (Object.keys(fields).length > 0) lines.push(`    ${jsonOf(fields, { maxChars: 10_000 })}`)
+    const members = membersOf(current)
+    for (const [index, member] of members.entries()) add(member, `error ${index + 1} of ${members.length}: `)
+    const cause = causeOf(current)
+    if (cause !== undefined) add(cause, 'caused by: ')
   }
-  return parts.join('\n')
-}
 
-/** An Error, or what a serializer made of one. */
-export function isErrorLike(value: unknown): value is ErrorLike {
-  if (value instanceof Error) return true
-  if (typeof value !== 'object' || value === null) return false
-  return typeof read(value, 'message') === 'string' && typeof read(value, 'stack') === 'string'
-}
-
-/** Own fields of an error that its text does not show, such as `code`. */
-export function errorFields(error: ErrorLike): Record<string, unknown> {
-  const fields: Record<string, unknown> = {}
-  for (const key of Object.keys(error)) if (!shown.has(key)) fields[key] = read(error, key)
-  return fields
-}
-
-/** What is read of an error; serializers of pino write its name as `type`. */
-export interface ErrorLike {
-  readonly message: string
-  readonly stack?: string
-  readonly name?: string
-  readonly type?: string
-  readonly cause?: unknown
-}
-
-const shown = new Set(['type', 'name', 'message', 'stack', 'cause'])
-const maxCauses = 10
-
-function ownText(error: ErrorLike): string {
-  const stack = read(error, 'stack')
-  if (typeof stack === 'string' && stack !== '') return stack
-  const name = read(error, 'name') ?? read(error, 'type') ?? 'Error'
-  return `${String(name)}: ${String(read(error, 'message'))}`
-}
-
-function read(value: object, key: string): unknown {
-  try {
-    return (value as Record<string, unknown>)[key]
-  } catch {
-    return undefined
-  }
+  if (isErrorLike(error)) add(error, '')
+  return lines.join('\n')
 }

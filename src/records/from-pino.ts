@@ -1,7 +1,8 @@
 import type { MappedLog } from './encode.js'
-import { errorFields, errorText, isErrorLike } from './error-text.js'
+import { errorFields, isErrorLike } from './error-like.js'
+import { errorText } from './error-text.js'
 import { LevelNames, severityOfName, severityOfNumber } from './level.js'
-import { type ContextStyle, cutToBytes, jsonOf, messageOf } from './message.js'
+import { type MessageStyle, messageOf, textOf } from './message.js'
 import { inUnit, timeOf } from './time.js'
 
 /** What pino tells its transports of the logger's configuration. */
@@ -13,50 +14,67 @@ export interface PinoStyle {
 }
 
 /** The same, and what the options say of the record. */
-export interface PinoMapping extends PinoStyle {
-  readonly context: ContextStyle
-  readonly maxMessageBytes: number
+export interface PinoMapping extends PinoStyle, MessageStyle {
   readonly timestampUnit: 'ms' | 's'
+}
+
+/** What pino itself has put at the head of a line, before any field of the application's, which may have the same names. */
+export interface PinoHead {
+  readonly level?: unknown
+  readonly time?: unknown
+  readonly pid?: unknown
+  readonly hostname?: unknown
+  readonly name?: unknown
 }
 
 /** A mapping from parsed pino lines to the fields of a log record. */
 export function pinoMapper(
   mapping: PinoMapping,
-): (line: Readonly<Record<string, unknown>>, arrivedAt: number) => MappedLog {
+): (
+  line: Readonly<Record<string, unknown>>,
+  about: { readonly arrivedAt: number; readonly head?: PinoHead },
+) => MappedLog {
   const names = new LevelNames(mapping.labels)
-  const { messageKey = 'msg', errorKey = 'err', context: style, maxMessageBytes, timestampUnit } = mapping
+  const { messageKey = 'msg', errorKey = 'err', timestampUnit } = mapping
 
-  return (line, arrivedAt) => {
-    const { level: numbered, time, pid: _pid, hostname: _hostname, name: _name, v: _v, ...rest } = line
+  return (line, { arrivedAt, head = line }) => {
+    const context: Record<string, unknown> = { ...line }
+    for (const key of headKeys) if (head[key] !== undefined && Object.is(head[key], line[key])) delete context[key]
+    const written = take(context, messageKey)
     // Formatters may rename the level, as Google Cloud wants it, and hand over its name instead of its number.
-    const level = numbered ?? (typeof rest.severity === 'string' ? rest.severity : undefined)
-    const written = rest[messageKey]
-    const error = rest[errorKey]
-    const context: Record<string, unknown> = { ...rest }
-    if (numbered === undefined && level !== undefined) delete context.severity
-    delete context[messageKey]
+    let level = head.level
+    if (level === undefined && typeof context.severity === 'string') level = take(context, 'severity')
 
-    let stack: string | undefined
-    let text = typeof written === 'string' ? written : written === undefined ? '' : jsonOf(written)
-    if (isErrorLike(error)) {
-      stack = errorText(error)
-      text = text === '' ? error.message : text
-      const extra = errorFields(error)
-      if (Object.keys(extra).length > 0) context[errorKey] = extra
-      else delete context[errorKey]
+    let text = textOf(written, mapping.maxMessageBytes)
+    const errors: string[] = []
+    for (const key of new Set([errorKey, 'err', 'error'])) {
+      const error = context[key]
+      if (!isErrorLike(error)) continue
+      errors.push(errorText(error))
+      if (text === '') text = error.message
+      const fields = errorFields(error)
+      if (Object.keys(fields).length > 0) context[key] = fields
+      else delete context[key]
     }
-    const eventId = Number.isSafeInteger(rest.eventId) ? (rest.eventId as number) : undefined
-    if (eventId !== undefined) delete context.eventId
+    const eventId = Number.isSafeInteger(context.eventId) ? (take(context, 'eventId') as number) : undefined
 
     const named = typeof level === 'string' ? level.toLowerCase() : names.nameOf(typeof level === 'number' ? level : 30)
     return {
       severity: typeof level === 'number' ? severityOfNumber(level) : (severityOfName(named) ?? 2),
       fields: {
-        timeStamp: inUnit(timeOf(time) ?? arrivedAt, timestampUnit),
+        timeStamp: inUnit(timeOf(head.time) ?? arrivedAt, timestampUnit),
         level: named,
-        message: cutToBytes(messageOf({ text, context, error: stack }, style), maxMessageBytes),
+        message: messageOf({ text, context, error: errors.join('\n'), isJson: true }, mapping),
         ...(eventId === undefined ? {} : { eventId }),
       },
     }
   }
+}
+
+const headKeys = ['level', 'time', 'pid', 'hostname', 'name'] as const
+
+function take(context: Record<string, unknown>, key: string): unknown {
+  const value = context[key]
+  delete context[key]
+  return value
 }

@@ -1,35 +1,55 @@
+import { format } from 'node:util'
 import type { LogFields, MappedLog } from './encode.js'
-import { errorFields, errorText, isErrorLike } from './error-text.js'
+import { errorFields, isErrorLike } from './error-like.js'
+import { errorText } from './error-text.js'
 import { type Severity, severityOfName } from './level.js'
-import { type ContextStyle, cutToBytes, jsonOf, messageOf } from './message.js'
+import { type MessageStyle, messageOf, textOf } from './message.js'
 import { inUnit, timeOf } from './time.js'
 
-export interface WinstonMapping {
-  readonly context: ContextStyle
-  readonly maxMessageBytes: number
+export interface WinstonMapping extends MessageStyle {
   readonly timestampUnit: 'ms' | 's'
 }
 
 /** What winston hands to a transport; the clean level is under the LEVEL symbol, for colour formats change `level`. */
 export type WinstonInfo = Readonly<Record<string | symbol, unknown>>
 
+/** What is known of a line besides what winston hands over. */
+export interface WinstonAbout {
+  /** The logger's own set of levels, most severe first, from which the severity of custom names follows. */
+  readonly levels?: Readonly<Record<string, number>> | undefined
+  readonly arrivedAt: number
+  /**
+   * No format of the application's has had its hand in: what it logged besides the message and the first object may be read from the
+   * SPLAT symbol, for nothing can have been taken out on purpose.
+   */
+  readonly untouched?: boolean
+}
+
 const LEVEL = Symbol.for('level')
 const SPLAT = Symbol.for('splat')
 
-/**
- * A mapping from winston's `info` to the fields of a log record. `info` is shared between transports and never changed.
- * `levels` is the logger's own set, most severe first, from which the severity of custom names follows.
- */
-export function winstonMapper({ context: style, maxMessageBytes, timestampUnit }: WinstonMapping) {
-  return (info: WinstonInfo, levels: Readonly<Record<string, number>> | undefined, arrivedAt: number): MappedLog => {
-    const { level: _shown, message: written, timestamp, stack, ...context } = info as Record<string, unknown>
+/** A mapping from winston's `info` to the fields of a log record. `info` is shared between transports and never changed. */
+export function winstonMapper(mapping: WinstonMapping) {
+  const { timestampUnit, maxMessageBytes } = mapping
+  return (info: WinstonInfo, { levels, arrivedAt, untouched = false }: WinstonAbout): MappedLog => {
+    const { level: _shown, message, timestamp, stack, ...context } = fieldsOf(info)
     const level = levelOf(info)
     const errors: string[] = []
+    const splat = splatOf(info)
+    const time = timeOf(timestamp)
+    if (time === undefined && timestamp !== undefined && !looksLikeTime(timestamp)) context.timestamp = timestamp
 
-    let text = typeof written === 'string' ? written : isErrorLike(written) ? written.message : jsonOf(written)
-    if (isErrorLike(written)) errors.push(errorText(written))
-    else if (typeof stack === 'string') errors.push(errorText({ message: text, stack, cause: info.cause }))
-    if (typeof stack === 'string') delete context.cause
+    let text = isErrorLike(message) ? message.message : textOf(message, maxMessageBytes)
+    if (untouched && typeof message === 'string' && splat.length > 0) text = withExtras(text, splat, context)
+
+    if (isErrorLike(message)) errors.push(errorText(message))
+    else if (info instanceof Error) errors.push(errorText(info))
+    else if (typeof stack === 'string') {
+      // winston and its errors format lay an error out over the line, message and stack among its own fields.
+      const original = splat[0] instanceof Error && splat[0].stack === stack ? splat[0] : undefined
+      errors.push(errorText(original ?? { message: text, stack, cause: context.cause }))
+    }
+    if (typeof stack === 'string' || info instanceof Error) for (const key of ['cause', 'errors']) delete context[key]
 
     for (const key of ['err', 'error']) {
       const value = context[key]
@@ -40,18 +60,16 @@ export function winstonMapper({ context: style, maxMessageBytes, timestampUnit }
       if (Object.keys(extra).length > 0) context[key] = extra
       else delete context[key]
     }
-    const splat = info[SPLAT]
-    for (const extra of Array.isArray(splat) && stack === undefined ? splat : []) {
-      if (extra instanceof Error) errors.push(errorText(extra))
-    }
+    // The first one lies open in the line already, unless a format has taken it out.
+    for (const extra of splat.slice(1)) if (extra instanceof Error) errors.push(errorText(extra))
 
     const eventId = Number.isSafeInteger(context.eventId) ? (context.eventId as number) : undefined
     if (eventId !== undefined) delete context.eventId
-    const error = errors.length === 0 ? undefined : [...new Set(errors)].join('\n')
+    const error = [...new Set(errors)].join('\n')
     const fields: LogFields = {
-      timeStamp: inUnit(timeOf(timestamp) ?? arrivedAt, timestampUnit),
+      timeStamp: inUnit(time ?? arrivedAt, timestampUnit),
       level,
-      message: cutToBytes(messageOf({ text, context, error }, style), maxMessageBytes),
+      message: messageOf({ text, context, error }, mapping),
       ...(eventId === undefined ? {} : { eventId }),
     }
     return { fields, severity: severityIn(levels, level) }
@@ -71,4 +89,63 @@ export function severityIn(levels: Readonly<Record<string, number>> | undefined,
   if (rank === undefined || levels === undefined) return 2
   const lowest = Math.max(...Object.values(levels))
   return lowest === 0 ? 4 : (Math.round(4 - (4 * rank) / lowest) as Severity)
+}
+
+/** The fields of a line; one that throws when it is read is left out of them, and not the line with it. */
+function fieldsOf(info: WinstonInfo): Record<string, unknown> {
+  try {
+    return { ...info, ...(info instanceof Error ? { message: info.message, stack: info.stack } : {}) }
+  } catch {
+    const readable: Record<string, unknown> = {}
+    for (const key of Object.keys(info)) {
+      try {
+        readable[key] = info[key]
+      } catch (error) {
+        readable[key] = `[unreadable: ${error instanceof Error ? error.message : typeof error}]`
+      }
+    }
+    return readable
+  }
+}
+
+function splatOf(info: WinstonInfo): readonly unknown[] {
+  const splat = info[SPLAT]
+  return Array.isArray(splat) ? splat : []
+}
+
+/**
+ * What was logged besides the message, and a first object that winston itself has put among the fields: in the place of the message's
+ * `%s`, behind it, or among the fields.
+ */
+function withExtras(text: string, splat: readonly unknown[], context: Record<string, unknown>): string {
+  const tokens = text.match(/%[scdjifoO]/g)?.length ?? 0
+  if (tokens > 0) {
+    addFields(context, splat.slice(tokens).filter(isFields))
+    const words = splat.filter((extra, index) => index < tokens || !isFields(extra))
+    try {
+      return format(text, ...words)
+    } catch {
+      return [text, ...words.map((word) => textOf(word, maxExtraChars))].join(' ')
+    }
+  }
+  addFields(context, splat.slice(1).filter(isFields))
+  const words = splat.filter((extra) => typeof extra !== 'object' || extra === null)
+  return [text, ...words.map((word) => textOf(word, maxExtraChars))].filter((word) => word !== '').join(' ')
+}
+
+const maxExtraChars = 32_768
+
+function addFields(context: Record<string, unknown>, extras: readonly object[]): void {
+  for (const extra of extras) {
+    for (const [key, value] of Object.entries(extra)) if (!Object.hasOwn(context, key)) context[key] = value
+  }
+}
+
+function isFields(extra: unknown): extra is object {
+  return typeof extra === 'object' && extra !== null && !(extra instanceof Error)
+}
+
+/** The timestamp format in a notation of the application's choice: the record has the time already. */
+function looksLikeTime(timestamp: unknown): boolean {
+  return typeof timestamp === 'string' && /\d{1,2}:\d{2}|\d{4}-\d{2}|\d{1,2}\/\d{1,2}/.test(timestamp)
 }

@@ -1,3 +1,5 @@
+import { jsonOf } from './json-text.js'
+
 /** How fields that the API has no place for follow the message. */
 export type ContextStyle = 'json' | 'logfmt' | 'none'
 
@@ -6,16 +8,32 @@ export interface Line {
   readonly text: string
   /** Fields besides the text; empty when there are none. */
   readonly context: Readonly<Record<string, unknown>>
-  /** Stack and causes of the line's error. */
+  /** Stack and causes of the line's errors. */
   readonly error: string | undefined
+  /** The context comes from JSON: there is nothing in it that JSON does not know. @default false */
+  readonly isJson?: boolean
 }
 
-/** One text of the parts of a line: text, context on the same line, the error's stack on the lines that follow. */
-export function messageOf({ text, context, error }: Line, style: ContextStyle): string {
-  const fields = style === 'none' ? '' : style === 'json' ? jsonOf(context) : logfmtOf(context)
+export interface MessageStyle {
+  readonly context: ContextStyle
+  readonly maxMessageBytes: number
+}
+
+/** One text of the parts of a line: text, context on the same line, the error's stack on the lines that follow; cut to its bound. */
+export function messageOf(line: Line, { context: style, maxMessageBytes }: MessageStyle): string {
+  const { text, error } = line
+  const fields =
+    style === 'none' || isEmpty(line.context) ? '' : contextText(line, { style, maxChars: maxMessageBytes })
   const head = fields === '' ? text : text === '' ? fields : `${text} ${fields}`
-  if (error === undefined || error === '') return head
-  return head === '' ? error : `${head}\n${error}`
+  const whole = error === undefined || error === '' ? head : head === '' ? error : `${head}\n${error}`
+  return cutToBytes(whole.isWellFormed() ? whole : whole.toWellFormed(), maxMessageBytes)
+}
+
+/** The text of a line whose message is no string. */
+export function textOf(message: unknown, maxMessageBytes: number): string {
+  if (typeof message === 'string') return message
+  if (message === undefined) return ''
+  return typeof message === 'symbol' ? String(message) : jsonOf(message, { maxChars: maxMessageBytes })
 }
 
 /** Cut a text to at most `maxBytes` of UTF-8, at a character, with a mark that says how much is missing. */
@@ -29,55 +47,37 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return kept + mark(bytes - Buffer.byteLength(kept))
 }
 
-/** JSON of anything: what cannot be written (cycles, BigInt, a getter that throws) becomes a stub, never an exception. */
-export function jsonOf(value: unknown): string {
-  if (isEmpty(value)) return ''
-  try {
-    return JSON.stringify(value) ?? String(value)
-  } catch {
-    return carefulJson(value)
-  }
-}
-
-function logfmtOf(context: Readonly<Record<string, unknown>>): string {
+function contextText(
+  { context, isJson = false }: Line,
+  { style, maxChars }: { style: 'json' | 'logfmt'; maxChars: number },
+): string {
+  if (style === 'json') return isJson ? plainJson(context, maxChars) : jsonOf(context, { maxChars })
   return Object.entries(context)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key.replace(/[\s="]/g, '_')}=${logfmtValue(value)}`)
+    .map(([key, value]) => `${key.replace(/[\s="]/g, '_')}=${logfmtValue(value, maxChars)}`)
     .join(' ')
 }
 
-function logfmtValue(value: unknown): string {
-  const text = typeof value === 'string' ? value : jsonOf(value) || '{}'
-  return text === '' || /[\s="\\]/.test(text) ? JSON.stringify(text) : text
-}
-
-function carefulJson(value: unknown): string {
-  const open: object[] = []
-  const replace = function (this: unknown, _key: string, item: unknown): unknown {
-    if (typeof item === 'bigint') return item.toString()
-    if (typeof item !== 'object' || item === null) return item
-    while (open.length > 0 && open.at(-1) !== this) open.pop()
-    if (open.includes(item)) return '[circular]'
-    if (open.length >= maxDepth) return '[too deep]'
-    open.push(item)
-    return item
-  }
+function plainJson(context: object, maxChars: number): string {
   try {
-    return JSON.stringify(value, replace) ?? String(value)
+    return JSON.stringify(context)
   } catch {
-    return '"[not serialisable]"'
+    // Thousands of levels deep.
+    return jsonOf(context, { maxChars })
   }
 }
 
-function isEmpty(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  for (const key in value) if (Object.hasOwn(value, key)) return false
-  return !Array.isArray(value)
+/** Bare where logfmt can read it bare, else quoted with the escapes of JSON; what is no scalar is JSON. */
+function logfmtValue(value: unknown, maxChars: number): string {
+  const text = typeof value === 'string' ? value : jsonOf(value, { maxChars })
+  return text === '' || !/^[^\s="\\]+$/.test(text) ? JSON.stringify(text) : text
+}
+
+function isEmpty(context: Readonly<Record<string, unknown>>): boolean {
+  for (const key in context) if (context[key] !== undefined) return false
+  return true
 }
 
 function mark(bytes: number): string {
   return `… [${bytes} bytes cut]`
 }
-
-/** Deeper than any log line that a person reads; it bounds the search for cycles. */
-const maxDepth = 100

@@ -40,7 +40,7 @@ export function mapWinstonLine(
   { level, severity, arrivedAt }: { level: string; severity: Severity; arrivedAt: number },
 ): MappedLog {
   const info = { ...(JSON.parse(line) as Record<string, unknown>), [LEVEL]: level }
-  return { fields: map(info, undefined, arrivedAt).fields, severity }
+  return { fields: map(info, { arrivedAt }).fields, severity }
 }
 
 function looksWhole(line: string): boolean {
@@ -63,9 +63,13 @@ function isFlat(info: WinstonInfo): boolean {
         if (value !== null) return false
     }
   }
+  // Besides one object of fields, which winston has laid among the others, there may be something that is not in the line.
   const splat = info[SPLAT]
-  if (Array.isArray(splat)) for (const extra of splat) if (extra instanceof Error) return false
-  return true
+  return !Array.isArray(splat) || splat.length === 0 || (splat.length === 1 && isFields(splat[0]))
+}
+
+function isFields(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof Error)
 }
 
 function saysAll(line: string, info: WinstonInfo): boolean {

@@ -8,7 +8,7 @@ const map = pinoMapper({
   timestampUnit: 'ms',
 })
 const arrival = 1_700_000_000_000
-const fieldsOf = (line: string) => map(JSON.parse(line), arrival).fields
+const fieldsOf = (line: string) => map(JSON.parse(line), { arrivedAt: arrival }).fields
 
 /** Lines of pino and the records that they become. */
 const golden: [line: string, record: object][] = [
@@ -62,7 +62,10 @@ describe('a line of pino', () => {
 
   it('is cut at a character when it is too long, with a mark that says how much is missing', () => {
     const short = pinoMapper({ context: 'none', maxMessageBytes: 256, timestampUnit: 's' })
-    const { message, timeStamp } = short({ level: 30, time: arrival, msg: '😀'.repeat(100) }, arrival).fields
+    const { message, timeStamp } = short(
+      { level: 30, time: arrival, msg: '😀'.repeat(100) },
+      { arrivedAt: arrival },
+    ).fields
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(256)
     const [, kept, cut] = /^(😀+)… \[(\d+) bytes cut\]$/u.exec(message)!
     expect(Buffer.byteLength(kept!) + Number(cut)).toBe(400)

@@ -12,7 +12,7 @@ function logged(log: (logger: winston.Logger) => void, options: winston.LoggerOp
   let fields: LogFields | undefined
   const transport = new TransportStream({
     log(info: WinstonInfo, next: () => void) {
-      fields = map(info, undefined, arrival).fields
+      fields = map(info, { arrivedAt: arrival }).fields
       next()
     },
   })
@@ -74,12 +74,12 @@ describe('a line of winston', () => {
         },
       },
     })
-    expect(map(throwing, undefined, arrival).fields.message).toContain('odd')
+    expect(map(throwing, { arrivedAt: arrival }).fields.message).toContain('odd')
   })
 
   it('changes nothing of what was logged', () => {
     const info = Object.freeze({ level: 'info', message: 'm', err: Object.freeze(new Error('e')), eventId: 1, a: 1 })
-    expect(() => map(info, undefined, arrival)).not.toThrow()
+    expect(() => map(info, { arrivedAt: arrival })).not.toThrow()
     expect(Object.keys(info)).toEqual(['level', 'message', 'err', 'eventId', 'a'])
   })
 })

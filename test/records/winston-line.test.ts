@@ -17,7 +17,7 @@ function recognised(format: winston.Logform.Format, log: (logger: winston.Logger
       lines.push(line)
       // What is handed over as it is must give the record that mapping would have given.
       if (line !== undefined) {
-        const mapped = map(info, undefined, arrivedAt)
+        const mapped = map(info, { arrivedAt })
         const { level } = mapped.fields
         expect(mapWinstonLine(map, line, { level, severity: mapped.severity, arrivedAt })).toEqual(mapped)
       }

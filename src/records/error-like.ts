@@ -1,0 +1,80 @@
+/** What is read of an error; serializers of pino write its name as `type`. */
+export interface ErrorLike {
+  readonly message: string
+  readonly stack?: string
+  readonly name?: string
+  readonly type?: string
+  readonly cause?: unknown
+}
+
+/** An Error, or what a serializer made of one. */
+export function isErrorLike(value: unknown): value is ErrorLike {
+  if (typeof value !== 'object' || value === null) return false
+  return (
+    isError(value) || (typeof readField(value, 'message') === 'string' && typeof readField(value, 'stack') === 'string')
+  )
+}
+
+/** A field of anything; undefined when it throws. */
+export function readField(value: object, key: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[key]
+  } catch {
+    return undefined
+  }
+}
+
+/** Own fields of an error that its text does not show, such as `code`. */
+export function errorFields(error: ErrorLike): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const key of Object.keys(error)) if (!shown.has(key)) fields[key] = readField(error, key)
+  return fields
+}
+
+const shown = new Set(['type', 'name', 'message', 'stack', 'cause', 'errors', 'aggregateErrors'])
+
+/** Members of an AggregateError, by the name that it gives them or pino's serializer does. */
+export function membersOf(error: ErrorLike): readonly unknown[] {
+  const members = readField(error, 'errors') ?? readField(error, 'aggregateErrors')
+  return Array.isArray(members) ? members : []
+}
+
+/** What caused an error; a function in the manner of VError is asked. */
+export function causeOf(error: ErrorLike): unknown {
+  const cause = readField(error, 'cause')
+  if (typeof cause !== 'function') return cause ?? undefined
+  try {
+    return cause.call(error)
+  } catch {
+    return undefined
+  }
+}
+
+export function nameOf(error: ErrorLike): string {
+  const name = readField(error, 'name') ?? readField(error, 'type')
+  return typeof name === 'string' && name !== '' ? name : 'Error'
+}
+
+/** The stack with the error's name and message at its head, for both may have changed since it was taken. */
+export function stackOf(error: ErrorLike): string {
+  const name = nameOf(error)
+  const written = readField(error, 'message')
+  const message = typeof written === 'string' ? written : ''
+  const head = message === '' ? name : `${name}: ${message}`
+  const stack = readField(error, 'stack')
+  if (typeof stack !== 'string' || stack === '') return head
+  // What a serializer has written is as it was meant.
+  if (!isError(error)) return stack
+  const firstFrame = stack.search(/^\s+at /m)
+  const oldHead = firstFrame === -1 ? stack : stack.slice(0, firstFrame)
+  if (oldHead.includes(message) && oldHead.includes(name)) return stack
+  return firstFrame === -1 ? `${head}\n${stack}` : `${head}\n${stack.slice(firstFrame)}`
+}
+
+function isError(value: object): boolean {
+  try {
+    return value instanceof Error
+  } catch {
+    return false
+  }
+}

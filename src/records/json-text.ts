@@ -1,0 +1,185 @@
+import { causeOf, type ErrorLike, errorFields, isErrorLike, membersOf, nameOf, stackOf } from './error-like.js'
+
+/** Deeper than any log line that a person reads; it bounds the search for cycles, too. */
+const maxDepth = 20
+
+/**
+ * JSON of anything that can be logged, as a text of at most about `maxChars` characters. Never throws, and never works on more than it
+ * writes. What JSON does not know becomes a stand-in:
+ *
+ * | value | written as |
+ * |---|---|
+ * | Error | object of type, message, stack, own fields, `cause` and `errors` |
+ * | BigInt, NaN, Infinity, Symbol | text: `"9007199254740993"`, `"NaN"`, `"Symbol(a)"` |
+ * | function, Promise, WeakMap … | `"[function name]"`, `"[Promise]"` |
+ * | Date | ISO 8601, or `"Invalid Date"` |
+ * | Map, Set | object (array of pairs when a key is no text), array |
+ * | Buffer and other binary data | `"[Buffer, 12 bytes]"` |
+ * | cycle, more than 20 levels, what throws when it is read | `"[circular]"`, `"[too deep]"`, `"[unreadable: …]"` |
+ * | what is beyond the room | text cut with a mark, `"[more]"` |
+ */
+export function jsonOf(value: unknown, { maxChars = 1_048_576 }: { maxChars?: number } = {}): string {
+  const writer = new JsonText(maxChars)
+  writer.write(value)
+  return writer.text
+}
+
+class JsonText {
+  text = ''
+  readonly #maxChars: number
+  /** Objects that are being written, outermost first. */
+  readonly #open: object[] = []
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars
+  }
+
+  write(value: unknown): void {
+    switch (typeof value) {
+      case 'string':
+        this.#string(value)
+        return
+      case 'number':
+        this.text += Number.isFinite(value) ? String(value) : `"${value}"`
+        return
+      case 'boolean':
+        this.text += String(value)
+        return
+      case 'object':
+        if (value === null) this.text += 'null'
+        else this.#object(value)
+        return
+      case 'function':
+        this.#string(`[function ${readName(value)}]`)
+        return
+      case 'undefined':
+        this.text += 'null'
+        return
+      default:
+        this.#string(String(value))
+    }
+  }
+
+  get #full(): boolean {
+    return this.text.length >= this.#maxChars
+  }
+
+  #string(text: string): void {
+    const room = Math.max(this.#maxChars - this.text.length, 0)
+    this.text += JSON.stringify(
+      text.length <= room ? text : `${text.slice(0, room)}… [${text.length - room} characters cut]`,
+    )
+  }
+
+  #object(value: object): void {
+    if (this.#open.includes(value)) this.text += '"[circular]"'
+    else if (this.#open.length >= maxDepth) this.text += '"[too deep]"'
+    else {
+      this.#open.push(value)
+      const before = this.text
+      try {
+        this.#content(value)
+      } catch (error) {
+        // A proxy or a getter of the application's that throws.
+        this.text = before
+        this.#string(`[unreadable: ${reasonOf(error)}]`)
+      }
+      this.#open.pop()
+    }
+  }
+
+  #content(value: object): void {
+    if (Array.isArray(value) || value instanceof Set) this.#list(value)
+    else if (value instanceof Map) {
+      if ([...value.keys()].every((key) => typeof key === 'string')) this.#fields(value as Map<string, unknown>)
+      else this.#list(value)
+    } else if (isErrorLike(value)) this.#fields(errorEntries(value))
+    else if (value instanceof Date) this.#string(Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString())
+    else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+      this.#string(`[${tagOf(value)}, ${value.byteLength} bytes]`)
+    } else if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
+      this.write((value as { toJSON(key: string): unknown }).toJSON(''))
+    } else if (value instanceof String || value instanceof Number || value instanceof Boolean)
+      this.write(value.valueOf())
+    else if (value instanceof RegExp) this.#string(String(value))
+    else if (opaque.some((type) => value instanceof type)) this.#string(`[${tagOf(value)}]`)
+    else this.#fields(entriesOf(value))
+  }
+
+  #list(items: Iterable<unknown>): void {
+    this.text += '['
+    let first = true
+    for (const item of items) {
+      if (!first) this.text += ','
+      first = false
+      if (this.#full) {
+        this.text += '"[more]"'
+        break
+      }
+      this.write(item)
+    }
+    this.text += ']'
+  }
+
+  #fields(entries: Iterable<readonly [string, unknown]>): void {
+    this.text += '{'
+    let first = true
+    for (const [key, value] of entries) {
+      if (value === undefined) continue
+      if (!first) this.text += ','
+      first = false
+      if (this.#full) {
+        this.text += '"[more]":true'
+        break
+      }
+      this.#string(key)
+      this.text += ':'
+      this.write(value)
+    }
+    this.text += '}'
+  }
+}
+
+const opaque = [Promise, WeakMap, WeakSet, WeakRef]
+
+/** Own enumerable fields, as JSON takes them; one that throws does not hide the others. */
+function* entriesOf(value: object): Iterable<readonly [string, unknown]> {
+  for (const key of Object.keys(value)) yield [key, readField(value, key)]
+}
+
+/** An error as an object: what every error has first, then its own fields, its members and its cause. */
+function* errorEntries(error: ErrorLike): Iterable<readonly [string, unknown]> {
+  yield ['type', nameOf(error)]
+  yield ['message', readField(error, 'message')]
+  yield ['stack', stackOf(error)]
+  yield* Object.entries(errorFields(error))
+  const members = membersOf(error)
+  if (members.length > 0) yield ['errors', members]
+  yield ['cause', causeOf(error)]
+}
+
+function readField(value: object, key: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[key]
+  } catch (error) {
+    return `[unreadable: ${reasonOf(error)}]`
+  }
+}
+
+function readName(value: object): string {
+  const name = readField(value, 'name')
+  return typeof name === 'string' && name !== '' ? name : '(anonymous)'
+}
+
+function tagOf(value: object): string {
+  if (Buffer.isBuffer(value)) return 'Buffer'
+  return Object.prototype.toString.call(value).slice(8, -1)
+}
+
+function reasonOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error)
+  } catch {
+    return 'no reason'
+  }
+}

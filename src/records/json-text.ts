@@ -13,7 +13,7 @@ const maxDepth = 20
  * | BigInt, NaN, Infinity, Symbol | text: `"9007199254740993"`, `"NaN"`, `"Symbol(a)"` |
  * | function, Promise, WeakMap … | `"[function name]"`, `"[Promise]"` |
  * | Date | ISO 8601, or `"Invalid Date"` |
- * | Map, Set | object (array of pairs when a key is no text), array |
+ * | Map, Set | object (keys that are no text as JSON), array |
  * | Buffer and other binary data | `"[Buffer, 12 bytes]"` |
  * | cycle, more than 20 levels, what throws when it is read | `"[circular]"`, `"[too deep]"`, `"[unreadable: …]"` |
  * | what is beyond the room | text cut with a mark, `"[more]"` |
@@ -90,10 +90,8 @@ class JsonText {
 
   #content(value: object): void {
     if (Array.isArray(value) || value instanceof Set) this.#list(value)
-    else if (value instanceof Map) {
-      if ([...value.keys()].every((key) => typeof key === 'string')) this.#fields(value as Map<string, unknown>)
-      else this.#list(value)
-    } else if (isErrorLike(value)) this.#fields(errorEntries(value))
+    else if (value instanceof Map) this.#fields(mapEntries(value))
+    else if (isErrorLike(value)) this.#fields(errorEntries(value))
     else if (value instanceof Date) this.#string(Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString())
     else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
       this.#string(`[${tagOf(value)}, ${value.byteLength} bytes]`)
@@ -141,6 +139,10 @@ class JsonText {
 }
 
 const opaque = [Promise, WeakMap, WeakSet, WeakRef]
+
+function* mapEntries(map: ReadonlyMap<unknown, unknown>): Iterable<readonly [string, unknown]> {
+  for (const [key, value] of map) yield [typeof key === 'string' ? key : jsonOf(key, { maxChars: 100 }), value]
+}
 
 /** Own enumerable fields, as JSON takes them; one that throws does not hide the others. */
 function* entriesOf(value: object): Iterable<readonly [string, unknown]> {

@@ -119,6 +119,8 @@ export class Concurrency {
 
   #endRound(sample: Sample): void {
     const meanOfRound = this.#roundSumMs / this.#roundSamples
+    // One round says nothing about how rounds differ: RFC 6298 begins with half of it.
+    if (this.#meanMs === undefined) this.#deviationMs = meanOfRound / 2
     const excess = meanOfRound - (this.#meanMs ?? meanOfRound)
     const late = excess > 2.5 * this.#deviationMs + clockGrainMs
     this.#meanMs = (this.#meanMs ?? meanOfRound) + excess / 8

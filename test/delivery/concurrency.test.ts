@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Concurrency } from '../../src/delivery/concurrency.js'
 import { Delivery } from '../../src/delivery/delivery.js'
 import { type ServerModel, SimulatedServer } from '../support/simulated-server.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -164,4 +165,29 @@ describe('connections and depth, in virtual time', () => {
       expect(slowestMs).toBeLessThan(requestTimeoutMs / 2)
     },
   )
+})
+
+/** Where rounds that take so long lead to, one answer to each connection in every round. */
+function connectionsAfter(roundsMs: readonly number[]): number {
+  const concurrency = new Concurrency({ maxConnections: 64, maxDepth: 1, patienceMs: 2500 })
+  let endedAt = 0
+  for (const firstAnswerMs of roundsMs) {
+    const startedAt = endedAt
+    endedAt += firstAnswerMs
+    for (let answers = concurrency.connections; answers > 0; answers--) {
+      const answer = { successes: 1, firstAnswerMs, betweenAnswersMs: undefined, backPressure: false, limited: true }
+      concurrency.add({ startedAt, endedAt, ...answer })
+    }
+  }
+  return concurrency.connections
+}
+
+describe('slow start', () => {
+  it('goes on though each round is a little later than the one before, as on a busy machine', () => {
+    expect(connectionsAfter([100, 104, 109, 115, 122, 130])).toBe(64)
+  })
+
+  it('ends at a round that takes twice as long, for then records wait at the server', () => {
+    expect(connectionsAfter([100, 100, 100, 100, 200])).toBeLessThan(32)
+  })
 })

@@ -10,6 +10,8 @@ export type Fault =
       readonly status: number
       readonly headers?: Readonly<Record<string, string>>
       readonly body?: string
+      /** Takes the record at once and answers this much later. */
+      readonly afterMs?: number
     }
   /** Closes with RST, nothing taken. */
   | { readonly type: 'reset-before-answer' }
@@ -114,9 +116,12 @@ export class FaultServer {
     const fault = this.script(request)
     if (commits(fault)) this.taken.push(request.body)
     switch (fault.type) {
-      case 'answer':
-        socket.write(response(fault.status, fault.body ?? '', fault.headers))
+      case 'answer': {
+        const answer = () => socket.write(response(fault.status, fault.body ?? '', fault.headers))
+        if (fault.afterMs === undefined) answer()
+        else setTimeout(answer, fault.afterMs).unref()
         return true
+      }
       case 'reset-before-answer':
       case 'reset-after-commit':
         socket.resetAndDestroy()

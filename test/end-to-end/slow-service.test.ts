@@ -1,6 +1,7 @@
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
+import TransportStream from 'winston-transport'
 import { delivered, FaultServer } from '../faults/fault-server.js'
 import { runProgram } from '../support/programs.js'
 
@@ -41,3 +42,66 @@ describe.each(process.env.FULL === undefined ? ends.slice(0, 2) : ends)(
     )
   },
 )
+
+describe('with a service that takes 100 ms for each answer', () => {
+  let server: FaultServer
+  beforeEach(async () => {
+    server = await FaultServer.start(() => slowly)
+  })
+  afterEach(() => server.close())
+
+  it.each(['worker', 'inline'] as const)(
+    'a winston logger that ends after a hundred lines finishes after the last answer, without an error (%s)',
+    async (mode) => {
+      const logger = winston.createLogger({ transports: [new SluiceTransport({ ...destination(server), mode })] })
+      const answeredAtFinish = new Promise<number>((resolve, reject) => {
+        logger.once('finish', () => resolve(server.answered)).once('error', reject)
+      })
+      for (let number = 0; number < 100; number++) logger.info(`line ${number}`)
+      logger.end()
+      expect(await answeredAtFinish).toBe(100)
+      expect(new Set(server.taken).size).toBe(100)
+    },
+  )
+
+  it.each([100, 0])(
+    'pino’s own flush calls back after the last answer to %i lines, in a process that does nothing else',
+    async (lines) => {
+      // The callback asks how much has arrived.
+      server.script = ({ path }) => {
+        if (!path.startsWith('/api/')) return slowly
+        return { type: 'answer', status: 200, body: JSON.stringify({ total: server.answered }) }
+      }
+      const { stdout, stderr } = await runProgram('pino-logger-flush.js', { ...variables(server), LINES: `${lines}` })
+      expect({ stdout, stderr }).toEqual({ stdout: `${lines} arrived before the callback`, stderr: '' })
+    },
+  )
+})
+
+describe('with a service that never answers', () => {
+  it.each(['worker', 'inline'] as const)(
+    'a winston transport beside ours gets every line as soon as it is logged (%s)',
+    async (mode) => {
+      const server = await FaultServer.start(() => ({ type: 'silence' }))
+      const ours = new SluiceTransport({ ...destination(server), mode, shutdownTimeoutMs: 0, onError: () => {} })
+      const lines: unknown[] = []
+      const beside = new TransportStream({
+        log(info, next) {
+          lines.push(info.message)
+          next()
+        },
+      })
+      const logger = winston.createLogger({ transports: [ours, beside] })
+      logger.info('line 0')
+      // Streams begin to flow in the tick after they were connected.
+      await new Promise((resolve) => process.nextTick(resolve))
+      for (let number = 1; number < 10_000; number++) {
+        logger.info(`line ${number}`)
+        if (lines.at(-1) !== `line ${number}`) break
+      }
+      expect(lines).toHaveLength(10_000)
+      logger.close()
+      await server.close()
+    },
+  )
+})

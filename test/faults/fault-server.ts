@@ -54,6 +54,8 @@ export class FaultServer {
   readonly requests: Request[] = []
   /** Bodies that were taken, one entry for each time. */
   readonly taken: string[] = []
+  /** Whole answers that were written, by `answer`. */
+  answered = 0
   connections = 0
   script: (request: Request) => Fault
   readonly #server: Server
@@ -117,7 +119,10 @@ export class FaultServer {
     if (commits(fault)) this.taken.push(request.body)
     switch (fault.type) {
       case 'answer': {
-        const answer = () => socket.write(response(fault.status, fault.body ?? '', fault.headers))
+        const answer = () => {
+          this.answered++
+          socket.write(response(fault.status, fault.body ?? '', fault.headers))
+        }
         if (fault.afterMs === undefined) answer()
         else setTimeout(answer, fault.afterMs).unref()
         return true

@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
+import { hostGlobal, hostProcess } from './host.js'
 import { processEngines } from './process-engines.js'
 import type { RecordPort } from './record-port.js'
 import { SignalWatch } from './signals.js'
@@ -14,7 +15,7 @@ const defaultTimeoutMs = 5000
 const key = Symbol.for('sluice.lifetime.v1')
 
 function sharedWatch(): { [key]?: SignalWatch } {
-  return globalThis as { [key]?: SignalWatch }
+  return hostGlobal as { [key]?: SignalWatch }
 }
 
 /**
@@ -24,7 +25,7 @@ function sharedWatch(): { [key]?: SignalWatch } {
  */
 export function watchLifetime(): void {
   if (sharedWatch()[key] !== undefined) return
-  process.on('beforeExit', drainBeforeExit())
+  hostProcess.on('beforeExit', drainBeforeExit())
   listenLast()
   const signals = new SignalWatch(drainBeforeSignal)
   sharedWatch()[key] = signals
@@ -58,12 +59,12 @@ async function drainBeforeSignal(): Promise<void> {
 
 /** What the application's own listeners of `exit` log is delivered, too: ours comes after them, whenever they were added. */
 function listenLast(): void {
-  process.on('exit', deliverAtExit)
-  process.on('newListener', (event, added) => {
+  hostProcess.on('exit', deliverAtExit)
+  hostProcess.on('newListener', (event, added) => {
     if (event !== 'exit' || added === deliverAtExit) return
-    process.nextTick(() => {
-      process.off('exit', deliverAtExit)
-      process.on('exit', deliverAtExit)
+    hostProcess.nextTick(() => {
+      hostProcess.off('exit', deliverAtExit)
+      hostProcess.on('exit', deliverAtExit)
     })
   })
 }

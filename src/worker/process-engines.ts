@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { BroadcastChannel, isMainThread, receiveMessageOnPort, threadId } from 'node:worker_threads'
+import { BroadcastChannel, receiveMessageOnPort, threadId } from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
 import { type LaneName, type LaneReport, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
+import { hostGlobal } from './host.js'
 import type { RecordPort } from './record-port.js'
 import { ThreadStreams } from './thread-streams.js'
 
@@ -58,7 +59,7 @@ export class ProcessEngines {
   readonly #remote = new Map<string, RemoteEngine>()
   /** Requests to engines of other threads, by request. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
-  readonly #threadStreams = isMainThread ? new ThreadStreams((thread) => this.#threadEnded(thread)) : undefined
+  readonly #threadStreams = new ThreadStreams((thread) => this.#threadEnded(thread))
   readonly #channel = new BroadcastChannel('sluice.v1')
   /** Engines that are closed and gone, and the lanes of still earlier ones added up by name. */
   readonly #retired: Figures[] = []
@@ -131,11 +132,11 @@ export class ProcessEngines {
 
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
-    const handOver = this.#threadStreams?.handedOver((thread) => this.#runsSluice(thread))
-    if (handOver !== undefined) await Promise.race([handOver.done, waited(left()), expired])
+    const handOver = this.#threadStreams.handedOver((thread) => this.#runsSluice(thread))
+    await Promise.race([handOver.done, waited(left()), expired])
     await within(this.#drainAll(mode, left()))
     timer.cancel()
-    handOver?.release()
+    handOver.release()
     return this.stats()
   }
 
@@ -254,7 +255,7 @@ const stateKey = Symbol.for('sluice.process.v1')
 
 /** The one registry of this thread, whichever copy of the package comes first. */
 export function processEngines(): ProcessEngines {
-  const shared = globalThis as { [stateKey]?: ProcessEngines }
+  const shared = hostGlobal as { [stateKey]?: ProcessEngines }
   shared[stateKey] ??= new ProcessEngines()
   return shared[stateKey]
 }

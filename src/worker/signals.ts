@@ -1,3 +1,5 @@
+import { hostGlobal, hostProcess } from './host.js'
+
 const signals = ['SIGTERM', 'SIGINT'] as const
 
 /** How long after the re-raised signal a process counts as one that it does not end, such as PID 1 of a container. */
@@ -24,15 +26,15 @@ export class SignalWatch {
     if (this.#mode !== 'off') return
     this.#mode = 'watching'
     for (const signal of signals) this.#listeners.set(signal, () => this.#received(signal))
-    for (const signal of signals) process.prependListener(signal, this.#listeners.get(signal)!)
-    process.on('newListener', this.#keepFirst)
+    for (const signal of signals) hostProcess.prependListener(signal, this.#listeners.get(signal)!)
+    hostProcess.on('newListener', this.#keepFirst)
   }
 
   stop(): void {
     if (this.#mode === 'off') return
     this.#mode = 'off'
-    process.off('newListener', this.#keepFirst)
-    for (const [signal, listener] of this.#listeners) process.off(signal, listener)
+    hostProcess.off('newListener', this.#keepFirst)
+    for (const [signal, listener] of this.#listeners) hostProcess.off(signal, listener)
     this.#listeners.clear()
   }
 
@@ -49,7 +51,7 @@ export class SignalWatch {
   #raise(signal: NodeJS.Signals): void {
     if (this.#mode !== 'draining') return
     this.stop()
-    process.kill(process.pid, signal)
+    hostProcess.kill(hostProcess.pid, signal)
     setTimeout(() => this.start(), survivalMs).unref()
   }
 
@@ -59,25 +61,25 @@ export class SignalWatch {
   readonly #keepFirst = (event: string | symbol): void => {
     const listener = this.#listeners.get(event as NodeJS.Signals)
     if (listener === undefined) return
-    process.nextTick(() => {
-      if (this.#mode === 'off' || process.listeners(event as NodeJS.Signals)[0] === listener) return
-      process.off('newListener', this.#keepFirst)
-      process.off(event, listener)
-      process.prependListener(event as NodeJS.Signals, listener)
-      process.on('newListener', this.#keepFirst)
+    hostProcess.nextTick(() => {
+      if (this.#mode === 'off' || hostProcess.listeners(event as NodeJS.Signals)[0] === listener) return
+      hostProcess.off('newListener', this.#keepFirst)
+      hostProcess.off(event, listener)
+      hostProcess.prependListener(event as NodeJS.Signals, listener)
+      hostProcess.on('newListener', this.#keepFirst)
     })
   }
 }
 
 /** Whether the application itself listens: somebody besides us, and besides the package signal-exit, which waits for us to go. */
 function isAttended(signal: NodeJS.Signals): boolean {
-  return process.listenerCount(signal) - 1 - signalExitListeners() > 0
+  return hostProcess.listenerCount(signal) - 1 - signalExitListeners() > 0
 }
 
 /** Listeners of signal-exit on each signal, versions 4 and 3: it counts its own copies where other copies can see it. */
 function signalExitListeners(): number {
-  const version4 = (globalThis as Record<symbol, unknown>)[Symbol.for('signal-exit emitter')]
-  const version3 = (process as unknown as Record<string, unknown>).__signal_exit_emitter__
+  const version4 = hostGlobal[Symbol.for('signal-exit emitter')]
+  const version3 = (hostProcess as unknown as Record<string, unknown>).__signal_exit_emitter__
   return countOf(version4) + (version3 === version4 ? 0 : countOf(version3))
 }
 

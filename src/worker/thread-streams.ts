@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads'
+import { hostProcess } from './host.js'
 
 /** What is used of thread-stream's main-thread side; pino's transports are such streams. */
 interface ThreadStream {
@@ -26,7 +27,7 @@ export class ThreadStreams {
 
   /** @param ended is told of every worker that ends, whatever it ran */
   constructor(ended: (threadId: number) => void) {
-    process.on('worker', (worker: StreamWorker) => {
+    hostProcess.on('worker', (worker: StreamWorker) => {
       const id = worker.threadId
       if (typeof worker.stream?.deref === 'function') this.#workers.set(id, worker)
       worker.once('exit', () => {

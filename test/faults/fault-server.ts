@@ -90,6 +90,11 @@ export class FaultServer {
     return this.#secure ? `https://localhost:${this.port}` : `http://127.0.0.1:${this.port}`
   }
 
+  /** Close every connection, as servers do with those that have been idle for long. */
+  async hangUp(): Promise<void> {
+    await Promise.all([...this.#sockets].map((socket) => new Promise((done) => socket.once('close', done).destroy())))
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))

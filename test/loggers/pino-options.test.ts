@@ -1,0 +1,123 @@
+import pino, { type LoggerOptions } from 'pino'
+import { describe, expect, it } from 'vitest'
+import { sluicePinoOptions } from '../../src/loggers/pino-options.js'
+import { pinoMapper } from '../../src/records/from-pino.js'
+import { mapPinoLine } from '../../src/records/pino-line.js'
+
+const map = pinoMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
+
+/** pino as JavaScript calls it: its types allow no error behind the message. */
+type LooseLogger = Record<'info' | 'warn' | 'error', (...args: unknown[]) => void>
+
+function pinoLoosely(options: LoggerOptions, lines: string[]): LooseLogger {
+  return pino(sluicePinoOptions(options), { write: (line: string) => void lines.push(line) }) as unknown as LooseLogger
+}
+
+/** The message of the record that a call becomes, without the frames of its stacks. */
+function messageOf(log: (logger: LooseLogger) => void, options: LoggerOptions = {}): string {
+  const lines: string[] = []
+  log(pinoLoosely(options, lines))
+  expect(lines).toHaveLength(1)
+  return mapPinoLine(map, lines[0]!, { arrivedAt: 0 }).fields.message.replace(/(\\n|\n) {4}at [^\n"]+/g, '')
+}
+
+const error = () =>
+  Object.assign(new Error('boom', { cause: Object.assign(new TypeError('inner'), { code: 'E2' }) }), { code: 'E1' })
+const text = 'Error: boom\ncaused by: TypeError: inner\n    {"code":"E2"}'
+
+describe('pino with sluicePinoOptions() keeps an error', () => {
+  it.each<[string, (logger: LooseLogger) => void, string]>([
+    ['as the only argument', (logger) => logger.error(error()), `boom {"err":{"code":"E1"}}\n${text}`],
+    ['before the message', (logger) => logger.error(error(), 'failed'), `failed {"err":{"code":"E1"}}\n${text}`],
+    ['behind the message', (logger) => logger.error('failed', error()), `failed {"err":{"code":"E1"}}\n${text}`],
+    ['in the message', (logger) => logger.error('%s!', error()), `Error: boom! {"err":{"code":"E1"}}\n${text}`],
+    ['behind fields', (logger) => logger.error({ id: 7 }, error()), `boom {"id":7,"err":{"code":"E1"}}\n${text}`],
+    [
+      'behind fields and message',
+      (l) => l.error({ id: 7 }, 'failed', error()),
+      `failed {"id":7,"err":{"code":"E1"}}\n${text}`,
+    ],
+    ['as err', (logger) => logger.error({ err: error() }, 'failed'), `failed {"err":{"code":"E1"}}\n${text}`],
+    ['as error', (logger) => logger.error({ error: error() }, 'failed'), `failed {"error":{"code":"E1"}}\n${text}`],
+  ])('%s', (_, log, message) => {
+    expect(messageOf(log)).toBe(message)
+  })
+
+  it('as any field, and in lists and objects of fields', () => {
+    const message = messageOf((logger) => logger.warn({ first: error(), all: [{ reason: error() }] }, 'two'))
+    const context = JSON.parse(message.slice('two '.length))
+    const whole = {
+      type: 'Error',
+      message: 'boom',
+      code: 'E1',
+      cause: { type: 'TypeError', message: 'inner', code: 'E2' },
+    }
+    expect(context).toMatchObject({ first: whole, all: [{ reason: whole }] })
+  })
+
+  it('and a second one beside it', () => {
+    expect(messageOf((logger) => logger.error(new Error('one'), 'both', new Error('two')))).toBe(
+      'both\nError: one\nError: two',
+    )
+  })
+
+  it('with the members of an aggregate', () => {
+    expect(messageOf((logger) => logger.error(new AggregateError([new Error('one')], 'all')))).toBe(
+      'all\nAggregateError: all\nerror 1 of 1: Error: one',
+    )
+  })
+
+  it('under the key that the application has chosen', () => {
+    const lines: string[] = []
+    pinoLoosely({ errorKey: 'problem' }, lines).error('failed', new Error('boom'))
+    expect(JSON.parse(lines[0]!)).toMatchObject({ msg: 'failed', problem: { message: 'boom' } })
+  })
+})
+
+describe('sluicePinoOptions()', () => {
+  it('leaves lines without errors as they are, and changes nothing of what was logged', () => {
+    const fields = Object.freeze({ a: { b: [1, 2] }, date: new Date(0) })
+    expect(messageOf((logger) => logger.info(fields, 'text %d', 7))).toBe(
+      'text 7 {"a":{"b":[1,2]},"date":"1970-01-01T00:00:00.000Z"}',
+    )
+    const withError = Object.freeze({ list: Object.freeze([new Error('e')]) })
+    messageOf((logger) => logger.info(withError, 'text'))
+    expect(withError.list[0]).toBeInstanceOf(Error)
+  })
+
+  it('runs the serializers, hooks and formatters of the application, too', () => {
+    const levels: number[] = []
+    const message = messageOf(
+      (logger) => logger.info({ user: { name: 'Ann', password: 'p' } }, 'hello', new Error('e')),
+      {
+        serializers: { user: ({ name }) => name, err: () => 'mine' },
+        formatters: { log: (fields) => ({ ...fields, added: 1 }) },
+        hooks: {
+          logMethod(args, method, level) {
+            levels.push(level)
+            method.apply(this, args)
+          },
+        },
+      },
+    )
+    expect(message).toBe('hello {"user":"Ann","err":"mine","added":1}')
+    expect(levels).toEqual([30])
+  })
+
+  it('lets redaction work on errors, too', () => {
+    const failure = Object.assign(new Error('refused'), { config: { token: 'secret' } })
+    const message = messageOf((logger) => logger.error(failure), { redact: ['err.config.token'] })
+    expect(message).toBe('refused {"err":{"config":{"token":"[Redacted]"}}}\nError: refused')
+  })
+
+  it('survives what pino survives', () => {
+    const hostile = {
+      nested: {
+        get bad() {
+          throw new Error('getter')
+        },
+      },
+    }
+    expect(messageOf((logger) => logger.info(hostile, 'odd'))).toMatch(/^odd/)
+  })
+})

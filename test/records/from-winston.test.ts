@@ -4,7 +4,7 @@ import TransportStream from 'winston-transport'
 import type { LogFields } from '../../src/records/encode.js'
 import { type WinstonInfo, winstonMapper } from '../../src/records/from-winston.js'
 
-const arrival = 1_700_000_000_000
+const arrivedAt = 1_700_000_000_000
 const map = winstonMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
 
 /** What winston really hands to a transport, mapped. */
@@ -12,7 +12,7 @@ function logged(log: (logger: winston.Logger) => void, options: winston.LoggerOp
   let fields: LogFields | undefined
   const transport = new TransportStream({
     log(info: WinstonInfo, next: () => void) {
-      fields = map(info, { arrivedAt: arrival }).fields
+      fields = map(info, { arrivedAt, untouched: options.format === undefined }).fields
       next()
     },
   })
@@ -20,20 +20,117 @@ function logged(log: (logger: winston.Logger) => void, options: winston.LoggerOp
   return fields!
 }
 
-describe('a line of winston', () => {
-  it('has its message, level and time of arrival', () => {
-    expect(logged((logger) => logger.info('hello'))).toEqual({ timeStamp: arrival, level: 'info', message: 'hello' })
-  })
+const messageOf = (log: (logger: winston.Logger) => void, options: winston.LoggerOptions = {}) =>
+  logged(log, options).message.replace(/\n {4}at [^\n]+/g, '')
 
-  it('has a clean level under a format that colours', () => {
-    const format = winston.format.combine(winston.format.colorize(), winston.format.simple())
+const { combine, colorize, errors, json, simple, splat, timestamp } = winston.format
+
+/** How winston is called, and the message that comes of it. */
+const golden: Record<
+  string,
+  [log: (logger: winston.Logger) => void, message: string, options?: winston.LoggerOptions][]
+> = {
+  'of fields': [
+    [(logger) => logger.info('hello'), 'hello'],
+    [(logger) => logger.info('order', { id: 7, user: { name: 'Ann' } }), 'order {"id":7,"user":{"name":"Ann"}}'],
+    [(logger) => logger.info('order', { id: 7 }), 'order {"part":"shop","id":7}', { defaultMeta: { part: 'shop' } }],
+    [(logger) => logger.child({ requestId: 'r1' }).info('hello'), 'hello {"requestId":"r1"}'],
+    [(logger) => logger.log({ level: 'info', message: 'one object', id: 7 }), 'one object {"id":7}'],
+    [(logger) => logger.info({ a: 1 } as never), '{"a":1}'],
+    [(logger) => logger.info('paid', { eventId: 'x' }), 'paid {"eventId":"x"}'],
+    [(logger) => logger.info('hello', { timestamp: 'tomorrow' }), 'hello {"timestamp":"tomorrow"}'],
+    [(logger) => logger.info('hello'), 'hello', { format: combine(timestamp({ format: 'HH:mm:ss' }), json()) }],
+  ],
+  'of what comes behind the message': [
+    [(logger) => logger.info('a', 'b', 3), 'a b 3'],
+    [(logger) => logger.info('a', { b: 1 }, { c: 2 }), 'a {"b":1,"c":2}'],
+    [(logger) => logger.info('%s has %d', 'Ann', 3, { c: 2 }), 'Ann has 3 {"c":2}'],
+    [
+      (logger) => logger.info('%s has %d', 'Ann', 3, { c: 2 }),
+      'Ann has 3 {"c":2}',
+      { format: combine(splat(), json()) },
+    ],
+    [(logger) => logger.info('a', { b: 1 }, { c: 2 }), 'a {"b":1,"c":2}', { format: splat() }],
+  ],
+  'of errors': [
+    [(logger) => logger.error(new Error('boom')), 'boom\nError: boom'],
+    [(logger) => logger.error('failed', new Error('boom')), 'failed boom\nError: boom'],
+    [(logger) => logger.error('failed', 'because', new Error('boom')), 'failed because\nError: boom'],
+    [(logger) => logger.error('failed', { id: 7 }, new Error('boom')), 'failed {"id":7}\nError: boom'],
+    [(logger) => logger.error('failed', { err: new Error('boom') }), 'failed\nError: boom'],
+    [(logger) => logger.error('failed', { error: new Error('boom') }), 'failed\nError: boom'],
+    [(logger) => logger.log({ level: 'error', message: new Error('boom') as never }), 'boom\nError: boom'],
+    [
+      (logger) => logger.error('failed', { err: Object.assign(new Error('boom'), { code: 'E1' }) }),
+      'failed {"err":{"code":"E1"}}\nError: boom',
+    ],
+    [
+      (logger) => logger.error('failed', Object.assign(new Error('boom'), { code: 'E1' })),
+      'failed boom {"code":"E1"}\nError: boom',
+    ],
+    [
+      (logger) => logger.error('failed', new Error('boom', { cause: new TypeError('inner') })),
+      'failed boom\nError: boom\ncaused by: TypeError: inner',
+    ],
+    [
+      (logger) => logger.error(new Error('boom', { cause: new TypeError('inner') })),
+      'boom\nError: boom\ncaused by: TypeError: inner',
+      { format: combine(errors({ stack: true, cause: true }), json()) },
+    ],
+    [
+      (logger) => logger.error('failed', new AggregateError([new Error('one')], 'all')),
+      'failed all\nAggregateError: all\nerror 1 of 1: Error: one',
+    ],
+  ],
+}
+
+describe.each(Object.entries(golden))('the message of a line of winston, %s', (_, rows) => {
+  it.each(rows.map(([log, ...rest]) => [String(log).replace(/^\(logger\) => /, ''), log, ...rest] as const))(
+    '%s',
+    (_call, log, message, options) => {
+      expect(messageOf(log, options)).toBe(message)
+    },
+  )
+})
+
+describe('the level of a line of winston', () => {
+  it('is the clean one under a format that colours', () => {
+    const format = combine(colorize(), simple())
     expect(logged((logger) => logger.warn('hello'), { format }).level).toBe('warn')
   })
 
-  it('keeps its metadata and defaultMeta as context', () => {
-    expect(logged((logger) => logger.info('order', { id: 7 }), { defaultMeta: { part: 'shop' } }).message).toBe(
-      'order {"part":"shop","id":7}',
-    )
+  it.each(Object.keys(winston.config.syslog.levels))('is that of syslog: %s', (level) => {
+    const { levels } = winston.config.syslog
+    expect(logged((logger) => logger.log(level, 'm'), { levels, level: 'debug' }).level).toBe(level)
+  })
+
+  it('is a custom one, in lower case', () => {
+    const levels = { Loud: 0, quiet: 1 }
+    expect(logged((logger) => logger.log('Loud', 'm'), { levels, level: 'quiet' }).level).toBe('loud')
+  })
+})
+
+describe('redaction by a format', () => {
+  const redact = winston.format((info) => {
+    for (const key of ['password', 'stack', 'cause']) if (info[key] !== undefined) info[key] = '***'
+    return info
+  })
+
+  it('is respected: what was logged is never read behind it', () => {
+    const format = combine(redact(), json())
+    const all = [
+      messageOf((logger) => logger.info('login', { password: 'secret' }), { format }),
+      messageOf((logger) => logger.info('login', { user: 'Ann' }, { password: 'secret' }), { format }),
+      messageOf((logger) => logger.info('login', 'secret'), { format }),
+      messageOf((logger) => logger.error('failed', new Error('m', { cause: new Error('secret') })), { format }),
+    ]
+    expect(all.filter((message) => message.includes('secret'))).toEqual([])
+  })
+})
+
+describe('a line of winston', () => {
+  it('has its message, level and time of arrival', () => {
+    expect(logged((logger) => logger.info('hello'))).toEqual({ timeStamp: arrivedAt, level: 'info', message: 'hello' })
   })
 
   it('takes the time of a timestamp format', () => {
@@ -74,12 +171,12 @@ describe('a line of winston', () => {
         },
       },
     })
-    expect(map(throwing, { arrivedAt: arrival }).fields.message).toContain('odd')
+    expect(map(throwing, { arrivedAt }).fields.message).toContain('odd')
   })
 
   it('changes nothing of what was logged', () => {
     const info = Object.freeze({ level: 'info', message: 'm', err: Object.freeze(new Error('e')), eventId: 1, a: 1 })
-    expect(() => map(info, { arrivedAt: arrival })).not.toThrow()
+    expect(() => map(info, { arrivedAt })).not.toThrow()
     expect(Object.keys(info)).toEqual(['level', 'message', 'err', 'eventId', 'a'])
   })
 })

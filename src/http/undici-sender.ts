@@ -14,11 +14,18 @@ export interface ConnectionOptions {
   readonly ca?: string | Buffer
 }
 
+/** Where the key for `x-api-key` comes from. */
+export interface KeySource {
+  reveal(): string
+  /** Whether there is another key now than the one that was refused. */
+  renew(refused: string): boolean
+}
+
 export interface UndiciSenderPlan {
   /** Base URL; the paths of the API follow it. */
   readonly url: string
-  /** Gives the key for `x-api-key`, at each request. */
-  readonly apiKey: () => string
+  /** Asked for the key at each request, and for another one when the service has refused it. */
+  readonly apiKey: KeySource
   readonly userAgent: string
   readonly maxConnections: number
   readonly requestTimeoutMs: number
@@ -62,9 +69,14 @@ export class UndiciSender implements Sender {
 
   #post({ path, body, idempotencyKey }: { path: string; body: string; idempotencyKey: string }): Promise<Outcome> {
     return new Promise((resolve) => {
-      const { clock, requestTimeoutMs } = this.#plan
-      const handler = new AnswerHandler({ clock, requestTimeoutMs, resolve })
-      const common = requestHeaders({ apiKey: this.#plan.apiKey(), userAgent: this.#plan.userAgent })
+      const { clock, requestTimeoutMs, userAgent } = this.#plan
+      const apiKey = this.#plan.apiKey.reveal()
+      const handler = new AnswerHandler({
+        clock,
+        requestTimeoutMs,
+        resolve: (outcome) => resolve(this.#afterRenewal(outcome, apiKey)),
+      })
+      const common = requestHeaders({ apiKey, userAgent })
       const headers = { ...common, 'idempotency-key': idempotencyKey }
       try {
         this.#pool.dispatch({ method: 'POST', path, body, headers }, handler)
@@ -72,6 +84,12 @@ export class UndiciSender implements Sender {
         handler.onResponseError(undefined, error as Error)
       }
     })
+  }
+
+  /** A key that was replaced meanwhile is no reason to pause. */
+  #afterRenewal(outcome: Outcome, usedKey: string): Outcome {
+    if (outcome.type !== 'pause' || outcome.status !== 401 || !this.#plan.apiKey.renew(usedKey)) return outcome
+    return { type: 'retry', exchange: 'answered', reason: 'the key has been replaced (401)', backPressure: false }
   }
 
   #path(kind: RecordKind, bucket: string): string {

@@ -10,6 +10,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface Written {
   readonly variable: string
   readonly text: string
+  /** The file that held it. */
+  readonly file?: string
 }
 
 /** What the environment says of one option; empty means unset. A file that cannot be read is a {@link ConfigError}. */
@@ -20,7 +22,9 @@ export function written(option: string, row: OptionRow, environment: Environment
   }
   const path = row.fileVariable === undefined ? undefined : environment[row.fileVariable]
   if (row.fileVariable === undefined || path === undefined || path.trim() === '') return undefined
-  return { variable: row.fileVariable, text: readSecretFile({ option, variable: row.fileVariable, path: path.trim() }) }
+  const file = path.trim()
+  const { fileVariable: variable } = row
+  return { variable, text: readSecretFile({ option, variable, path: file }), file }
 }
 
 /**

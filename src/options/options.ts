@@ -80,6 +80,8 @@ export interface ResolvedOptions
     'apiKey' | 'bucket' | 'logBucket' | 'valueBucket' | 'appVersion' | 'env' | 'level' | 'onError'
   > {
   readonly apiKey: Secret
+  /** The file that the key was read from. */
+  readonly apiKeyFile: string | undefined
   readonly logBucket: string | undefined
   readonly valueBucket: string | undefined
   readonly appVersion: string | undefined

@@ -32,12 +32,14 @@ export function resolve(user: SluiceOptions, { environment, needs }: Surrounding
   refuseUnknown(user)
   const values: Partial<Record<OptionName, unknown>> = {}
   const sources: Partial<Record<OptionName, string>> = {}
+  let apiKeyFile: string | undefined
   for (const name of optionNames) {
     const row = optionTable[name]
     const found = fromUser(name, row, user) ?? fromEnvironment(name, row, environment)
     if (found !== undefined) {
       values[name] = found.value
       sources[name] = found.source
+      if (name === 'apiKey') apiKeyFile = found.file
     } else if (row.default !== undefined) {
       values[name] = row.default
       sources[name] = 'default'
@@ -59,6 +61,7 @@ export function resolve(user: SluiceOptions, { environment, needs }: Surrounding
     ...rest,
     url: String(values.url).replace(/\/+$/, ''),
     apiKey: new Secret(String(apiKey)),
+    apiKeyFile,
     logBucket: values.logBucket ?? bucket,
     valueBucket: values.valueBucket ?? bucket,
   }
@@ -68,6 +71,7 @@ export function resolve(user: SluiceOptions, { environment, needs }: Surrounding
 interface Found {
   readonly value: unknown
   readonly source: string
+  readonly file?: string | undefined
 }
 
 function fromUser(name: OptionName, row: OptionRow, user: SluiceOptions): Found | undefined {
@@ -89,7 +93,7 @@ function fromEnvironment(name: OptionName, row: OptionRow, environment: Environm
   const found = written(name, row, environment)
   if (found === undefined) return undefined
   const checked = readVariable(row.kind, found.text)
-  if (checked.ok) return { value: checked.value, source: found.variable }
+  if (checked.ok) return { value: checked.value, source: found.variable, file: found.file }
   const shown = showable(row, found.text)
   throw new ConfigError({
     code: 'SLUICE_CONFIG_INVALID',

@@ -2,6 +2,7 @@ import type { Ledger } from '../delivery/ledger.js'
 import { processEngines } from '../worker/process-engines.js'
 import { printLine } from '../worker/telling.js'
 import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
+import { trackedBy } from './tracked.js'
 import type { TrackOptions } from './tracker.js'
 
 /** Deadline of `flush` and `close` of the process when none is given: the default of the option `shutdownTimeoutMs`. */
@@ -28,6 +29,18 @@ export function track(eventId: number, options?: TrackOptions): void {
     }
   }
   own.track(eventId, options)
+}
+
+/**
+ * The same function, which records an event each time that it returns, or that the promise which it returns resolves; not when it
+ * throws or rejects.
+ *
+ *     const checkout = tracked(events.upgraded, async (cart: Cart) => { … })
+ *
+ * @throws {TypeError} when `run` is no function
+ */
+export function tracked<Run extends (...args: never[]) => unknown>(eventId: number, run: Run): Run {
+  return trackedBy(track, { eventId, run })
 }
 
 /**

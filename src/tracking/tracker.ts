@@ -1,5 +1,6 @@
 import type { RecordPort } from '../worker/record-port.js'
 import type { EngineLease } from '../worker/shared-engines.js'
+import { isEventId, shown } from './events.js'
 
 export interface TrackOptions {
   /** When it happened. @default now */
@@ -22,7 +23,7 @@ export class Tracker {
    * number or time is counted in `invalid` and told through `onError`, once per kind.
    */
   track(eventId: number, options?: TrackOptions): void {
-    if (!Number.isSafeInteger(eventId) || eventId < 0) {
+    if (!isEventId(eventId)) {
       this.#invalid('eventId', eventId)
       return
     }
@@ -57,12 +58,4 @@ function millisecondsOf(options: TrackOptions): number | undefined {
   } catch {
     return undefined
   }
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string'
-    ? JSON.stringify(value.slice(0, 40))
-    : typeof value === 'number'
-      ? String(value)
-      : typeof value
 }

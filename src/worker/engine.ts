@@ -4,6 +4,7 @@ import { Delivery } from '../delivery/delivery.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { ThreadSender } from '../http/thread-sender.js'
 import { UndiciSender } from '../http/undici-sender.js'
+import { ApiKey } from '../options/api-key.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
 import { type PinoStyle, pinoMapper } from '../records/from-pino.js'
@@ -47,6 +48,7 @@ export class Engine implements RecordPort {
   readonly #encoder: RecordEncoder
   readonly #mapWinston: ReturnType<typeof winstonMapper>
   readonly #pinoMappers = new WeakMap<PinoStyle, ReturnType<typeof pinoMapper>>()
+  readonly #apiKey: ApiKey
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
@@ -55,6 +57,7 @@ export class Engine implements RecordPort {
     this.options = options
     this.lanes = lanesOf(options, kinds)
     this.#handedOver = handedOver
+    this.#apiKey = new ApiKey(options.apiKey, options.apiKeyFile)
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.#encoder = new RecordEncoder({
@@ -89,7 +92,7 @@ export class Engine implements RecordPort {
       keyPrefix: this.id,
       sender: new UndiciSender({
         url,
-        apiKey: () => options.apiKey.reveal(),
+        apiKey: this.#apiKey,
         userAgent,
         maxConnections,
         requestTimeoutMs,
@@ -207,8 +210,9 @@ export class Engine implements RecordPort {
   #endSync(deadline: number): void {
     const { queued, inFlight } = this.stats()
     if (queued + inFlight === 0) return
-    const { url, apiKey, maxConnections, requestTimeoutMs } = this.options
-    const sender = ThreadSender.start({ url, apiKey: apiKey.reveal(), userAgent, maxConnections, requestTimeoutMs })
+    const { url, maxConnections, requestTimeoutMs } = this.options
+    const apiKey = this.#apiKey.reveal()
+    const sender = ThreadSender.start({ url, apiKey, userAgent, maxConnections, requestTimeoutMs })
     if (sender === undefined) return
     this.#delivery.drainSync(sender, { timeoutMs: deadline - performance.now() })
     sender.close()

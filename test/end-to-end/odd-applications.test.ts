@@ -22,7 +22,7 @@ describe('loggers of pino as applications configure them', () => {
       'error: error by name',
       'info: after a hostile line',
       'info: level by name {"a":1}',
-      'info: {"a":1}',
+      'info: {"a":1} {"level":{"toString":1},"time":{"valueOf":1}}',
     ])
   })
 

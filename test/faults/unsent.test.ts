@@ -17,7 +17,7 @@ afterEach(async () => {
 async function outcomeAt(url: string, connection: ConnectionOptions): Promise<Outcome> {
   sender = new UndiciSender({
     url,
-    apiKey: () => 'k',
+    apiKey: { reveal: () => 'k', renew: () => false },
     userAgent: 'sluice/test',
     maxConnections: 2,
     requestTimeoutMs: 1000,

@@ -19,7 +19,7 @@ async function listen(server: Server): Promise<string> {
 function senderTo(url: string, { requestTimeoutMs = 2000 } = {}): UndiciSender {
   const sender = new UndiciSender({
     url,
-    apiKey: () => 'the-key',
+    apiKey: { reveal: () => 'the-key', renew: () => false },
     userAgent: 'sluice/test',
     maxConnections: 4,
     requestTimeoutMs,

@@ -5,6 +5,7 @@ import { createSluice, type Ledger, type Sluice } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
+import { runProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let data: string
@@ -137,4 +138,23 @@ describe('an instance', () => {
     sluice.track(2)
     expect(await sluice.close()).toMatchObject({ accepted: 2, delivered: 1, dropped: { closed: 1 } })
   })
+})
+
+describe('the key', () => {
+  it.each(['worker', 'inline'])(
+    'is nowhere to be seen, in mode %s: neither printed nor told nor in any object',
+    async (mode) => {
+      const key = 'K3y-that-must-not-be-seen'
+      const variables = { ...receiver.variables, SLUICE_API_KEY: key, SLUICE_DEBUG: 'true', SLUICE_MODE: mode }
+      const { code, stdout, stderr } = await runProgram('key-everywhere.js', variables)
+      expect(code).toBe(0)
+      expect(stdout.length).toBeGreaterThan(10_000)
+      expect(stderr).toContain('apiKey="[redacted]" (SLUICE_API_KEY)')
+      expect(stderr).toContain('the key is missing or wrong (401)')
+      const all = (stdout + stderr).split('\n')
+      // The environment is the application's own.
+      expect(all.filter((line) => line.includes(key) && !line.includes('SLUICE_API_KEY'))).toEqual([])
+      expect(stderr).not.toContain(key)
+    },
+  )
 })

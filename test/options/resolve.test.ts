@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/errors/config-error.js'
-import { optionNames, optionTable } from '../../src/options/defaults.js'
+import { type OptionKind, optionNames, optionTable } from '../../src/options/defaults.js'
 import { misspeltVariables } from '../../src/options/environment.js'
 import type { SluiceOptions } from '../../src/options/options.js'
 import { resolve } from '../../src/options/resolve.js'
+import { Secret } from '../../src/options/secret.js'
 
 const destination = { url: 'https://api.example', apiKey: 'secret-key', bucket: 'demo' }
 
@@ -58,6 +59,47 @@ describe('the options', () => {
     })
   })
 
+  /** Two valid values of every kind: as the application gives it, and as a variable says it. */
+  const samples: Record<OptionKind['type'], (kind: never) => [given: unknown, written: string, read: unknown]> = {
+    text: () => ['from the option', 'from-the-variable', 'from-the-variable'],
+    secret: () => ['option-key', 'variable-key', 'variable-key'],
+    url: () => ['https://option.example', 'https://variable.example', 'https://variable.example'],
+    flag: () => [true, 'on', true],
+    integer: ({ min }: OptionKind & { type: 'integer' }) => [min + 2, ` ${min + 3} `, min + 3],
+    choice: ({ values }: OptionKind & { type: 'choice' }) => [values[0], values[1]!, values[1]],
+    function: () => [() => {}, '', undefined],
+  }
+  /** Bounds that must stay in their order while one of them is changed. */
+  const room = { retryBaseMs: 1, retryCapMs: 80_000_000, probeBaseMs: 1, probeCapMs: 80_000_000 }
+
+  it.each(optionNames.filter((name) => optionTable[name].variable !== undefined))(
+    'take %s from the option, else from its variable, else from the default',
+    (name) => {
+      const row = optionTable[name]
+      const [given, text, read] = samples[row.kind.type](row.kind as never)
+      const others: SluiceOptions = { ...destination, ...room, [name]: undefined }
+      const environment = { [row.variable!]: text, ...(name === 'disabled' ? {} : { SLUICE_DISABLED: 'no' }) }
+      const look = (user: SluiceOptions, variables: Record<string, string>) => {
+        const resolution = resolve({ ...others, ...user }, { environment: variables, needs: 'logs' })
+        if (resolution.state === 'off') return { value: true, source: resolution.reason }
+        const options = resolution.options as unknown as Record<string, unknown>
+        const value = name === 'bucket' ? options.logBucket : options[name]
+        return { value: value instanceof Secret ? value.reveal() : value, source: resolution.sources[name] }
+      }
+      const off = name === 'disabled'
+      expect(look({}, environment)).toEqual({ value: read, source: off ? 'disabled' : row.variable })
+      expect(look({ [name]: given }, environment)).toEqual({ value: given, source: off ? 'disabled' : 'option' })
+      if (['url', 'apiKey', 'bucket'].includes(name)) {
+        expect(() => look({}, { [row.variable!]: ' ' })).toThrow(row.variable)
+      } else {
+        const unset = look({}, {})
+        expect(look({}, { [row.variable!]: ' ' })).toEqual(unset)
+        if (row.default !== undefined && !(name in room))
+          expect(unset).toEqual({ value: row.default, source: 'default' })
+      }
+    },
+  )
+
   it('take an empty variable for an unset one', () => {
     expect(resolved({}, { SLUICE_MAX_BATCH: '', SLUICE_APP_NAME: ' ' }).options.maxBatch).toBe(64)
   })
@@ -104,6 +146,30 @@ describe('the options', () => {
 })
 
 describe('a mistake in the configuration', () => {
+  /** A wrong value of every kind, as the application gives it, and as a variable says it. */
+  const wrong: Record<OptionKind['type'], (kind: never) => [given: unknown, written: string | undefined]> = {
+    text: () => [7, undefined],
+    secret: () => ['se cret', 'se cret'],
+    url: () => ['ftp://api.example', 'api.example'],
+    flag: () => ['true', 'maybe'],
+    integer: ({ max }: OptionKind & { type: 'integer' }) => [max + 1, '1.5'],
+    choice: () => ['none of them', 'none of them'],
+    function: () => ['log', undefined],
+  }
+
+  it.each(optionNames)('in %s is told with option, variable and value', (name) => {
+    const row = optionTable[name]
+    const [given, text] = wrong[row.kind.type](row.kind as never)
+    const shown = (value: unknown) => (row.kind.type === 'secret' ? '[redacted]' : value)
+    const byOption = mistake({ ...destination, [name]: given })
+    expect(byOption).toMatchObject({ code: 'SLUICE_CONFIG_INVALID', option: name, value: shown(given) })
+    expect(byOption.message).toMatch(new RegExp(`^option ${name}: expected .+, got `))
+    if (row.variable === undefined || text === undefined) return
+    const byVariable = mistake({ ...destination, [name]: undefined }, { [row.variable]: text })
+    expect(byVariable).toMatchObject({ option: name, variable: row.variable, value: shown(text) })
+    expect(byVariable.message).toMatch(new RegExp(`^${row.variable} \\(option ${name}\\): expected .+, got `))
+  })
+
   it.each<[Record<string, unknown>, Record<string, string>, Partial<ConfigError>]>([
     [{ ...destination, url: 'api.example' }, {}, { option: 'url', value: 'api.example' }],
     [{ ...destination, maxBatch: -1 }, {}, { option: 'maxBatch', value: -1 }],

@@ -20,8 +20,7 @@ import { lowestSeverity, type PinoLevels } from './pino-level.js'
  */
 export function sluicePino(options: SluiceOptions = {}): SluicePinoStream {
   attendProcess()
-  const resolution = configure(options, 'logs')
-  return new SluicePinoStream(resolution.state === 'off' ? undefined : leaseEngine(resolution.options))
+  return new SluicePinoStream(leaseEngine(configure(options, 'logs')))
 }
 
 /** What pino tells a stream of the logger, as an event `message`. */
@@ -48,14 +47,14 @@ export class SluicePinoStream extends EventEmitter {
   lastObj: unknown
   lastMsg: unknown
   lastTime: unknown
-  readonly #lease: EngineLease | undefined
+  readonly #lease: EngineLease
   readonly #kinds = new WeakMap<PinoLevels, LineKind>()
   #config: NonNullable<PinoConfigMessage['config']> = {}
   #levels: PinoLevels | undefined
   #kind: LineKind = { style: sharedStyle({}), lowest: Number.NEGATIVE_INFINITY }
   #ended = false
 
-  constructor(lease: EngineLease | undefined) {
+  constructor(lease: EngineLease) {
     super()
     this.#lease = lease
     this.on('message', (message: PinoConfigMessage) => {
@@ -72,7 +71,6 @@ export class SluicePinoStream extends EventEmitter {
 
   /** Takes a line. Never blocks; true, for there is never a reason to wait. */
   write(line: string): boolean {
-    if (this.#lease === undefined) return true
     const { engine, released } = this.#lease
     try {
       const { lastLevel, lastLogger } = this
@@ -89,16 +87,14 @@ export class SluicePinoStream extends EventEmitter {
 
   /** pino's `logger.flush(callback)`: calls back when what was logged is settled, or after `shutdownTimeoutMs`. */
   flush(callback?: (error?: Error) => void): void {
-    const flushed = this.#lease?.engine.flush() ?? Promise.resolve()
-    void flushed.then(() => callback?.())
+    void this.#lease.engine.flush().then(() => callback?.())
   }
 
   /** Deliver what was logged, and take no more. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
-    const released = this.#lease?.release() ?? Promise.resolve()
-    void released.then(() => {
+    void this.#lease.release().then(() => {
       this.emit('finish')
       this.emit('close')
     })
@@ -113,7 +109,7 @@ export class SluicePinoStream extends EventEmitter {
       const { messageKey, errorKey } = this.#config
       kind = {
         style: sharedStyle({ labels: levels.labels, messageKey, errorKey }),
-        lowest: lowestSeverity(this.#lease?.engine.options.level, levels.values),
+        lowest: lowestSeverity(this.#lease.options.level, levels.values),
       }
       this.#kinds.set(levels, kind)
     }

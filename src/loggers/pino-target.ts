@@ -3,9 +3,12 @@ import build from 'pino-abstract-transport'
 import type { SluiceOptions } from '../options/options.js'
 import { pinoMapper } from '../records/from-pino.js'
 import { mapPinoLine } from '../records/pino-line.js'
+import { capturePort } from '../worker/capture.js'
 import { configure } from '../worker/configure.js'
 import { Engine } from '../worker/engine.js'
+import { IdlePort } from '../worker/idle-port.js'
 import { processEngines } from '../worker/process-engines.js'
+import type { RecordPort } from '../worker/record-port.js'
 import { lowestSeverity, type PinoLevels } from './pino-level.js'
 
 /** Options of the target: they cross into pino's worker, so that none of them can be a function. */
@@ -32,12 +35,11 @@ const unparsed = {}
  */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
   const own = Object.entries(options).filter(([name]) => !addedByPino.has(name))
-  const resolution = configure(Object.fromEntries(own), 'logs')
-  if (resolution.state === 'off') return build((source) => void source.resume(), { expectPinoConfig: true })
-
-  const engine = new Engine(resolution.options, { kinds: ['logs'] })
+  const { state, options: resolved } = configure(Object.fromEntries(own), 'logs')
+  const engine = state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'] })
   processEngines().add(engine)
-  const stream = await build((source) => ship(source, engine), {
+  const port = () => capturePort(resolved) ?? engine
+  const stream = await build((source) => ship(source, port), {
     expectPinoConfig: true,
     metadata: false,
     parse: 'lines',
@@ -49,15 +51,21 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     },
   })
   // pino's `logger.flush(callback)` waits for this where the transport is its only target.
-  const flush = (callback: (error?: Error) => void) => void engine.flush().then(() => callback())
+  const flush = (callback: (error?: Error) => void) =>
+    void port()
+      .flush()
+      .then(() => callback())
   return Object.assign(stream, { flush })
 }
 
-function ship(source: Transform & PinoConfig, engine: Engine): void {
+function ship(source: Transform & PinoConfig, port: () => RecordPort): void {
   const { levels, messageKey, errorKey } = source
-  const map = pinoMapper({ ...engine.options, labels: levels?.labels, messageKey, errorKey })
-  const lowest = lowestSeverity(engine.options.level, levels?.values)
+  const { options } = port()
+  const map = pinoMapper({ ...options, labels: levels?.labels, messageKey, errorKey })
+  const lowest = lowestSeverity(options.level, levels?.values)
   source.on('data', (line: string) => {
+    const engine = port()
+    if (engine instanceof IdlePort) return
     try {
       const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now() })
       if (mapped.severity >= lowest) engine.log(mapped)

@@ -6,6 +6,7 @@ import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records
 import { type Severity, severityOfName } from '../records/level.js'
 import { WrittenLines } from '../records/winston-line.js'
 import { configure } from '../worker/configure.js'
+import { IdlePort } from '../worker/idle-port.js'
 import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
@@ -38,8 +39,8 @@ const transportOptions: ReadonlySet<string> = new Set([
 export class SluiceTransport extends TransportStream {
   declare readonly levels?: Record<string, number>
   declare readonly parent?: { readonly format?: { transform?: unknown } }
-  readonly #lease: EngineLease | undefined
-  readonly #map: ReturnType<typeof winstonMapper> | undefined
+  readonly #lease: EngineLease
+  readonly #map: ReturnType<typeof winstonMapper>
   readonly #level: string | undefined
   readonly #written = new WrittenLines()
   /** Clean names and severities of the levels that have come, by winston's LEVEL. */
@@ -49,8 +50,7 @@ export class SluiceTransport extends TransportStream {
     const [own, theirs] = partition(options)
     const resolution = configure(own, 'logs')
     super(theirs)
-    if (resolution.state === 'off') return
-    this.#lease = leaseEngine(resolution.options)
+    this.#lease = leaseEngine(resolution)
     this.#map = winstonMapper(resolution.options)
     this.#level = resolution.options.level
     // winston ships nothing at all for a level that its logger does not have.
@@ -61,13 +61,15 @@ export class SluiceTransport extends TransportStream {
 
   /** Called by winston for each line. Calls back at once: the line is accepted when it returns. */
   override log(info: WinstonInfo, callback?: () => void): boolean {
-    if (this.#lease !== undefined && this.#map !== undefined) this.#accept(info, this.#lease, this.#map)
+    this.#accept(info)
     callback?.()
     this.emit('logged', info)
     return true
   }
 
-  #accept(info: WinstonInfo, { engine, released }: EngineLease, map: ReturnType<typeof winstonMapper>): void {
+  #accept(info: WinstonInfo): void {
+    const { engine, released } = this.#lease
+    if (engine instanceof IdlePort) return
     try {
       const { level, severity } = this.#levelOf(info)
       if (this.#level !== undefined && !this.#isSevereEnough(level, severity)) return
@@ -79,7 +81,7 @@ export class SluiceTransport extends TransportStream {
       const line = this.#written.of(info)
       if (line === undefined) {
         const untouched = this.format === undefined && isPlainJson(this.parent?.format)
-        engine.log(map(info, { levels: this.levels, arrivedAt, untouched }))
+        engine.log(this.#map(info, { levels: this.levels, arrivedAt, untouched }))
       } else engine.winstonLine(line, { level, severity, arrivedAt })
     } catch (error) {
       engine.unmapped(error)
@@ -107,7 +109,7 @@ export class SluiceTransport extends TransportStream {
     const lowest = severityOfName(wanted)
     if (lowest !== undefined) return severity >= lowest
     const text = `option level (SLUICE_LEVEL): no such level: ${wanted}`
-    this.#lease?.engine.misused('SLUICE_CONFIG_INVALID', text)
+    this.#lease.engine.misused('SLUICE_CONFIG_INVALID', text)
     return true
   }
 
@@ -122,7 +124,7 @@ export class SluiceTransport extends TransportStream {
   }
 
   async #release(): Promise<void> {
-    await this.#lease?.release()
+    await this.#lease.release()
   }
 }
 

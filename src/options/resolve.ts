@@ -11,10 +11,14 @@ import { redacted, Secret } from './secret.js'
 /** Where each option's value came from: `option`, a variable's name, a fallback's name, or `default`. */
 export type Sources = Readonly<Partial<Record<OptionName, string>>>
 
-/** The outcome of reading the configuration: complete options, or the reason why Sluice is off. */
-export type Resolution =
-  | { readonly state: 'on'; readonly options: ResolvedOptions; readonly sources: Sources }
+/**
+ * The outcome of reading the configuration: complete options, and when Sluice is off the reason why. Then nothing is delivered, and the
+ * options name no destination.
+ */
+export type Resolution = { readonly options: ResolvedOptions; readonly sources: Sources } & (
+  | { readonly state: 'on' }
   | { readonly state: 'off'; readonly reason: 'disabled' | 'not-configured' }
+)
 
 export interface Surroundings {
   readonly environment: Environment
@@ -46,26 +50,29 @@ export function resolve(user: SluiceOptions, { environment, needs }: Surrounding
     }
   }
 
-  if (values.disabled === true) return { state: 'off', reason: 'disabled' }
   const destination = ['url', 'apiKey', 'bucket', 'logBucket', 'valueBucket'] as const
-  if (destination.every((name) => values[name] === undefined)) return { state: 'off', reason: 'not-configured' }
+  const unconfigured = destination.every((name) => values[name] === undefined)
+  const off = values.disabled === true ? 'disabled' : unconfigured ? 'not-configured' : undefined
 
   fallBack(values, sources, environment)
-  requireDestination(values, needs)
-  refuseInsecure(values)
+  if (off === undefined) {
+    requireDestination(values, needs)
+    refuseInsecure(values)
+  }
   requireOrder(values, 'retryBaseMs', 'retryCapMs')
   requireOrder(values, 'probeBaseMs', 'probeCapMs')
 
   const { bucket, apiKey, ...rest } = values
   const options = {
     ...rest,
-    url: String(values.url).replace(/\/+$/, ''),
-    apiKey: new Secret(String(apiKey)),
+    url: String(values.url ?? '').replace(/\/+$/, ''),
+    apiKey: new Secret(String(apiKey ?? '')),
     apiKeyFile,
     logBucket: values.logBucket ?? bucket,
     valueBucket: values.valueBucket ?? bucket,
   }
-  return { state: 'on', options: options as unknown as ResolvedOptions, sources }
+  const complete = { options: options as unknown as ResolvedOptions, sources }
+  return off === undefined ? { state: 'on', ...complete } : { state: 'off', reason: off, ...complete }
 }
 
 interface Found {

@@ -1,4 +1,4 @@
-import { emptyLedger, type Ledger } from '../delivery/ledger.js'
+import type { Ledger } from '../delivery/ledger.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../worker/configure.js'
 import type { DrainTime } from '../worker/record-port.js'
@@ -29,8 +29,7 @@ export interface Sluice extends AsyncDisposable {
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
 export function createSluice(options: SluiceOptions = {}): Sluice {
-  const resolution = configure(options, 'values')
-  return resolution.state === 'off' ? idle : new LeasedSluice(leaseEngine(resolution.options))
+  return new LeasedSluice(leaseEngine(configure(options, 'values')))
 }
 
 class LeasedSluice implements Sluice {
@@ -66,14 +65,4 @@ class LeasedSluice implements Sluice {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
-}
-
-/** Sluice when it is off. */
-const idle: Sluice = {
-  track: () => {},
-  tracked: (_eventId, run) => run,
-  flush: async () => emptyLedger,
-  close: async () => emptyLedger,
-  stats: () => emptyLedger,
-  [Symbol.asyncDispose]: async () => {},
 }

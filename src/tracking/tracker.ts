@@ -1,4 +1,3 @@
-import type { RecordPort } from '../worker/record-port.js'
 import type { EngineLease } from '../worker/shared-engines.js'
 import { isEventId, shown } from './events.js'
 
@@ -10,12 +9,10 @@ export interface TrackOptions {
 /** Records occurrences of events: one value record for each call. */
 export class Tracker {
   readonly #lease: EngineLease
-  readonly #engine: RecordPort
   readonly #told = new Set<string>()
 
   constructor(lease: EngineLease) {
     this.#lease = lease
-    this.#engine = lease.engine
   }
 
   /**
@@ -32,17 +29,18 @@ export class Tracker {
       this.#invalid('timeStamp', milliseconds)
       return
     }
-    if (this.#lease.released) this.#engine.refuse('values')
-    else this.#engine.value(eventId, milliseconds)
+    if (this.#lease.released) this.#lease.engine.refuse('values')
+    else this.#lease.engine.value(eventId, milliseconds)
   }
 
   #invalid(what: string, value: unknown): void {
-    this.#engine.invalid()
+    const { engine } = this.#lease
+    engine.invalid()
     const kind = `${what} ${typeof value}`
     if (this.#told.has(kind)) return
     this.#told.add(kind)
     const expected = what === 'eventId' ? 'a whole number from 0' : 'a Date or milliseconds since 1970'
-    this.#engine.misused(
+    engine.misused(
       'SLUICE_INVALID_EVENT',
       `track: expected ${what} to be ${expected}${value === undefined ? '' : `, got ${shown(value)}`}`,
     )

@@ -1,7 +1,9 @@
+import { optionNames } from '../options/defaults.js'
 import { misspeltVariables } from '../options/environment.js'
-import type { SluiceOptions } from '../options/options.js'
+import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { type Resolution, resolve, type Sources } from '../options/resolve.js'
 import type { RecordKind } from '../records/wire.js'
+import { currentCapture } from './capture.js'
 import { firstInProcess } from './once.js'
 import { printLine } from './telling.js'
 
@@ -19,16 +21,17 @@ export function configure(user: SluiceOptions, needs: RecordKind): Resolution {
   const resolution = resolve(user, { environment: process.env, needs })
   if (resolution.state === 'on') {
     if (resolution.options.debug) printResolved(resolution.options, resolution.sources)
-  } else if (resolution.reason === 'not-configured' && firstInProcess('off')) {
+  } else if (resolution.reason === 'not-configured' && currentCapture() === undefined && firstInProcess('off')) {
     printLine('off: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET to ship logs and value events')
   }
   return resolution
 }
 
-function printResolved(options: object, sources: Sources): void {
-  for (const [name, value] of Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1))) {
+function printResolved(options: ResolvedOptions, sources: Sources): void {
+  for (const name of [...optionNames].sort()) {
+    const value = name === 'bucket' ? undefined : options[name]
     if (value === undefined || typeof value === 'function') continue
-    const source = sources[name as keyof Sources] ?? sources.bucket ?? 'default'
-    printLine(`${name}=${JSON.stringify(value)} (${source})`)
+    // What no row of the table says comes from the bucket of both lanes.
+    printLine(`${name}=${JSON.stringify(value)} (${sources[name] ?? sources.bucket ?? 'default'})`)
   }
 }

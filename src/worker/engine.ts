@@ -6,15 +6,11 @@ import { ThreadSender } from '../http/thread-sender.js'
 import { UndiciSender } from '../http/undici-sender.js'
 import { ApiKey } from '../options/api-key.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
-import { type PinoStyle, pinoMapper } from '../records/from-pino.js'
-import { winstonMapper } from '../records/from-winston.js'
-import { type Severity, severityOfNumber, valueSeverity } from '../records/level.js'
-import { mapPinoLine } from '../records/pino-line.js'
-import { inUnit } from '../records/time.js'
-import { mapWinstonLine } from '../records/winston-line.js'
+import { logHead, type MappedLog } from '../records/encode.js'
+import { type Severity, valueSeverity } from '../records/level.js'
 import type { RecordKind } from '../records/wire.js'
 import type { DrainTime, PinoLine, RecordPort, WinstonLine } from './record-port.js'
+import { RecordWriter } from './record-writer.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { packageVersion } from './version.js'
 
@@ -45,9 +41,7 @@ export class Engine implements RecordPort {
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
-  readonly #encoder: RecordEncoder
-  readonly #mapWinston: ReturnType<typeof winstonMapper>
-  readonly #pinoMappers = new WeakMap<PinoStyle, ReturnType<typeof pinoMapper>>()
+  readonly #writer: RecordWriter
   readonly #apiKey: ApiKey
   readonly #logLane: number
   readonly #valueLane: number
@@ -60,15 +54,7 @@ export class Engine implements RecordPort {
     this.#apiKey = new ApiKey(options.apiKey, options.apiKeyFile)
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
-    this.#encoder = new RecordEncoder({
-      appName: options.appName,
-      machineName: options.machineName,
-      ...(options.env === undefined ? {} : { env: options.env }),
-      ...(options.appVersion === undefined ? {} : { appVersion: options.appVersion }),
-      runtimeVersion: options.runtimeVersion,
-      runtime: options.runtime,
-    })
-    this.#mapWinston = winstonMapper(options)
+    this.#writer = new RecordWriter(options)
     const clock = systemClock
     this.#telling = new Telling({
       clock,
@@ -109,26 +95,26 @@ export class Engine implements RecordPort {
     return this.#closing !== undefined
   }
 
-  log({ fields, severity }: MappedLog): void {
-    this.#delivery.accept(this.#logLane, { body: this.#encoder.log(fields), severity })
+  log(mapped: MappedLog): void {
+    this.#delivery.accept(this.#logLane, { body: this.#writer.log(mapped), severity: mapped.severity })
   }
 
   /** Accept a log record of which another thread has written the part that differs. */
   logHead(severity: Severity, head: string): void {
-    const body = this.#encoder.completeLog(head)
+    const body = this.#writer.completeLog(head)
     this.#delivery.accept(this.#logLane, { body, severity, handedOver: this.#handedOver })
   }
 
   winstonLine(line: string, about: WinstonLine): void {
-    this.#mapped(() => mapWinstonLine(this.#mapWinston, line, about))
+    this.#mapped(() => this.#writer.winstonLine(line, about))
   }
 
-  pinoLine(line: string, { style, arrivedAt }: PinoLine): void {
-    this.#mapped(() => mapPinoLine(this.#pinoMapper(style), line, { messageKey: style.messageKey, arrivedAt }))
+  pinoLine(line: string, about: PinoLine): void {
+    this.#mapped(() => this.#writer.pinoLine(line, about))
   }
 
   value(eventId: number, milliseconds: number): void {
-    const body = this.#encoder.value({ eventId, timeStamp: inUnit(milliseconds, this.options.timestampUnit) })
+    const body = this.#writer.value(eventId, milliseconds)
     this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
   }
 
@@ -149,16 +135,7 @@ export class Engine implements RecordPort {
 
   #unreadable(error: unknown): MappedLog {
     this.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
-    return this.#warning('sluice: a line could not be read')
-  }
-
-  #pinoMapper(style: PinoStyle): ReturnType<typeof pinoMapper> {
-    let map = this.#pinoMappers.get(style)
-    if (map === undefined) {
-      map = pinoMapper({ ...this.options, ...style })
-      this.#pinoMappers.set(style, map)
-    }
-    return map
+    return this.#writer.unreadable
   }
 
   refuse(kind: RecordKind): void {
@@ -174,12 +151,7 @@ export class Engine implements RecordPort {
   }
 
   #warn(message: string): void {
-    if (this.#logLane !== -1) this.log(this.#warning(message))
-  }
-
-  #warning(message: string): MappedLog {
-    const timeStamp = inUnit(Date.now(), this.options.timestampUnit)
-    return { fields: { timeStamp, level: 'warn', message }, severity: severityOfNumber(40) }
+    if (this.#logLane !== -1) this.log(this.#writer.warning(message))
   }
 
   stats(): Ledger {

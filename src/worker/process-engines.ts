@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { BroadcastChannel, receiveMessageOnPort, threadId } from 'node:worker_threads'
+import {
+  BroadcastChannel,
+  getEnvironmentData,
+  receiveMessageOnPort,
+  setEnvironmentData,
+  threadId,
+} from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
 import { type LaneName, type LaneReport, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
+import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
+import { type Capture, currentCapture, setCapture } from './capture.js'
 import { hostGlobal } from './host.js'
 import type { RecordPort } from './record-port.js'
 import { ThreadStreams } from './thread-streams.js'
@@ -44,6 +52,8 @@ type Message =
     }
   | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }
+  | { readonly type: 'capture'; readonly active: boolean }
+  | { readonly type: 'captured'; readonly kind: RecordKind; readonly record: LogRecord | ValueRecord }
 
 /**
  * Every engine of the process, as one thread sees it: its own directly, those of other threads (pino's workers) through a
@@ -67,7 +77,13 @@ export class ProcessEngines {
   #pastInvalid = 0
   #leaveSignals = () => {}
 
+  /** Another thread captures: this one hands over to it. */
+  readonly #elsewhere: Capture = {
+    record: (kind, record) => this.#post({ type: 'captured', kind, record }),
+  }
+
   constructor() {
+    if (getEnvironmentData(captureKey) === true) setCapture(this.#elsewhere)
     this.#channel.onmessage = (event) => this.#receive((event as { data: Message }).data)
     ;(this.#channel as unknown as { unref(): void }).unref()
     this.#post({ type: 'who' })
@@ -94,6 +110,23 @@ export class ProcessEngines {
     if (!this.#local.delete(engine.id)) return
     this.#keep(engine)
     this.#post({ type: 'retired', id: engine.id })
+  }
+
+  /** Take the records of every thread of the process from now on. */
+  capture(capture: Capture): void {
+    this.#capture(capture)
+  }
+
+  /** Deliver again, unless another capture has taken over. */
+  endCapture(capture: Capture): void {
+    if (currentCapture() === capture) this.#capture(undefined)
+  }
+
+  #capture(capture: Capture | undefined): void {
+    setCapture(capture)
+    // For threads that are started from here on, and for those that are there.
+    setEnvironmentData(captureKey, capture !== undefined)
+    this.#post({ type: 'capture', active: capture !== undefined })
   }
 
   /** How long the end of the process may wait: the longest that an engine was told; undefined when none is known. */
@@ -203,6 +236,12 @@ export class ProcessEngines {
         return
       case 'retired':
         this.#forget(message.id)
+        return
+      case 'capture':
+        setCapture(message.active ? this.#elsewhere : undefined)
+        return
+      case 'captured':
+        if (currentCapture() !== this.#elsewhere) currentCapture()?.record(message.kind, message.record)
     }
   }
 
@@ -250,6 +289,8 @@ function waited(ms: number): Promise<void> {
 function nameAndState({ kind, bucket, state, connections, depth, lastError }: LaneReport) {
   return { kind, bucket, state, connections, depth, lastError }
 }
+
+const captureKey = 'sluice:capture'
 
 const stateKey = Symbol.for('sluice.process.v1')
 

@@ -1,7 +1,10 @@
 import { isMainThread } from 'node:worker_threads'
 import type { ResolvedOptions } from '../options/options.js'
+import type { Resolution } from '../options/resolve.js'
+import { capturePort, currentCapture } from './capture.js'
 import { Engine } from './engine.js'
 import { HandOff } from './hand-off.js'
+import { IdlePort } from './idle-port.js'
 import { watchLifetime } from './lifetime.js'
 import { firstInProcess } from './once.js'
 import { processEngines } from './process-engines.js'
@@ -18,7 +21,9 @@ const byDestination = new Map<string, Shared>()
 
 /** A user's hold on an engine. The engine closes when the last of its users lets go. */
 export interface EngineLease {
+  /** Where records go now: the engine, nowhere when Sluice is off, or to the test that captures them. */
   readonly engine: RecordPort
+  readonly options: ResolvedOptions
   /** Whether its user has let go: what comes from him now is refused, though others may go on. */
   readonly released: boolean
   /** Flush, and close the engine if nobody else uses it. */
@@ -26,11 +31,61 @@ export interface EngineLease {
 }
 
 /**
- * An engine for these options. Whoever asks with the same options (winston, `track`, several loggers) shares one.
+ * An engine for a configuration. Whoever asks with the same options (winston, `track`, several loggers) shares one.
  * `onError` tells engines apart, for each has one listener.
  */
-export function leaseEngine(options: ResolvedOptions): EngineLease {
-  const key = destinationOf(options)
+export function leaseEngine({ options, state }: Resolution): EngineLease {
+  return state === 'off' ? new IdleLease(options) : new SharedLease(options)
+}
+
+class IdleLease implements EngineLease {
+  readonly options: ResolvedOptions
+  readonly released = false
+  readonly #port: RecordPort
+
+  constructor(options: ResolvedOptions) {
+    this.options = options
+    this.#port = new IdlePort(options)
+  }
+
+  get engine(): RecordPort {
+    return capturePort(this.options) ?? this.#port
+  }
+
+  async release(): Promise<void> {}
+}
+
+class SharedLease implements EngineLease {
+  readonly options: ResolvedOptions
+  readonly #key: string
+  #shared: Shared | undefined
+  #released: Promise<void> | undefined
+
+  constructor(options: ResolvedOptions) {
+    this.options = options
+    this.#key = destinationOf(options)
+    // While a test captures records, no engine is started.
+    if (currentCapture() === undefined) this.#shared = join(this.#key, options)
+  }
+
+  get engine(): RecordPort {
+    const captured = capturePort(this.options)
+    if (captured !== undefined) return captured
+    this.#shared ??= join(this.#key, this.options)
+    return this.#shared.engine
+  }
+
+  get released(): boolean {
+    return this.#released !== undefined
+  }
+
+  release({ timeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<void> {
+    this.#released ??= this.#shared === undefined ? Promise.resolve() : letGo(this.#key, this.#shared, timeoutMs)
+    return this.#released
+  }
+}
+
+function join(key: string, options: ResolvedOptions): Shared {
   let shared = byDestination.get(key)
   if (shared?.engine.closed) {
     processEngines().retire(shared.engine)
@@ -42,19 +97,8 @@ export function leaseEngine(options: ResolvedOptions): EngineLease {
     watchLifetime()
     processEngines().add(shared.engine)
   }
-  const held = shared
-  held.users++
-  let released: Promise<void> | undefined
-  return {
-    engine: held.engine,
-    get released() {
-      return released !== undefined
-    },
-    release({ timeoutMs } = {}) {
-      released ??= letGo(key, held, timeoutMs)
-      return released
-    },
-  }
+  shared.users++
+  return shared
 }
 
 /** Off this thread where that is possible: not in the threads of the application's own workers, nor without the worker's file. */

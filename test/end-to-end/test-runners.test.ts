@@ -58,6 +58,12 @@ describe.each(Object.entries(runners))('tests under %s, which close nothing', (r
     expect(values).toBeGreaterThanOrEqual(unflushed.values)
   })
 
+  it('can capture what they log, and then nothing leaves the process', async () => {
+    const { code, output, ...arrived } = await runTests(runner, { CAPTURE: '1', FLUSH: '1' })
+    expect(output).not.toMatch(complaints)
+    expect({ code, output, ...arrived }).toEqual({ code: 0, output: expect.any(String), logs: 0, values: 0 })
+  })
+
   it('end at once after a flush, with everything delivered', async () => {
     const { code, output, ...arrived } = await runTests(runner, { FLUSH: '1' })
     expect(output).not.toMatch(complaints)

@@ -1,0 +1,59 @@
+import { SluiceError } from '../errors/sluice-error.js'
+import type { LogRecord, ValueRecord } from '../records/wire.js'
+import { attendProcess } from '../worker/attend.js'
+import { processEngines } from '../worker/process-engines.js'
+
+/** The records that a test has captured, oldest first, as the service would have got them. */
+export interface CapturedSluice extends Disposable {
+  readonly logs: readonly LogRecord[]
+  readonly values: readonly ValueRecord[]
+  /** Forget what was captured so far. */
+  clear(): void
+  /** Deliver again. */
+  restore(): void
+}
+
+/**
+ * In tests: take every record of this process in the place of delivery, whatever is configured, and nothing if nothing is. No request
+ * leaves the process. What `track`, winston and `sluicePino()` accept is there at once; lines of pino's target are there after
+ * `await flush()`, for they come from pino's worker.
+ *
+ *     const captured = captureSluice()
+ *     beforeEach(() => captured.clear())
+ *     afterAll(() => captured.restore())
+ *
+ *     signUp('ann')
+ *     expect(captured.values).toContainEqual(expect.objectContaining({ eventId: 1001 }))
+ *
+ * A second call takes over from the first.
+ *
+ * @throws {SluiceError} `SLUICE_CAPTURE_LATE` when records are on their way to the network already
+ */
+export function captureSluice(): CapturedSluice {
+  attendProcess()
+  const { queued, inFlight } = processEngines().stats()
+  if (queued + inFlight > 0) {
+    const message = `captureSluice: ${queued + inFlight} records are on their way to the network already; capture before they are logged`
+    throw new SluiceError('SLUICE_CAPTURE_LATE', message)
+  }
+  const logs: LogRecord[] = []
+  const values: ValueRecord[] = []
+  const capture = {
+    record(kind: 'logs' | 'values', record: LogRecord | ValueRecord): void {
+      if (kind === 'logs') logs.push(record as LogRecord)
+      else values.push(record as ValueRecord)
+    },
+  }
+  processEngines().capture(capture)
+  const restore = () => processEngines().endCapture(capture)
+  return {
+    logs,
+    values,
+    clear() {
+      logs.length = 0
+      values.length = 0
+    },
+    restore,
+    [Symbol.dispose]: restore,
+  }
+}

@@ -12,6 +12,8 @@ afterEach(() => receiver.close())
 
 /** What each example leaves at the receiver. */
 const expected: Readonly<Record<string, { readonly logs: number; readonly values: number }>> = {
+  'events.js': { logs: 0, values: 2 },
+  'pino-errors.js': { logs: 2, values: 0 },
   'pino-in-process.js': { logs: 1, values: 0 },
   'pino.js': { logs: 2, values: 0 },
   'track.js': { logs: 0, values: 2 },

@@ -61,6 +61,11 @@ export class HandOff implements RecordPort {
   #text = ''
   #waitingBytes = 0
   #scheduled = false
+  /** Made once: a closure in `#schedule` would take memory for each record, also when nothing is left to schedule. */
+  readonly #scheduledHandOver = () => {
+    this.#scheduled = false
+    this.#handOver()
+  }
   #closing: Promise<Ledger> | undefined
   /** The ledger of the worker when its thread had ended. */
   #final: Ledger | undefined
@@ -224,12 +229,8 @@ export class HandOff implements RecordPort {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    const handOver = () => {
-      this.#scheduled = false
-      this.#handOver()
-    }
-    if (this.#ending) setTimeout(handOver, endingMs).unref()
-    else queueMicrotask(handOver)
+    if (this.#ending) setTimeout(this.#scheduledHandOver, endingMs).unref()
+    else queueMicrotask(this.#scheduledHandOver)
   }
 
   #drainRing(): void {

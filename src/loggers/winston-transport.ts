@@ -44,7 +44,9 @@ export class SluiceTransport extends TransportStream {
   readonly #level: string | undefined
   readonly #written = new WrittenLines()
   /** Clean names and severities of the levels that have come, by winston's LEVEL. */
-  readonly #known = new Map<unknown, { readonly level: string; readonly severity: Severity }>()
+  readonly #known = new Map<unknown, KnownLevel>()
+  #lastName: unknown
+  #last: KnownLevel | undefined
 
   constructor(options: SluiceTransportOptions = {}) {
     const [own, theirs] = partition(options)
@@ -57,6 +59,23 @@ export class SluiceTransport extends TransportStream {
     this.once('pipe', () => {
       if (this.level !== undefined && this.levels?.[this.level] === undefined) delete this.level
     })
+  }
+
+  /**
+   * A line is settled when `log` returns, so a stream's queue, its turns of `process.nextTick` and its `drain` are only in the way:
+   * what winston pipes in goes straight to winston-transport's `_write`, which sees to `level`, `format`, `silent` and exceptions.
+   * Everything else (a callback, a stream that is corked, busy, ended or destroyed) is left to the stream.
+   */
+  override write(info: unknown, encoding?: unknown, callback?: unknown): boolean {
+    const { _writableState: state } = this as unknown as { _writableState?: StreamState }
+    const plain = encoding === undefined && callback === undefined && typeof info === 'object' && info !== null
+    if (!plain || state === undefined || !isIdle(state)) return this.#writeAsStream(info, encoding, callback)
+    super._write(info, 'utf8', settled)
+    return true
+  }
+
+  #writeAsStream(...all: unknown[]): boolean {
+    return (super.write as (...all: unknown[]) => boolean).apply(this, all)
   }
 
   /** Called by winston for each line. Calls back at once: the line is accepted when it returns. */
@@ -88,15 +107,19 @@ export class SluiceTransport extends TransportStream {
     }
   }
 
-  #levelOf(info: WinstonInfo): { readonly level: string; readonly severity: Severity } {
+  #levelOf(info: WinstonInfo): KnownLevel {
     const name = info[LEVEL]
+    if (name === this.#lastName && this.#last !== undefined) return this.#last
     let known = this.#known.get(name)
     if (known === undefined) {
       const level = levelOf(info)
       known = { level, severity: severityIn(this.levels, level) }
       // Names of levels are few; whatever else comes is not remembered.
-      if (typeof name === 'string' && this.#known.size < 100) this.#known.set(name, known)
+      if (typeof name !== 'string' || this.#known.size >= 100) return known
+      this.#known.set(name, known)
     }
+    this.#lastName = name
+    this.#last = known
     return known
   }
 
@@ -134,6 +157,24 @@ function isPlainJson(format: { transform?: unknown } | undefined): boolean {
 }
 
 const plainJson = logform.format.json()
+interface KnownLevel {
+  readonly level: string
+  readonly severity: Severity
+}
+
+/** What is read here of the state of readable-stream's `Writable`. */
+interface StreamState {
+  readonly length: number
+  readonly corked: number
+  readonly ending: boolean
+  readonly destroyed: boolean
+}
+
+function isIdle({ length, corked, ending, destroyed }: StreamState): boolean {
+  return length === 0 && corked === 0 && !ending && !destroyed
+}
+
+function settled(): void {}
 
 function partition(options: SluiceTransportOptions): [SluiceOptions, TransportStream.TransportStreamOptions] {
   const entries = Object.entries(options)

@@ -58,6 +58,30 @@ describe('an application that logs with winston', () => {
     expect(await receiver.logs()).toHaveLength(2)
   })
 
+  it('is a stream like others for those who write to it themselves', async () => {
+    const transport = new SluiceTransport({
+      ...receiver.options,
+      format: winston.format((info) => (info.message === 'not this' ? false : info))(),
+    })
+    const logger = winston.createLogger({ transports: [transport] })
+    const write = (message: string, ...rest: [(() => void)?]) =>
+      transport.write({ level: 'info', [Symbol.for('level')]: 'info', message }, ...(rest as []))
+    await new Promise<void>((resolve) => void write('with a callback', resolve))
+    transport.cork()
+    write('corked')
+    transport.uncork()
+    write('not this')
+    transport.silent = true
+    write('nor this')
+    transport.silent = false
+    write('last')
+    await ended(logger)
+    const failed = new Promise<Error & { code?: string }>((resolve) => void transport.once('error', resolve))
+    write('after the end')
+    expect((await failed).code).toBe('ERR_STREAM_WRITE_AFTER_END')
+    expect((await receiver.logs()).map(({ message }) => message)).toEqual(['with a callback', 'corked', 'last'])
+  })
+
   it('counts a line that the service refuses as rejected, tells why, and delivers the others', async () => {
     const told: string[] = []
     const transport = new SluiceTransport({

@@ -12,7 +12,8 @@ import type { RecordKind } from '../records/wire.js'
 export class HandOffAccount {
   /** `track` calls with a bad number. */
   invalid = 0
-  readonly #lanes: readonly LaneName[]
+  readonly #logLane: number
+  readonly #valueLane: number
   /** By lane: records taken in and not handed over yet, and records handed to the present worker. */
   readonly #pending: number[]
   readonly #handed: number[]
@@ -21,7 +22,8 @@ export class HandOffAccount {
   readonly #past: LaneReport[] = []
 
   constructor(lanes: readonly LaneName[]) {
-    this.#lanes = lanes
+    this.#logLane = lanes.findIndex(({ kind }) => kind === 'logs')
+    this.#valueLane = lanes.findIndex(({ kind }) => kind === 'values')
     this.#pending = lanes.map(() => 0)
     this.#handed = lanes.map(() => 0)
     this.#dropped = lanes.map(() => new Map())
@@ -29,7 +31,7 @@ export class HandOffAccount {
 
   /** The lane of a kind; -1 where the configuration has no bucket for it. */
   laneOf(kind: RecordKind): number {
-    return this.#lanes.findIndex((lane) => lane.kind === kind)
+    return kind === 'logs' ? this.#logLane : this.#valueLane
   }
 
   took(lane: number): void {
@@ -39,9 +41,9 @@ export class HandOffAccount {
   /** All that was taken in is handed over now; the answer is its number. */
   handOver(): number {
     let records = 0
-    for (const [lane, count] of this.#pending.entries()) {
-      records += count
-      this.#handed[lane]! += count
+    for (let lane = 0; lane < this.#pending.length; lane++) {
+      records += this.#pending[lane]!
+      this.#handed[lane]! += this.#pending[lane]!
       this.#pending[lane] = 0
     }
     return records

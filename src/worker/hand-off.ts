@@ -24,6 +24,7 @@ import {
   winstonStart,
 } from './frames.js'
 import { HandOffAccount } from './hand-off-account.js'
+import { OutgoingText } from './outgoing-text.js'
 import type { WorkerMessage } from './protocol.js'
 import type { DrainTime, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
@@ -32,8 +33,8 @@ import { WorkerLink } from './worker-link.js'
 
 /** How often a process that is about to end hands over, should it live on. */
 const endingMs = 50
-/** Text that is handed over at once: what is joined further costs more in garbage than a write does. */
-const longTextBytes = 16_384
+/** What is handed over at once, though the code that logs has not returned. */
+const longTextBytes = 32_768
 /** Workers that may die before delivery goes on in this thread. */
 const maxWorkers = 2
 
@@ -58,7 +59,7 @@ export class HandOff implements RecordPort {
   #link: WorkerLink | undefined
   #inline: Engine | undefined
   #workers = 0
-  #text = ''
+  readonly #text = new OutgoingText()
   #waitingBytes = 0
   #scheduled = false
   /** Made once: a closure in `#schedule` would take memory for each record, also when nothing is left to schedule. */
@@ -182,7 +183,7 @@ export class HandOff implements RecordPort {
   }
 
   #ask({ request, mode, timeoutMs }: DrainRequest): void {
-    if (this.#inline === undefined) this.#link!.write(drainFrame(mode, { request, timeoutMs }), 0)
+    if (this.#inline === undefined) this.#link!.write(Buffer.from(drainFrame(mode, { request, timeoutMs })), 0)
     else void this.#inline[mode]({ timeoutMs }).then(() => this.#drains.answered(request))
   }
 
@@ -195,7 +196,7 @@ export class HandOff implements RecordPort {
       this.#drop(kind, 'hand-off-full')
       return
     }
-    this.#text += text
+    this.#text.append(text)
     this.#account.took(this.#account.laneOf(kind))
     if (this.#text.length > longTextBytes) this.#handOver()
     else this.#schedule()
@@ -205,7 +206,7 @@ export class HandOff implements RecordPort {
     const known = this.#styles.indexOf(style)
     if (known !== -1) return known
     const number = this.#styles.push(style) - 1
-    this.#text += styleFrame(number, style)
+    this.#text.append(styleFrame(number, style))
     return number
   }
 
@@ -240,7 +241,7 @@ export class HandOff implements RecordPort {
       const text = valueFrame(eventId, milliseconds)
       if (!this.#hasRoom(text.length)) this.#drop('values', 'hand-off-full')
       else {
-        this.#text += text
+        this.#text.append(text)
         this.#account.took(lane)
       }
     })
@@ -250,11 +251,9 @@ export class HandOff implements RecordPort {
   #handOver(): void {
     if (this.#inline !== undefined) return
     this.#drainRing()
-    if (this.#text === '' || this.#link === undefined) return
-    const text = this.#text
+    if (this.#text.length === 0 || this.#link === undefined) return
     const records = this.#account.handOver()
-    this.#text = ''
-    this.#link.write(text, records)
+    this.#link.write(this.#text.take(), records)
     this.#waitingBytes = this.#link.waitingBytes
   }
 
@@ -287,8 +286,9 @@ export class HandOff implements RecordPort {
     else {
       const untaken = this.#leaveWorker(reason, 'starting it again')
       this.#startWorker()
+      const unsent = this.#text.take().toString()
       const styles = this.#styles.map((style, number) => styleFrame(number, style))
-      this.#text = [...styles, ...untaken.map((line) => line + lineEnd), this.#text].join('')
+      this.#text.append([...styles, ...untaken.map((line) => line + lineEnd), unsent].join(''))
       for (const line of untaken) this.#account.took(this.#account.laneOf(isValue(line) ? 'values' : 'logs'))
       this.#handOver()
     }
@@ -301,10 +301,9 @@ export class HandOff implements RecordPort {
     this.#link = undefined
     const engine = new Engine(this.options)
     this.#inline = engine
-    for (const line of [...untaken, ...this.#text.split(lineEnd)]) {
+    for (const line of [...untaken, ...this.#text.take().toString().split(lineEnd)]) {
       if (isRecord(line)) deliverFrame(engine, readFrame(line), this.#styles)
     }
-    this.#text = ''
     this.#ring.drain((eventId, milliseconds) => engine.value(eventId, milliseconds))
     return engine
   }

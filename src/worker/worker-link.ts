@@ -91,12 +91,10 @@ export class WorkerLink {
     return this.#bytes
   }
 
-  /** Hand over whole lines, `records` of which carry one. */
-  write(text: string, records: number): void {
+  /** Hand over whole lines, `records` of which carry one. The bytes must not change: they are kept, and thread-stream holds them. */
+  write(bytes: Buffer, records: number): void {
     if (this.#over) return
     this.#handed += records
-    // The same bytes that thread-stream holds, outside the heap: text that waits would be moved about by the garbage collector.
-    const bytes = Buffer.from(text)
     this.#bytes += bytes.length
     this.#kept.push({ bytes, end: this.#handed })
     this.#stream.write(bytes as unknown as string)
@@ -119,7 +117,7 @@ export class WorkerLink {
     const { starting, reading } = workerStates
     if (Atomics.wait(this.#state, 0, starting, startPatienceMs) === 'timed-out') return undefined
     if (!this.#pulse.isFelt(pulsePatienceMs)) return undefined
-    this.write(drainFrame('close', { request: 0, timeoutMs }), 0)
+    this.write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })), 0)
     this.#over = true
     this.#pulse.stop()
     try {
@@ -148,7 +146,7 @@ export class WorkerLink {
   #forgetTaken(taken: number): void {
     let gone = 0
     while (gone < this.#kept.length && this.#kept[gone]!.end <= taken) this.#bytes -= this.#kept[gone++]!.bytes.length
-    this.#kept.splice(0, gone)
+    if (gone > 0) this.#kept.splice(0, gone)
   }
 }
 

@@ -23,8 +23,11 @@ export class WrittenLines {
   /** The line, if it says all that `info` does; else undefined. */
   of(info: WinstonInfo): string | undefined {
     const line = info[MESSAGE]
-    if (!this.#trusted || typeof line !== 'string' || !looksWhole(line) || !isFlat(info)) return undefined
-    if (this.#compared < trials || ++this.#seen % sampleEvery === 0) {
+    if (!this.#trusted || typeof line !== 'string' || !looksWhole(line) || !isWrittenWhole(info)) return undefined
+    const compare = this.#compared < trials || ++this.#seen % sampleEvery === 0
+    // JSON without a bracket inside has no object in it; only a format that keeps objects back is caught by looking at the fields.
+    if ((compare || mayHideSomething(line)) && !isFlat(info)) return undefined
+    if (compare) {
       this.#compared++
       this.#trusted = saysAll(line, info)
       if (!this.#trusted) return undefined
@@ -44,28 +47,32 @@ export function mapWinstonLine(
 }
 
 function looksWhole(line: string): boolean {
-  return line.charCodeAt(0) === openBrace && line.charCodeAt(line.length - 1) === closeBrace && !line.includes('\n')
+  return (
+    line.charCodeAt(0) === openBrace && line.charCodeAt(line.length - 1) === closeBrace && line.indexOf('\n') === -1
+  )
 }
 
-/** Whether JSON loses nothing of it: no objects (errors among them), no numbers that it does not know. */
-function isFlat(info: WinstonInfo): boolean {
+/** JSON of an object, or of a number that it does not know. What it leaves out (functions, symbols) winston itself shows nowhere. */
+function mayHideSomething(line: string): boolean {
+  return line.indexOf('{', 1) !== -1 || line.indexOf('[', 1) !== -1 || line.indexOf(':null') !== -1
+}
+
+/** Whether the line has no more to it than its fields: winston lays one object of them among the line's own, and nothing else. */
+function isWrittenWhole(info: WinstonInfo): boolean {
   if (info instanceof Error) return false
-  for (const key in info) {
-    const value = info[key]
-    switch (typeof value) {
-      case 'string':
-      case 'boolean':
-        break
-      case 'number':
-        if (!Number.isFinite(value)) return false
-        break
-      default:
-        if (value !== null) return false
-    }
-  }
-  // Besides one object of fields, which winston has laid among the others, there may be something that is not in the line.
   const splat = info[SPLAT]
   return !Array.isArray(splat) || splat.length === 0 || (splat.length === 1 && isFields(splat[0]))
+}
+
+/** Whether JSON loses nothing of it: no objects, no numbers that it does not know. */
+function isFlat(info: WinstonInfo): boolean {
+  for (const key in info) {
+    const value = info[key]
+    const type = typeof value
+    if (type === 'string' || type === 'boolean' || value === null) continue
+    if (type !== 'number' || !Number.isFinite(value)) return false
+  }
+  return true
 }
 
 function isFields(value: unknown): boolean {

@@ -56,6 +56,20 @@ describe('a line that winston’s json format has written', () => {
     expect(recognised(combine(errors({ stack: true }), json()), log)).toEqual([undefined])
   })
 
+  it('is one line among thousands when something in it has an inside', () => {
+    const lines = recognised(json(), (logger) => {
+      for (let number = 0; number < 100; number++) logger.info('flat', { number })
+      logger.info('nested', { user: { id: 1 } })
+      logger.info('listed', { ids: [] })
+      logger.error('failed', { err: new Error('boom') })
+      logger.info('extra', { number: 1 }, new Error('boom'))
+      logger.info('brackets in text: {} []', { number: 1 })
+      logger.info('flat again', { at: new Date(0), big: 1n, odd: Number.NaN })
+    })
+    expect(lines.slice(0, 100)).not.toContain(undefined)
+    expect(lines.slice(100).map((line) => line !== undefined)).toEqual([false, false, false, false, true, true])
+  })
+
   it.each<[string, winston.Logform.Format]>([
     ['prints less than was logged', printf(({ message }) => `{"message":${JSON.stringify(message)}}`)],
     ['prints other values', printf(({ level }) => `{"level":"${level}","message":"hidden","number":0}`)],

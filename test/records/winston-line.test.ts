@@ -64,10 +64,11 @@ describe('a line that winston’s json format has written', () => {
       logger.error('failed', { err: new Error('boom') })
       logger.info('extra', { number: 1 }, new Error('boom'))
       logger.info('brackets in text: {} []', { number: 1 })
-      logger.info('flat again', { at: new Date(0), big: 1n, odd: Number.NaN })
+      logger.info('a number that JSON does not know', { odd: Number.NaN })
+      logger.info('flat again', { at: new Date(0), big: 1n })
     })
     expect(lines.slice(0, 100)).not.toContain(undefined)
-    expect(lines.slice(100).map((line) => line !== undefined)).toEqual([false, false, false, false, true, true])
+    expect(lines.slice(100).map((line) => line !== undefined)).toEqual([false, false, false, false, true, false, true])
   })
 
   it.each<[string, winston.Logform.Format]>([

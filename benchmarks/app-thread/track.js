@@ -25,6 +25,12 @@ printPerCall(
   '≤ 1.5',
 )
 
+// In a burst that fills the ring, calls hand over what it holds: what a microtask does otherwise, once for each turn.
+const { 'track(1001)': burst } = await comparePerCall(contestants, { calls: 200_000, rounds: 5, between: settled })
+process.stdout.write(
+  `  ${'the same with the hand-over, in one burst'.padEnd(44)}${burst?.nanoseconds.toFixed(0).padStart(10)}\n`,
+)
+
 // The code is optimised by now. A window in which the garbage collector ran is an outlier that the median leaves out.
 process.stdout.write(`  ${'allocated'.padEnd(44)}${'bytes'.padStart(10)}${''.padStart(8)}   (budget none of its own)\n`)
 for (const [name, run] of Object.entries(contestants)) {

@@ -37,8 +37,11 @@ export function styleFrame(number: number, style: PinoStyle): string {
 
 export const lineEnd = '\n'
 
-export function valueFrame(eventId: number, milliseconds: number): string {
-  return `v${eventId},${milliseconds}\n`
+/** A value: its start, the number of its event, and its end with the time. */
+export const valueStart = 'v'
+
+export function valueEnd(milliseconds: number): string {
+  return `,${milliseconds}\n`
 }
 
 /** A drain travels with the records, so that it comes after all that was handed over before it. */

@@ -3,26 +3,14 @@ import { systemClock } from '../delivery/clock.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { logHead, type MappedLog } from '../records/encode.js'
-import type { PinoStyle } from '../records/from-pino.js'
+import type { MappedLog } from '../records/encode.js'
 import { severityOfNumber } from '../records/level.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { Engine, lanesOf } from './engine.js'
-import {
-  deliverFrame,
-  drainFrame,
-  isRecord,
-  isValue,
-  lineEnd,
-  logFrame,
-  pinoStart,
-  readFrame,
-  styleFrame,
-  valueFrame,
-  winstonStart,
-} from './frames.js'
+import { FrameWriter } from './frame-writer.js'
+import { deliverFrame, drainFrame, isRecord, isValue, lineEnd, readFrame } from './frames.js'
 import { HandOffAccount } from './hand-off-account.js'
 import { OutgoingText } from './outgoing-text.js'
 import type { WorkerMessage } from './protocol.js'
@@ -35,6 +23,8 @@ import { WorkerLink } from './worker-link.js'
 const endingMs = 50
 /** What is handed over at once, though the code that logs has not returned. */
 const longTextBytes = 32_768
+/** Characters of a value's frame, at most: two whole numbers and three signs. */
+const maxValueFrame = 40
 /** Workers that may die before delivery goes on in this thread. */
 const maxWorkers = 2
 
@@ -60,6 +50,7 @@ export class HandOff implements RecordPort {
   #inline: Engine | undefined
   #workers = 0
   readonly #text = new OutgoingText()
+  readonly #frames = new FrameWriter((frame) => this.#text.append(frame))
   #waitingBytes = 0
   #scheduled = false
   /** Made once: a closure in `#schedule` would take memory for each record, also when nothing is left to schedule. */
@@ -71,11 +62,6 @@ export class HandOff implements RecordPort {
   /** The ledger of the worker when its thread had ended. */
   #final: Ledger | undefined
   #ending = false
-  /** Of the loggers whose lines come by `pinoLine`, by number. */
-  readonly #styles: PinoStyle[] = []
-  #startedAt = 0
-  #startedLevel = ''
-  #start = ''
 
   constructor(options: ResolvedOptions) {
     this.options = options
@@ -96,17 +82,17 @@ export class HandOff implements RecordPort {
 
   log(mapped: MappedLog): void {
     if (this.#inline !== undefined) this.#inline.log(mapped)
-    else this.#append('logs', logFrame(mapped.severity, logHead(mapped.fields)))
+    else this.#append('logs', this.#frames.log(mapped))
   }
 
   winstonLine(line: string, about: WinstonLine): void {
     if (this.#inline !== undefined) this.#inline.winstonLine(line, about)
-    else this.#append('logs', this.#winstonStart(about) + line + lineEnd)
+    else this.#append('logs', this.#frames.winston(line, about))
   }
 
   pinoLine(line: string, about: PinoLine): void {
     if (this.#inline !== undefined) this.#inline.pinoLine(line, about)
-    else this.#append('logs', pinoStart(this.#styleNumber(about.style), about.arrivedAt) + line + lineEnd)
+    else this.#append('logs', this.#frames.pino(line, about))
   }
 
   value(eventId: number, milliseconds: number): void {
@@ -202,24 +188,6 @@ export class HandOff implements RecordPort {
     else this.#schedule()
   }
 
-  #styleNumber(style: PinoStyle): number {
-    const known = this.#styles.indexOf(style)
-    if (known !== -1) return known
-    const number = this.#styles.push(style) - 1
-    this.#text.append(styleFrame(number, style))
-    return number
-  }
-
-  /** What stands before a line of winston: the same for all lines of one level within a millisecond. */
-  #winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
-    if (arrivedAt !== this.#startedAt || level !== this.#startedLevel) {
-      this.#startedAt = arrivedAt
-      this.#startedLevel = level
-      this.#start = winstonStart({ level, severity, arrivedAt })
-    }
-    return this.#start
-  }
-
   #hasRoom(bytes: number): boolean {
     const { maxQueueBytes } = this.options
     if (this.#waitingBytes + this.#text.length + bytes <= maxQueueBytes) return true
@@ -237,12 +205,14 @@ export class HandOff implements RecordPort {
   #drainRing(): void {
     if (this.#ring.length === 0) return
     const lane = this.#account.laneOf('values')
+    const roomy = this.#hasRoom(this.#ring.length * maxValueFrame)
     this.#ring.drain((eventId, milliseconds) => {
-      const text = valueFrame(eventId, milliseconds)
-      if (!this.#hasRoom(text.length)) this.#drop('values', 'hand-off-full')
+      const text = this.#frames.value(eventId, milliseconds)
+      if (!roomy && !this.#hasRoom(text.length)) this.#drop('values', 'hand-off-full')
       else {
         this.#text.append(text)
         this.#account.took(lane)
+        if (this.#text.length > longTextBytes) this.#send()
       }
     })
   }
@@ -251,6 +221,10 @@ export class HandOff implements RecordPort {
   #handOver(): void {
     if (this.#inline !== undefined) return
     this.#drainRing()
+    this.#send()
+  }
+
+  #send(): void {
     if (this.#text.length === 0 || this.#link === undefined) return
     const records = this.#account.handOver()
     this.#link.write(this.#text.take(), records)
@@ -287,8 +261,7 @@ export class HandOff implements RecordPort {
       const untaken = this.#leaveWorker(reason, 'starting it again')
       this.#startWorker()
       const unsent = this.#text.take().toString()
-      const styles = this.#styles.map((style, number) => styleFrame(number, style))
-      this.#text.append([...styles, ...untaken.map((line) => line + lineEnd), unsent].join(''))
+      this.#text.append([this.#frames.allStyles(), ...untaken.map((line) => line + lineEnd), unsent].join(''))
       for (const line of untaken) this.#account.took(this.#account.laneOf(isValue(line) ? 'values' : 'logs'))
       this.#handOver()
     }
@@ -302,7 +275,7 @@ export class HandOff implements RecordPort {
     const engine = new Engine(this.options)
     this.#inline = engine
     for (const line of [...untaken, ...this.#text.take().toString().split(lineEnd)]) {
-      if (isRecord(line)) deliverFrame(engine, readFrame(line), this.#styles)
+      if (isRecord(line)) deliverFrame(engine, readFrame(line), this.#frames.styles)
     }
     this.#ring.drain((eventId, milliseconds) => engine.value(eventId, milliseconds))
     return engine

@@ -1,4 +1,4 @@
-/** Values that fit, a megabyte in all; drained when half full, or when the code that tracks has returned. */
+/** Values that fit, a megabyte in all; drained when half full, in a few milliseconds, or when the code that tracks has returned. */
 const capacity = 65_536
 
 /** Numbers and times of `track` calls, in memory that is allocated once. */

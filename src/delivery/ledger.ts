@@ -82,6 +82,12 @@ export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger
   return { ...(counts as Record<PlainCount, number>), dropped: dropped as Counts['dropped'], invalid, lanes }
 }
 
+/** A lane whose engine is gone: nothing more will come of what it held. */
+export function givenUp(lane: LaneReport): LaneReport {
+  const shutdown = lane.dropped.shutdown + lane.queued + lane.inFlight
+  return { ...lane, queued: 0, inFlight: 0, state: 'closed', dropped: { ...lane.dropped, shutdown } }
+}
+
 /** Records given up, for any reason. */
 export function droppedTotal({ dropped }: Pick<Counts, 'dropped'>): number {
   return dropReasons.reduce((sum, reason) => sum + dropped[reason], 0)

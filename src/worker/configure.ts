@@ -29,9 +29,11 @@ export function configure(user: SluiceOptions, needs: RecordKind): Resolution {
 
 function printResolved(options: ResolvedOptions, sources: Sources): void {
   for (const name of [...optionNames].sort()) {
-    const value = name === 'bucket' ? undefined : options[name]
-    if (value === undefined || typeof value === 'function') continue
-    // What no row of the table says comes from the bucket of both lanes.
-    printLine(`${name}=${JSON.stringify(value)} (${sources[name] ?? sources.bucket ?? 'default'})`)
+    if (name === 'bucket') continue
+    const value = options[name]
+    const shown = value === undefined ? 'none' : typeof value === 'function' ? 'function' : JSON.stringify(value)
+    // What no row of the table says of a lane comes from the bucket of both.
+    const fallback = name.endsWith('Bucket') ? sources.bucket : undefined
+    printLine(`${name}=${shown} (${sources[name] ?? fallback ?? 'default'})`)
   }
 }

@@ -1,5 +1,6 @@
 import {
   type DropReason,
+  givenUp,
   type LaneName,
   type LaneReport,
   type Ledger,
@@ -82,11 +83,6 @@ export class HandOffAccount {
     const lanes = ledger.lanes.map((lane, index) => withDrops(lane, this.#dropped[index]!))
     return sumLedger([...this.#past, ...lanes], ledger.invalid + this.invalid)
   }
-}
-
-function givenUp(lane: LaneReport): LaneReport {
-  const shutdown = lane.dropped.shutdown + lane.queued + lane.inFlight
-  return { ...lane, queued: 0, inFlight: 0, state: 'closed', dropped: { ...lane.dropped, shutdown } }
 }
 
 function withDrops(lane: LaneReport, drops: ReadonlyMap<DropReason, number>): LaneReport {

@@ -7,11 +7,12 @@ import {
   threadId,
 } from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
-import { type LaneName, type LaneReport, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
+import { givenUp, type LaneName, type LaneReport, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
 import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
 import { type Capture, currentCapture, setCapture } from './capture.js'
 import { hostGlobal } from './host.js'
 import type { RecordPort } from './record-port.js'
+import { printLine } from './telling.js'
 import { ThreadStreams } from './thread-streams.js'
 
 /** What every engine can do for the process, whichever thread and whichever copy of this package it lives in. */
@@ -260,7 +261,16 @@ export class ProcessEngines {
 
   #threadEnded(thread: number): void {
     this.#catchUp()
-    for (const [id, engine] of this.#remote) if (engine.threadId === thread) this.#forget(id)
+    for (const [id, engine] of this.#remote) {
+      if (engine.threadId !== thread) continue
+      // pino's worker ends, too, when its logger is garbage.
+      const { lanes, invalid, queued, inFlight } = engine.stats()
+      const ledger = sumLedger(lanes.map(givenUp), invalid)
+      this.#remote.set(id, { ...engine, stats: () => ledger })
+      const lost = queued + inFlight
+      if (lost > 0) printLine(`${lost} record${lost === 1 ? '' : 's'} lost: the worker that delivered them has ended`)
+      this.#forget(id)
+    }
   }
 
   #keep(engine: Figures): void {

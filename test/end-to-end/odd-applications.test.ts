@@ -2,6 +2,7 @@ import { createSluice, type Sluice } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
+import { optionNames } from '../../src/options/defaults.js'
 import { FaultServer } from '../faults/fault-server.js'
 import { runProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
@@ -92,6 +93,20 @@ describe('the end of a process', () => {
     await server.close()
   })
 
+  it('shows every option with its source with SLUICE_DEBUG', async () => {
+    const variables = { ...receiver.variables, SLUICE_DEBUG: 'true', SLUICE_MAX_BATCH: '7', DD_ENV: 'staging' }
+    const { stderr } = await runProgram('natural-end.js', variables)
+    const lines = stderr.split('\n')
+    for (const name of optionNames.filter((each) => each !== 'bucket')) {
+      expect(lines.filter((line) => line.startsWith(`sluice: ${name}=`)).length, name).toBeGreaterThan(0)
+    }
+    expect(lines).toContain('sluice: maxBatch=7 (SLUICE_MAX_BATCH)')
+    expect(lines).toContain('sluice: env="staging" (DD_ENV)')
+    expect(lines).toContain('sluice: level=none (default)')
+    expect(lines).toContain(`sluice: logBucket="${receiver.project}" (SLUICE_BUCKET)`)
+    expect(lines).toContain('sluice: apiKey="[redacted]" (SLUICE_API_KEY)')
+  })
+
   it('shows the ledger with SLUICE_DEBUG, of winston, track and pino’s worker', async () => {
     const inline = await runProgram('natural-end.js', { ...receiver.variables, SLUICE_DEBUG: 'true' })
     expect(inline.stderr).toContain('sluice: ledger accepted=400 delivered=400 rejected=0 dropped=0')
@@ -124,6 +139,15 @@ describe('flush and close of the process', () => {
     const { stdout } = await runProgram('worker-of-the-application.js', receiver.variables)
     expect(JSON.parse(stdout)).toMatchObject({ accepted: 2, delivered: 2, ms: expect.any(Number) })
     expect(JSON.parse(stdout).ms).toBeLessThan(3000)
+  })
+
+  it('tell what was lost with a worker of pino’s that ended, and count it', async () => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const variables = { ...receiver.variables, SLUICE_URL: server.url }
+    const { stdout, stderr } = await runProgram('pino-worker-lost.js', variables)
+    expect(stderr).toContain('sluice: 10 records lost: the worker that delivered them has ended\n')
+    expect(JSON.parse(stdout)).toMatchObject({ accepted: 10, queued: 0, inFlight: 0, dropped: { shutdown: 10 } })
+    await server.close()
   })
 
   it('say once in the process that Sluice is off, whatever number of threads would', async () => {

@@ -59,6 +59,8 @@ export class HandOff implements RecordPort {
     this.#handOver()
   }
   #closing: Promise<Ledger> | undefined
+  /** Closed, with nothing left to wait for. */
+  #settled = false
   /** The ledger of the worker when its thread had ended. */
   #final: Ledger | undefined
   #ending = false
@@ -142,7 +144,7 @@ export class HandOff implements RecordPort {
   }
 
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): () => void {
-    if (this.#closing !== undefined) return () => {}
+    if (this.#settled) return () => {}
     this.#handOver()
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
     const link = this.#link!
@@ -156,6 +158,7 @@ export class HandOff implements RecordPort {
     // Records that come from here on are refused: `closed` is true as soon as this has returned its promise.
     this.#handOver()
     await this.#drains.begin('close', timeoutMs)
+    this.#settled = true
     await this.#link?.terminate()
     if (this.#inline === undefined) this.#final = this.#account.final(this.#link!.book)
     const ledger = this.stats()

@@ -65,6 +65,17 @@ describe('the end of a process, right after a thousand records', () => {
     },
   )
 
+  it.each(['worker', 'inline'].flatMap((mode) => ['sluicePino', 'winston', 'track'].map((way) => ({ mode, way }))))(
+    '$way, $mode: comes in the middle of a close(), which is finished',
+    async ({ mode, way }) => {
+      for (const later of [{}, { LATER: '1' }]) {
+        const variables = { ...receiver.variables, ...later, SLUICE_MODE: mode, WAY: way }
+        expect(await runProgram('close-and-exit.js', variables)).toMatchObject({ code: 5, stderr: '' })
+      }
+      expect(way === 'track' ? await receiver.values() : await receiver.logs()).toHaveLength(2000)
+    },
+  )
+
   it.each(['worker', 'inline'])('%s: what the application’s own exit listeners log is delivered', async (mode) => {
     const ended = await runProgram('logs-at-exit.js', { ...receiver.variables, SLUICE_MODE: mode })
     expect(ended).toMatchObject({ code: 4, stderr: '' })

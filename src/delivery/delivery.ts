@@ -1,7 +1,7 @@
 import { fullJitter } from './backoff.js'
 import { Bounds } from './bounds.js'
 import { Dispatcher } from './dispatcher.js'
-import { Drain } from './drain.js'
+import { Drains } from './drains.js'
 import { Exchange, type ExchangeResult } from './exchange.js'
 import { Holds } from './holds.js'
 import { Lane } from './lane.js'
@@ -22,7 +22,7 @@ export class Delivery {
   readonly #lanes: readonly Lane[]
   readonly #dispatchers = new Map<Lane, Dispatcher>()
   readonly #bounds: Bounds
-  readonly #drains = new Set<Drain>()
+  readonly #drains: Drains
   readonly #exchanges = new Set<Exchange>()
   readonly #holds: Holds
   #sequence = 0
@@ -44,13 +44,14 @@ export class Delivery {
       this.#describe(lane)
     }
     this.#bounds = new Bounds(plan.limits, this.#lanes)
+    this.#drains = new Drains({ lanes: this.#lanes, clock: plan.clock, stats: () => this.stats() })
     this.#holds = new Holds({
       lanes: this.#lanes,
       clock: plan.clock,
       random: plan.random,
       retry: plan.retry,
       probe: plan.probe,
-      drains: this.#drains,
+      drains: this.#drains.open,
       sendProbe: (lane) => this.#probe(lane),
       changed: (lane) => this.#describe(lane),
     })
@@ -109,7 +110,7 @@ export class Delivery {
    * that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
    */
   async flush({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
-    return this.#drain(timeoutMs).ledger
+    return this.#drains.begin(timeoutMs).ledger
   }
 
   /**
@@ -119,7 +120,7 @@ export class Delivery {
   close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
     if (this.#closing === undefined) {
       for (const lane of this.#lanes) lane.severeFirst = true
-      const drain = this.#drain(timeoutMs)
+      const drain = this.#drains.begin(timeoutMs)
       this.#closing = { drain, ledger: drain.ledger.then(() => this.#release()) }
       return this.#closing.ledger
     }
@@ -147,28 +148,6 @@ export class Delivery {
     const tell = (message: (observer: Observer) => void) => this.#tell(message)
     const plan = { lanes: this.#lanes, book: this.book, tell, sender, clock, random, retry, maxConnections, deadline }
     new LastDrain(plan).run()
-  }
-
-  /** Begin a drain; `end` ends it before its deadline. */
-  #drain(timeoutMs: number): { readonly ledger: Promise<Ledger>; readonly end: () => void } {
-    let end = () => {}
-    const ledger = new Promise<Ledger>((resolve) => {
-      end = () => {
-        timer.cancel()
-        this.#drains.delete(drain)
-        resolve(this.stats())
-      }
-    })
-    const timer = this.#plan.clock.schedule(end, timeoutMs, true)
-    const drain = new Drain({ lanes: this.#lanes, deadline: this.#plan.clock.now() + timeoutMs, finish: end })
-    this.#drains.add(drain)
-    for (const lane of this.#lanes) {
-      lane.delayed.releaseNow()
-      lane.hold?.probeNow(lane)
-      drain.check(lane)
-      if (lane.hold !== undefined) drain.checkHold(lane, lane.hold)
-    }
-    return { ledger, end }
   }
 
   async #release(): Promise<Ledger> {
@@ -305,8 +284,7 @@ export class Delivery {
   #letGo(lane: Lane, record: Pending): void {
     this.#bounds.release(record.bytes)
     record.generation.outstanding--
-    if (record.generation.outstanding > 0) return
-    for (const drain of this.#drains) drain.check(lane)
+    if (record.generation.outstanding === 0) this.#drains.check(lane)
   }
 
   #describe(lane: Lane): void {

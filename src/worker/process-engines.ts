@@ -7,11 +7,12 @@ import {
   threadId,
 } from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
-import { givenUp, type LaneName, type LaneReport, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
+import { givenUp, type LaneName, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
 import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
 import { type Capture, currentCapture, setCapture } from './capture.js'
 import { hostGlobal } from './host.js'
 import type { RecordPort } from './record-port.js'
+import { type Figures, RetiredEngines } from './retired-engines.js'
 import { printLine } from './telling.js'
 import { ThreadStreams } from './thread-streams.js'
 
@@ -20,10 +21,6 @@ type LocalEngine = Pick<
   RecordPort,
   'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'close' | 'closed' | 'options' | 'ending' | 'endSync'
 >
-
-interface Figures {
-  stats(): Ledger
-}
 
 interface RemoteEngine extends Figures {
   readonly threadId: number
@@ -72,10 +69,7 @@ export class ProcessEngines {
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
   readonly #threadStreams = new ThreadStreams((thread) => this.#threadEnded(thread))
   readonly #channel = new BroadcastChannel('sluice.v1')
-  /** Engines that are closed and gone, and the lanes of still earlier ones added up by name. */
-  readonly #retired: Figures[] = []
-  readonly #past = new Map<string, LaneReport>()
-  #pastInvalid = 0
+  readonly #retired = new RetiredEngines()
   #leaveSignals = () => {}
 
   /** Another thread captures: this one hands over to it. */
@@ -109,7 +103,7 @@ export class ProcessEngines {
   /** Let go of an engine that is closed. Its figures stay, those of the last ones with what may still come to them. */
   retire(engine: LocalEngine): void {
     if (!this.#local.delete(engine.id)) return
-    this.#keep(engine)
+    this.#retired.keep(engine)
     this.#post({ type: 'retired', id: engine.id })
   }
 
@@ -141,11 +135,13 @@ export class ProcessEngines {
   /** The ledger of the whole process, now. */
   stats(): Ledger {
     this.#catchUp()
-    const engines = [...this.#retired, ...this.#local.values(), ...this.#remote.values()]
+    const engines: Figures[] = [this.#retired, ...this.#local.values(), ...this.#remote.values()]
     const ledgers = engines.map((engine) => engine.stats())
-    const lanes = ledgers.flatMap((ledger) => ledger.lanes)
-    const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, this.#pastInvalid)
-    return sumLedger([...this.#past.values(), ...lanes], invalid)
+    const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, 0)
+    return sumLedger(
+      ledgers.flatMap(({ lanes }) => lanes),
+      invalid,
+    )
   }
 
   /**
@@ -251,7 +247,7 @@ export class ProcessEngines {
     const engine = this.#remote.get(id)
     if (engine === undefined) return
     this.#remote.delete(id)
-    this.#keep(engine)
+    this.#retired.keep(engine)
     for (const [request, waiting] of this.#waiting) {
       if (waiting.id !== id) continue
       waiting.resolve()
@@ -272,32 +268,13 @@ export class ProcessEngines {
       this.#forget(id)
     }
   }
-
-  #keep(engine: Figures): void {
-    this.#retired.push(engine)
-    if (this.#retired.length <= maxRetired) return
-    const { lanes, invalid } = this.#retired.shift()!.stats()
-    this.#pastInvalid += invalid
-    for (const lane of lanes) {
-      const name = `${lane.kind}/${lane.bucket}`
-      const before = this.#past.get(name)
-      const sum = before === undefined ? lane : { ...lane, ...sumLedger([before, lane], 0) }
-      this.#past.set(name, { ...sum, ...nameAndState(lane) })
-    }
-  }
 }
 
-/** Figures of engines that are gone are kept one by one up to this number, beyond it added up. */
-const maxRetired = 64
 /** How much later than its deadline a drain may resolve. */
 const graceMs = 30
 
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))
-}
-
-function nameAndState({ kind, bucket, state, connections, depth, lastError }: LaneReport) {
-  return { kind, bucket, state, connections, depth, lastError }
 }
 
 const captureKey = 'sluice:capture'

@@ -12,7 +12,7 @@ export interface Timer {
 
 /** The machine's monotonic clock. Timers do not keep the process alive unless they are told to. */
 export const systemClock: Clock = {
-  now: () => performance.now(),
+  now: performance.now.bind(performance),
   schedule(task, delayMs, keepAlive = false) {
     const handle = setTimeout(task, Math.min(Math.max(0, delayMs), longestTimeout))
     if (!keepAlive) handle.unref()

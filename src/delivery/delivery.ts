@@ -131,10 +131,11 @@ export class Delivery {
   }
 
   /**
-   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. Nothing else may be asked
-   * of this delivery afterwards but its ledger, where what could not be delivered is still queued.
+   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending: step by step, so that several
+   * can do so side by side. Nothing else may be asked of this delivery afterwards but its ledger, where what could not be delivered
+   * is still queued.
    */
-  drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): void {
+  drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): LastDrain {
     this.#holds.stop()
     for (const exchange of this.#exchanges) {
       for (const record of exchange.abandon()) {
@@ -147,7 +148,7 @@ export class Delivery {
     const deadline = clock.now() + timeoutMs
     const tell = (message: (observer: Observer) => void) => this.#tell(message)
     const plan = { lanes: this.#lanes, book: this.book, tell, sender, clock, random, retry, maxConnections, deadline }
-    new LastDrain(plan).run()
+    return new LastDrain(plan)
   }
 
   async #release(): Promise<Ledger> {

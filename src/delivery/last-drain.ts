@@ -46,7 +46,7 @@ interface Course {
 const maxFailures = 2
 
 /**
- * The drain of a process that is ending: the event loop does not turn any more, so that this thread sends and waits in one loop. It
+ * The drain of a process that is ending: the event loop does not turn any more, so that this thread sends and waits step by step. It
  * keeps the rules of every drain: value records and the most severe lines first, one probe for a lane that was held, no request
  * inside a Retry-After, and no waiting for a lane that is paused.
  */
@@ -75,16 +75,24 @@ export class LastDrain {
     })
   }
 
-  run(): void {
+  /** Send what may be sent, and wait for answers, for `waitMs` at most. True when there is nothing more to do, or no time to do it. */
+  step(waitMs: number): boolean {
     const { clock, sender, deadline } = this.#plan
-    for (let now = clock.now(); now < deadline; now = clock.now()) {
-      for (const course of this.#courses) this.#send(course, now)
-      const next = Math.min(...this.#courses.map((course) => nextMoment(course, now)))
-      if (this.#underWay.size === 0 && next >= deadline) break
-      for (const { id, outcome } of sender.answers(Math.min(next, deadline) - now)) this.#settle(id, outcome)
-    }
+    const now = clock.now()
+    if (now >= deadline) return this.#end()
+    for (const course of this.#courses) this.#send(course, now)
+    const next = Math.min(...this.#courses.map((course) => nextMoment(course, now)))
+    if (this.#underWay.size === 0 && next >= deadline) return this.#end()
+    for (const { id, outcome } of sender.answers(Math.min(next, deadline, now + waitMs) - now))
+      this.#settle(id, outcome)
+    return false
+  }
+
+  #end(): true {
     for (const { course, record } of this.#underWay.values()) this.#putBack(course, record, { ambiguous: true })
     for (const { lane, waiting } of this.#courses) for (const { record } of waiting) lane.ready.putBack(record)
+    this.#underWay.clear()
+    return true
   }
 
   #send(course: Course, now: number): void {

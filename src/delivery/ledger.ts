@@ -84,8 +84,10 @@ export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger
 
 /** A lane whose engine is gone: nothing more will come of what it held. */
 export function givenUp(lane: LaneReport): LaneReport {
-  const shutdown = lane.dropped.shutdown + lane.queued + lane.inFlight
-  return { ...lane, queued: 0, inFlight: 0, state: 'closed', dropped: { ...lane.dropped, shutdown } }
+  // What was accepted counts: a thread that was ended in the middle of a change has left one of its counts behind.
+  const { accepted, delivered, rejected, spooled, dropped } = lane
+  const shutdown = accepted - delivered - rejected - spooled - (droppedTotal(lane) - dropped.shutdown)
+  return { ...lane, queued: 0, inFlight: 0, state: 'closed', dropped: { ...dropped, shutdown } }
 }
 
 /** Records given up, for any reason. */

@@ -33,7 +33,8 @@ export type ThreadAnswer =
 
 /**
  * Makes requests for a thread that waits. It is started from its own text, without a file, so that it works in a bundle: it may
- * use nothing from outside but what Node has built in, and name no function (bundlers mark named ones by calls to helpers).
+ * use nothing from outside but what Node has built in, name no function (bundlers mark named ones by calls to helpers), and use no
+ * syntax that bundlers for old targets write as calls to helpers: no async functions, no spread of objects.
  */
 export function requestThread(): void {
   const { workerData } = process.getBuiltinModule('node:worker_threads')
@@ -43,8 +44,8 @@ export function requestThread(): void {
   const { Agent, request } = process.getBuiltinModule(base.protocol === 'https:' ? 'node:https' : 'node:http')
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections })
 
-  port.on('message', async ({ id, path, body, idempotencyKey }: ThreadRequest) => {
-    const answer = await new Promise<ThreadAnswer>((resolve) => {
+  port.on('message', ({ id, path, body, idempotencyKey }: ThreadRequest) => {
+    const answered = new Promise<ThreadAnswer>((resolve) => {
       let sent = false
       let timedOut = false
       let response: import('node:http').IncomingMessage | undefined
@@ -52,7 +53,10 @@ export function requestThread(): void {
       const outgoing = request(base.origin + path, {
         agent,
         method: 'POST',
-        headers: { ...headers, 'content-length': Buffer.byteLength(body), 'idempotency-key': idempotencyKey },
+        headers: Object.assign(
+          { 'content-length': Buffer.byteLength(body), 'idempotency-key': idempotencyKey },
+          headers,
+        ),
       })
       outgoing.setTimeout(requestTimeoutMs, () => {
         timedOut = true
@@ -78,13 +82,15 @@ export function requestThread(): void {
       outgoing.on('close', () => {
         const { statusCode = 0, headers: fields } = response ?? {}
         const about = { retryAfter: fields?.['retry-after'], location: fields?.location }
-        resolve({ id, status: statusCode, ...about, body: text })
+        resolve(Object.assign({ id, status: statusCode, body: text }, about))
       })
       outgoing.end(body)
     })
-    port.postMessage(answer)
-    Atomics.add(word, 0, 1)
-    Atomics.notify(word, 0)
+    void answered.then((answer) => {
+      port.postMessage(answer)
+      Atomics.add(word, 0, 1)
+      Atomics.notify(word, 0)
+    })
   })
   Atomics.add(word, 0, 1)
   Atomics.notify(word, 0)

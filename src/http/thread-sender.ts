@@ -14,7 +14,7 @@ export interface ThreadSenderPlan {
 }
 
 /** Starting a thread takes some tens of milliseconds; where it takes longer than this, it will not come. */
-const startPatienceMs = 2000
+const startPatienceMs = 4000
 
 /** Requests are made by a thread of their own, while this one waits. It starts from text, so that it works in a bundle, too. */
 export class ThreadSender implements BlockingSender {
@@ -24,11 +24,11 @@ export class ThreadSender implements BlockingSender {
   readonly #base: URL
   #seen: number
 
-  /** Undefined where no thread can be started. */
-  static start(plan: ThreadSenderPlan): ThreadSender | undefined {
+  /** Undefined where no thread can be started, or not within `withinMs`. */
+  static start(plan: ThreadSenderPlan, withinMs: number): ThreadSender | undefined {
     try {
       const sender = new ThreadSender(plan)
-      if (sender.#started()) return sender
+      if (sender.#started(Math.min(withinMs, startPatienceMs))) return sender
       sender.close()
     } catch {
       // Threads are not allowed here.
@@ -59,6 +59,8 @@ export class ThreadSender implements BlockingSender {
       workerData,
       transferList: [port2],
       execArgv: [],
+      // What the application loads into every thread takes time that is not there.
+      env: { ...process.env, NODE_OPTIONS: '' },
     })
     this.#worker.on('error', () => {})
   }
@@ -85,8 +87,8 @@ export class ThreadSender implements BlockingSender {
     void this.#worker.terminate()
   }
 
-  #started(): boolean {
-    Atomics.wait(this.#signal, 0, 0, startPatienceMs)
+  #started(withinMs: number): boolean {
+    Atomics.wait(this.#signal, 0, 0, withinMs)
     this.#seen = Atomics.load(this.#signal, 0)
     return this.#seen > 0
   }

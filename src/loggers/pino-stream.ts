@@ -5,7 +5,8 @@ import { severityOfNumber } from '../records/level.js'
 import { attendProcess } from '../worker/attend.js'
 import { configure } from '../worker/configure.js'
 import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
-import { lowestSeverity, type PinoLevels } from './pino-level.js'
+import { baseOf } from './pino-base.js'
+import { type LevelGate, levelGate, type PinoLevels } from './pino-level.js'
 
 /**
  * A stream for pino in the application's own thread: its lines go to the delivery worker that winston and `track` use, too. It
@@ -32,8 +33,7 @@ interface PinoConfigMessage {
 /** What is known of the lines of a logger. */
 interface LineKind {
   readonly style: PinoStyle
-  /** Lines below this severity are not shipped. */
-  readonly lowest: number
+  readonly passes: LevelGate
 }
 
 const metadata: unique symbol = Symbol.for('pino.metadata')
@@ -43,7 +43,7 @@ export class SluicePinoStream extends EventEmitter {
   /** Asks pino for the properties below, set before each line. */
   readonly [metadata] = true
   lastLevel: number | undefined
-  lastLogger: { readonly levels?: PinoLevels } | undefined
+  lastLogger: { readonly levels?: PinoLevels | undefined } | undefined
   lastObj: unknown
   lastMsg: unknown
   lastTime: unknown
@@ -51,7 +51,7 @@ export class SluicePinoStream extends EventEmitter {
   readonly #kinds = new WeakMap<PinoLevels, LineKind>()
   #config: NonNullable<PinoConfigMessage['config']> = {}
   #levels: PinoLevels | undefined
-  #kind: LineKind = { style: sharedStyle({}), lowest: Number.NEGATIVE_INFINITY }
+  #kind: LineKind = { style: sharedStyle({}), passes: () => true }
   #ended = false
 
   constructor(lease: EngineLease) {
@@ -60,7 +60,8 @@ export class SluicePinoStream extends EventEmitter {
     this.on('message', (message: PinoConfigMessage) => {
       if (message?.code !== 'PINO_CONFIG') return
       this.#config = message.config ?? {}
-      this.#choose(this.#config.levels)
+      // A level that nobody knows is told where the logger is made.
+      levelGate(this.#lease.options.level, this.#config.levels?.values)
     })
   }
 
@@ -74,11 +75,12 @@ export class SluicePinoStream extends EventEmitter {
     const { engine, released } = this.#lease
     try {
       const { lastLevel, lastLogger } = this
-      if (lastLogger !== undefined && lastLogger.levels !== this.#levels) this.#choose(lastLogger.levels)
-      const { style, lowest } = this.#kind
-      if (lastLevel !== undefined && severityOfNumber(lastLevel) < lowest) return true
+      if (lastLogger !== undefined && lastLogger.levels !== this.#levels) this.#choose(lastLogger)
+      const { style, passes } = this.#kind
+      const severity = severityOfNumber(lastLevel ?? 30)
+      if (lastLevel !== undefined && !passes({ number: lastLevel, severity })) return true
       if (released) engine.refuse('logs')
-      else engine.pinoLine(oneLine(line), { style, arrivedAt: Date.now() })
+      else engine.pinoLine(oneLine(line), { style, severity, arrivedAt: Date.now() })
     } catch (error) {
       engine.unmapped(error)
     }
@@ -101,15 +103,16 @@ export class SluicePinoStream extends EventEmitter {
   }
 
   /** The next lines are of a logger with these levels. */
-  #choose(levels: PinoLevels | undefined): void {
+  #choose(logger: { readonly levels?: PinoLevels | undefined }): void {
+    const { levels } = logger
     this.#levels = levels
     if (levels === undefined) return
     let kind = this.#kinds.get(levels)
     if (kind === undefined) {
       const { messageKey, errorKey } = this.#config
       kind = {
-        style: sharedStyle({ labels: levels.labels, messageKey, errorKey }),
-        lowest: lowestSeverity(this.#lease.options.level, levels.values),
+        style: sharedStyle({ labels: levels.labels, messageKey, errorKey, base: baseOf(logger) }),
+        passes: levelGate(this.#lease.options.level, levels.values),
       }
       this.#kinds.set(levels, kind)
     }

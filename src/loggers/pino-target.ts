@@ -9,7 +9,8 @@ import { Engine } from '../worker/engine.js'
 import { IdlePort } from '../worker/idle-port.js'
 import { processEngines } from '../worker/process-engines.js'
 import type { RecordPort } from '../worker/record-port.js'
-import { lowestSeverity, type PinoLevels } from './pino-level.js'
+import { learnedBase } from './pino-base.js'
+import { levelGate, type PinoLevels } from './pino-level.js'
 
 /** Options of the target: they cross into pino's worker, so that none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError'>
@@ -38,7 +39,10 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const { state, options: resolved } = configure(Object.fromEntries(own), 'logs')
   const engine = state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'] })
   processEngines().add(engine)
-  const port = () => capturePort(resolved) ?? engine
+  const port = () => {
+    processEngines().noticeCapture()
+    return capturePort(resolved) ?? engine
+  }
   const stream = await build((source) => ship(source, port), {
     expectPinoConfig: true,
     metadata: false,
@@ -62,13 +66,14 @@ function ship(source: Transform & PinoConfig, port: () => RecordPort): void {
   const { levels, messageKey, errorKey } = source
   const { options } = port()
   const map = pinoMapper({ ...options, labels: levels?.labels, messageKey, errorKey })
-  const lowest = lowestSeverity(options.level, levels?.values)
+  const passes = levelGate(options.level, levels?.values)
+  const isBase = learnedBase()
   source.on('data', (line: string) => {
     const engine = port()
     if (engine instanceof IdlePort) return
     try {
-      const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now() })
-      if (mapped.severity >= lowest) engine.log(mapped)
+      const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase })
+      if (passes(mapped)) engine.log(mapped)
     } catch (error) {
       // A throw here would end the worker, and with it the application.
       engine.unmapped(error)

@@ -65,10 +65,10 @@ export function stackOf(error: ErrorLike): string {
   if (typeof stack !== 'string' || stack === '') return head
   // What a serializer has written is as it was meant.
   if (!isError(error)) return stack
-  const firstFrame = stack.search(/^\s+at /m)
-  const oldHead = firstFrame === -1 ? stack : stack.slice(0, firstFrame)
+  const firstFrame = stack.search(/\n[ \t]+at /) + 1
+  const oldHead = firstFrame === 0 ? stack : stack.slice(0, firstFrame)
   if (oldHead.includes(message) && oldHead.includes(name)) return stack
-  return firstFrame === -1 ? `${head}\n${stack}` : `${head}\n${stack.slice(firstFrame)}`
+  return firstFrame === 0 ? `${head}\n${stack}` : `${head}\n${stack.slice(firstFrame)}`
 }
 
 function isError(value: object): boolean {

@@ -1,12 +1,12 @@
 import { causeOf, errorFields, isErrorLike, membersOf, stackOf } from './error-like.js'
 import { jsonOf } from './json-text.js'
 
-/** Errors that one text shows, causes and members of aggregates included. */
-const maxErrors = 20
+/** Causes and members that one text shows. */
+const maxParts = 20
 
 /**
  * The text of an error for people: its stack with name and message at the head, then the members of an aggregate, then its causes,
- * each of these with its own fields. Never throws.
+ * each of these with its own fields. It ends soon after `maxChars`. Never throws.
  *
  *     TypeError: boom
  *         at …
@@ -14,30 +14,51 @@ const maxErrors = 20
  *         at …
  *         {"code":"ECONNREFUSED"}
  *
- * The fields of the outermost error are left to the context of its line.
+ * @param withFields show the outermost error's own fields, too, which else are left to the context of its line
  */
-export function errorText(error: unknown): string {
+export function errorText(
+  error: unknown,
+  { maxChars = 1_048_576, withFields = false }: { maxChars?: number; withFields?: boolean } = {},
+): string {
   const lines: string[] = []
   const seen = new Set<unknown>()
+  let room = maxChars
+  let parts = 0
+
+  function push(line: string): void {
+    lines.push(line)
+    room -= line.length
+  }
 
   function add(current: unknown, label: string): void {
-    if (seen.size >= maxErrors) return
+    parts++
     if (!isErrorLike(current)) {
-      lines.push(label + (typeof current === 'string' ? current : jsonOf(current, { maxChars: 1000 })))
+      push(label + (typeof current === 'string' ? current : jsonOf(current, { maxChars: 1000 })))
       return
     }
     if (seen.has(current)) {
-      lines.push(`${label}[circular]`)
+      push(`${label}[circular]`)
       return
     }
     seen.add(current)
-    lines.push(label + stackOf(current))
-    const fields = label === '' ? {} : errorFields(current)
-    if (Object.keys(fields).length > 0) lines.push(`    ${jsonOf(fields, { maxChars: 10_000 })}`)
-    const members = membersOf(current)
-    for (const [index, member] of members.entries()) add(member, `error ${index + 1} of ${members.length}: `)
+    push(label + stackOf(current))
+    const fields = label === '' && !withFields ? {} : errorFields(current)
+    if (Object.keys(fields).length > 0) push(`    ${jsonOf(fields, { maxChars: 10_000 })}`)
+    addAll(membersOf(current))
     const cause = causeOf(current)
-    if (cause !== undefined) add(cause, 'caused by: ')
+    if (cause === undefined) return
+    if (parts < maxParts && room > 0) add(cause, 'caused by: ')
+    else push('… more causes')
+  }
+
+  function addAll(members: readonly unknown[]): void {
+    for (let index = 0; index < members.length; index++) {
+      if (parts >= maxParts || room <= 0) {
+        push(`… ${members.length - index} more errors`)
+        return
+      }
+      add(members[index], `error ${index + 1} of ${members.length}: `)
+    }
   }
 
   if (isErrorLike(error)) add(error, '')

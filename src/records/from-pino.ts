@@ -11,6 +11,8 @@ export interface PinoStyle {
   readonly labels?: Readonly<Record<string, string>> | undefined
   readonly messageKey?: string | undefined
   readonly errorKey?: string | undefined
+  /** The logger's own fields, the same in all of its lines; undefined where they are not known. */
+  readonly base?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** The same, and what the options say of the record. */
@@ -21,10 +23,17 @@ export interface PinoMapping extends PinoStyle, MessageStyle {
 /** What pino itself has put at the head of a line, before any field of the application's, which may have the same names. */
 export interface PinoHead {
   readonly level?: unknown
+  /** Key of the level, where a formatter of the logger's has renamed it. */
+  readonly levelKey?: string
   readonly time?: unknown
   readonly pid?: unknown
   readonly hostname?: unknown
   readonly name?: unknown
+}
+
+/** A line, mapped, with the number of its level where it has one. */
+export interface MappedPinoLine extends MappedLog {
+  readonly number: number | undefined
 }
 
 /** A mapping from parsed pino lines to the fields of a log record. */
@@ -33,38 +42,44 @@ export function pinoMapper(
 ): (
   line: Readonly<Record<string, unknown>>,
   about: { readonly arrivedAt: number; readonly head?: PinoHead },
-) => MappedLog {
+) => MappedPinoLine {
   const names = new LevelNames(mapping.labels)
-  const { messageKey = 'msg', errorKey = 'err', timestampUnit } = mapping
+  const { messageKey = 'msg', errorKey = 'err', timestampUnit, maxMessageBytes: maxChars } = mapping
+  const withFields = mapping.context === 'none'
 
-  return (line, { arrivedAt, head = line }) => {
+  return (line, { arrivedAt, head = line as PinoHead }) => {
     const context: Record<string, unknown> = { ...line }
     for (const key of headKeys) if (head[key] !== undefined && Object.is(head[key], line[key])) delete context[key]
     const written = take(context, messageKey)
     // Formatters may rename the level, as Google Cloud wants it, and hand over its name instead of its number.
-    let level = head.level
+    let { level } = head
+    if (head.levelKey !== undefined && names.knows(level)) delete context[head.levelKey]
+    else if (head.levelKey !== undefined) level = undefined
     if (level === undefined && typeof context.severity === 'string') level = take(context, 'severity')
 
-    let text = textOf(written, mapping.maxMessageBytes)
+    let text = textOf(written, maxChars)
     const errors: string[] = []
     for (const key of new Set([errorKey, 'err', 'error'])) {
       const error = context[key]
       if (!isErrorLike(error)) continue
-      errors.push(errorText(error))
+      errors.push(errorText(error, { maxChars, withFields }))
       if (text === '') text = error.message
       const fields = errorFields(error)
       if (Object.keys(fields).length > 0) context[key] = fields
       else delete context[key]
     }
     const eventId = Number.isSafeInteger(context.eventId) ? (take(context, 'eventId') as number) : undefined
+    const error = [...new Set(errors)].join('\n')
 
-    const named = typeof level === 'string' ? level.toLowerCase() : names.nameOf(typeof level === 'number' ? level : 30)
+    const number = typeof level === 'number' ? level : undefined
+    const named = typeof level === 'string' ? level.toLowerCase() : names.nameOf(number ?? 30)
     return {
-      severity: typeof level === 'number' ? severityOfNumber(level) : (severityOfName(named) ?? 2),
+      number,
+      severity: number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number),
       fields: {
         timeStamp: inUnit(timeOf(head.time) ?? arrivedAt, timestampUnit),
         level: named,
-        message: messageOf({ text, context, error: errors.join('\n'), isJson: true }, mapping),
+        message: messageOf({ text, context, error, isJson: true }, mapping),
         ...(eventId === undefined ? {} : { eventId }),
       },
     }

@@ -88,7 +88,9 @@ export function severityIn(levels: Readonly<Record<string, number>> | undefined,
   const rank = levels?.[level]
   if (rank === undefined || levels === undefined) return 2
   const lowest = Math.max(...Object.values(levels))
-  return lowest === 0 ? 4 : (Math.round(4 - (4 * rank) / lowest) as Severity)
+  const severity = Math.round(4 - (4 * rank) / lowest)
+  // Ranks may be negative, all zero, or no numbers at all.
+  return (Number.isNaN(severity) ? 4 : Math.min(5, Math.max(0, severity))) as Severity
 }
 
 /** The fields of a line; one that throws when it is read is left out of them, and not the line with it. */

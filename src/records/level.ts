@@ -49,6 +49,12 @@ export class LevelNames {
     this.#ascending = [...this.#names.keys()].filter(Number.isFinite).sort((a, b) => a - b)
   }
 
+  /** Whether this is the name or the number of one of the levels. */
+  knows(level: unknown): boolean {
+    if (typeof level === 'number') return this.#names.has(level)
+    return typeof level === 'string' && [...this.#names.values()].includes(level.toLowerCase())
+  }
+
   nameOf(level: number): string {
     const exact = this.#names.get(level)
     if (exact !== undefined) return exact

@@ -33,7 +33,10 @@ export function messageOf(line: Line, { context: style, maxMessageBytes }: Messa
 export function textOf(message: unknown, maxMessageBytes: number): string {
   if (typeof message === 'string') return message
   if (message === undefined) return ''
-  return typeof message === 'symbol' ? String(message) : jsonOf(message, { maxChars: maxMessageBytes })
+  if (typeof message === 'symbol' || typeof message === 'bigint' || typeof message === 'number') return String(message)
+  const json = jsonOf(message, { maxChars: maxMessageBytes })
+  // A stand-in, such as that of a function.
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json
 }
 
 /** Cut a text to at most `maxBytes` of UTF-8, at a character, with a mark that says how much is missing. */
@@ -52,10 +55,16 @@ function contextText(
   { style, maxChars }: { style: 'json' | 'logfmt'; maxChars: number },
 ): string {
   if (style === 'json') return isJson ? plainJson(context, maxChars) : jsonOf(context, { maxChars })
-  return Object.entries(context)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key.replace(/[\s="]/g, '_')}=${logfmtValue(value, maxChars)}`)
-    .join(' ')
+  const words: string[] = []
+  let room = maxChars
+  for (const [key, value] of Object.entries(context)) {
+    if (value === undefined) continue
+    if (room <= 0) break
+    const word = `${key.replace(/[\s="]/g, '_')}=${logfmtValue(value, maxChars)}`
+    words.push(word)
+    room -= word.length
+  }
+  return words.join(' ')
 }
 
 function plainJson(context: object, maxChars: number): string {

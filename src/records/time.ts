@@ -1,15 +1,27 @@
-/** Milliseconds of Unix time below which a number is taken for seconds: the year 1973 in milliseconds, 5138 in seconds. */
-const secondsBelow = 1e11
+/** Numbers of Unix time from 1973 to 5138, in each unit that loggers use, and how many of it are a millisecond. */
+const units = [
+  { from: 1e8, perMillisecond: 0.001 },
+  { from: 1e11, perMillisecond: 1 },
+  { from: 1e14, perMillisecond: 1e3 },
+  { from: 1e17, perMillisecond: 1e6 },
+] as const
+const beyond = 1e20
 
-/** Unix time in milliseconds of what a logger wrote as time (epoch in ms or s, ISO 8601, Date); undefined when it is none. */
+/**
+ * Unix time in milliseconds of what was written as time: a number of seconds, milliseconds, micro- or nanoseconds, ISO 8601 with a
+ * zone, or a Date. Undefined when it is none: a number before 1973 is something else.
+ */
 export function timeOf(written: unknown): number | undefined {
   if (typeof written === 'number') {
-    if (!Number.isFinite(written)) return undefined
-    return Math.abs(written) < secondsBelow ? Math.round(written * 1000) : written
+    const unit = written < beyond ? units.findLast(({ from }) => written >= from) : undefined
+    return unit === undefined ? undefined : Math.round(written / unit.perMillisecond)
   }
-  if (written instanceof Date) return timeOf(written.getTime())
-  if (typeof written !== 'string') return undefined
-  return iso8601.test(written) ? timeOf(Date.parse(written)) : undefined
+  if (written instanceof Date) return finite(written.getTime())
+  return typeof written === 'string' && iso8601.test(written) ? finite(Date.parse(written)) : undefined
+}
+
+function finite(milliseconds: number): number | undefined {
+  return Number.isFinite(milliseconds) ? milliseconds : undefined
 }
 
 /** With a zone: what is written for people's eyes (`MM-DD HH:mm`) cannot be told apart from other orders. */

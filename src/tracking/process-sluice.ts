@@ -47,13 +47,13 @@ export function tracked<Run extends (...args: never[]) => unknown>(eventId: numb
  * Wait until everything that this process has logged and tracked so far is settled, pino's workers included. Resolves with the
  * ledger of the process, by `timeoutMs` (default 5000) + 50 ms at the latest; never rejects.
  */
-export function flush({ timeoutMs = defaultTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-  return processEngines().drain('flush', timeoutMs)
+export function flush(options?: DrainOptions): Promise<Ledger> {
+  return processEngines().drain('flush', options?.timeoutMs ?? defaultTimeoutMs)
 }
 
 /** Flush, then release every engine of the process, pino's workers included. What is logged afterwards is counted as `closed`. */
-export function close({ timeoutMs = defaultTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-  return processEngines().drain('close', timeoutMs)
+export function close(options?: DrainOptions): Promise<Ledger> {
+  return processEngines().drain('close', options?.timeoutMs ?? defaultTimeoutMs)
 }
 
 /** The ledger of the whole process, now. */

@@ -50,11 +50,11 @@ class LeasedSluice implements Sluice {
   }
 
   flush(options?: DrainTime): Promise<Ledger> {
-    return this.#lease.engine.flush(options)
+    return this.#lease.engine.flush(options ?? {})
   }
 
   async close(options?: DrainTime): Promise<Ledger> {
-    await this.#lease.release(options)
+    await this.#lease.release(options ?? {})
     return this.stats()
   }
 

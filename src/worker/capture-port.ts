@@ -4,7 +4,7 @@ import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Capture } from './capture.js'
-import type { PinoLine, RecordPort, WinstonLine } from './record-port.js'
+import type { EndStep, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
 
 /** Gives every record to a capture at once, as the service would get it, and counts it as delivered. */
@@ -72,8 +72,8 @@ export class CapturePort implements RecordPort {
 
   ending(): void {}
 
-  endSync(): () => void {
-    return () => {}
+  endSync(): EndStep {
+    return () => true
   }
 
   #take(kind: RecordKind, body: string): void {

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads'
 import { Secret } from '../options/secret.js'
 import type { PinoStyle } from '../records/from-pino.js'
 import { Engine } from './engine.js'
-import { deliverFrame, type Frame, readFrame } from './frames.js'
+import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
 import { pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
 import { answerPulse } from './pulse.js'
 
@@ -48,10 +48,14 @@ export default function deliveryWorker({ options, apiKey, memory, state, pulse }
   return stream
 
   function take(line: string): void {
+    if (Atomics.load(progress, 0) === workerStates.halted) return
+    if (isRecord(line)) {
+      deliverLine(engine, line, styles)
+      return
+    }
     const frame = readFrame(line)
     if (frame.type === 'style') styles[frame.number] = frame.style
     else if (frame.type === 'drain') void drain(frame)
-    else deliverFrame(engine, frame, styles)
   }
 
   async function drain({ mode, request, timeoutMs }: Frame & { type: 'drain' }): Promise<void> {

@@ -9,7 +9,7 @@ import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog } from '../records/encode.js'
 import { type Severity, valueSeverity } from '../records/level.js'
 import type { RecordKind } from '../records/wire.js'
-import type { DrainTime, PinoLine, RecordPort, WinstonLine } from './record-port.js'
+import type { DrainTime, EndStep, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { packageVersion } from './version.js'
@@ -122,6 +122,13 @@ export class Engine implements RecordPort {
     this.log(this.#unreadable(error))
   }
 
+  /** A line that another thread has counted and that nothing can be made of: something must come of it. */
+  unreadableLine(error: unknown): void {
+    this.#mapped(() => {
+      throw error
+    })
+  }
+
   #mapped(map: () => MappedLog): void {
     let mapped: MappedLog
     try {
@@ -173,22 +180,22 @@ export class Engine implements RecordPort {
 
   ending(): void {}
 
-  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): () => void {
-    const deadline = performance.now() + timeoutMs
-    return () => this.#endSync(deadline)
-  }
-
   /** Another thread makes the requests, while this one waits. */
-  #endSync(deadline: number): void {
+  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
+    const deadline = systemClock.now() + timeoutMs
     const { queued, inFlight } = this.stats()
-    if (queued + inFlight === 0) return
+    if (queued + inFlight === 0 || timeoutMs === 0) return () => true
     const { url, maxConnections, requestTimeoutMs } = this.options
     const apiKey = this.#apiKey.reveal()
-    const sender = ThreadSender.start({ url, apiKey, userAgent, maxConnections, requestTimeoutMs })
-    if (sender === undefined) return
-    this.#delivery.drainSync(sender, { timeoutMs: deadline - performance.now() })
-    sender.close()
-    this.#telling.close()
+    const sender = ThreadSender.start({ url, apiKey, userAgent, maxConnections, requestTimeoutMs }, timeoutMs)
+    if (sender === undefined) return () => true
+    const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - systemClock.now() })
+    return (waitMs) => {
+      if (!drain.step(waitMs)) return false
+      sender.close()
+      this.#telling.close()
+      return true
+    }
   }
 }
 

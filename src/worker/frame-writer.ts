@@ -36,13 +36,13 @@ export class FrameWriter {
     return this.#start + line + lineEnd
   }
 
-  pino(line: string, { style, arrivedAt }: PinoLine): string {
+  pino(line: string, { style, severity, arrivedAt }: PinoLine): string {
     let number = this.#styles.indexOf(style)
     if (number === -1) {
       number = this.#styles.push(style) - 1
       this.#announce(styleFrame(number, style))
     }
-    return pinoStart(number, arrivedAt) + line + lineEnd
+    return pinoStart(number, { severity, arrivedAt }) + line + lineEnd
   }
 
   value(eventId: number, milliseconds: number): string {

@@ -10,7 +10,13 @@ import type { WinstonLine } from './record-port.js'
 export type Frame =
   | { readonly type: 'log'; readonly severity: Severity; readonly head: string }
   | ({ readonly type: 'winston'; readonly line: string } & WinstonLine)
-  | { readonly type: 'pino'; readonly style: number; readonly arrivedAt: number; readonly line: string }
+  | {
+      readonly type: 'pino'
+      readonly severity: Severity
+      readonly style: number
+      readonly arrivedAt: number
+      readonly line: string
+    }
   | { readonly type: 'style'; readonly number: number; readonly style: PinoStyle }
   | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
   | { readonly type: 'drain'; readonly mode: 'flush' | 'close'; readonly request: number; readonly timeoutMs: number }
@@ -22,12 +28,12 @@ export function logFrame(severity: Severity, head: string): string {
 
 /** A line of winston that is JSON already: what is known of it, after which come the line itself and a line end. */
 export function winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
-  return `w${severity}${arrivedAt},${level},`
+  return `w${severity}${arrivedAt},${encodeURIComponent(level.toWellFormed())},`
 }
 
 /** What stands before a line of pino, which brings its own line end. */
-export function pinoStart(style: number, arrivedAt: number): string {
-  return `p${style},${arrivedAt},`
+export function pinoStart(style: number, { severity, arrivedAt }: { severity: Severity; arrivedAt: number }): string {
+  return `p${severity}${style},${arrivedAt},`
 }
 
 /** What lines of pino refer to by its number. To hear it twice does no harm. */
@@ -78,7 +84,7 @@ export function readFrame(line: string): Frame {
       type: 'winston',
       severity: Number(line[1]) as Severity,
       arrivedAt: Number(line.slice(2, afterTime)),
-      level: line.slice(afterTime + 1, afterLevel),
+      level: decodeURIComponent(line.slice(afterTime + 1, afterLevel)),
       line: line.slice(afterLevel + 1),
     }
   }
@@ -87,7 +93,8 @@ export function readFrame(line: string): Frame {
     const afterTime = line.indexOf(',', afterStyle + 1)
     return {
       type: 'pino',
-      style: Number(line.slice(1, afterStyle)),
+      severity: Number(line[1]) as Severity,
+      style: Number(line.slice(2, afterStyle)),
       arrivedAt: Number(line.slice(afterStyle + 1, afterTime)),
       line: line.slice(afterTime + 1),
     }
@@ -103,7 +110,15 @@ export function readFrame(line: string): Frame {
   return { type: 'log', severity: Number(kind) as Severity, head: line.slice(1) }
 }
 
-/** Give the record of a frame to the engine that delivers it. */
+/** Give the record of a line to the engine that delivers it. Whatever the line is, it never throws. */
+export function deliverLine(engine: Engine, line: string, styles: readonly PinoStyle[]): void {
+  try {
+    deliverFrame(engine, readFrame(line), styles)
+  } catch (error) {
+    engine.unreadableLine(error)
+  }
+}
+
 export function deliverFrame(engine: Engine, frame: Frame, styles: readonly PinoStyle[]): void {
   switch (frame.type) {
     case 'log':
@@ -113,7 +128,7 @@ export function deliverFrame(engine: Engine, frame: Frame, styles: readonly Pino
       engine.winstonLine(frame.line, frame)
       return
     case 'pino':
-      engine.pinoLine(frame.line, { style: styles[frame.style] ?? {}, arrivedAt: frame.arrivedAt })
+      engine.pinoLine(frame.line, { ...frame, style: styles[frame.style] ?? {} })
       return
     case 'value':
       engine.value(frame.eventId, frame.milliseconds)

@@ -4,17 +4,17 @@ import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
-import { severityOfNumber } from '../records/level.js'
+import { type Severity, severityOfNumber } from '../records/level.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { Engine, lanesOf } from './engine.js'
 import { FrameWriter } from './frame-writer.js'
-import { deliverFrame, drainFrame, isRecord, isValue, lineEnd, readFrame } from './frames.js'
+import { deliverLine, drainFrame, isRecord, isValue, lineEnd } from './frames.js'
 import { HandOffAccount } from './hand-off-account.js'
 import { OutgoingText } from './outgoing-text.js'
 import type { WorkerMessage } from './protocol.js'
-import type { DrainTime, PinoLine, RecordPort, WinstonLine } from './record-port.js'
+import type { DrainTime, EndStep, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { ValueRing } from './value-ring.js'
 import { WorkerLink } from './worker-link.js'
@@ -23,6 +23,13 @@ import { WorkerLink } from './worker-link.js'
 const endingMs = 50
 /** What is handed over at once, though the code that logs has not returned. */
 const longTextBytes = 32_768
+/**
+ * What is on the way cannot be taken back: the shares of the room that lines below error may fill, and lines from error on, so that
+ * a flood of the first costs none of the second, and logs cost no value record.
+ */
+const shareOfLogs = 0.8
+const shareOfErrors = 0.9
+const errorSeverity = severityOfNumber(50)
 /** Characters of a value's frame, at most: two whole numbers and three signs. */
 const maxValueFrame = 40
 /** Workers that may die before delivery goes on in this thread. */
@@ -63,6 +70,7 @@ export class HandOff implements RecordPort {
   #settled = false
   /** The ledger of the worker when its thread had ended. */
   #final: Ledger | undefined
+  #closedMemory: SharedArrayBuffer | undefined
   #ending = false
 
   constructor(options: ResolvedOptions) {
@@ -75,7 +83,7 @@ export class HandOff implements RecordPort {
   }
 
   get memory(): SharedArrayBuffer {
-    return this.#inline?.memory ?? this.#link!.book.memory
+    return this.#inline?.memory ?? this.#closedMemory ?? this.#link!.book.memory
   }
 
   get closed(): boolean {
@@ -84,17 +92,17 @@ export class HandOff implements RecordPort {
 
   log(mapped: MappedLog): void {
     if (this.#inline !== undefined) this.#inline.log(mapped)
-    else this.#append('logs', this.#frames.log(mapped))
+    else this.#append(this.#frames.log(mapped), mapped.severity)
   }
 
   winstonLine(line: string, about: WinstonLine): void {
     if (this.#inline !== undefined) this.#inline.winstonLine(line, about)
-    else this.#append('logs', this.#frames.winston(line, about))
+    else this.#append(this.#frames.winston(line, about), about.severity)
   }
 
   pinoLine(line: string, about: PinoLine): void {
     if (this.#inline !== undefined) this.#inline.pinoLine(line, about)
-    else this.#append('logs', this.#frames.pino(line, about))
+    else this.#append(this.#frames.pino(line, about), about.severity)
   }
 
   value(eventId: number, milliseconds: number): void {
@@ -143,8 +151,8 @@ export class HandOff implements RecordPort {
     this.#ending = true
   }
 
-  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): () => void {
-    if (this.#settled) return () => {}
+  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
+    if (this.#settled) return () => true
     this.#handOver()
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
     const link = this.#link!
@@ -161,6 +169,7 @@ export class HandOff implements RecordPort {
     this.#settled = true
     await this.#link?.terminate()
     if (this.#inline === undefined) this.#final = this.#account.final(this.#link!.book)
+    this.#forget()
     const ledger = this.stats()
     for (const lane of this.#final?.lanes ?? []) {
       const count = lane.dropped.shutdown
@@ -171,31 +180,40 @@ export class HandOff implements RecordPort {
     return ledger
   }
 
+  /** Let go of some megabytes: a closed engine is remembered for its figures. */
+  #forget(): void {
+    this.#closedMemory = this.#link?.book.memory
+    this.#link = undefined
+    this.#ring.release()
+    this.#text.release()
+  }
+
   #ask({ request, mode, timeoutMs }: DrainRequest): void {
     if (this.#inline === undefined) this.#link!.write(Buffer.from(drainFrame(mode, { request, timeoutMs })), 0)
     else void this.#inline[mode]({ timeoutMs }).then(() => this.#drains.answered(request))
   }
 
-  #append(kind: RecordKind, text: string): void {
+  /** Take in a frame of a log record. */
+  #append(text: string, severity: Severity): void {
     if (this.#closing !== undefined) {
-      this.#drop(kind, 'closed')
+      this.#drop('logs', 'closed')
       return
     }
-    if (!this.#hasRoom(text.length)) {
-      this.#drop(kind, 'hand-off-full')
+    if (!this.#hasRoom(text.length, severity >= errorSeverity ? shareOfErrors : shareOfLogs)) {
+      this.#drop('logs', 'hand-off-full')
       return
     }
     this.#text.append(text)
-    this.#account.took(this.#account.laneOf(kind))
+    this.#account.took(this.#account.laneOf('logs'))
     if (this.#text.length > longTextBytes) this.#handOver()
     else this.#schedule()
   }
 
-  #hasRoom(bytes: number): boolean {
-    const { maxQueueBytes } = this.options
-    if (this.#waitingBytes + this.#text.length + bytes <= maxQueueBytes) return true
+  #hasRoom(bytes: number, share: number): boolean {
+    const most = this.options.maxQueueBytes * share
+    if (this.#waitingBytes + this.#text.length + bytes <= most) return true
     this.#waitingBytes = this.#link!.waitingBytes
-    return this.#waitingBytes + this.#text.length + bytes <= maxQueueBytes
+    return this.#waitingBytes + this.#text.length + bytes <= most
   }
 
   #schedule(): void {
@@ -208,10 +226,10 @@ export class HandOff implements RecordPort {
   #drainRing(): void {
     if (this.#ring.length === 0) return
     const lane = this.#account.laneOf('values')
-    const roomy = this.#hasRoom(this.#ring.length * maxValueFrame)
+    const roomy = this.#hasRoom(this.#ring.length * maxValueFrame, 1)
     this.#ring.drain((eventId, milliseconds) => {
       const text = this.#frames.value(eventId, milliseconds)
-      if (!roomy && !this.#hasRoom(text.length)) this.#drop('values', 'hand-off-full')
+      if (!roomy && !this.#hasRoom(text.length, 1)) this.#drop('values', 'hand-off-full')
       else {
         this.#text.append(text)
         this.#account.took(lane)
@@ -278,7 +296,7 @@ export class HandOff implements RecordPort {
     const engine = new Engine(this.options)
     this.#inline = engine
     for (const line of [...untaken, ...this.#text.take().toString().split(lineEnd)]) {
-      if (isRecord(line)) deliverFrame(engine, readFrame(line), this.#frames.styles)
+      if (isRecord(line)) deliverLine(engine, line, this.#frames.styles)
     }
     this.#ring.drain((eventId, milliseconds) => engine.value(eventId, milliseconds))
     return engine

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { emptyLedger, type LaneName, type Ledger, LedgerBook } from '../delivery/ledger.js'
 import type { ResolvedOptions } from '../options/options.js'
-import type { RecordPort } from './record-port.js'
+import type { EndStep, RecordPort } from './record-port.js'
 
 /** Where records go when Sluice is off: nowhere, and they are not counted. */
 export class IdlePort implements RecordPort {
@@ -33,7 +33,7 @@ export class IdlePort implements RecordPort {
     return emptyLedger
   }
   ending(): void {}
-  endSync(): () => void {
-    return () => {}
+  endSync(): EndStep {
+    return () => true
   }
 }

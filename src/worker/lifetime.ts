@@ -1,12 +1,16 @@
 import { isMainThread } from 'node:worker_threads'
+import { currentCapture, setCapture } from './capture.js'
 import { hostGlobal, hostProcess } from './host.js'
 import { processEngines } from './process-engines.js'
-import type { RecordPort } from './record-port.js'
+import type { EndStep, RecordPort } from './record-port.js'
 import { SignalWatch } from './signals.js'
 import { ledgerLine, printLine } from './telling.js'
 
 /** An application that logs in its own `beforeExit` listener would go round for ever: what it logs after this is not waited for. */
 const maxDrains = 3
+
+/** How long each engine may hold the thread at the end, when there are several. */
+const turnMs = 5
 
 /** Where no engine says otherwise: the default of the option `shutdownTimeoutMs`. */
 const defaultTimeoutMs = 5000
@@ -25,28 +29,45 @@ function sharedWatch(): { [key]?: SignalWatch } {
  */
 export function watchLifetime(): void {
   if (sharedWatch()[key] !== undefined) return
-  hostProcess.on('beforeExit', drainBeforeExit())
-  listenLast()
   const signals = new SignalWatch(drainBeforeSignal)
+  hostProcess.on('beforeExit', drainBeforeExit(signals))
+  listenLast()
   sharedWatch()[key] = signals
   processEngines().onLeaveSignals(() => signals.stop())
   // Only the main thread sees signals.
   if (isMainThread && !/^(false|0|no|off)$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? '')) signals.start()
 }
 
-function drainBeforeExit(): () => void {
+/** Records that an engine had accepted when it was drained for the last time: what is left of them has had its time. */
+const drainedAt = new WeakMap<object, number>()
+
+function drainBeforeExit(signals: SignalWatch): () => void {
   let drains = 0
-  let drained = -1
+  let turned = false
   return () => {
+    // A listener of the application's may have raised its signal again: without us it would have died of it, and not of idleness.
+    if (signals.hasSeenSignal && !turned) {
+      turned = true
+      setImmediate(() => {})
+    }
     const engines = openEngines()
-    const accepted = engines.reduce((sum, engine) => sum + engine.stats().accepted, 0)
     if (drains === maxDrains) for (const engine of engines) engine.ending()
     // The event comes again after each drain: one for what is new, none for what could not be delivered.
-    if (undelivered(engines) === 0 || accepted === drained || drains === maxDrains) return
+    const waiting = engines.filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
+    if (waiting.length === 0 || drains === maxDrains) return
     drains++
-    drained = accepted
-    void Promise.all(engines.map((engine) => engine.flush()))
+    void Promise.all(
+      waiting.map(async (engine) => {
+        const { accepted } = engine.stats()
+        await engine.flush()
+        drainedAt.set(engine, accepted)
+      }),
+    )
   }
+}
+
+function hasHadItsTime(engine: Pick<RecordPort, 'stats'>): boolean {
+  return drainedAt.get(engine) === engine.stats().accepted
 }
 
 async function drainBeforeSignal(): Promise<void> {
@@ -73,10 +94,30 @@ function deliverAtExit(): void {
   // Those among them whose close() is under way have an end that nobody will see otherwise.
   const engines = [...processEngines().local]
   const given = givenUp(engines)
-  const rests = engines.map((engine) => engine.endSync())
-  for (const rest of rests) rest()
-  tellUndelivered(undelivered(engines) + givenUp(engines) - given)
+  const threads = processEngines().endThreads()
+  let steps: EndStep[] = [
+    ...engines.map((engine) => engine.endSync(hasHadItsTime(engine) ? { timeoutMs: 0 } : {})),
+    ...threads.steps,
+  ]
+  while (steps.length > 0) {
+    const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
+    steps = steps.filter((step) => !step(waitMs))
+  }
+  tellUndelivered(undelivered(engines) + givenUp(engines) - given + threads.undelivered())
+  tellOfLateRecords()
   for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
+}
+
+/** A listener of exit that was added in the very turn of the end comes after ours: what it logs is lost, but not in silence. */
+function tellOfLateRecords(): void {
+  if (currentCapture() !== undefined) return
+  let told = false
+  setCapture({
+    record() {
+      if (!told) printLine('records that are logged at the exit after their delivery are lost')
+      told = true
+    },
+  })
 }
 
 function tellUndelivered(count: number): void {

@@ -33,6 +33,13 @@ export class OutgoingText {
     return piece
   }
 
+  /** Give the memory back; more is taken when something is appended. */
+  release(): void {
+    this.#slab = Buffer.alloc(0)
+    this.#start = 0
+    this.#end = 0
+  }
+
   #encode(): void {
     const text = this.#gathered
     this.#gathered = ''

@@ -11,7 +11,7 @@ import { givenUp, type LaneName, type Ledger, LedgerBook, sumLedger } from '../d
 import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
 import { type Capture, currentCapture, setCapture } from './capture.js'
 import { hostGlobal } from './host.js'
-import type { RecordPort } from './record-port.js'
+import type { EndStep, RecordPort } from './record-port.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { printLine } from './telling.js'
 import { ThreadStreams } from './thread-streams.js'
@@ -78,7 +78,7 @@ export class ProcessEngines {
   }
 
   constructor() {
-    if (getEnvironmentData(captureKey) === true) setCapture(this.#elsewhere)
+    this.noticeCapture()
     this.#channel.onmessage = (event) => this.#receive((event as { data: Message }).data)
     ;(this.#channel as unknown as { unref(): void }).unref()
     this.#post({ type: 'who' })
@@ -107,6 +107,13 @@ export class ProcessEngines {
     this.#post({ type: 'retired', id: engine.id })
   }
 
+  /** Look whether another thread captures: in memory that all threads share, for a message may come too late. */
+  noticeCapture(): void {
+    if (Atomics.load(captureFlag, 0) === 1) {
+      if (currentCapture() === undefined) setCapture(this.#elsewhere)
+    } else if (currentCapture() === this.#elsewhere) setCapture(undefined)
+  }
+
   /** Take the records of every thread of the process from now on. */
   capture(capture: Capture): void {
     this.#capture(capture)
@@ -119,8 +126,8 @@ export class ProcessEngines {
 
   #capture(capture: Capture | undefined): void {
     setCapture(capture)
-    // For threads that are started from here on, and for those that are there.
-    setEnvironmentData(captureKey, capture !== undefined)
+    Atomics.store(captureFlag, 0, capture === undefined ? 0 : 1)
+    // For threads that were started before this module was loaded.
     this.#post({ type: 'capture', active: capture !== undefined })
   }
 
@@ -170,6 +177,27 @@ export class ProcessEngines {
     return this.stats()
   }
 
+  /** At the end of the process: have engines of the application's own threads close, which end with it unseen. */
+  endThreads(): { readonly steps: readonly EndStep[]; readonly undelivered: () => number } {
+    this.#catchUp()
+    const left = ({ queued, inFlight }: Ledger) => queued + inFlight
+    const engines = [...this.#remote].filter(
+      ([, engine]) => !this.#threadStreams.has(engine.threadId) && left(engine.stats()) > 0,
+    )
+    const nobody = new Int32Array(new SharedArrayBuffer(4))
+    const steps = engines.map(([id, engine]): EndStep => {
+      const timeoutMs = engine.shutdownTimeoutMs
+      const deadline = systemClock.now() + timeoutMs
+      this.#post({ type: 'drain', mode: 'close', id, request: randomUUID(), timeoutMs })
+      return (waitMs) => {
+        if (left(engine.stats()) === 0 || systemClock.now() >= deadline) return true
+        Atomics.wait(nobody, 0, 0, Math.min(waitMs, pollMs))
+        return false
+      }
+    })
+    return { steps, undelivered: () => engines.reduce((sum, [, engine]) => sum + left(engine.stats()), 0) }
+  }
+
   async #drainAll(mode: DrainMode, timeoutMs: number): Promise<void> {
     this.#catchUp()
     const local = [...this.#local.values()].map((engine) => engine[mode]({ timeoutMs }))
@@ -212,6 +240,8 @@ export class ProcessEngines {
     switch (message.type) {
       case 'who':
         for (const engine of this.#local.values()) this.#announce(engine)
+        if (currentCapture() !== undefined && currentCapture() !== this.#elsewhere)
+          this.#post({ type: 'capture', active: true })
         return
       case 'engine': {
         if (this.#remote.has(message.id)) return
@@ -270,6 +300,8 @@ export class ProcessEngines {
   }
 }
 
+/** How often the ledger of another thread is looked at, at the end. */
+const pollMs = 5
 /** How much later than its deadline a drain may resolve. */
 const graceMs = 30
 
@@ -277,7 +309,17 @@ function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))
 }
 
-const captureKey = 'sluice:capture'
+/** One word for all threads that are started after this module was loaded: 1 while one of them captures. */
+const captureFlag = sharedCaptureFlag()
+
+function sharedCaptureFlag(): Int32Array {
+  const key = 'sluice:capture'
+  const shared: unknown = getEnvironmentData(key)
+  if (shared instanceof SharedArrayBuffer) return new Int32Array(shared)
+  const memory = new SharedArrayBuffer(4)
+  setEnvironmentData(key, memory)
+  return new Int32Array(memory)
+}
 
 const stateKey = Symbol.for('sluice.process.v1')
 

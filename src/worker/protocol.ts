@@ -12,7 +12,7 @@ export interface WorkerPlan {
 }
 
 /** How far the worker is. */
-export const workerStates = { starting: 0, reading: 1, closed: 2 } as const
+export const workerStates = { starting: 0, reading: 1, closed: 2, halted: 3 } as const
 
 /** Asks the worker whether it still lives. */
 export const pulseQuestion = 'sluice.pulse'

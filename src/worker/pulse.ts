@@ -1,3 +1,5 @@
+import { systemClock } from '../delivery/clock.js'
+
 /** How often a worker is asked, and how many questions in a row it may leave unanswered. */
 const intervalMs = 1000
 const maxMissed = 5
@@ -42,8 +44,8 @@ export class Pulse {
   /** Hold this thread until the worker answers, for `patienceMs` at most; whether it did. */
   isFelt(patienceMs: number): boolean {
     this.#question()
-    const deadline = performance.now() + patienceMs
-    for (let left = patienceMs; left > 0; left = deadline - performance.now()) {
+    const deadline = systemClock.now() + patienceMs
+    for (let left = patienceMs; left > 0; left = deadline - systemClock.now()) {
       const answers = Atomics.load(this.#answers, 0)
       if (answers === this.#asked) return true
       Atomics.wait(this.#answers, 0, answers, left)

@@ -21,9 +21,16 @@ export interface WinstonLine {
 /** What is known of a line of pino without reading it. */
 export interface PinoLine {
   readonly style: PinoStyle
+  readonly severity: Severity
   /** Milliseconds since 1970. */
   readonly arrivedAt: number
 }
+
+/**
+ * Goes on with the delivery at the end of the process, holding this thread for `waitMs` at most; true when it is done, or its deadline
+ * has come. Step by step, so that several engines can be at it side by side.
+ */
+export type EndStep = (waitMs: number) => boolean
 
 /** Where loggers and `track` put their records: an engine in this thread, or the hand-off to one in a worker. */
 export interface RecordPort {
@@ -57,9 +64,6 @@ export interface RecordPort {
   close(time?: DrainTime): Promise<Ledger>
   /** The process has nothing more to do: what comes from now on must not keep it alive. */
   ending(): void
-  /**
-   * The process ends now, and its event loop turns no more: begin to deliver what is left. The answer holds this thread until that is
-   * done, or until the deadline; so that several engines can be at it side by side.
-   */
-  endSync(time?: DrainTime): () => void
+  /** The process ends now, and its event loop turns no more: begin to deliver what is left. */
+  endSync(time?: DrainTime): EndStep
 }

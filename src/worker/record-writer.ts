@@ -3,7 +3,7 @@ import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
 import { type PinoStyle, pinoMapper } from '../records/from-pino.js'
 import { winstonMapper } from '../records/from-winston.js'
 import { severityOfNumber } from '../records/level.js'
-import { mapPinoLine } from '../records/pino-line.js'
+import { type IsBase, mapPinoLine } from '../records/pino-line.js'
 import { inUnit } from '../records/time.js'
 import { mapWinstonLine } from '../records/winston-line.js'
 import type { PinoLine, WinstonLine } from './record-port.js'
@@ -48,7 +48,9 @@ export class RecordWriter {
 
   /** @throws whatever the line makes the mapping throw */
   pinoLine(line: string, { style, arrivedAt }: PinoLine): MappedLog {
-    return mapPinoLine(this.#pinoMapper(style), line, { messageKey: style.messageKey, arrivedAt })
+    const { messageKey, base } = style
+    const isBase: IsBase | undefined = base && ((key, value) => Object.is(base[key], value))
+    return mapPinoLine(this.#pinoMapper(style), line, { messageKey, arrivedAt, isBase })
   }
 
   /** A line of ours, of level warn. */

@@ -3,6 +3,7 @@ import type { ResolvedOptions } from '../options/options.js'
 import type { Resolution } from '../options/resolve.js'
 import { capturePort, currentCapture } from './capture.js'
 import { Engine } from './engine.js'
+import { ErrorListeners } from './error-listeners.js'
 import { HandOff } from './hand-off.js'
 import { IdlePort } from './idle-port.js'
 import { watchLifetime } from './lifetime.js'
@@ -14,6 +15,8 @@ import { WorkerLink } from './worker-link.js'
 
 interface Shared {
   readonly engine: RecordPort
+  /** The `onError` of each user. */
+  readonly listeners: ErrorListeners
   users: number
 }
 
@@ -31,8 +34,8 @@ export interface EngineLease {
 }
 
 /**
- * An engine for a configuration. Whoever asks with the same options (winston, `track`, several loggers) shares one.
- * `onError` tells engines apart, for each has one listener.
+ * An engine for a configuration. Whoever asks with the same options (winston, `track`, several loggers) shares one, whatever level
+ * each of them wants and whom it tells of errors: every `onError` hears of all that the engine they share has to tell.
  */
 export function leaseEngine({ options, state }: Resolution): EngineLease {
   return state === 'off' ? new IdleLease(options) : new SharedLease(options)
@@ -80,8 +83,14 @@ class SharedLease implements EngineLease {
   }
 
   release({ timeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<void> {
-    this.#released ??= this.#shared === undefined ? Promise.resolve() : letGo(this.#key, this.#shared, timeoutMs)
+    this.#released ??= this.#letGo(timeoutMs)
     return this.#released
+  }
+
+  async #letGo(timeoutMs: number | undefined): Promise<void> {
+    if (this.#shared === undefined) return
+    await letGo(this.#key, this.#shared, timeoutMs)
+    this.#shared.listeners.remove(this.options.onError)
   }
 }
 
@@ -92,11 +101,13 @@ function join(key: string, options: ResolvedOptions): Shared {
     shared = undefined
   }
   if (shared === undefined) {
-    shared = { engine: startPort(options), users: 0 }
+    const listeners = new ErrorListeners()
+    shared = { engine: startPort({ ...options, onError: listeners.tell }), listeners, users: 0 }
     byDestination.set(key, shared)
     watchLifetime()
     processEngines().add(shared.engine)
   }
+  shared.listeners.add(options.onError)
   shared.users++
   return shared
 }
@@ -104,9 +115,17 @@ function join(key: string, options: ResolvedOptions): Shared {
 /** Off this thread where that is possible: not in the threads of the application's own workers, nor without the worker's file. */
 function startPort(options: ResolvedOptions): RecordPort {
   if (options.mode === 'inline' || !isMainThread) return new Engine(options)
-  if (WorkerLink.possible) return new HandOff(options)
-  if (firstInProcess('inline'))
-    printLine('the delivery worker is missing (bundled?); delivering in the application’s thread')
+  let reason = 'its file is missing; bundled?'
+  if (WorkerLink.possible) {
+    try {
+      return new HandOff(options)
+    } catch (error) {
+      reason = String(error)
+    }
+  }
+  if (firstInProcess('inline')) {
+    printLine(`the delivery worker cannot be started (${reason}); delivering in the application’s thread`)
+  }
   return new Engine(options)
 }
 
@@ -121,10 +140,6 @@ async function letGo(key: string, shared: Shared, timeoutMs: number | undefined)
   processEngines().retire(shared.engine)
 }
 
-const listeners = new WeakMap<object, number>()
-let listenerCount = 0
-
-function destinationOf({ onError, apiKey, ...options }: ResolvedOptions): string {
-  if (onError !== undefined && !listeners.has(onError)) listeners.set(onError, ++listenerCount)
-  return JSON.stringify([options, apiKey.reveal(), onError === undefined ? 0 : listeners.get(onError)])
+function destinationOf({ onError: _, level: __, apiKey, ...options }: ResolvedOptions): string {
+  return JSON.stringify([options, apiKey.reveal()])
 }

@@ -15,11 +15,16 @@ const survivalMs = 100
 export class SignalWatch {
   readonly #drain: () => Promise<void>
   readonly #listeners = new Map<NodeJS.Signals, () => void>()
+  #seen = false
   #mode: 'off' | 'watching' | 'draining' = 'off'
 
   /** @param drain delivers what is pending, by its deadline */
   constructor(drain: () => Promise<void>) {
     this.#drain = drain
+  }
+
+  get hasSeenSignal(): boolean {
+    return this.#seen
   }
 
   start(): void {
@@ -43,6 +48,7 @@ export class SignalWatch {
       this.#raise(signal)
       return
     }
+    this.#seen = true
     if (this.#mode === 'off' || isAttended(signal)) return
     this.#mode = 'draining'
     void this.#drain().finally(() => this.#raise(signal))

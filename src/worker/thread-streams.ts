@@ -37,6 +37,11 @@ export class ThreadStreams {
     })
   }
 
+  /** Whether this thread is one of thread-stream's. */
+  has(threadId: number): boolean {
+    return this.#workers.has(threadId)
+  }
+
   /**
    * Wait until every stream whose worker runs Sluice has handed over what was written to it. A worker that is still starting is
    * waited for, because nobody can tell yet what it runs. Until `release` the streams are held: thread-stream ends the worker of

@@ -3,8 +3,8 @@ const capacity = 65_536
 
 /** Numbers and times of `track` calls, in memory that is allocated once. */
 export class ValueRing {
-  readonly #events = new Float64Array(capacity)
-  readonly #times = new Float64Array(capacity)
+  #events = new Float64Array(capacity)
+  #times = new Float64Array(capacity)
   #length = 0
 
   get length(): number {
@@ -22,6 +22,12 @@ export class ValueRing {
     this.#events[this.#length] = eventId
     this.#times[this.#length++] = milliseconds
     return true
+  }
+
+  /** Give the memory back; nothing may be pushed any more. */
+  release(): void {
+    this.#events = new Float64Array(0)
+    this.#times = new Float64Array(0)
   }
 
   /** Visit every value in order, and be empty. */

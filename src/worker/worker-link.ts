@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import ThreadStream from 'thread-stream'
+import { systemClock } from '../delivery/clock.js'
 import { type LaneName, LedgerBook } from '../delivery/ledger.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { drainFrame, isRecord } from './frames.js'
 import { pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
 import { Pulse } from './pulse.js'
+import type { EndStep } from './record-port.js'
 import { ownStreams } from './thread-streams.js'
 
 /** Text that was handed over and is kept until the worker has taken it, in case the worker dies. */
@@ -109,12 +111,12 @@ export class WorkerLink {
   }
 
   /**
-   * Hold this thread until the worker has taken everything, with the order to close its engine by `timeoutMs`. The answer holds it until
-   * that is done. Undefined when the worker is stuck: what it has not taken is still `untaken`.
+   * Hold this thread until the worker has taken everything, with the order to close its engine by `timeoutMs`. The answer waits for
+   * that. Undefined when the worker is stuck: what it has not taken is still `untaken`.
    */
-  endSync(timeoutMs: number): (() => void) | undefined {
+  endSync(timeoutMs: number): EndStep | undefined {
     if (this.#over) return undefined
-    const { starting, reading } = workerStates
+    const { starting, reading, closed } = workerStates
     if (Atomics.wait(this.#state, 0, starting, startPatienceMs) === 'timed-out') return undefined
     if (!this.#pulse.isFelt(pulsePatienceMs)) return undefined
     this.write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })), 0)
@@ -125,14 +127,20 @@ export class WorkerLink {
     } catch {
       return undefined
     }
-    const deadline = performance.now() + timeoutMs + graceMs
-    return () => void Atomics.wait(this.#state, 0, reading, Math.max(0, deadline - performance.now()))
+    const deadline = systemClock.now() + timeoutMs + graceMs
+    return (waitMs) => {
+      const left = deadline - systemClock.now()
+      if (left > 0) Atomics.wait(this.#state, 0, reading, Math.min(left, waitMs))
+      return left <= 0 || Atomics.load(this.#state, 0) === closed
+    }
   }
 
-  /** End the thread; its engine is closed, or lost. */
+  /** End the thread; its engine is closed, or lost. It takes no line more, so that it does not end in the middle of counting one. */
   async terminate(): Promise<void> {
     this.#over = true
     this.#pulse.stop()
+    Atomics.store(this.#state, 0, workerStates.halted)
+    await new Promise((resolve) => setImmediate(resolve))
     await this.#worker.terminate()
   }
 

@@ -35,7 +35,11 @@ function setUpLast() {
   // Time moves by what the drain waits, and by nothing else.
   const clock = { now: () => service.waitedMs, schedule: () => ({ cancel: () => {} }) }
   const set = setUp({ clock })
-  return { ...set, service, drain: (timeoutMs = 1000) => set.delivery.drainSync(service, { timeoutMs }) }
+  const drain = (timeoutMs = 1000) => {
+    const last = set.delivery.drainSync(service, { timeoutMs })
+    while (!last.step(Number.POSITIVE_INFINITY));
+  }
+  return { ...set, service, drain }
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => `record ${index}`)

@@ -80,7 +80,7 @@ describe.each(Object.entries(bundlers))('an application bundled by %s', (_, bund
     const before = await counts()
     const ended = await runProgram(file, { ...receiver.variables, END: end })
     expect(ended).toMatchObject({ code, stdout: '' })
-    expect(ended.stderr).toMatch(/^sluice: the delivery worker is missing[^\n]+\n$/)
+    expect(ended.stderr).toMatch(/^sluice: the delivery worker cannot be started[^\n]+\n$/)
     const after = await counts()
     expect({ pino: after.pino - before.pino, winston: after.winston - before.winston }).toEqual({
       pino: 100,

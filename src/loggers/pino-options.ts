@@ -12,7 +12,9 @@ const maxErrorChars = 262_144
  *
  * @param options pino's options, which are kept: serializers, hooks and formatters of the application's run, too
  */
-export function sluicePinoOptions(options: LoggerOptions = {}): LoggerOptions {
+export function sluicePinoOptions(): Pick<LoggerOptions, 'serializers' | 'formatters' | 'hooks'>
+export function sluicePinoOptions<Levels extends string = never>(options: LoggerOptions<Levels>): LoggerOptions<Levels>
+export function sluicePinoOptions(options: LoggerOptions<string> = {}): LoggerOptions<string> {
   const errorKey = options.errorKey ?? 'err'
   const { logMethod } = options.hooks ?? {}
   const { log } = options.formatters ?? {}
@@ -45,11 +47,19 @@ function errorsFirst(args: readonly unknown[], errorKey: string): readonly unkno
   const [first, ...rest] = args
   const errors = rest.filter((argument) => argument instanceof Error)
   if (errors.length === 0) return args
-  const fields: Record<string, unknown> =
-    first instanceof Error ? { [errorKey]: first } : isFields(first) ? { ...first } : {}
+  const fields = fieldsOf(first, errorKey)
   for (const error of errors) fields[freeKey(fields, errorKey)] = error
   const text = typeof first === 'object' ? rest : args
   return [fields, ...(text[0] instanceof Error ? text.slice(1) : text)]
+}
+
+/** The first argument as fields of a line, as pino itself would see it: a request or an answer of HTTP is one field. */
+function fieldsOf(first: unknown, errorKey: string): Record<string, unknown> {
+  if (first instanceof Error) return { [errorKey]: first }
+  if (!isFields(first)) return {}
+  if (first.method && first.headers && first.socket) return { req: first }
+  if (typeof first.setHeader === 'function') return { res: first }
+  return { ...first }
 }
 
 function freeKey(fields: Readonly<Record<string, unknown>>, errorKey: string): string {
@@ -65,34 +75,67 @@ function withoutErrors(
   fields: Record<string, unknown>,
   serializers: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  try {
-    let changed: Record<string, unknown> | undefined
-    for (const [key, value] of Object.entries(fields)) {
-      const replaced = value instanceof Error && Object.hasOwn(serializers, key) ? value : withPlainErrors(value, 0)
+  const search = new ErrorSearch()
+  let changed: Record<string, unknown> | undefined
+  for (const key of Object.keys(fields)) {
+    try {
+      const value = fields[key]
+      const replaced = value instanceof Error && Object.hasOwn(serializers, key) ? value : search.replaced(value)
       if (replaced === value) continue
       changed ??= { ...fields }
       changed[key] = replaced
+    } catch {
+      // A getter of the application's that throws, which pino may survive.
     }
-    return changed ?? fields
-  } catch {
-    // A getter of the application's that throws, which pino may survive.
-    return fields
   }
+  return changed ?? fields
 }
 
-/** pino itself writes no deeper than this. */
+/** pino itself writes no deeper than this, and no more of one line than a person would read. */
 const maxDepth = 5
+const maxVisits = 1000
 
-function withPlainErrors(value: unknown, depth: number): unknown {
-  if (value instanceof Error) return plain(value)
-  if (depth >= maxDepth) return value
-  if (Array.isArray(value)) {
-    const items = value.map((item) => withPlainErrors(item, depth + 1))
-    return items.some((item, index) => item !== value[index]) ? items : value
+/** Looks for errors below the first level of a line, where no serializer comes. */
+class ErrorSearch {
+  readonly #ancestors = new Set<object>()
+  #visits = 0
+
+  /** The same value, or a copy in which errors are plain objects. */
+  replaced(value: unknown): unknown {
+    if (value instanceof Error) return plain(value)
+    if (!isFields(value) || this.#ancestors.size >= maxDepth || ++this.#visits > maxVisits) return value
+    if (this.#ancestors.has(value) || typeof value.toJSON === 'function' || ArrayBuffer.isView(value)) return value
+    this.#ancestors.add(value)
+    try {
+      return Array.isArray(value) ? this.#list(value) : this.#fields(value)
+    } finally {
+      this.#ancestors.delete(value)
+    }
   }
-  if (!isFields(value) || Object.getPrototypeOf(value) !== Object.prototype) return value
-  const entries = Object.entries(value).map(([key, item]) => [key, withPlainErrors(item, depth + 1)] as const)
-  return entries.some(([key, item]) => item !== value[key]) ? Object.fromEntries(entries) : value
+
+  #list(list: readonly unknown[]): readonly unknown[] {
+    let copy: unknown[] | undefined
+    for (let index = 0; index < list.length && this.#visits <= maxVisits; index++) {
+      const item = this.replaced(list[index])
+      if (item === list[index]) continue
+      copy ??= [...list]
+      copy[index] = item
+    }
+    return copy ?? list
+  }
+
+  #fields(value: Record<string, unknown>): Record<string, unknown> {
+    let copy: Record<string, unknown> | undefined
+    for (const key of Object.keys(value)) {
+      if (this.#visits > maxVisits) break
+      const field = value[key]
+      const replaced = this.replaced(field)
+      if (replaced === field) continue
+      copy ??= { ...value }
+      copy[key] = replaced
+    }
+    return copy ?? value
+  }
 }
 
 function plain(error: Error): unknown {

@@ -97,9 +97,9 @@ export class SluiceTransport extends TransportStream {
         return
       }
       const arrivedAt = Date.now()
-      const line = this.#written.of(info)
+      const untouched = this.format === undefined && isPlainJson(this.parent?.format)
+      const line = this.#written.of(info, untouched)
       if (line === undefined) {
-        const untouched = this.format === undefined && isPlainJson(this.parent?.format)
         engine.log(this.#map(info, { levels: this.levels, arrivedAt, untouched }))
       } else engine.winstonLine(line, { level, severity, arrivedAt })
     } catch (error) {
@@ -126,14 +126,22 @@ export class SluiceTransport extends TransportStream {
   /** The option or variable `level` names a level of the logger, or what another logger calls it. */
   #isSevereEnough(level: string, severity: Severity): boolean {
     const wanted = this.#level!
-    const rank = this.levels?.[wanted]
-    const own = this.levels?.[level]
+    const rank = this.#rankOf(wanted)
+    const own = this.#rankOf(level)
     if (rank !== undefined && own !== undefined) return own <= rank
     const lowest = severityOfName(wanted)
     if (lowest !== undefined) return severity >= lowest
     const text = `option level (SLUICE_LEVEL): no such level: ${wanted}`
     this.#lease.engine.misused('SLUICE_CONFIG_INVALID', text)
     return true
+  }
+
+  /** Names of levels are shipped in lower case, whatever the logger's own are. */
+  #rankOf(level: string): number | undefined {
+    const rank = this.levels?.[level]
+    if (rank !== undefined || this.levels === undefined) return rank
+    const name = Object.keys(this.levels).find((each) => each.toLowerCase() === level.toLowerCase())
+    return name === undefined ? undefined : this.levels[name]
   }
 
   /** `logger.end()`: winston emits `finish` when what was logged is settled. */

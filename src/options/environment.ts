@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { ConfigError } from '../errors/config-error.js'
 import { type OptionRow, optionNames, optionTable } from './defaults.js'
 import { nearestName } from './nearest-name.js'
+import { redacted } from './secret.js'
 
 /** The process's environment, or a stand-in for it. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -47,17 +48,19 @@ export function misspeltVariables(environment: Environment): { variable: string;
 }
 
 function readSecretFile({ option, variable, path }: { option: string; variable: string; path: string }): string {
+  // Somebody may have put the key itself here.
+  const shown = /[\\/]/.test(path) ? path : redacted
   let content: string
   try {
     content = readFileSync(path, 'utf8').trim()
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    const message = `${variable} (option ${option}): cannot read the file ${path}: ${code ?? String(cause)}`
-    throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: path, message })
+    const message = `${variable} (option ${option}): cannot read the file ${shown}: ${code ?? String(cause)}`
+    throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: shown, message })
   }
   if (content === '') {
-    const message = `${variable} (option ${option}): the file ${path} is empty, expected the key in it`
-    throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: path, message })
+    const message = `${variable} (option ${option}): the file ${shown} is empty, expected the key in it`
+    throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: shown, message })
   }
   return content
 }

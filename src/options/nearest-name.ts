@@ -1,10 +1,11 @@
 /**
  * The known name most like `name`, for "did you mean"; undefined when none is near.
- * Distance of Levenshtein (1965), two rows; at most a third of the letters may differ.
+ * Distance of Damerau (1964) and Levenshtein (1965), adjacent letters that have changed places counting as one mistake; at most a
+ * third of the letters may differ, or one.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
-  let bestDistance = Math.floor(name.length / 3) + 1
+  let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) {
@@ -17,12 +18,16 @@ export function nearestName(name: string, known: Iterable<string>): string | und
 
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column)
+  let beforePrevious = previous
   for (let row = 1; row <= from.length; row++) {
     const current = [row]
     for (let column = 1; column <= to.length; column++) {
       const substitution = previous[column - 1]! + (from[row - 1] === to[column - 1] ? 0 : 1)
-      current.push(Math.min(substitution, previous[column]! + 1, current[column - 1]! + 1))
+      const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      const swap = row > 1 && column > 1 && swapped ? beforePrevious[column - 2]! + 1 : Number.POSITIVE_INFINITY
+      current.push(Math.min(substitution, previous[column]! + 1, current[column - 1]! + 1, swap))
     }
+    beforePrevious = previous
     previous = current
   }
   return previous[to.length]!

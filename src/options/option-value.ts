@@ -51,7 +51,7 @@ function readText(kind: OptionKind, written: string): Checked {
       !/^https?:$/.test(url.protocol) ||
       url.username !== '' ||
       url.password !== '' ||
-      url.search !== ''
+      /[?#]/.test(written)
     ) {
       return { ok: false, expected: expectation(kind) }
     }

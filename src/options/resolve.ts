@@ -112,6 +112,14 @@ function fromEnvironment(name: OptionName, row: OptionRow, environment: Environm
 }
 
 function refuseUnknown(user: SluiceOptions): void {
+  if (typeof user !== 'object' || user === null) {
+    throw new ConfigError({
+      code: 'SLUICE_CONFIG_INVALID',
+      option: 'options',
+      value: user,
+      message: `options: expected an object, got ${quoted(user)}`,
+    })
+  }
   for (const name of Object.keys(user)) {
     if (Object.hasOwn(optionTable, name)) continue
     const nearest = nearestName(name, optionNames)
@@ -197,7 +205,11 @@ function requireOrder(values: Partial<Record<OptionName, unknown>>, base: Option
 
 function showable(row: OptionRow, value: unknown): unknown {
   if (row.kind.type === 'secret') return redacted
-  return row.kind.type === 'url' ? String(value).replace(/\/\/[^/]*@/, `//${redacted}@`) : value
+  if (row.kind.type !== 'url') return value
+  // Where a key or a password may have been put by mistake.
+  return String(value)
+    .replace(/\/\/[^/]*@/, `//${redacted}@`)
+    .replace(/[?#].*$/, (rest) => `${rest[0]}${redacted}`)
 }
 
 function quoted(value: unknown): string {

@@ -1,7 +1,7 @@
-import { format } from 'node:util'
 import type { LogFields, MappedLog } from './encode.js'
 import { errorFields, isErrorLike } from './error-like.js'
 import { errorText } from './error-text.js'
+import { jsonOf } from './json-text.js'
 import { type Severity, severityOfName } from './level.js'
 import { type MessageStyle, messageOf, textOf } from './message.js'
 import { inUnit, timeOf } from './time.js'
@@ -31,10 +31,12 @@ const SPLAT = Symbol.for('splat')
 /** A mapping from winston's `info` to the fields of a log record. `info` is shared between transports and never changed. */
 export function winstonMapper(mapping: WinstonMapping) {
   const { timestampUnit, maxMessageBytes } = mapping
+  const withFields = mapping.context === 'none'
   return (info: WinstonInfo, { levels, arrivedAt, untouched = false }: WinstonAbout): MappedLog => {
-    const { level: _shown, message, timestamp, stack, ...context } = fieldsOf(info)
+    const { level: _shown, message, timestamp, ...context } = fieldsOf(info)
     const level = levelOf(info)
     const errors: string[] = []
+    const show = (error: unknown) => void errors.push(errorText(error, { maxChars: maxMessageBytes, withFields }))
     const splat = splatOf(info)
     const time = timeOf(timestamp)
     if (time === undefined && timestamp !== undefined && !looksLikeTime(timestamp)) context.timestamp = timestamp
@@ -42,26 +44,35 @@ export function winstonMapper(mapping: WinstonMapping) {
     let text = isErrorLike(message) ? message.message : textOf(message, maxMessageBytes)
     if (untouched && typeof message === 'string' && splat.length > 0) text = withExtras(text, splat, context)
 
-    if (isErrorLike(message)) errors.push(errorText(message))
-    else if (info instanceof Error) errors.push(errorText(info))
-    else if (typeof stack === 'string') {
-      // winston and its errors format lay an error out over the line, message and stack among its own fields.
-      const original = splat[0] instanceof Error && splat[0].stack === stack ? splat[0] : undefined
-      errors.push(errorText(original ?? { message: text, stack, cause: context.cause }))
+    const { stack } = context
+    if (isErrorLike(message)) show(message)
+    if (info instanceof Error) {
+      show(info)
+      for (const key of ['stack', 'cause', 'errors']) delete context[key]
+    } else if (typeof stack === 'string') {
+      // winston and its errors format lay an error out over the line, message and stack among its own fields. Of the error itself
+      // nothing may be shown that a format has taken out of the line.
+      const [first] = splat
+      const original =
+        first instanceof Error && first.stack === stack && (untouched || first.cause === context.cause)
+          ? first
+          : undefined
+      show(original ?? { message: text, stack, cause: context.cause })
+      for (const key of original === undefined ? ['stack', 'cause'] : ['stack', 'cause', 'errors']) delete context[key]
     }
-    if (typeof stack === 'string' || info instanceof Error) for (const key of ['cause', 'errors']) delete context[key]
 
     for (const key of ['err', 'error']) {
       const value = context[key]
       if (!isErrorLike(value)) continue
-      errors.push(errorText(value))
+      show(value)
       if (text === '') text = value.message
       const extra = errorFields(value)
       if (Object.keys(extra).length > 0) context[key] = extra
       else delete context[key]
     }
-    // The first one lies open in the line already, unless a format has taken it out.
-    for (const extra of splat.slice(1)) if (extra instanceof Error) errors.push(errorText(extra))
+    // The first one lies open in the line already, if winston has laid it there.
+    const laidOut = typeof stack === 'string' && splat[0] instanceof Error ? 1 : 0
+    if (untouched) for (const extra of splat.slice(laidOut)) if (extra instanceof Error) show(extra)
 
     const eventId = Number.isSafeInteger(context.eventId) ? (context.eventId as number) : undefined
     if (eventId !== undefined) delete context.eventId
@@ -85,8 +96,9 @@ export function levelOf(info: WinstonInfo): string {
 export function severityIn(levels: Readonly<Record<string, number>> | undefined, level: string): Severity {
   const known = severityOfName(level)
   if (known !== undefined) return known
-  const rank = levels?.[level]
-  if (rank === undefined || levels === undefined) return 2
+  if (levels === undefined) return 2
+  const rank = levels[level] ?? levels[Object.keys(levels).find((name) => name.toLowerCase() === level) ?? '']
+  if (rank === undefined) return 2
   const lowest = Math.max(...Object.values(levels))
   const severity = Math.round(4 - (4 * rank) / lowest)
   // Ranks may be negative, all zero, or no numbers at all.
@@ -117,37 +129,50 @@ function splatOf(info: WinstonInfo): readonly unknown[] {
 
 /**
  * What was logged besides the message, and a first object that winston itself has put among the fields: in the place of the message's
- * `%s`, behind it, or among the fields.
+ * `%s`, where it fits there, else behind it or among the fields.
  */
 function withExtras(text: string, splat: readonly unknown[], context: Record<string, unknown>): string {
-  const tokens = text.match(/%[scdjifoO]/g)?.length ?? 0
-  if (tokens > 0) {
-    addFields(context, splat.slice(tokens).filter(isFields))
-    const words = splat.filter((extra, index) => index < tokens || !isFields(extra))
-    try {
-      return format(text, ...words)
-    } catch {
-      return [text, ...words.map((word) => textOf(word, maxExtraChars))].join(' ')
-    }
+  const extras = [...splat]
+  const interpolated = text.replace(/%[sdifjoO]/g, (token) => {
+    if (extras.length === 0 || !fits(token, extras[0])) return token
+    return wordOf(token, extras.shift())
+  })
+  // Without tokens winston has laid the first object open.
+  if (!tokens.test(text) && isFields(extras[0])) extras.shift()
+  const words: string[] = [interpolated]
+  for (const extra of extras) {
+    if (extra instanceof Error) continue
+    if (isFields(extra)) addFields(context, extra)
+    else words.push(textOf(extra, maxExtraChars))
   }
-  addFields(context, splat.slice(1).filter(isFields))
-  const words = splat.filter((extra) => typeof extra !== 'object' || extra === null)
-  return [text, ...words.map((word) => textOf(word, maxExtraChars))].filter((word) => word !== '').join(' ')
+  return words.filter((word) => word !== '').join(' ')
 }
 
+const tokens = /%[scdjifoO%]/
 const maxExtraChars = 32_768
 
-function addFields(context: Record<string, unknown>, extras: readonly object[]): void {
-  for (const extra of extras) {
-    for (const [key, value] of Object.entries(extra)) if (!Object.hasOwn(context, key)) context[key] = value
-  }
+function fits(token: string, value: unknown): boolean {
+  if (token === '%s') return typeof value !== 'object' || value === null
+  if (token === '%d' || token === '%i' || token === '%f') return typeof value === 'number' || typeof value === 'bigint'
+  return !(value instanceof Error)
 }
 
+function wordOf(token: string, value: unknown): string {
+  if (token === '%i' && typeof value === 'number') return String(Math.trunc(value))
+  if (token === '%j' || token === '%o' || token === '%O') return jsonOf(value, { maxChars: maxExtraChars })
+  return typeof value === 'string' ? value : textOf(value, maxExtraChars)
+}
+
+function addFields(context: Record<string, unknown>, extra: object): void {
+  for (const [key, value] of Object.entries(extra)) if (!Object.hasOwn(context, key)) context[key] = value
+}
+
+/** An object whose fields can be laid among those of a line. */
 function isFields(extra: unknown): extra is object {
-  return typeof extra === 'object' && extra !== null && !(extra instanceof Error)
+  return typeof extra === 'object' && extra !== null && !(extra instanceof Error) && Object.keys(extra).length > 0
 }
 
 /** The timestamp format in a notation of the application's choice: the record has the time already. */
 function looksLikeTime(timestamp: unknown): boolean {
-  return typeof timestamp === 'string' && /\d{1,2}:\d{2}|\d{4}-\d{2}|\d{1,2}\/\d{1,2}/.test(timestamp)
+  return typeof timestamp === 'string' && /^[\d\s:.,/+TZ-]*\d[\d\s:.,/+TZ-]*( ?[ap]m)?$/i.test(timestamp)
 }

@@ -20,11 +20,15 @@ export class WrittenLines {
   #seen = 0
   #trusted = true
 
-  /** The line, if it says all that `info` does; else undefined. */
-  of(info: WinstonInfo): string | undefined {
+  /**
+   * The line, if it says all that `info` does; else undefined.
+   *
+   * @param untouched the format is winston's own json and nothing else: what it has written need not be compared each time
+   */
+  of(info: WinstonInfo, untouched: boolean): string | undefined {
     const line = info[MESSAGE]
     if (!this.#trusted || typeof line !== 'string' || !looksWhole(line) || !isWrittenWhole(info)) return undefined
-    const compare = this.#compared < trials || ++this.#seen % sampleEvery === 0
+    const compare = !untouched || this.#compared < trials || ++this.#seen % sampleEvery === 0
     // JSON without a bracket inside has no object in it; only a format that keeps objects back is caught by looking at the fields.
     if ((compare || mayHideSomething(line)) && !isFlat(info)) return undefined
     if (compare) {
@@ -61,7 +65,8 @@ function mayHideSomething(line: string): boolean {
 function isWrittenWhole(info: WinstonInfo): boolean {
   if (info instanceof Error) return false
   const splat = info[SPLAT]
-  return !Array.isArray(splat) || splat.length === 0 || (splat.length === 1 && isFields(splat[0]))
+  if (!Array.isArray(splat) || splat.length === 0) return true
+  return splat.length === 1 && isFields(splat[0]) && !tokens.test(String(info.message))
 }
 
 /** Whether JSON loses nothing of it: no objects, no numbers that it does not know. */
@@ -76,7 +81,7 @@ function isFlat(info: WinstonInfo): boolean {
 }
 
 function isFields(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !(value instanceof Error)
+  return typeof value === 'object' && value !== null && !(value instanceof Error) && Object.keys(value).length > 0
 }
 
 function saysAll(line: string, info: WinstonInfo): boolean {
@@ -88,6 +93,9 @@ function saysAll(line: string, info: WinstonInfo): boolean {
     return false
   }
 }
+
+/** With one of these in the message winston lays nothing among the fields. */
+const tokens = /%[scdjifoO%]/
 
 const openBrace = '{'.charCodeAt(0)
 const closeBrace = '}'.charCodeAt(0)

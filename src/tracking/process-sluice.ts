@@ -1,4 +1,5 @@
 import type { Ledger } from '../delivery/ledger.js'
+import { currentCapture } from '../worker/capture.js'
 import { processEngines } from '../worker/process-engines.js'
 import { printLine } from '../worker/telling.js'
 import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
@@ -18,7 +19,7 @@ let misconfigured = false
  * a bad number is counted in `invalid`.
  */
 export function track(eventId: number, options?: TrackOptions): void {
-  if (misconfigured) return
+  if (misconfigured && currentCapture() === undefined) return
   if (own === undefined) {
     try {
       own = createSluice()

@@ -36,14 +36,12 @@ export class Tracker {
   #invalid(what: string, value: unknown): void {
     const { engine } = this.#lease
     engine.invalid()
-    const kind = `${what} ${typeof value}`
+    const kind = `${what} ${kindOf(value)}`
     if (this.#told.has(kind)) return
     this.#told.add(kind)
     const expected = what === 'eventId' ? 'a whole number from 0' : 'a Date or milliseconds since 1970'
-    engine.misused(
-      'SLUICE_INVALID_EVENT',
-      `track: expected ${what} to be ${expected}${value === undefined ? '' : `, got ${shown(value)}`}`,
-    )
+    const text = `track: expected ${what} to be ${expected}${value === undefined ? '' : `, got ${shown(value)}`}`
+    engine.misused('SLUICE_INVALID_EVENT', text, kind)
   }
 }
 
@@ -56,4 +54,12 @@ function millisecondsOf(options: TrackOptions): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Each kind of mistake is told once. */
+function kindOf(value: unknown): string {
+  if (typeof value !== 'number') return typeof value
+  if (!Number.isFinite(value)) return String(value)
+  if (value < 0) return 'negative'
+  return Number.isInteger(value) ? 'too large' : 'fraction'
 }

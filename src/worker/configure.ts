@@ -18,13 +18,23 @@ export function configure(user: SluiceOptions, needs: RecordKind): Resolution {
   if (misspelt.length > 0 && firstInProcess('misspelt')) {
     for (const { variable, nearest } of misspelt) printLine(`unknown variable ${variable}; did you mean ${nearest}?`)
   }
-  const resolution = resolve(user, { environment: process.env, needs })
+  const resolution = resolveFor(user, needs)
   if (resolution.state === 'on') {
     if (resolution.options.debug) printResolved(resolution.options, resolution.sources)
   } else if (resolution.reason === 'not-configured' && currentCapture() === undefined && firstInProcess('off')) {
     printLine('off: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET to ship logs and value events')
   }
   return resolution
+}
+
+/** A test that captures wants no destination, right or wrong: what the environment says of one is left out when it cannot be used. */
+function resolveFor(user: SluiceOptions, needs: RecordKind): Resolution {
+  try {
+    return resolve(user, { environment: process.env, needs })
+  } catch (error) {
+    if (currentCapture() === undefined) throw error
+    return resolve({ ...user, disabled: true }, { environment: {}, needs })
+  }
 }
 
 function printResolved(options: ResolvedOptions, sources: Sources): void {

@@ -149,8 +149,8 @@ export class Engine implements RecordPort {
     this.#delivery.refuse(kind === 'logs' ? this.#logLane : this.#valueLane)
   }
 
-  misused(code: string, text: string): void {
-    this.#telling.misused(code, text)
+  misused(code: string, text: string, kind?: string): void {
+    this.#telling.misused(code, text, kind)
   }
 
   invalid(): void {

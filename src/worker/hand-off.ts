@@ -128,8 +128,8 @@ export class HandOff implements RecordPort {
     this.#account.invalid++
   }
 
-  misused(code: string, text: string): void {
-    this.#telling.misused(code, text)
+  misused(code: string, text: string, kind?: string): void {
+    this.#telling.misused(code, text, kind)
   }
 
   stats(): Ledger {

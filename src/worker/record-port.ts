@@ -57,8 +57,8 @@ export interface RecordPort {
   refuse(kind: RecordKind): void
   /** Count a `track` call with a bad number. */
   invalid(): void
-  /** Tell of a mistake that concerns no record. */
-  misused(code: string, text: string): void
+  /** Tell of a mistake that concerns no record; mistakes of one kind are told together. */
+  misused(code: string, text: string, kind?: string): void
   stats(): Ledger
   flush(time?: DrainTime): Promise<Ledger>
   close(time?: DrainTime): Promise<Ledger>

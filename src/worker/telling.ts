@@ -113,8 +113,8 @@ export class Telling implements Observer {
   }
 
   /** Something that concerns no lane, such as a bad event number. */
-  misused(code: string, text: string): void {
-    this.#tell(code, { code, text: () => text })
+  misused(code: string, text: string, kind = ''): void {
+    this.#tell(`${code} ${kind}`, { code, text: () => text })
   }
 
   /** Tell now what was held back. */

@@ -55,6 +55,11 @@ const bundlers: Record<string, () => Promise<string>> = {
     await withEsbuild(file, { format: 'cjs', minify: true, keepNames: true })
     return file
   },
+  'esbuild, for an old target': async () => {
+    const file = join(folder, 'esbuild-old.cjs')
+    await withEsbuild(file, { format: 'cjs', target: 'es2017', supported: { bigint: true } })
+    return file
+  },
   'webpack, for production': async () => {
     const file = join(folder, 'webpack.cjs')
     await withWebpack(file, { mode: 'production' })

@@ -142,6 +142,16 @@ describe('a signal to an application without a listener of its own', () => {
   })
 })
 
+describe('a listener that raises its signal again', () => {
+  it('has the process die of it, as without Sluice', async () => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../fixtures/reraise.js')], { stdio: 'pipe' })
+    const exit = once(child, 'close')
+    await once(createInterface({ input: child.stdout }), 'line')
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([null, 'SIGTERM'])
+  })
+})
+
 describe('the option handleSignals of a pino target', () => {
   it('takes our listeners off the whole process', async () => {
     const { stdout } = await runProgram('pino-handle-signals.js', receiver.variables)

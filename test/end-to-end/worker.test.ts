@@ -83,12 +83,73 @@ describe('the end of a process, right after a thousand records', () => {
     expect(await receiver.values()).toHaveLength(1)
   })
 
+  it.each(['worker', 'inline'])(
+    '%s: a natural end comes by the deadline, too, and not later by that of the exit',
+    { retry: 2 },
+    async (mode) => {
+      const server = await FaultServer.start(() => ({ type: 'silence' }))
+      const startedAt = performance.now()
+      const { stderr } = await runProgram('exits.js', {
+        WAY: 'track',
+        ...receiver.variables,
+        SLUICE_URL: server.url,
+        SLUICE_MODE: mode,
+        SLUICE_SHUTDOWN_TIMEOUT_MS: '3000',
+      })
+      expect(performance.now() - startedAt).toBeLessThan(3000 + 500 + 1000)
+      expect(stderr).toBe('sluice: 1000 records not delivered before the end of the process\n')
+      await server.close()
+    },
+  )
+
+  it.each(['worker', 'inline'].flatMap((mode) => ['natural', 'exit'].map((end) => ({ mode, end }))))(
+    '$mode, $end: a destination that never answers costs the other nothing',
+    async ({ mode, end }) => {
+      const server = await FaultServer.start(() => ({ type: 'silence' }))
+      await runProgram('two-destinations.js', {
+        ...receiver.variables,
+        SILENT_URL: server.url,
+        END: end,
+        SLUICE_MODE: mode,
+        SLUICE_SHUTDOWN_TIMEOUT_MS: '2500',
+      })
+      expect(await receiver.values()).toHaveLength(100)
+      await server.close()
+    },
+  )
+
+  it('delivers what a thread of the application has left', async () => {
+    expect(await runProgram('thread-and-exit.js', receiver.variables)).toMatchObject({ code: 3, stderr: '' })
+    expect(await receiver.values()).toHaveLength(1000)
+  })
+
+  it.each(['sluicePino', 'winston', 'track'])('%s: needs no worker where threads are forbidden', async (way) => {
+    const ended = await runProgram('exits.js', {
+      ...receiver.variables,
+      WAY: way,
+      END: 'natural',
+      NODE_OPTIONS: '--experimental-permission --allow-fs-read=* --allow-fs-write=* --no-warnings',
+    })
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('the delivery worker cannot be started') })
+    expect(way === 'track' ? await receiver.values() : await receiver.logs()).toHaveLength(1000)
+  })
+
   it.each(ways)('%s: is not delayed by a wrong key', async (way) => {
     const startedAt = performance.now()
     const variables = { WAY: way, END: 'exit 0', ...receiver.variables, SLUICE_API_KEY: 'wrong' }
     const { code } = await runProgram('exits.js', variables)
     expect(performance.now() - startedAt).toBeLessThan(4500)
     expect(code).toBe(0)
+  })
+})
+
+describe.each(['worker', 'inline'])('levels of winston’s that nobody expects, mode %s', (mode) => {
+  it('arrive like all others', async () => {
+    const { code, stdout, stderr } = await runProgram('odd-levels.js', { ...receiver.variables, SLUICE_MODE: mode })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject({ accepted: 60, delivered: 60, queued: 0 })
+    const levels = new Set((await receiver.logs()).map(({ level }) => level))
+    expect([...levels].sort()).toEqual(['5%', 'a,b', 'audit', 'c\nd', 'error', 'info'])
   })
 })
 

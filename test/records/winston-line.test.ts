@@ -13,7 +13,7 @@ function recognised(format: winston.Logform.Format, log: (logger: winston.Logger
   const lines: (string | undefined)[] = []
   const transport = new TransportStream({
     log(info: WinstonInfo, next: () => void) {
-      const line = written.of(info)
+      const line = written.of(info, true)
       lines.push(line)
       // What is handed over as it is must give the record that mapping would have given.
       if (line !== undefined) {

@@ -27,7 +27,13 @@ export function sluicePino(options: SluiceOptions = {}): SluicePinoStream {
 /** What pino tells a stream of the logger, as an event `message`. */
 interface PinoConfigMessage {
   readonly code?: unknown
-  readonly config?: { readonly messageKey?: string; readonly errorKey?: string; readonly levels?: PinoLevels }
+  readonly config?: LoggerConfig
+}
+
+interface LoggerConfig {
+  readonly messageKey?: string
+  readonly errorKey?: string
+  readonly levels?: PinoLevels
 }
 
 /** What is known of the lines of a logger. */
@@ -49,7 +55,8 @@ export class SluicePinoStream extends EventEmitter {
   lastTime: unknown
   readonly #lease: EngineLease
   readonly #kinds = new WeakMap<PinoLevels, LineKind>()
-  #config: NonNullable<PinoConfigMessage['config']> = {}
+  /** What pino has told of each root logger, by its levels. */
+  readonly #configs = new WeakMap<PinoLevels, LoggerConfig>()
   #levels: PinoLevels | undefined
   #kind: LineKind = { style: sharedStyle({}), passes: () => true }
   #ended = false
@@ -59,9 +66,10 @@ export class SluicePinoStream extends EventEmitter {
     this.#lease = lease
     this.on('message', (message: PinoConfigMessage) => {
       if (message?.code !== 'PINO_CONFIG') return
-      this.#config = message.config ?? {}
+      const { levels } = message.config ?? {}
+      if (levels !== undefined) this.#configs.set(levels, message.config ?? {})
       // A level that nobody knows is told where the logger is made.
-      levelGate(this.#lease.options.level, this.#config.levels?.values)
+      levelGate(this.#lease.options.level, levels?.values)
     })
   }
 
@@ -102,6 +110,16 @@ export class SluicePinoStream extends EventEmitter {
     })
   }
 
+  /** A child may have levels of its own; the rest is that of its root. */
+  #configOf(logger: object): LoggerConfig {
+    for (let each: object | null = logger; each !== null; each = Object.getPrototypeOf(each)) {
+      const { levels } = each as { readonly levels?: PinoLevels }
+      const config = levels === undefined ? undefined : this.#configs.get(levels)
+      if (config !== undefined) return config
+    }
+    return {}
+  }
+
   /** The next lines are of a logger with these levels. */
   #choose(logger: { readonly levels?: PinoLevels | undefined }): void {
     const { levels } = logger
@@ -109,7 +127,7 @@ export class SluicePinoStream extends EventEmitter {
     if (levels === undefined) return
     let kind = this.#kinds.get(levels)
     if (kind === undefined) {
-      const { messageKey, errorKey } = this.#config
+      const { messageKey, errorKey } = this.#configOf(logger)
       kind = {
         style: sharedStyle({ labels: levels.labels, messageKey, errorKey, base: baseOf(logger) }),
         passes: levelGate(this.#lease.options.level, levels.values),

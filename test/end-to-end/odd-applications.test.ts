@@ -179,6 +179,16 @@ describe('instances with the same options', () => {
     expect((await receiver.values()).map(({ eventId }) => eventId).sort()).toEqual([1, 2, 4])
   })
 
+  it('tell of each kind of wrong event once', async () => {
+    const told: string[] = []
+    const sluice = createSluice({ ...receiver.options, onError: ({ message }) => told.push(message) })
+    for (const wrong of [Number.NaN, 1.5, -1, '7', undefined, {}, Number.NaN, -2, 2.5]) sluice.track(wrong as number)
+    await sluice.close()
+    expect(told.map((message) => message.replace(/^.*from 0(, got )?/, '')).sort()).toEqual(
+      ['', '"7"', '-1', '1.5', 'NaN', 'object'].sort(),
+    )
+  })
+
   it('never throw from track, whatever it is given', async () => {
     const sluice = createSluice({ ...receiver.options, onError: () => {} })
     open.push(sluice)

@@ -53,6 +53,20 @@ describe.each(['worker', 'inline'] as const)('pino with sluicePino(), mode %s', 
     expect(error).toMatch(/^error broken\nError: broken\n {4}at /)
   })
 
+  it('keeps fields that are called like those of the logger’s base, and does not repeat the base', async () => {
+    const shared = open()
+    pino({ name: 'shop' }, shared).info('named')
+    pino(shared).info({ name: 'Ann' }, 'field')
+    pino(shared).child({ name: 'db' }).info('binding')
+    pino({ base: null }, shared).info({ pid: 4242 }, 'no base')
+    expect(await shipped()).toEqual([
+      'info binding {"name":"db"}',
+      'info field {"name":"Ann"}',
+      'info named',
+      'info no base {"pid":4242}',
+    ])
+  })
+
   it('ships only what SLUICE_LEVEL asks for, while another stream gets everything', async () => {
     const all: string[] = []
     const streams = [{ stream: open({ level: 'warn' }) }, { stream: { write: (line: string) => void all.push(line) } }]

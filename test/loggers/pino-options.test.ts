@@ -110,6 +110,29 @@ describe('sluicePinoOptions()', () => {
     expect(message).toBe('refused {"err":{"config":{"token":"[Redacted]"}}}\nError: refused')
   })
 
+  it('leaves a request of HTTP to pino, which knows what of it to show', () => {
+    const request = {
+      method: 'GET',
+      url: '/',
+      headers: { authorization: 'secret' },
+      socket: {},
+      rawHeaders: ['secret'],
+    }
+    const message = messageOf((logger) => logger.error(request, 'failed', new Error('boom')), {
+      redact: ['req.headers.authorization'],
+      serializers: { req: ({ method, headers }) => ({ method, headers }) },
+    })
+    expect(message).toBe('failed {"req":{"method":"GET","headers":{"authorization":"[Redacted]"}}}\nError: boom')
+  })
+
+  it('looks at no more of a web of objects than a person would read', () => {
+    const nodes = Array.from({ length: 5000 }, (): { peers: unknown[] } => ({ peers: [] }))
+    for (const node of nodes) node.peers = nodes
+    const startedAt = performance.now()
+    messageOf((logger) => logger.info({ node: nodes[0] }, 'web'))
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+
   it('survives what pino survives', () => {
     const hostile = {
       nested: {

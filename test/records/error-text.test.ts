@@ -66,3 +66,18 @@ describe('the text of an error', () => {
     expect(errorText(new Proxy(new Error('a'), { get: () => undefined }))).toBe('Error')
   })
 })
+
+describe('the text of a large error', () => {
+  it('is written without looking at anything twice, and ends soon after its room', () => {
+    const error = new Error(`${'\n'.repeat(200_000)}x`)
+    const startedAt = performance.now()
+    errorText(error)
+    const members = Array.from({ length: 200_000 }, (_, index) => ({ index }))
+    const text = errorText(new AggregateError(members, 'many'))
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+    expect(text).toMatch(/… 199981 more errors$/)
+    expect(errorText(new Error('x'.repeat(1000), { cause: new Error('inner') }), { maxChars: 500 })).toMatch(
+      /… more causes$/,
+    )
+  })
+})

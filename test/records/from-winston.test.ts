@@ -39,6 +39,9 @@ const golden: Record<
     [(logger) => logger.info({ a: 1 } as never), '{"a":1}'],
     [(logger) => logger.info('paid', { eventId: 'x' }), 'paid {"eventId":"x"}'],
     [(logger) => logger.info('hello', { timestamp: 'tomorrow' }), 'hello {"timestamp":"tomorrow"}'],
+    [(logger) => logger.info('hello', { timestamp: 'see 10:30' }), 'hello {"timestamp":"see 10:30"}'],
+    [(logger) => logger.info('hello', { timestamp: 12.5 }), 'hello {"timestamp":12.5}'],
+    [(logger) => logger.info('hello', { stack: ['react', 'node'] }), 'hello {"stack":["react","node"]}'],
     [(logger) => logger.info('hello'), 'hello', { format: combine(timestamp({ format: 'HH:mm:ss' }), json()) }],
   ],
   'of what comes behind the message': [
@@ -51,8 +54,13 @@ const golden: Record<
       { format: combine(splat(), json()) },
     ],
     [(logger) => logger.info('a', { b: 1 }, { c: 2 }), 'a {"b":1,"c":2}', { format: splat() }],
+    [(logger) => logger.info('GET /caf%c3%a9', { h: 1 }), 'GET /caf%c3%a9 {"h":1}'],
+    [(logger) => logger.info('user %j logged in', { id: 1 }), 'user {"id":1} logged in'],
+    [(logger) => logger.info('cpu 100%done', { host: 'a' }), 'cpu 100%done {"host":"a"}'],
+    [(logger) => logger.info('at', new Date(0)), 'at 1970-01-01T00:00:00.000Z'],
   ],
   'of errors': [
+    [(logger) => logger.error('failed: %s', new Error('boom')), 'failed: %s\nError: boom'],
     [(logger) => logger.error(new Error('boom')), 'boom\nError: boom'],
     [(logger) => logger.error('failed', new Error('boom')), 'failed boom\nError: boom'],
     [(logger) => logger.error('failed', 'because', new Error('boom')), 'failed because\nError: boom'],
@@ -123,6 +131,7 @@ describe('redaction by a format', () => {
       messageOf((logger) => logger.info('login', { user: 'Ann' }, { password: 'secret' }), { format }),
       messageOf((logger) => logger.info('login', 'secret'), { format }),
       messageOf((logger) => logger.error('failed', new Error('m', { cause: new Error('secret') })), { format }),
+      messageOf((logger) => logger.error('failed', { a: 1 }, new Error('secret')), { format }),
     ]
     expect(all.filter((message) => message.includes('secret'))).toEqual([])
   })

@@ -39,6 +39,28 @@ describe('captureSluice', () => {
     expect(captured.logs.map(({ message }) => message).sort()).toEqual(['from the first', 'from the second'])
   })
 
+  it('has the lines of a pino target that was started just before, and nothing leaves the process', async () => {
+    const server = await FaultServer.start()
+    const options = { url: server.url, apiKey: 'k', bucket: 'b' }
+    const logger = pino({ transport: { target: 'sluice/pino', options } })
+    captured = captureSluice()
+    logger.info('just started')
+    await flush()
+    expect(captured.logs.map(({ message }) => message)).toEqual(['just started'])
+    expect(server.requests).toEqual([])
+    await server.close()
+  })
+
+  it('needs no destination, and takes a wrong one', () => {
+    captured = captureSluice()
+    for (const variable of ['SLUICE_URL', 'SLUICE_MAX_BATCH']) {
+      process.env[variable] = 'not what it should be'
+      createSluice().track(1)
+      delete process.env[variable]
+    }
+    expect(captured.values).toHaveLength(2)
+  })
+
   it('keeps every request from leaving, whatever is configured', async () => {
     const server = await FaultServer.start()
     const options = { url: server.url, apiKey: 'k', bucket: 'b' }

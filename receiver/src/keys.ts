@@ -1,21 +1,28 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Storage } from './storage/storage.js'
+import type { KeyStorage } from './storage/storage.js'
 
 /** The keys that may use this receiver. Only their hashes are kept; a key is 256 random bits, so that one hash is enough. */
 export class Keys {
-  readonly #storage: Storage
+  readonly #storage: KeyStorage
   readonly #hashes: Buffer[]
 
-  constructor(storage: Storage) {
+  private constructor(storage: KeyStorage, hashes: Buffer[]) {
     this.#storage = storage
-    this.#hashes = storage.keyHashes().map((hash) => Buffer.from(hash, 'hex'))
+    this.#hashes = hashes
+  }
+
+  static async load(storage: KeyStorage): Promise<Keys> {
+    return new Keys(
+      storage,
+      (await storage.hashes()).map((hash) => Buffer.from(hash, 'hex')),
+    )
   }
 
   /** Make a key. It cannot be shown again. */
-  mint(): string {
+  async mint(): Promise<string> {
     const key = `slk_${randomBytes(32).toString('base64url')}`
     const hash = hashOf(key)
-    this.#storage.addKey(hash.toString('hex'))
+    await this.#storage.add(hash.toString('hex'))
     this.#hashes.push(hash)
     return key
   }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buildApp } from './http/app.js'
 import { Keys } from './keys.js'
-import { SqliteStorage } from './storage/sqlite-storage.js'
+import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 
 export interface ReceiverOptions {
   /** TCP port; 0 takes a free one. @default 18400 */
@@ -54,9 +54,9 @@ export async function startReceiver({
   newKey = false,
 }: ReceiverOptions = {}): Promise<Receiver> {
   const storage = openStorage(data)
-  const keys = new Keys(storage)
+  const keys = await Keys.load(storage.keys)
   const first = keys.size === 0
-  storage.addProject(firstProject)
+  await storage.projects.add(firstProject)
 
   const app = buildApp({ storage, keys })
   try {
@@ -66,7 +66,7 @@ export async function startReceiver({
     throw listenError(error as NodeJS.ErrnoException, { port, host })
   }
   // After the port is ours: a start that fails must not leave a key that nobody saw.
-  const apiKey = first || newKey ? keys.mint() : null
+  const apiKey = first || newKey ? await keys.mint() : null
   const address = app.server.address() as AddressInfo
   let closing: Promise<void> | undefined
   const stop = async () => {

@@ -44,7 +44,11 @@ describe('POST /logs/{bucketId}', () => {
     expect(status).toBe(400)
     expect(body).toMatchObject({ result: false, errors: [] })
     expect([...body.validationErrors].sort((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
-      { name: 'colour', attemptedValue: 'red', message: 'colour is not a field of this record' },
+      {
+        name: 'colour',
+        attemptedValue: 'red',
+        message: expect.stringMatching(/^colour is not a field of a log record, whose fields are timeStamp, level, /),
+      },
       { name: 'level', attemptedValue: 7, message: 'level must be string' },
       { name: 'message', attemptedValue: null, message: 'message is required' },
       { name: 'runtime', attemptedValue: '1', message: 'runtime must be number' },
@@ -105,6 +109,7 @@ describe('POST /value_tracking/{bucketId}', () => {
     const { status, body } = await receiver.call('POST', '/value_tracking/demo', { ...value, ...sample })
     expect(status).toBe(400)
     expect(body.validationErrors.map(({ name }: { name: string }) => name).sort()).toEqual(Object.keys(sample).sort())
+    expect(body.validationErrors[0].message).toContain('the sample body of the document')
   })
 })
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSqlite } from '../dist/storage/open-sqlite.js'
+import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
 import { log, startReceiverForTest } from './support.js'
 
 let data: string

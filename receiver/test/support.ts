@@ -1,4 +1,5 @@
 import { type Receiver, type ReceiverOptions, startReceiver } from 'sluice-receiver'
+import { expect } from 'vitest'
 
 export interface Answer {
   readonly status: number
@@ -37,3 +38,23 @@ export function caller({ url, apiKey }: Pick<Receiver, 'url' | 'apiKey'>) {
 
 export const log = { timeStamp: 1_700_000_000_000, level: 'info', message: 'hello', appName: 'shop' }
 export const value = { timeStamp: 1_700_000_000_000, eventId: 1001, appName: 'shop' }
+
+/** A content type to be made, with one field of each kind. */
+export const article = {
+  key: 'article',
+  name: 'Article',
+  description: 'What is read',
+  displayField: 'title',
+  schema: [
+    { key: 'title', label: 'Title', type: 'text', required: true, maxLength: 10 },
+    { key: 'summary', label: 'Summary', type: 'text', required: false },
+    { key: 'body', label: 'Body', type: 'richtext', required: false, maxLength: 200 },
+  ],
+}
+
+export const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+/** The body of 401, 404, 409 and 412. */
+export const refusal = (message: string) => ({
+  success: false,
+  errors: [{ correlationId: expect.stringMatching(/^[\da-f-]{36}$/), message: expect.stringContaining(message) }],
+})

@@ -1,48 +1,36 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Paged } from '../schemas/envelopes.js'
-import type { RecordKind, Storage, StoredRecord } from '../storage/storage.js'
-import { refuse } from './failures.js'
-
-const wholeNumber = Type.String({ pattern: '^\\d{1,15}$' })
-
-const querySchema = Type.Object(
-  {
-    limit: Type.Optional(wholeNumber),
-    level: Type.Optional(Type.String()),
-    eventId: Type.Optional(Type.String({ pattern: '^-?\\d{1,15}(\\.\\d{1,15})?$' })),
-    before: Type.Optional(wholeNumber),
-  },
-  { additionalProperties: false },
-)
+import { pagedSchema } from '../schemas/envelopes.js'
+import { type RecordQueryString, recordQuerySchema } from '../schemas/record-queries.js'
+import { storedRecordSchemas } from '../schemas/records.js'
+import type { RecordKind } from '../storage/record-storage.js'
+import type { Storage } from '../storage/storage.js'
+import { apiAnswers } from './answers.js'
+import { guard } from './guards.js'
 
 const defaultLimit = 100
-const maxLimit = 1000
 
 /** Ours, not the API's: reading back what a bucket holds, newest first. */
-export function readingRoutes(app: FastifyInstance, storage: Storage): void {
-  route('/api/logs/:bucketId', 'logs')
-  route('/api/values/:bucketId', 'values')
+export function readingRoutes(app: FastifyInstance, { records, projects }: Storage): void {
+  route('/logs/:bucketId', { kind: 'logs', summary: 'Read logs, newest first' })
+  route('/values/:bucketId', { kind: 'values', summary: 'Read values, newest first' })
 
-  function route(url: string, kind: RecordKind): void {
-    app.get<{ Params: { bucketId: string }; Querystring: Static<typeof querySchema> }>(url, {
-      schema: { querystring: querySchema },
-      handler: async ({ params: { bucketId }, query }, reply) => {
-        if (!storage.hasProject(bucketId)) return refuse(reply, 404, `there is no bucket ${bucketId}`)
-        const page: Paged<StoredRecord> = storage.read({
-          kind,
-          bucket: bucketId,
-          limit: Math.min(numberOf(query.limit) ?? defaultLimit, maxLimit),
-          level: query.level,
-          eventId: numberOf(query.eventId),
-          before: numberOf(query.before),
-        })
-        return page
-      },
+  function route(url: string, { kind, summary }: { kind: RecordKind; summary: string }): void {
+    const page = Type.Composite([
+      pagedSchema(storedRecordSchemas[kind]),
+      Type.Object({
+        totalIsAtLeast: Type.Optional(Type.Literal(true, { description: 'Counting has stopped: there are more' })),
+      }),
+    ])
+    app.get<{ Params: { bucketId: string }; Querystring: RecordQueryString }>(url, {
+      schema: { querystring: recordQuerySchema, response: apiAnswers({ 200: page }, [404]), summary, tags: ['Ours'] },
+      onRequest: guard(projects),
+      handler: ({ params, query: { since, until, limit = defaultLimit, ...filters } }) =>
+        records.read({ kind, bucket: params.bucketId, limit, ...filters, since: timeOf(since), until: timeOf(until) }),
     })
   }
 }
 
-function numberOf(written: string | undefined): number | undefined {
-  return written === undefined ? undefined : Number(written)
+function timeOf(written: string | undefined): number | undefined {
+  return written === undefined ? undefined : Date.parse(written)
 }

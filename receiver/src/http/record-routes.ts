@@ -2,30 +2,30 @@ import type { TSchema } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { acceptedBody } from '../schemas/envelopes.js'
 import { logRecordSchema, valueRecordSchema } from '../schemas/records.js'
-import type { NewRecord, RecordKind, Storage } from '../storage/storage.js'
-import { refuse } from './failures.js'
+import type { NewRecord, RecordKind } from '../storage/record-storage.js'
+import type { Storage } from '../storage/storage.js'
+import { genericAnswers } from './answers.js'
+import { guard } from './guards.js'
+import { idempotencyHeader, idempotencyKey } from './idempotency.js'
 
 interface BucketParams {
   readonly bucketId: string
 }
 
 /** The API's two operations that take records. They answer after the commit. */
-export function recordRoutes(app: FastifyInstance, storage: Storage): void {
-  route('/logs/:bucketId', 'logs', logRecordSchema)
-  route('/value_tracking/:bucketId', 'values', valueRecordSchema)
+export function recordRoutes(app: FastifyInstance, { records, projects }: Storage): void {
+  route('/logs/:bucketId', { kind: 'logs', body: logRecordSchema, summary: 'Create a log' })
+  route('/value_tracking/:bucketId', { kind: 'values', body: valueRecordSchema, summary: 'Create a value tracking' })
 
-  function route(url: string, kind: RecordKind, body: TSchema): void {
+  function route(url: string, { kind, body, summary }: { kind: RecordKind; body: TSchema; summary: string }): void {
     app.post<{ Params: BucketParams; Body: NewRecord['record'] }>(url, {
-      schema: { body },
-      // Before the body is read: an unknown bucket is 404, whatever was sent to it.
-      onRequest: async ({ params: { bucketId } }, reply) => {
-        if (!storage.hasProject(bucketId)) return refuse(reply, 404, `there is no bucket ${bucketId}`)
-      },
+      schema: { body, response: genericAnswers(), summary, tags: ['API'] },
+      config: { envelope: 'generic' },
+      onRequest: guard(projects),
       handler: async (request, reply) => {
-        const written = request.headers['idempotency-key']
-        const idempotencyKey = typeof written === 'string' && written !== '' ? written : undefined
-        await storage.append({ kind, bucket: request.params.bucketId, idempotencyKey, record: request.body })
-        if (idempotencyKey !== undefined) reply.header('idempotency-key', idempotencyKey)
+        const key = idempotencyKey(request)
+        await records.append({ kind, bucket: request.params.bucketId, idempotencyKey: key, record: request.body })
+        if (key !== undefined) reply.header(idempotencyHeader, key)
         return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(acceptedBody)
       },
     })

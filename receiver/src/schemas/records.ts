@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { LogRecord, ValueRecord } from 'sluice'
-
-const strict = { additionalProperties: false } as const
+import { utcTimeSchema } from './time.js'
 
 /** Body of `POST /logs/{bucketId}`. */
 export const logRecordSchema = Type.Object(
@@ -17,7 +16,7 @@ export const logRecordSchema = Type.Object(
     runtimeVersion: Type.Optional(Type.String()),
     runtime: Type.Optional(Type.Number()),
   },
-  strict,
+  { additionalProperties: false, title: 'log record' },
 )
 
 /** Body of `POST /value_tracking/{bucketId}`. Which fields are required is not shown: those without which it says nothing. */
@@ -31,7 +30,12 @@ export const valueRecordSchema = Type.Object(
     runtimeVersion: Type.Optional(Type.String()),
     runtime: Type.Optional(Type.Number()),
   },
-  strict,
+  {
+    additionalProperties: false,
+    title: 'value record',
+    description:
+      'the sample body of the document (name, slug, section, imageUrl) is not accepted, for its own table lists these',
+  },
 )
 
 /** The library's types and these schemas describe the same records; these lines do not compile when they part. */
@@ -41,3 +45,16 @@ export const schemasAgreeWithLibrary: [
   Same<Static<typeof valueRecordSchema>, Mutable<ValueRecord>>,
 ] = [true, true]
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** A record as ours reads it back, newest first. */
+const own = { id: Type.Integer(), receivedAt: utcTimeSchema }
+export const storedRecordSchemas = {
+  logs: Type.Object(
+    { ...own, ...logRecordSchema.properties },
+    { additionalProperties: false, title: 'stored log record' },
+  ),
+  values: Type.Object(
+    { ...own, ...valueRecordSchema.properties },
+    { additionalProperties: false, title: 'stored value record' },
+  ),
+} as const

@@ -1,42 +1,32 @@
-/** The two kinds of record that a bucket holds. */
-export type RecordKind = 'logs' | 'values'
+import type { ContentStorage } from './content-storage.js'
+import type { ProjectStorage } from './project-storage.js'
+import type { RecordStorage } from './record-storage.js'
 
-/** A record as it arrived. */
-export interface NewRecord {
-  readonly kind: RecordKind
-  readonly bucket: string
-  /** The same for every attempt of the sender; a second record with the key of a first is taken and not stored again. */
-  readonly idempotencyKey: string | undefined
-  readonly record: { readonly level?: string; readonly eventId?: number } & Readonly<Record<string, unknown>>
-}
-
-/** A record as it is read back: its own fields, and ours. */
-export interface StoredRecord extends Readonly<Record<string, unknown>> {
-  readonly id: number
-  /** ISO 8601 UTC. */
-  readonly receivedAt: string
-}
-
-export interface RecordQuery {
-  readonly kind: RecordKind
-  readonly bucket: string
-  readonly limit: number
-  readonly level?: string | undefined
-  readonly eventId?: number | undefined
-  /** Only records with a smaller id, to read on from the last one of a page. */
-  readonly before?: number | undefined
-}
-
-/** Where the receiver keeps what it takes. */
+/** Where the receiver keeps what it takes. What a method has written is on disk when its promise resolves. */
 export interface Storage {
-  /** Resolves when the record is on disk. */
-  append(record: NewRecord): Promise<void>
-  /** Newest first; `total` counts all that match, whatever the page. */
-  read(query: RecordQuery): { readonly total: number; readonly list: readonly StoredRecord[] }
-  hasProject(id: string): boolean
-  addProject(id: string): void
-  /** Hashes of all keys. */
-  keyHashes(): readonly string[]
-  addKey(hash: string): void
+  readonly records: RecordStorage
+  readonly content: ContentStorage
+  readonly projects: ProjectStorage
+  readonly keys: KeyStorage
+  /** Rejects when the store cannot be used. */
+  check(): Promise<void>
+  /** Commits what it has taken, then releases everything. */
   close(): Promise<void>
 }
+
+/** Hashes of the keys that may use the receiver. */
+export interface KeyStorage {
+  hashes(): Promise<readonly string[]>
+  add(hash: string): Promise<void>
+}
+
+/** What tells two attempts at one request from two requests. A store remembers it for `rememberedMs`. */
+export interface Attempt {
+  /** One operation on one resource, in whichever words the store's callers choose. */
+  readonly scope: string
+  /** The sender's `idempotency-key`. */
+  readonly key: string
+}
+
+/** How long an attempt is remembered, a restart notwithstanding. */
+export const rememberedMs = 24 * 60 * 60 * 1000

@@ -4,7 +4,7 @@ type Value = string | number | bigint | null
 
 /** What is used of the `node:sqlite` API. */
 export interface Statement {
-  run(...values: Value[]): { readonly changes: number | bigint }
+  run(...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
   get(...values: Value[]): unknown
   all(...values: Value[]): unknown[]
 }

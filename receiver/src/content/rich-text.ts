@@ -1,0 +1,67 @@
+import { type Token, Tokenizer } from 'parse5'
+
+/** Attributes by element. Those of `*` may stand everywhere. */
+const accepted: Readonly<Record<string, readonly string[]>> = {
+  '*': ['class', 'dir', 'lang', 'title'],
+  a: ['href', 'rel', 'target'],
+  img: ['alt', 'height', 'src', 'width'],
+  ol: ['start'],
+  td: ['colspan', 'rowspan'],
+  th: ['colspan', 'rowspan', 'scope'],
+  time: ['datetime'],
+}
+
+const elements = new Set(
+  `a abbr b blockquote br caption cite code dd del div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p
+   pre q s samp small span strong sub sup table tbody td tfoot th thead time tr u ul var`.split(/\s+/),
+)
+
+const protocols = new Set(['http:', 'https:', 'mailto:', 'tel:'])
+
+/**
+ * What of a rich text is not accepted, each thing once, in the order of the text; nothing for a good one.
+ *
+ * Rich text is HTML of a fixed list of elements and attributes that cannot run anything. Every token is looked at, not the
+ * tree that a browser would make of them: what one place drops, another may take.
+ */
+export function refusedMarkup(html: string): string[] {
+  const refused = new Set<string>()
+  const ignore = () => {}
+  const tokenizer = new Tokenizer(
+    { sourceCodeLocationInfo: false },
+    {
+      onStartTag({ tagName, attrs }: Token.TagToken) {
+        if (!elements.has(tagName)) refused.add(`<${tagName}>`)
+        else
+          for (const attribute of attrs)
+            if (!isAccepted(tagName, attribute)) refused.add(`${attribute.name} of <${tagName}>`)
+      },
+      onEndTag({ tagName }: Token.TagToken) {
+        if (!elements.has(tagName)) refused.add(`</${tagName}>`)
+      },
+      onComment: () => void refused.add('a comment'),
+      onDoctype: () => void refused.add('a doctype'),
+      onCharacter: ignore,
+      onNullCharacter: ignore,
+      onWhitespaceCharacter: ignore,
+      onEof: ignore,
+      // A tag that the text leaves open would be closed by whatever follows it in a page.
+      onParseError: ({ code }) => void (code.startsWith('eof-') && refused.add('a tag without its end')),
+    },
+  )
+  tokenizer.write(html, true)
+  return [...refused]
+}
+
+function isAccepted(tagName: string, { name, value }: Token.Attribute): boolean {
+  if (!accepted['*']?.includes(name) && !accepted[tagName]?.includes(name)) return false
+  return (name !== 'href' && name !== 'src') || leadsSomewhereHarmless(value)
+}
+
+function leadsSomewhereHarmless(address: string): boolean {
+  try {
+    return protocols.has(new URL(address, 'https://relative.invalid/').protocol)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,44 @@
+import type { TSchema } from '@sinclair/typebox'
+import { failureSchema, genericFailureSchema, genericResultSchema, invalidSchema } from '../schemas/envelopes.js'
+
+const descriptions: Readonly<Record<number, string>> = {
+  200: 'Done',
+  201: 'Made, and on disk',
+  400: 'What was sent is not valid: each failure is named',
+  401: 'Credentials are missing or not valid',
+  404: 'There is no such project, bucket, content type or entry',
+  408: 'The request did not arrive in time',
+  409: 'There is one already',
+  412: 'The plan of the project does not allow it, or payment is required',
+  413: 'The body has more than 1 MiB',
+  415: 'The body is not application/json',
+  500: 'Unexpected error of the server',
+  503: 'The store cannot be used',
+}
+
+/** Statuses and bodies of an operation on content, or of one of ours, for the description of the API. */
+export function apiAnswers(good: Readonly<Record<number, TSchema>>, refusals: readonly number[] = []) {
+  const bad = { 400: invalidSchema, 401: failureSchema, 500: failureSchema }
+  return described({ ...good, ...bad, ...Object.fromEntries(refusals.map((status) => [status, failureSchema])) })
+}
+
+/** The same of an operation that takes records. */
+export function genericAnswers() {
+  const bad = {
+    400: genericResultSchema,
+    401: failureSchema,
+    404: failureSchema,
+    413: genericResultSchema,
+    415: genericResultSchema,
+  }
+  return described({ 201: genericResultSchema, ...bad, 500: genericFailureSchema })
+}
+
+function described(answers: Readonly<Record<number, TSchema>>) {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, schema]) => [
+      status,
+      { description: descriptions[Number(status)] ?? '', content: { 'application/json': { schema } } },
+    ]),
+  )
+}

@@ -1,0 +1,101 @@
+import type { FastifyInstance } from 'fastify'
+import { checkType } from '../content/type-check.js'
+import {
+  type ContentTypeChangeBody,
+  contentTypeChangeSchema,
+  contentTypeSchema,
+  type NewContentTypeBody,
+  newContentTypeSchema,
+} from '../schemas/content-types.js'
+import { type Entry, entrySchema } from '../schemas/entries.js'
+import { pagedSchema } from '../schemas/envelopes.js'
+import { type Paging, pageOf, pagingSchema } from '../schemas/paging.js'
+import type { NewContentType } from '../storage/content-storage.js'
+import type { Storage } from '../storage/storage.js'
+import { apiAnswers } from './answers.js'
+import { invalid, refuse } from './envelope.js'
+import { guard } from './guards.js'
+import { validationErrorsOf } from './validation-errors.js'
+
+interface TypeParams {
+  readonly projectId: string
+  readonly typeKey: string
+}
+
+/** Ours, not the API's: making and changing content types, and looking at entries. */
+export function contentManagementRoutes(app: FastifyInstance, { content, projects }: Storage): void {
+  const onRequest = guard(projects)
+  const types = '/projects/:projectId/content-types'
+  const entries = '/projects/:projectId/content/:typeKey'
+
+  app.post<{ Params: { projectId: string }; Body: NewContentTypeBody }>(types, {
+    schema: {
+      body: newContentTypeSchema,
+      response: apiAnswers({ 201: contentTypeSchema }, [404, 409]),
+      summary: 'Make a content type',
+      tags: ['Ours'],
+    },
+    attachValidation: true,
+    onRequest,
+    handler: async (request, reply) => {
+      const schemaErrors = validationErrorsOf(request)
+      const errors = schemaErrors.length > 0 ? schemaErrors : checkType(request.body)
+      if (errors.length > 0) return reply.code(400).send(invalid(request, errors))
+      const { key } = request.body
+      const type = await content.addType(complete(request.body, { ...request.params, key }))
+      if (type !== undefined) return reply.code(201).send(type)
+      return refuse(reply, { status: 409, message: `there is a content type ${key} already` })
+    },
+  })
+
+  app.put<{ Params: { projectId: string; key: string }; Body: ContentTypeChangeBody }>(`${types}/:key`, {
+    schema: {
+      body: contentTypeChangeSchema,
+      response: apiAnswers({ 200: contentTypeSchema }, [404]),
+      summary: 'Change a content type; schemaVersion counts up',
+      tags: ['Ours'],
+    },
+    attachValidation: true,
+    onRequest,
+    handler: async (request, reply) => {
+      const schemaErrors = validationErrorsOf(request)
+      const errors = schemaErrors.length > 0 ? schemaErrors : checkType(request.body)
+      if (errors.length > 0) return reply.code(400).send(invalid(request, errors))
+      const type = await content.changeType(complete(request.body, request.params))
+      return type ?? refuse(reply, { status: 404, message: `there is no content type ${request.params.key}` })
+    },
+  })
+
+  app.get<{ Params: TypeParams; Querystring: Paging }>(entries, {
+    schema: {
+      querystring: pagingSchema,
+      response: apiAnswers({ 200: pagedSchema(entrySchema) }, [404]),
+      summary: 'List the entries of a content type, newest first',
+      tags: ['Ours'],
+    },
+    onRequest,
+    handler: async ({ params: { projectId, typeKey }, query }, reply) => {
+      const type = await content.findType({ projectId, key: typeKey })
+      if (type !== undefined) return content.listEntries({ type, ...pageOf(query) })
+      return refuse(reply, { status: 404, message: `there is no content type ${typeKey}` })
+    },
+  })
+
+  app.get<{ Params: TypeParams & { readonly entryId: string } }>(`${entries}/:entryId`, {
+    schema: { response: apiAnswers({ 200: entrySchema }, [404]), summary: 'Show an entry', tags: ['Ours'] },
+    onRequest,
+    handler: async ({ params: { projectId, typeKey, entryId } }, reply) => {
+      const type = await content.findType({ projectId, key: typeKey })
+      const entry: Entry | undefined = type && (await content.findEntry({ type, id: entryId }))
+      return entry ?? refuse(reply, { status: 404, message: `there is no entry ${entryId} of content type ${typeKey}` })
+    },
+  })
+}
+
+function complete(
+  body: ContentTypeChangeBody,
+  names: { readonly projectId: string; readonly key: string },
+): NewContentType {
+  const { name, description = '', displayField = body.schema[0]?.key ?? '', schema } = body
+  return { ...names, name, description, displayField, schema }
+}

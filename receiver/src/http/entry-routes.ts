@@ -1,0 +1,84 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { checkFields } from '../content/field-check.js'
+import { type MigratedEntryBody, migratedEntrySchema, newEntrySchema } from '../schemas/entries.js'
+import { success, successSchema } from '../schemas/envelopes.js'
+import type { TypeReference } from '../storage/content-storage.js'
+import type { Storage } from '../storage/storage.js'
+import { apiAnswers } from './answers.js'
+import { invalid, refuse } from './envelope.js'
+import { guard } from './guards.js'
+import { idempotencyHeader, idempotencyKey } from './idempotency.js'
+import { validationErrorsOf } from './validation-errors.js'
+
+interface EntryRoute {
+  readonly Params: { projectId: string; typeKey: string }
+  /** As it was sent: the routes look at it before anybody has refused it. */
+  readonly Body: Partial<MigratedEntryBody> | null
+}
+
+/** The API's two operations that make content entries. */
+export function entryRoutes(app: FastifyInstance, { content, projects }: Storage): void {
+  app.post<EntryRoute>('/ng-cms/content/:projectId/:typeKey', {
+    schema: {
+      body: newEntrySchema,
+      response: apiAnswers({ 201: successSchema(Type.String()) }, [404, 412]),
+      summary: 'Create a content entry',
+      tags: ['API'],
+    },
+    attachValidation: true,
+    onRequest: guard(projects, { needsPlan: true }),
+    handler: (request, reply) => {
+      const { projectId, typeKey } = request.params
+      return addEntry(request, { reply, operation: 'create', reference: { projectId, key: typeKey, byId: false } })
+    },
+  })
+
+  app.post<EntryRoute>('/ng-cms/content/:projectId/:typeKey/migrate', {
+    schema: {
+      body: migratedEntrySchema,
+      response: apiAnswers({ 201: successSchema(Type.String()) }, [404]),
+      summary: 'Migrate a content entry',
+      tags: ['API'],
+    },
+    attachValidation: true,
+    onRequest: guard(projects),
+    handler: (request, reply) => {
+      const { projectId, typeKey } = request.params
+      const override = request.body?.contentTypeKey
+      const key = typeof override === 'string' ? override : typeKey
+      return addEntry(request, { reply, operation: 'migrate', reference: { projectId, key } })
+    },
+  })
+
+  async function addEntry(
+    request: FastifyRequest<EntryRoute>,
+    { reply, operation, reference }: { reply: FastifyReply; operation: string; reference: TypeReference },
+  ): Promise<FastifyReply> {
+    const key = idempotencyKey(request)
+    const scope = `${operation} ${reference.projectId} ${reference.key}`
+    const attempt = key === undefined ? undefined : { scope, key }
+    let id = attempt && (await content.findAttempt(attempt))
+    // More than once only when the type has changed after it was looked at.
+    while (id === undefined) {
+      const type = await content.findType(reference)
+      if (type === undefined) {
+        return refuse(reply, {
+          status: 404,
+          message: `project ${reference.projectId} has no content type ${reference.key}`,
+        })
+      }
+      const { fields, createdAt, updatedAt, publishedAt } = request.body ?? {}
+      const errors = [...validationErrorsOf(request), ...(isObject(fields) ? checkFields(fields, type.schema) : [])]
+      if (errors.length > 0 || fields === undefined) return reply.code(400).send(invalid(request, errors))
+      const state = publishedAt === undefined ? 'Draft' : 'Published'
+      id = await content.addEntry({ type, attempt, state, fields, createdAt, updatedAt, publishedAt })
+    }
+    if (key !== undefined) reply.header(idempotencyHeader, key)
+    return reply.code(201).send(success(id))
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

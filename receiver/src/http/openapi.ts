@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+/** Collects the schemas of all routes that are registered after it, the very ones that validate. */
+export function describeRoutes(app: FastifyInstance): void {
+  app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Content, Logging and Value-Tracking HTTP API',
+        description: 'As sluice-receiver implements it. Every path of the API answers the same with the prefix /v1.',
+        version,
+      },
+      tags: [
+        { name: 'API', description: 'The operations of the API' },
+        { name: 'Ours', description: 'What only sluice-receiver has' },
+      ],
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+          bearer: { type: 'http', scheme: 'bearer' },
+        },
+      },
+      security: [{ apiKey: [] }, { bearer: [] }],
+    },
+    transform: ({ schema, url }) => ({ schema: { ...schema, hide: url.startsWith('/v1/') }, url }),
+  })
+}
+
+/** Ours, not the API's: the description of all of it. */
+export function openapiRoutes(app: FastifyInstance): void {
+  app.get('/openapi.json', {
+    schema: { summary: 'This description', tags: ['Ours'] },
+    handler: async () => app.swagger(),
+  })
+}

@@ -1,0 +1,36 @@
+import type { Static } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { newProjectSchema, type Plan, planSchema, projectSchema } from '../schemas/projects.js'
+import type { Storage } from '../storage/storage.js'
+import { apiAnswers } from './answers.js'
+import { refuse } from './envelope.js'
+
+/** Ours, not the API's: projects, which are the buckets, too, and their plans. */
+export function projectRoutes(app: FastifyInstance, { projects }: Storage): void {
+  app.post<{ Body: Static<typeof newProjectSchema> }>('/projects', {
+    schema: {
+      body: newProjectSchema,
+      response: apiAnswers({ 201: projectSchema }, [409]),
+      summary: 'Make a project',
+      tags: ['Ours'],
+    },
+    handler: async ({ body: { id } }, reply) => {
+      const project = await projects.add(id)
+      if (project !== undefined) return reply.code(201).send(project)
+      return refuse(reply, { status: 409, message: `there is a project ${id} already` })
+    },
+  })
+
+  app.put<{ Params: { projectId: string }; Body: Plan }>('/projects/:projectId/plan', {
+    schema: {
+      body: planSchema,
+      response: apiAnswers({ 200: projectSchema }, [404]),
+      summary: 'Say what the plan of a project allows',
+      tags: ['Ours'],
+    },
+    handler: async ({ params: { projectId }, body }, reply) => {
+      const project = await projects.changePlan(projectId, body)
+      return project ?? refuse(reply, { status: 404, message: `there is no project ${projectId}` })
+    },
+  })
+}

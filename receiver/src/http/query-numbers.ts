@@ -1,0 +1,15 @@
+import type { FastifyRequest } from 'fastify'
+
+/**
+ * A query is text; what its schema calls a number becomes one where it is written as one, before it is validated. Nothing else
+ * is ever converted: in a body, "1" is not 1.
+ */
+export async function readQueryNumbers({ query, routeOptions }: FastifyRequest): Promise<void> {
+  const schema = routeOptions.schema?.querystring as { properties?: Record<string, { type?: string }> } | undefined
+  const written = query as Record<string, unknown>
+  for (const [name, { type }] of Object.entries(schema?.properties ?? {})) {
+    const value = written[name]
+    if (type !== 'number' && type !== 'integer') continue
+    if (typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) written[name] = Number(value)
+  }
+}

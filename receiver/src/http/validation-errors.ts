@@ -1,0 +1,79 @@
+import type { FastifyRequest } from 'fastify'
+import type { ValidationError } from '../schemas/envelopes.js'
+
+/** What ajv says of one failed rule; `verbose` adds the value and the schema. */
+export interface SchemaError {
+  readonly instancePath: string
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly message?: string
+  readonly data?: unknown
+  readonly parentSchema?: {
+    readonly title?: string
+    readonly description?: string
+    readonly properties?: Readonly<Record<string, unknown>>
+    readonly anyOf?: readonly { readonly const?: unknown }[]
+  }
+}
+
+/** One entry for each bad field, the first rule that it broke. */
+export function validationErrors(errors: readonly SchemaError[]): ValidationError[] {
+  const byName = new Map<string, ValidationError>()
+  // What a choice says comes last, and says more than what each of its parts says.
+  for (const error of [...errors.filter(({ keyword }) => keyword === 'anyOf'), ...errors]) {
+    const entry = validationError(error)
+    if (!byName.has(entry.name)) byName.set(entry.name, entry)
+  }
+  return [...byName.values()]
+}
+
+function validationError({
+  instancePath,
+  keyword,
+  params,
+  message = 'is invalid',
+  data,
+  parentSchema = {},
+}: SchemaError): ValidationError {
+  const path = instancePath.slice(1).split('/').map(unescapePointer).join('.')
+  const within = (field: unknown) => (path === '' ? String(field) : `${path}.${field}`)
+  const name = path === '' ? 'body' : path
+  switch (keyword) {
+    case 'required': {
+      const missing = within(params.missingProperty)
+      return { name: missing, attemptedValue: null, message: `${missing} is required` }
+    }
+    case 'additionalProperties': {
+      const unknown = within(params.additionalProperty)
+      const attemptedValue = (data as Record<string, unknown>)[String(params.additionalProperty)]
+      return { name: unknown, attemptedValue, message: `${unknown} ${whyUnknown(parentSchema)}` }
+    }
+    case 'anyOf': {
+      const choices = parentSchema.anyOf?.map((choice) => JSON.stringify(choice.const)).join(' or ')
+      return { name, attemptedValue: data ?? null, message: `${name} must be ${choices}` }
+    }
+    case 'pattern':
+    case 'format':
+      return { name, attemptedValue: data ?? null, message: `${name} must be ${parentSchema.description ?? message}` }
+    default:
+      return { name, attemptedValue: data ?? null, message: `${name} ${message}` }
+  }
+}
+
+function whyUnknown({
+  title = 'request',
+  description,
+  properties = {},
+}: NonNullable<SchemaError['parentSchema']>): string {
+  const listed = `is not a field of a ${title}, whose fields are ${Object.keys(properties).join(', ')}`
+  return description === undefined ? listed : `${listed}; ${description}`
+}
+
+function unescapePointer(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** What the schema of a route with `attachValidation` found wrong. */
+export function validationErrorsOf({ validationError }: FastifyRequest): ValidationError[] {
+  return validationErrors((validationError?.validation ?? []) as readonly SchemaError[])
+}

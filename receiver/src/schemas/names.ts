@@ -1,0 +1,8 @@
+import { Type } from '@sinclair/typebox'
+
+/** What stands in paths: projects and content types. */
+export const nameSchema = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+  description:
+    'a name of at most 100 letters, digits, dots, dashes and underscores that begins with a letter or a digit',
+})

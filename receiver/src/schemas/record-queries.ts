@@ -1,0 +1,31 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { utcTimeSchema } from './time.js'
+
+const wholeNumber = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+
+/** Query of reading records back. */
+export const recordQuerySchema = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Most records in the answer' }),
+    ),
+    before: Type.Optional(
+      Type.Integer({ ...wholeNumber, description: 'Only records with a smaller id: the next page' }),
+    ),
+    level: Type.Optional(Type.String()),
+    eventId: Type.Optional(Type.Number()),
+    appName: Type.Optional(Type.String()),
+    env: Type.Optional(Type.String()),
+    text: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'Words that are all in the message, in whichever order, without case and accents',
+      }),
+    ),
+    since: Type.Optional(utcTimeSchema),
+    until: Type.Optional(utcTimeSchema),
+  },
+  { additionalProperties: false, title: 'query' },
+)
+export type RecordQueryString = Static<typeof recordQuerySchema>

@@ -1,0 +1,137 @@
+import type { Database } from './open-sqlite.js'
+
+/**
+ * From each version of the tables to the next. Version 0 is an empty file, or one from before versions were counted.
+ *
+ * A *lane* is a bucket and kind. A *series* is what the records have in common that are filtered by: few of them, so that counting
+ * and filtering go over them and not over the records. A *span* is a run of records of a lane with the times that they cover.
+ */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE IF NOT EXISTS projects (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS keys (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS records (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    bucket TEXT NOT NULL,
+    level TEXT,
+    event_id REAL,
+    received_at INTEGER NOT NULL,
+    idempotency_key TEXT,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS records_by_bucket ON records (kind, bucket, id);
+  CREATE UNIQUE INDEX IF NOT EXISTS records_by_key ON records (kind, bucket, idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS counts (
+    kind TEXT NOT NULL,
+    bucket TEXT NOT NULL,
+    level TEXT NOT NULL,
+    event_id REAL NOT NULL,
+    records INTEGER NOT NULL,
+    PRIMARY KEY (kind, bucket, level, event_id)
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  ALTER TABLE projects ADD COLUMN allows_content INTEGER NOT NULL DEFAULT 1;
+  CREATE TABLE content_types (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    project TEXT NOT NULL,
+    key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    display_field TEXT NOT NULL,
+    schema TEXT NOT NULL,
+    schema_version INTEGER NOT NULL,
+    is_active INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX content_types_by_key ON content_types (project, key) WHERE is_active = 1;
+  CREATE TABLE entries (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    type TEXT NOT NULL,
+    schema_version INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    fields TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    published_at TEXT
+  ) STRICT;
+  CREATE INDEX entries_by_type ON entries (type);
+  CREATE TABLE attempts (
+    number INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    result TEXT,
+    at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX attempts_by_key ON attempts (scope, key);
+  INSERT INTO attempts (scope, key, at)
+    SELECT kind || ' ' || bucket, idempotency_key, received_at FROM records WHERE idempotency_key IS NOT NULL
+      AND received_at > unixepoch('now', '-1 day') * 1000 ORDER BY id;
+
+  DROP TABLE counts;
+  DROP INDEX records_by_bucket;
+  DROP INDEX records_by_key;
+  ALTER TABLE records RENAME TO old_records;
+  CREATE TABLE lanes (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, bucket TEXT NOT NULL, UNIQUE (kind, bucket)) STRICT;
+  CREATE TABLE series (
+    id INTEGER PRIMARY KEY,
+    lane INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    level TEXT,
+    event_id REAL,
+    app_name TEXT NOT NULL,
+    env TEXT,
+    records INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (lane, name)
+  ) STRICT;
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY,
+    lane INTEGER NOT NULL,
+    series INTEGER NOT NULL,
+    received_at INTEGER NOT NULL,
+    time_ms REAL NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE spans (
+    lane INTEGER NOT NULL,
+    first_id INTEGER NOT NULL,
+    last_id INTEGER NOT NULL,
+    earliest_ms REAL NOT NULL,
+    latest_ms REAL NOT NULL,
+    PRIMARY KEY (lane, first_id)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO lanes (kind, bucket) SELECT DISTINCT kind, bucket FROM old_records;
+  CREATE TEMP TABLE moving AS SELECT o.id, l.id AS lane, o.level, o.event_id, o.received_at, o.record,
+      json_array(o.level, iif(o.event_id = CAST(o.event_id AS INTEGER), CAST(o.event_id AS INTEGER), o.event_id),
+        o.record ->> '$.appName', o.record ->> '$.env') AS name,
+      (o.record ->> '$.timeStamp') * iif(abs(o.record ->> '$.timeStamp') < 1e11, 1000.0, 1.0) AS time_ms
+    FROM old_records o JOIN lanes l ON l.kind = o.kind AND l.bucket = o.bucket;
+  INSERT INTO series (lane, name, level, event_id, app_name, env, records)
+    SELECT lane, name, level, event_id, record ->> '$.appName', record ->> '$.env', count(*) FROM moving GROUP BY lane, name;
+  INSERT INTO records (id, lane, series, received_at, time_ms, record)
+    SELECT m.id, m.lane, s.id, m.received_at, m.time_ms, m.record FROM moving m JOIN series s ON s.lane = m.lane AND s.name = m.name
+      ORDER BY m.id;
+  INSERT INTO spans SELECT lane, min(id), max(id), min(time_ms), max(time_ms) FROM records GROUP BY lane, id / 10000;
+  DROP TABLE moving;
+  DROP TABLE old_records;
+  CREATE INDEX records_by_lane ON records (lane);
+  CREATE INDEX records_by_series ON records (series);
+  `,
+]
+
+/**
+ * Bring the tables to the version of this program, each step in a transaction of its own.
+ *
+ * @throws when a newer program has made them
+ */
+export function migrate(database: Database): void {
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (version > migrations.length) throw new Error('a newer version of sluice-receiver has made this database')
+  for (const [from, sql] of migrations.entries()) {
+    if (from >= version) database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${from + 1}; COMMIT`)
+  }
+}

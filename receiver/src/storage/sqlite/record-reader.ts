@@ -1,0 +1,139 @@
+import type { RecordPage, RecordQuery, StoredRecord } from '../record-storage.js'
+import type { Database } from './open-sqlite.js'
+import { TextIndex } from './text-index.js'
+
+/** Up to so many series each gives its newest records, to be merged; of more, the lane is read on until enough are found. */
+const maxMergedSeries = 100
+/** Where records have to be counted one by one, no more than these are. */
+const maxCounted = 10_000
+
+type Value = string | number
+
+interface Selection {
+  readonly lane: number
+  /** Undefined for all of the lane. */
+  readonly series: readonly number[] | undefined
+  /** How many records the series have. */
+  readonly records: number
+}
+
+/** A piece of SQL and the values for its question marks. */
+interface Sql {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+/** Reads records back, newest first: filters choose series, times a range of ids, words records from the text index. */
+export class RecordReader {
+  readonly #database: Database
+  readonly #texts: TextIndex
+
+  /** @param texts path of the file for the text index, or `:memory:` */
+  constructor(database: Database, texts = ':memory:') {
+    this.#database = database
+    this.#texts = new TextIndex(database, texts)
+  }
+
+  read(query: RecordQuery): RecordPage {
+    const selection = this.#select(query)
+    const condition = selection && this.#condition(query, selection)
+    if (selection === undefined || condition === undefined) return { total: 0, list: [] }
+    const sources = sourcesOf(query, selection).map((source) => both(source, condition))
+    return { ...this.#count(query, { selection, sources }), list: this.#list(query, sources) }
+  }
+
+  #select({ kind, bucket, level, eventId, appName, env }: RecordQuery): Selection | undefined {
+    const lane = this.#get<{ id: number }>('SELECT id FROM lanes WHERE kind = ? AND bucket = ?', [kind, bucket])?.id
+    if (lane === undefined) return undefined
+    const filters = Object.entries({ level, event_id: eventId, app_name: appName, env }).filter(
+      (filter): filter is [string, Value] => filter[1] !== undefined,
+    )
+    const rows = this.#all<{ id: number; records: number }>(
+      `SELECT id, records FROM series WHERE ${['lane = ?', ...filters.map(([column]) => `${column} = ?`)].join(' AND ')}`,
+      [lane, ...filters.map(([, value]) => value)],
+    )
+    return {
+      lane,
+      series: filters.length === 0 ? undefined : rows.map(({ id }) => id),
+      records: rows.reduce((sum, { records }) => sum + records, 0),
+    }
+  }
+
+  /** What words and times ask for; undefined when nothing can be found. */
+  #condition({ text, since, until }: RecordQuery, { lane, series }: Selection): Sql | undefined {
+    const conditions: Sql[] = []
+    if (text !== undefined) {
+      const words = this.#texts.match({ text, lane, series })
+      if (words === undefined) return undefined
+      conditions.push({ sql: 'w.words MATCH ?', values: [words] })
+    }
+    if (since !== undefined || until !== undefined) {
+      const times = [since ?? -Number.MAX_VALUE, until ?? Number.MAX_VALUE]
+      const ids = this.#get<{ first: number | null; last: number | null }>(
+        'SELECT min(first_id) AS first, max(last_id) AS last FROM spans WHERE lane = ? AND latest_ms >= ? AND earliest_ms < ?',
+        [lane, ...times],
+      )
+      if (ids?.first == null || ids.last === null) return undefined
+      const sql = `${text === undefined ? 'r.id' : 'w.rowid'} BETWEEN ? AND ? AND r.time_ms >= ? AND r.time_ms < ?`
+      conditions.push({ sql, values: [ids.first, ids.last, ...times] })
+    }
+    return conditions.reduce(both, { sql: 'true', values: [] })
+  }
+
+  #count(
+    { text, since, until }: RecordQuery,
+    { selection, sources }: { selection: Selection; sources: readonly Sql[] },
+  ) {
+    if (text === undefined && since === undefined && until === undefined) return { total: selection.records }
+    let total = 0
+    for (const { sql, values } of sources) {
+      const limited = `SELECT count(*) AS counted FROM (SELECT 1 FROM ${sql} LIMIT ?)`
+      total += this.#get<{ counted: number }>(limited, [...values, maxCounted + 1 - total])!.counted
+      if (total > maxCounted) return { total: maxCounted, totalIsAtLeast: true } as const
+    }
+    return { total }
+  }
+
+  #list({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]): StoredRecord[] {
+    const id = text === undefined ? 'r.id' : 'w.rowid'
+    const rows = sources.flatMap(({ sql, values }) =>
+      this.#all<{ id: number; received_at: number; record: string }>(
+        `SELECT r.id, r.received_at, r.record FROM ${sql} AND ${id} < ? ORDER BY ${id} DESC LIMIT ?`,
+        [...values, before, limit],
+      ),
+    )
+    if (sources.length > 1) rows.sort((a, b) => b.id - a.id)
+    return rows.slice(0, limit).map((row) => ({
+      id: row.id,
+      receivedAt: new Date(row.received_at).toISOString(),
+      ...(JSON.parse(row.record) as object),
+    }))
+  }
+
+  #get<Row>(sql: string, values: readonly Value[]): Row | undefined {
+    return this.#database.prepare(sql).get(...values) as Row | undefined
+  }
+
+  #all<Row>(sql: string, values: readonly Value[]): Row[] {
+    return this.#database.prepare(sql).all(...values) as Row[]
+  }
+}
+
+/**
+ * Where the records come from, as what follows FROM: each a walk from the newest to the oldest along one index. The sign `+`
+ * keeps SQLite from another index, whose order would be wrong.
+ */
+function sourcesOf({ text }: RecordQuery, { lane, series }: Selection): Sql[] {
+  const records = text === undefined ? 'records r' : 'texts.words w CROSS JOIN records r ON r.id = w.rowid'
+  const ofLane: Sql = { sql: `${records} WHERE ${text === undefined ? '' : '+'}r.lane = ?`, values: [lane] }
+  if (series === undefined) return [ofLane]
+  if (text === undefined && series.length <= maxMergedSeries) {
+    return series.map((one) => ({ sql: `${records} WHERE r.series = ?`, values: [one] }))
+  }
+  const ofSeries = { sql: '+r.series IN (SELECT value FROM json_each(?))', values: [JSON.stringify(series)] }
+  return [both(ofLane, ofSeries)]
+}
+
+function both(first: Sql, second: Sql): Sql {
+  return { sql: `${first.sql} AND ${second.sql}`, values: [...first.values, ...second.values] }
+}

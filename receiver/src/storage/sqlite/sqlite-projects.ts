@@ -1,0 +1,30 @@
+import type { Plan, Project } from '../../schemas/projects.js'
+import type { ProjectStorage } from '../project-storage.js'
+import type { Database, Statement } from './open-sqlite.js'
+
+export class SqliteProjects implements ProjectStorage {
+  readonly #find: Statement
+  readonly #add: Statement
+  readonly #changePlan: Statement
+
+  constructor(database: Database) {
+    this.#find = database.prepare('SELECT allows_content FROM projects WHERE id = ?')
+    this.#add = database.prepare('INSERT OR IGNORE INTO projects (id, created_at) VALUES (?, ?)')
+    this.#changePlan = database.prepare('UPDATE projects SET allows_content = ? WHERE id = ?')
+  }
+
+  async find(id: string): Promise<Project | undefined> {
+    const row = this.#find.get(id) as { allows_content: number } | undefined
+    return row === undefined ? undefined : { id, plan: { content: row.allows_content === 1 } }
+  }
+
+  async add(id: string): Promise<Project | undefined> {
+    const { changes } = this.#add.run(id, Date.now())
+    return Number(changes) === 0 ? undefined : { id, plan: { content: true } }
+  }
+
+  async changePlan(id: string, plan: Plan): Promise<Project | undefined> {
+    const { changes } = this.#changePlan.run(plan.content ? 1 : 0, id)
+    return Number(changes) === 0 ? undefined : { id, plan }
+  }
+}

@@ -1,0 +1,53 @@
+import type { Storage } from '../storage.js'
+import { Attempts } from './attempts.js'
+import { migrate } from './migrations.js'
+import { type Database, openSqlite } from './open-sqlite.js'
+import { SqliteContent } from './sqlite-content.js'
+import { SqliteKeys } from './sqlite-keys.js'
+import { SqliteProjects } from './sqlite-projects.js'
+import { SqliteRecords } from './sqlite-records.js'
+
+const settings = `
+  PRAGMA busy_timeout = 5000;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+`
+
+/** Everything in one SQLite file: `synchronous=FULL`, and an answer only after the commit. */
+export class SqliteStorage implements Storage {
+  readonly records: SqliteRecords
+  readonly content: SqliteContent
+  readonly projects: SqliteProjects
+  readonly keys: SqliteKeys
+  readonly #database: Database
+
+  /**
+   * @param path of the file, or `:memory:`
+   * @throws when the file cannot be used, or a newer version has made it
+   */
+  constructor(path: string) {
+    const database = openSqlite(path)
+    try {
+      database.exec(settings)
+      migrate(database)
+      const attempts = new Attempts(database)
+      this.#database = database
+      this.records = new SqliteRecords(database, attempts)
+      this.content = new SqliteContent(database, attempts)
+      this.projects = new SqliteProjects(database)
+      this.keys = new SqliteKeys(database)
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  async check(): Promise<void> {
+    this.#database.prepare('SELECT count(*) FROM keys').get()
+  }
+
+  async close(): Promise<void> {
+    await this.records.settled()
+    this.#database.close()
+  }
+}

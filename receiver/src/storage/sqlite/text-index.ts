@@ -1,0 +1,72 @@
+import type { Database, Statement } from './open-sqlite.js'
+
+/** How many records one step takes in. */
+const step = 5_000
+/** Up to so many series are looked for in the index itself; more are sorted out afterwards. */
+const maxSeriesInQuery = 64
+
+/**
+ * Which words stand in which message, in a database of its own beside the records, and made from them: it follows them, a step
+ * at a time, so that no record waits for its words.
+ *
+ * Words are runs of letters and digits, without case and accents. The index keeps no text, only where words are.
+ */
+export class TextIndex {
+  readonly #database: Database
+  readonly #next: Statement
+  readonly #add: Statement
+  readonly #done: Statement
+  readonly #advance: Statement
+
+  /** @param path of its file, or `:memory:` */
+  constructor(database: Database, path: string) {
+    this.#database = database
+    database.prepare('ATTACH ? AS texts').run(path)
+    database.exec(`
+      PRAGMA texts.journal_mode = WAL;
+      PRAGMA texts.synchronous = NORMAL;
+      CREATE VIRTUAL TABLE IF NOT EXISTS texts.words USING fts5(message, labels, content = '', columnsize = 0);
+      CREATE TABLE IF NOT EXISTS texts.progress (last_id INTEGER NOT NULL);
+      INSERT INTO texts.progress SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM texts.progress);
+    `)
+    this.#next = database.prepare(
+      `SELECT r.id, r.lane, r.series, r.record ->> '$.message' AS message FROM records r WHERE id > ? ORDER BY id LIMIT ?`,
+    )
+    this.#add = database.prepare('INSERT INTO texts.words (rowid, message, labels) VALUES (?, ?, ?)')
+    this.#done = database.prepare('SELECT last_id FROM texts.progress')
+    this.#advance = database.prepare('UPDATE texts.progress SET last_id = ?')
+  }
+
+  /** Take in the next records. Whether there may be more. */
+  follow(): boolean {
+    this.#database.exec('BEGIN')
+    const { last_id: done } = this.#done.get() as { last_id: number }
+    const rows = this.#next.all(done, step) as { id: number; lane: number; series: number; message: string | null }[]
+    for (const { id, lane, series, message } of rows) {
+      if (message !== null) this.#add.run(id, message, `l${lane} s${series}`)
+    }
+    const last = rows.at(-1)
+    if (last !== undefined) this.#advance.run(last.id)
+    this.#database.exec('COMMIT')
+    return rows.length === step
+  }
+
+  /** The query for records whose message has all the words of a text; undefined when it has no word. */
+  match({
+    text,
+    lane,
+    series,
+  }: {
+    text: string
+    lane: number
+    series: readonly number[] | undefined
+  }): string | undefined {
+    while (this.follow());
+    const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
+    if (words.length === 0) return undefined
+    const labels =
+      series === undefined || series.length > maxSeriesInQuery ? `l${lane}` : series.map((id) => `s${id}`).join(' OR ')
+    // In double quotes nothing is an operator; what stands between is taken apart as messages are.
+    return `message : (${words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' AND ')}) AND labels : (${labels})`
+  }
+}

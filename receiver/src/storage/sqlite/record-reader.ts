@@ -52,6 +52,7 @@ export class RecordReader {
       `SELECT id, records FROM series WHERE ${['lane = ?', ...filters.map(([column]) => `${column} = ?`)].join(' AND ')}`,
       [lane, ...filters.map(([, value]) => value)],
     )
+    if (rows.length === 0) return undefined
     return {
       lane,
       series: filters.length === 0 ? undefined : rows.map(({ id }) => id),

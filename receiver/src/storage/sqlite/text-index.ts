@@ -62,11 +62,14 @@ export class TextIndex {
     series: readonly number[] | undefined
   }): string | undefined {
     while (this.follow());
-    const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
+    const words = text.split(/\s+/).flatMap((word) => {
+      const runs = word.match(/[\p{L}\p{N}\p{M}]+/gu)
+      return runs === null ? [] : [`"${runs.join(' ')}"`]
+    })
     if (words.length === 0) return undefined
     const labels =
       series === undefined || series.length > maxSeriesInQuery ? `l${lane}` : series.map((id) => `s${id}`).join(' OR ')
-    // In double quotes nothing is an operator; what stands between is taken apart as messages are.
-    return `message : (${words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' AND ')}) AND labels : (${labels})`
+    // In double quotes nothing is an operator, and runs are looked for next to one another.
+    return `message : (${words.join(' AND ')}) AND labels : (${labels})`
   }
 }

@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Database, openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { article, log, startReceiverForTest, value } from './support.js'
+
+/** The tables as they were before versions were counted. */
+const oldTables = `
+  CREATE TABLE projects (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
+  CREATE TABLE keys (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, bucket TEXT NOT NULL, level TEXT, event_id REAL,
+    received_at INTEGER NOT NULL, idempotency_key TEXT, record TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX records_by_bucket ON records (kind, bucket, id);
+  CREATE UNIQUE INDEX records_by_key ON records (kind, bucket, idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE TABLE counts (
+    kind TEXT NOT NULL, bucket TEXT NOT NULL, level TEXT NOT NULL, event_id REAL NOT NULL, records INTEGER NOT NULL,
+    PRIMARY KEY (kind, bucket, level, event_id)
+  ) STRICT, WITHOUT ROWID;
+`
+const day = 24 * 60 * 60 * 1000
+
+let data: string
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
+})
+afterEach(() => rm(data, { recursive: true }))
+
+function change(work: (database: Database) => void) {
+  const database = openSqlite(join(data, 'receiver.sqlite'))
+  work(database)
+  database.close()
+}
+
+describe('a database of the version before content', () => {
+  it('is opened with all its records, their ids, counts and idempotency keys', async () => {
+    const now = Date.now()
+    const records = [
+      {
+        kind: 'logs',
+        record: { ...log, level: 'warn', message: 'one\u0000 \ud800', eventId: 7 },
+        at: now - 2 * day,
+        key: 'old',
+      },
+      {
+        kind: 'logs',
+        record: { ...log, level: 'warn', message: 'two words', eventId: 7, env: 'qa' },
+        at: now - 1000,
+        key: 'new',
+      },
+      { kind: 'values', record: { ...value, eventId: 1.5 }, at: now, key: null },
+      { kind: 'logs', record: { ...log, timeStamp: 1_600_000_000, message: 'three words' }, at: now, key: null },
+    ]
+    change((database) => {
+      database.exec(oldTables)
+      const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+      for (const [index, { kind, record, at, key }] of records.entries()) {
+        const { level = null, eventId = null } = record as { level?: string; eventId?: number }
+        insert.run(index + 10, kind, 'demo', level, eventId, at, key, JSON.stringify(record))
+      }
+    })
+
+    const receiver = await startReceiverForTest({ data })
+    const read = async (query: string) => (await receiver.call('GET', `/api/${query}`)).body
+    const ids = async (query: string) => {
+      const { total, list } = await read(query)
+      return { total, ids: list.map(({ id }: { id: number }) => id) }
+    }
+    const { record, at } = records[0]!
+    expect((await read('logs/demo')).list.at(-1)).toEqual({ id: 10, receivedAt: new Date(at).toISOString(), ...record })
+    expect(await ids('logs/demo')).toEqual({ total: 3, ids: [13, 11, 10] })
+    expect(await ids('logs/demo?level=warn')).toEqual({ total: 2, ids: [11, 10] })
+    expect(await ids('logs/demo?eventId=7&env=qa')).toEqual({ total: 1, ids: [11] })
+    expect(await ids('values/demo?eventId=1.5')).toEqual({ total: 1, ids: [12] })
+    expect(await ids('logs/demo?text=words')).toEqual({ total: 2, ids: [13, 11] })
+    expect(await ids('logs/demo?until=2020-12-31T00:00:00Z')).toEqual({ total: 1, ids: [13] })
+
+    // Of yesterday's attempts the receiver knows, of older ones it does not.
+    for (const key of ['old', 'new']) await receiver.call('POST', '/logs/demo', log, { 'idempotency-key': key })
+    expect((await read('logs/demo')).total).toBe(4)
+    await receiver.call('POST', '/logs/demo', records[1]!.record)
+    expect(await ids('logs/demo?eventId=7&env=qa')).toEqual({ total: 2, ids: [15, 11] })
+    expect((await receiver.call('POST', '/api/projects/demo/content-types', article)).status).toBe(201)
+    await receiver.close()
+    change((database) => {
+      expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+      expect(database.prepare('SELECT count(*) AS n FROM series').get()).toEqual({ n: 4 })
+    })
+  })
+})
+
+describe('a database of a later version', () => {
+  it('is refused, and left as it is', async () => {
+    change((database) => database.exec('PRAGMA user_version = 1000'))
+    await expect(startReceiverForTest({ data })).rejects.toThrow(/cannot use the data folder .*a newer version/)
+    change((database) => expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 }))
+  })
+})

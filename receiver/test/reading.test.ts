@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { log, startReceiverForTest, value } from './support.js'
+
+let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
+beforeEach(async () => {
+  receiver = await startReceiverForTest()
+})
+afterEach(() => receiver.close())
+
+const messages = async (query: string) => {
+  const { body } = await receiver.call('GET', `/api/logs/demo?${query}`)
+  return { ...body, list: body.list.map(({ message }: { message: string }) => message) }
+}
+
+describe('reading', () => {
+  it('gives the newest first, with limit, level, eventId and before', async () => {
+    for (let number = 1; number <= 5; number++) {
+      const level = number % 2 === 0 ? 'error' : 'info'
+      await receiver.call('POST', '/logs/demo', { ...log, level, message: `line ${number}`, eventId: number })
+    }
+    expect(await messages('')).toEqual({ total: 5, list: ['line 5', 'line 4', 'line 3', 'line 2', 'line 1'] })
+    expect(await messages('limit=2')).toEqual({ total: 5, list: ['line 5', 'line 4'] })
+    expect(await messages('limit=2&before=4')).toEqual({ total: 5, list: ['line 3', 'line 2'] })
+    expect(await messages('level=error')).toEqual({ total: 2, list: ['line 4', 'line 2'] })
+    expect(await messages('level=info&limit=2')).toEqual({ total: 3, list: ['line 5', 'line 3'] })
+    expect(await messages('eventId=3')).toEqual({ total: 1, list: ['line 3'] })
+    expect(await messages('level=error&eventId=3')).toEqual({ total: 0, list: [] })
+  })
+
+  it('filters by appName and env', async () => {
+    for (const [appName, env] of [
+      ['shop', 'qa'],
+      ['jobs', 'qa'],
+      ['shop', undefined],
+    ] as const) {
+      await receiver.call('POST', '/logs/demo', { ...log, appName, env, message: `${appName} ${env}` })
+    }
+    expect(await messages('appName=shop')).toEqual({ total: 2, list: ['shop undefined', 'shop qa'] })
+    expect(await messages('env=qa&appName=shop')).toEqual({ total: 1, list: ['shop qa'] })
+    expect(await messages('env=')).toEqual({ total: 0, list: [] })
+  })
+
+  it('merges more series than it can walk one by one', async () => {
+    for (let number = 0; number < 130; number++) {
+      await receiver.call('POST', '/logs/demo', {
+        ...log,
+        eventId: number,
+        env: number % 2 ? 'qa' : 'live',
+        message: `${number}`,
+      })
+    }
+    for (const level of ['', '&level=info']) {
+      expect(await messages(`limit=3${level}`)).toEqual({ total: 130, list: ['129', '128', '127'] })
+    }
+    expect(await messages('env=qa&limit=3')).toEqual({ total: 65, list: ['129', '127', '125'] })
+    expect(await messages('env=qa&limit=3&before=100')).toEqual({ total: 65, list: ['97', '95', '93'] })
+    const numbers = Array.from({ length: 130 }, (_, index) => String(129 - index))
+    expect((await messages('level=info&limit=1000')).list).toEqual(numbers)
+  })
+
+  it('filters by time, in whichever unit it was sent', async () => {
+    const at = Date.parse('2024-05-01T12:00:00Z')
+    for (const timeStamp of [at + 2000, at, at / 1000 + 1, at + 0.5]) {
+      await receiver.call('POST', '/logs/demo', { ...log, timeStamp, message: String(timeStamp) })
+    }
+    const [third, first, second, half] = [at + 2000, at, at / 1000 + 1, at + 0.5].map(String)
+    expect(await messages('since=2024-05-01T12:00:00Z')).toEqual({ total: 4, list: [half, second, first, third] })
+    expect(await messages('since=2024-05-01T12:00:01Z')).toEqual({ total: 2, list: [second, third] })
+    expect(await messages('until=2024-05-01T12:00:01Z')).toEqual({ total: 2, list: [half, first] })
+    expect(await messages('since=2024-05-01T12:00:00.001Z&until=2024-05-01T12:00:02Z')).toEqual({
+      total: 1,
+      list: [second],
+    })
+    expect(await messages('since=2025-05-01T12:00:00Z')).toEqual({ total: 0, list: [] })
+    expect(await messages('level=info&since=2024-05-01T12:00:01Z')).toEqual({ total: 2, list: [second, third] })
+  })
+
+  it('finds messages by their words, whatever their case, order and punctuation', async () => {
+    for (const message of [
+      'Order 17 placed by Zoë',
+      'order-18 failed: ECONNRESET',
+      'placed 17',
+      '"quoted" AND (NOT)',
+      'lone \ud800 x',
+    ]) {
+      await receiver.call('POST', '/logs/demo', { ...log, message })
+    }
+    const found = async (text: string) => (await messages(`text=${encodeURIComponent(text)}`)).list
+    expect(await found('ORDER')).toEqual(['order-18 failed: ECONNRESET', 'Order 17 placed by Zoë'])
+    expect(await found('placed 17')).toEqual(['placed 17', 'Order 17 placed by Zoë'])
+    expect(await found('zoe')).toEqual(['Order 17 placed by Zoë'])
+    expect(await found('order-18')).toEqual(['order-18 failed: ECONNRESET'])
+    expect(await found('order-17')).toEqual(['Order 17 placed by Zoë'])
+    expect(await found('lone x')).toEqual(['lone \ud800 x'])
+    for (const nothing of ['18 17', 'ord', '-', '"', '\u0000', 'NEAR(order placed)'])
+      expect(await found(nothing)).toEqual([])
+    for (const word of ['quoted AND NOT', '"quoted"', '(quoted', 'not AND'])
+      expect(await found(word)).toEqual(['"quoted" AND (NOT)'])
+  })
+
+  it('finds words that came after it has looked for some, and only in this bucket', async () => {
+    await receiver.call('POST', '/api/projects', { id: 'other' })
+    for (const message of ['first word', 'second word']) {
+      await receiver.call('POST', '/logs/demo', { ...log, message })
+      await receiver.call('POST', '/logs/other', { ...log, message: 'word elsewhere' })
+      await receiver.call('POST', '/value_tracking/demo', value)
+      expect((await messages('text=word')).list[0]).toBe(message)
+    }
+    expect(await messages('text=word')).toEqual({ total: 2, list: ['second word', 'first word'] })
+  })
+
+  it('combines words with filters, times and pages', async () => {
+    for (let number = 1; number <= 6; number++) {
+      const line = {
+        level: number % 2 ? 'info' : 'error',
+        timeStamp: 1_700_000_000_000 + number * 1000,
+        message: `word ${number}`,
+      }
+      await receiver.call('POST', '/logs/demo', { ...log, ...line })
+    }
+    expect(await messages('text=word&level=error')).toEqual({ total: 3, list: ['word 6', 'word 4', 'word 2'] })
+    expect(await messages('text=word&level=error&before=6&limit=1')).toEqual({ total: 3, list: ['word 4'] })
+    const until = new Date(1_700_000_004_000).toISOString()
+    expect(await messages(`text=word&level=error&until=${until}`)).toEqual({ total: 1, list: ['word 2'] })
+    expect(await messages('text=word&level=warn')).toEqual({ total: 0, list: [] })
+  })
+
+  it('finds every event number that can be stored', async () => {
+    for (const eventId of [0, -1.5, 7.25]) {
+      await receiver.call('POST', '/value_tracking/demo', { ...value, eventId })
+      expect((await receiver.call('GET', `/api/values/demo?eventId=${eventId}`)).body.total).toBe(1)
+    }
+  })
+
+  it('answers a path that cannot be decoded in its own words, with a correlation id', async () => {
+    const { status, body, headers } = await receiver.call('POST', '/logs/%ZZ', log)
+    expect(status).toBe(400)
+    expect(body.validationErrors).toHaveLength(1)
+    expect(headers.get('x-correlation-id')).toBeTruthy()
+  })
+
+  it.each([
+    'limit=x',
+    'limit=-1',
+    'limit=0',
+    'limit=1001',
+    'before=1.5',
+    'eventId=',
+    'colour=red',
+    'text=',
+    'level=a&level=b',
+    'since=1700000000000',
+    'until=yesterday',
+  ])('answers 400 to ?%s', async (query) => {
+    const { status, body } = await receiver.call('GET', `/api/logs/demo?${query}`)
+    expect(status).toBe(400)
+    expect(body.validationErrors[0].name).toBe(query.split('=')[0])
+  })
+})
+
+describe('GET /api/health', () => {
+  it('says ok, to those with a key', async () => {
+    expect(await receiver.call('GET', '/api/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
+    expect((await receiver.call('GET', '/api/health', undefined, { 'x-api-key': 'wrong' })).status).toBe(401)
+  })
+})

@@ -16,6 +16,9 @@ const descriptions: Readonly<Record<number, string>> = {
   503: 'The store cannot be used',
 }
 
+/** What an operation that has a body answers besides. */
+export const bodyAnswers = { 413: invalidSchema, 415: invalidSchema } as const
+
 /** Statuses and bodies of an operation on content, or of one of ours, for the description of the API. */
 export function apiAnswers(good: Readonly<Record<number, TSchema>>, refusals: readonly number[] = []) {
   const bad = { 400: invalidSchema, 401: failureSchema, 500: failureSchema }

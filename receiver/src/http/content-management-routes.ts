@@ -12,7 +12,7 @@ import { pagedSchema } from '../schemas/envelopes.js'
 import { type Paging, pageOf, pagingSchema } from '../schemas/paging.js'
 import type { NewContentType } from '../storage/content-storage.js'
 import type { Storage } from '../storage/storage.js'
-import { apiAnswers } from './answers.js'
+import { apiAnswers, bodyAnswers } from './answers.js'
 import { invalid, refuse } from './envelope.js'
 import { guard } from './guards.js'
 import { validationErrorsOf } from './validation-errors.js'
@@ -31,7 +31,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
   app.post<{ Params: { projectId: string }; Body: NewContentTypeBody }>(types, {
     schema: {
       body: newContentTypeSchema,
-      response: apiAnswers({ 201: contentTypeSchema }, [404, 409]),
+      response: apiAnswers({ 201: contentTypeSchema, ...bodyAnswers }, [404, 409]),
       summary: 'Make a content type',
       tags: ['Ours'],
     },
@@ -51,7 +51,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
   app.put<{ Params: { projectId: string; key: string }; Body: ContentTypeChangeBody }>(`${types}/:key`, {
     schema: {
       body: contentTypeChangeSchema,
-      response: apiAnswers({ 200: contentTypeSchema }, [404]),
+      response: apiAnswers({ 200: contentTypeSchema, ...bodyAnswers }, [404]),
       summary: 'Change a content type; schemaVersion counts up',
       tags: ['Ours'],
     },

@@ -5,7 +5,7 @@ import { type MigratedEntryBody, migratedEntrySchema, newEntrySchema } from '../
 import { success, successSchema } from '../schemas/envelopes.js'
 import type { TypeReference } from '../storage/content-storage.js'
 import type { Storage } from '../storage/storage.js'
-import { apiAnswers } from './answers.js'
+import { apiAnswers, bodyAnswers } from './answers.js'
 import { invalid, refuse } from './envelope.js'
 import { guard } from './guards.js'
 import { idempotencyHeader, idempotencyKey } from './idempotency.js'
@@ -22,7 +22,7 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
   app.post<EntryRoute>('/ng-cms/content/:projectId/:typeKey', {
     schema: {
       body: newEntrySchema,
-      response: apiAnswers({ 201: successSchema(Type.String()) }, [404, 412]),
+      response: apiAnswers({ 201: successSchema(Type.String()), ...bodyAnswers }, [404, 412]),
       summary: 'Create a content entry',
       tags: ['API'],
     },
@@ -37,7 +37,7 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
   app.post<EntryRoute>('/ng-cms/content/:projectId/:typeKey/migrate', {
     schema: {
       body: migratedEntrySchema,
-      response: apiAnswers({ 201: successSchema(Type.String()) }, [404]),
+      response: apiAnswers({ 201: successSchema(Type.String()), ...bodyAnswers }, [404]),
       summary: 'Migrate a content entry',
       tags: ['API'],
     },

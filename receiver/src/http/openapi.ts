@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
 }
+
+const idempotencySchema = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({ description: 'The same for every attempt at one request: 24 hours long it has its effect once' }),
+  ),
+})
 
 /** Collects the schemas of all routes that are registered after it, the very ones that validate. */
 export function describeRoutes(app: FastifyInstance): void {
@@ -28,7 +35,14 @@ export function describeRoutes(app: FastifyInstance): void {
       },
       security: [{ apiKey: [] }, { bearer: [] }],
     },
-    transform: ({ schema, url }) => ({ schema: { ...schema, hide: url.startsWith('/v1/') }, url }),
+    transform: ({ schema, url, route: { method } }) => ({
+      schema: {
+        ...schema,
+        ...(method === 'POST' && schema?.tags?.includes('API') ? { headers: idempotencySchema } : {}),
+        hide: url.startsWith('/v1/'),
+      },
+      url,
+    }),
   })
 }
 

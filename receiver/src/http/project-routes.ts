@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { newProjectSchema, type Plan, planSchema, projectSchema } from '../schemas/projects.js'
 import type { Storage } from '../storage/storage.js'
-import { apiAnswers } from './answers.js'
+import { apiAnswers, bodyAnswers } from './answers.js'
 import { refuse } from './envelope.js'
 
 /** Ours, not the API's: projects, which are the buckets, too, and their plans. */
@@ -10,7 +10,7 @@ export function projectRoutes(app: FastifyInstance, { projects }: Storage): void
   app.post<{ Body: Static<typeof newProjectSchema> }>('/projects', {
     schema: {
       body: newProjectSchema,
-      response: apiAnswers({ 201: projectSchema }, [409]),
+      response: apiAnswers({ 201: projectSchema, ...bodyAnswers }, [409]),
       summary: 'Make a project',
       tags: ['Ours'],
     },
@@ -24,7 +24,7 @@ export function projectRoutes(app: FastifyInstance, { projects }: Storage): void
   app.put<{ Params: { projectId: string }; Body: Plan }>('/projects/:projectId/plan', {
     schema: {
       body: planSchema,
-      response: apiAnswers({ 200: projectSchema }, [404]),
+      response: apiAnswers({ 200: projectSchema, ...bodyAnswers }, [404]),
       summary: 'Say what the plan of a project allows',
       tags: ['Ours'],
     },

@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { utcTimeSchema } from './time.js'
 
-const fields = Type.Record(Type.String(), Type.Unknown(), {
+const fields = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
   description: 'From field key to value, as the schema of the content type wants it',
 })
 

@@ -6,6 +6,8 @@ export interface Arguments {
   readonly host: string
   readonly data: string
   readonly newKey: boolean
+  readonly tlsCert: string | undefined
+  readonly tlsKey: string | undefined
   readonly json: boolean
 }
 
@@ -21,6 +23,8 @@ Receives logs and value events over the Content, Logging and Value-Tracking HTTP
   --port PORT    port to listen on; 0 takes a free one (default ${defaults.port})
   --host HOST    address to listen on (default ${defaults.host})
   --data DIR     folder of the data, or :memory: (default ./${defaults.data})
+  --tls-cert FILE, --tls-key FILE
+                 certificate chain and private key, in PEM: speak HTTPS
   --new-key      make another API key and show it
   --json         print one line of JSON when ready, and nothing else
   --version      print the version
@@ -39,6 +43,8 @@ export function readArguments(written: readonly string[]): Command {
         port: { type: 'string', default: String(defaults.port) },
         host: { type: 'string', default: defaults.host },
         data: { type: 'string', default: defaults.data },
+        'tls-cert': { type: 'string' },
+        'tls-key': { type: 'string' },
         'new-key': { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -55,8 +61,12 @@ export function readArguments(written: readonly string[]): Command {
   if (!/^\d+$/.test(String(values.port)) || port > 65_535) {
     return { type: 'wrong', message: `--port: expected a number from 0 to 65535, got "${values.port}"` }
   }
-  for (const name of ['host', 'data'] as const) {
+  for (const name of ['host', 'data', 'tls-cert', 'tls-key'] as const) {
     if (values[name] === '') return { type: 'wrong', message: `--${name}: expected a value, got ""` }
+  }
+  const { 'tls-cert': tlsCert, 'tls-key': tlsKey } = values
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    return { type: 'wrong', message: '--tls-cert and --tls-key belong together' }
   }
   return {
     type: 'start',
@@ -65,6 +75,8 @@ export function readArguments(written: readonly string[]): Command {
       host: String(values.host),
       data: String(values.data),
       newKey: values['new-key'] === true,
+      tlsCert: tlsCert as string | undefined,
+      tlsKey: tlsKey as string | undefined,
       json: values.json === true,
     },
   }

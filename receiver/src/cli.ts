@@ -23,12 +23,21 @@ switch (command.type) {
         }
         const { json, data } = command.arguments
         const { url, project, apiKey } = receiver
+        if (isExposed(url, command.arguments.host)) {
+          process.stderr.write(
+            `sluice-receiver: keys and records cross the network in the clear: use --tls-cert and --tls-key off loopback\n`,
+          )
+        }
         process.stdout.write(
           json ? `${JSON.stringify({ url, project, apiKey })}\n` : greeting({ url, project, apiKey, data }),
         )
       },
       (error: Error) => fail(error.message),
     )
+}
+
+function isExposed(url: string, host: string): boolean {
+  return url.startsWith('http:') && !/^(127\.|::1$|localhost$)/.test(host)
 }
 
 function fail(message: string): void {

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { buildApp } from './http/app.js'
 import { Keys } from './keys.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
@@ -14,6 +15,12 @@ export interface ReceiverOptions {
   readonly data?: string
   /** Make another key. @default false */
   readonly newKey?: boolean
+  /** File with the certificate chain, in PEM: the receiver speaks HTTPS. Needs `tlsKey`. */
+  readonly tlsCert?: string | undefined
+  /** File with the private key of the certificate, in PEM. Needs `tlsCert`. */
+  readonly tlsKey?: string | undefined
+  /** How long a request may take to arrive, in ms; then it is answered with 408. @default 30000 */
+  readonly requestTimeoutMs?: number
 }
 
 /** A receiver that listens. */
@@ -30,7 +37,7 @@ export interface Receiver {
 
 /** Whoever starts the receiver can do nothing about any other error, but about these. */
 export class ReceiverError extends Error {
-  readonly code: 'PORT_TAKEN' | 'ADDRESS_UNUSABLE' | 'DATA_UNUSABLE'
+  readonly code: 'PORT_TAKEN' | 'ADDRESS_UNUSABLE' | 'DATA_UNUSABLE' | 'TLS_UNUSABLE'
 
   constructor(code: ReceiverError['code'], message: string, options?: ErrorOptions) {
     super(message, options)
@@ -39,26 +46,31 @@ export class ReceiverError extends Error {
   }
 }
 
-export const defaults = { port: 18_400, host: '127.0.0.1', data: 'sluice-data' } as const
+export const defaults = { port: 18_400, host: '127.0.0.1', data: 'sluice-data', requestTimeoutMs: 30_000 } as const
 const firstProject = 'demo'
 
 /**
  * Start a receiver.
  *
- * @throws {ReceiverError} when the port is taken, the address is not this machine's, or the data folder cannot be used
+ * @throws {ReceiverError} when the port is taken, the address is not this machine's, or the data folder, the certificate or its
+ *   key cannot be used
  */
 export async function startReceiver({
   port = defaults.port,
   host = defaults.host,
   data = defaults.data,
   newKey = false,
+  tlsCert,
+  tlsKey,
+  requestTimeoutMs = defaults.requestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
+  const tls = readTls(tlsCert, tlsKey)
   const storage = openStorage(data)
   const keys = await Keys.load(storage.keys)
   const first = keys.size === 0
   await storage.projects.add(firstProject)
 
-  const app = buildApp({ storage, keys })
+  const app = buildApp({ storage, keys, tls, requestTimeoutMs })
   try {
     await app.listen({ port, host })
   } catch (error) {
@@ -77,7 +89,7 @@ export async function startReceiver({
     await storage.close()
   }
   return {
-    url: `http://${reachable(address)}:${address.port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${reachable(address)}:${address.port}`,
     project: firstProject,
     apiKey,
     close() {
@@ -95,6 +107,19 @@ function reachable({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0') return '127.0.0.1'
   if (address === '::') return '[::1]'
   return family === 'IPv6' ? `[${address}]` : address
+}
+
+function readTls(certFile: string | undefined, keyFile: string | undefined) {
+  if (certFile === undefined && keyFile === undefined) return undefined
+  try {
+    if (certFile === undefined || keyFile === undefined) throw new Error('a certificate and its key belong together')
+    const files = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+    createSecureContext(files)
+    return files
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ReceiverError('TLS_UNUSABLE', `cannot use the certificate and its key: ${reason}`, { cause })
+  }
 }
 
 function openStorage(data: string): SqliteStorage {

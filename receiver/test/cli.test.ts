@@ -1,44 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cli, killAll, ready, start } from './processes.js'
 import { caller, log } from './support.js'
 
-const cli = join(import.meta.dirname, '../bin/sluice-receiver.js')
-const running = new Set<ChildProcess>()
 let data: string
-
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
 })
 afterEach(async () => {
-  for (const child of running) child.kill('SIGKILL')
-  running.clear()
+  killAll()
   await rm(data, { recursive: true })
 })
-
-function start(...args: string[]) {
-  const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
-  const exit = once(child, 'exit') as Promise<[number | null, string | null]>
-  return { child, exit }
-}
-
-/** Start until ready, with --json. */
-async function ready(...args: string[]) {
-  const { child, exit } = start('--json', '--port', '0', ...args)
-  const lines: string[] = []
-  const reader = createInterface({ input: child.stdout })
-  reader.on('line', (line) => lines.push(line))
-  await once(reader, 'line')
-  return { child, exit, lines, ...(JSON.parse(lines[0]!) as { url: string; project: string; apiKey: string | null }) }
-}
 
 async function failure(...args: string[]): Promise<string> {
   const { child, exit } = start(...args)
@@ -93,31 +71,6 @@ describe('sluice-receiver --json', () => {
     const { url } = await ready('--data', ':memory:', '--host', '0.0.0.0')
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   })
-
-  it('loses nothing that it has acknowledged when it is killed', async () => {
-    const first = await ready('--data', data)
-    const post = caller(first)
-    const acknowledged: number[] = []
-    const load = Promise.all(
-      Array.from({ length: 16 }, async (_, lane) => {
-        for (let number = lane; ; number += 16) {
-          const { status } = await post('POST', '/logs/demo', { ...log, eventId: number })
-          if (status === 201) acknowledged.push(number)
-          if (acknowledged.length === 300) first.child.kill('SIGKILL')
-        }
-      }),
-    )
-    await expect(load).rejects.toThrow()
-    await first.exit
-
-    const second = await ready('--data', data)
-    const read = caller({ ...first, url: second.url })
-    const { body } = await read('GET', '/api/logs/demo?limit=1000')
-    const stored = new Set(body.list.map(({ eventId }: { eventId: number }) => eventId))
-    expect(acknowledged.length).toBeGreaterThanOrEqual(300)
-    expect(acknowledged.filter((number) => !stored.has(number))).toEqual([])
-    expect(body.total).toBe(stored.size)
-  })
 })
 
 describe('sluice-receiver for a person', () => {
@@ -155,6 +108,10 @@ describe('sluice-receiver for a person', () => {
     [['--port'], '--port'],
     [['--port', '-1'], '--port'],
     [['extra'], 'extra'],
+    [['--tls-cert', 'cert.pem'], '--tls-key'],
+    [['--tls-key', ''], '--tls-key'],
+    [['--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem', '--data', ':memory:'], 'nowhere.pem'],
+    [['--tls-cert', cli, '--tls-key', cli, '--data', ':memory:'], 'certificate'],
   ])('says in one line what is wrong with %j', async (args, named) => {
     const stderr = await failure(...args)
     expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Keys } from '../keys.js'
 import type { Storage } from '../storage/storage.js'
 import { authentication } from './authentication.js'
+import { answerClientError } from './client-errors.js'
 import { contentManagementRoutes } from './content-management-routes.js'
 import { contentTypeRoutes } from './content-type-routes.js'
 import { entryRoutes } from './entry-routes.js'
@@ -15,10 +16,26 @@ import { readQueryNumbers } from './query-numbers.js'
 import { readingRoutes } from './reading-routes.js'
 import { recordRoutes } from './record-routes.js'
 
+export interface AppOptions {
+  readonly storage: Storage
+  readonly keys: Keys
+  /** Certificate chain and private key, in PEM; without them the receiver speaks plain HTTP. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
+  /** How long a request may take to arrive, in ms. */
+  readonly requestTimeoutMs: number
+}
+
 /** The receiver's HTTP side over a storage. Every route wants a key. */
-export function buildApp({ storage, keys }: { storage: Storage; keys: Keys }): FastifyInstance {
+export function buildApp({ storage, keys, tls, requestTimeoutMs }: AppOptions): FastifyInstance {
   const authenticate = authentication(keys)
-  const app = fastify({
+  const timing = {
+    // Node looks for late requests from time to time only: often enough for one to be found soon after.
+    connectionsCheckingInterval: Math.max(100, Math.min(requestTimeoutMs / 4, 5000)),
+    // Where the time for the head is the longer one, Node exchanges the two.
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+  }
+  const options: FastifyServerOptions = {
     genReqId: () => randomUUID(),
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -34,7 +51,10 @@ export function buildApp({ storage, keys }: { storage: Storage; keys: Keys }): F
         useDefaults: false,
       },
     },
-  })
+    clientErrorHandler: answerClientError,
+  }
+  const server = tls === undefined ? { http: timing } : { https: { ...tls, ...timing } }
+  const app = fastify({ ...options, ...server } as FastifyServerOptions)
   app.removeContentTypeParser('text/plain')
   app.setErrorHandler(answerFailure)
   app.setNotFoundHandler((request, reply) =>
@@ -74,4 +94,3 @@ export function buildApp({ storage, keys }: { storage: Storage; keys: Keys }): F
 const correlationHeader = 'x-correlation-id'
 /** Far more than a log line that a person reads; answered with 413. */
 const maxBodyBytes = 1_048_576
-const requestTimeoutMs = 60_000

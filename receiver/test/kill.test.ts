@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { killAll, ready } from './processes.js'
+import { article, caller, log, value } from './support.js'
+
+const kills = process.env.FULL === undefined ? 4 : 60
+const lanes = 24
+
+let data: string
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
+})
+afterEach(async () => {
+  killAll()
+  await rm(data, { recursive: true })
+})
+
+interface Sent {
+  readonly key: string
+  readonly path: string
+  readonly body: object
+}
+
+/** What a lane sends as its n-th: logs, values, and now and then content. */
+function message(lane: number, number: number): Sent {
+  const key = `${lane}-${number}`
+  if (number % 8 === 7) return { key, path: '/ng-cms/content/demo/article', body: { fields: { title: key } } }
+  if (lane % 3 === 0) return { key, path: '/value_tracking/demo', body: { ...value, appName: key } }
+  return { key, path: '/logs/demo', body: { ...log, message: key } }
+}
+
+/** What the database holds by its file alone, and what SQLite says of its state. */
+function inspect() {
+  const database = openSqlite(join(data, 'receiver.sqlite'))
+  const all = (sql: string) => database.prepare(sql).all() as Record<string, string>[]
+  const integrity = all('PRAGMA integrity_check')
+  const keys = [
+    ...all(`SELECT record ->> '$.message' AS key FROM records WHERE record ->> '$.message' IS NOT NULL`),
+    ...all(`SELECT record ->> '$.appName' AS key FROM records WHERE record ->> '$.message' IS NULL`),
+    ...all(`SELECT fields ->> '$.title' AS key FROM entries`),
+  ].map(({ key }) => key!)
+  const [counted] = all('SELECT (SELECT sum(records) FROM series) AS series, (SELECT count(*) FROM records) AS records')
+  database.close()
+  return { integrity, keys, counted: counted! }
+}
+
+describe('a receiver that is killed under load', () => {
+  it(
+    'has lost nothing that it acknowledged, and has what is sent again once',
+    async () => {
+      const acknowledged = new Set<string>()
+      const next = new Array<number>(lanes).fill(0)
+      let apiKey: string | null = null
+      for (let round = 0; round < kills; round++) {
+        const { child, exit, ...receiver } = await ready('--data', data)
+        apiKey ??= receiver.apiKey
+        const call = caller({ url: receiver.url, apiKey })
+        if (round === 0) await call('POST', '/api/projects/demo/content-types', article)
+        let left = 100 + Math.floor(Math.random() * 400)
+        const load = next.map(async (_, lane) => {
+          for (;;) {
+            // After a kill each lane begins with what was not acknowledged, under the same key.
+            const { key, path, body } = message(lane, next[lane]!)
+            const { status } = await call('POST', path, body, { 'idempotency-key': key })
+            if (status !== 201) throw new Error(`${path} answered ${status}`)
+            acknowledged.add(key)
+            next[lane]!++
+            if (--left === 0) child.kill('SIGKILL')
+          }
+        })
+        for (const { reason } of (await Promise.allSettled(load)) as PromiseRejectedResult[]) {
+          expect(String(reason)).toContain('fetch failed')
+        }
+        expect(await exit).toEqual([null, 'SIGKILL'])
+
+        const { integrity, keys, counted } = inspect()
+        expect(integrity).toEqual([{ integrity_check: 'ok' }])
+        const stored = new Set(keys)
+        expect([...acknowledged].filter((key) => !stored.has(key))).toEqual([])
+        expect(keys.length).toBe(stored.size)
+        expect(counted.series).toBe(counted.records)
+      }
+      expect(acknowledged.size).toBeGreaterThanOrEqual(kills * 100)
+    },
+    kills * 15_000,
+  )
+})

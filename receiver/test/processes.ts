@@ -1,0 +1,31 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export const cli = join(import.meta.dirname, '../bin/sluice-receiver.js')
+const running = new Set<ChildProcess>()
+
+/** Start a receiver in a process of its own. */
+export function start(...args: string[]) {
+  const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  const exit = once(child, 'exit') as Promise<[number | null, string | null]>
+  return { child, exit }
+}
+
+/** Start one and wait until it is ready. */
+export async function ready(...args: string[]) {
+  const { child, exit } = start('--json', '--port', '0', ...args)
+  const lines: string[] = []
+  const reader = createInterface({ input: child.stdout })
+  reader.on('line', (line) => lines.push(line))
+  await once(reader, 'line')
+  return { child, exit, lines, ...(JSON.parse(lines[0]!) as { url: string; project: string; apiKey: string | null }) }
+}
+
+/** End whatever is still running. */
+export function killAll(): void {
+  for (const child of running) child.kill('SIGKILL')
+  running.clear()
+}

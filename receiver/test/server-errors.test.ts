@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
-import { log, startReceiverForTest } from './support.js'
+import { log, refusal, startReceiverForTest } from './support.js'
 
 let data: string
 let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
@@ -42,6 +42,15 @@ describe('an unexpected error', () => {
     const { status, body } = await receiver.call('POST', '/logs/demo', log)
     expect(status).toBe(500)
     expect(body.errors).toEqual([{ correlationId: expect.any(String), message: 'unexpected server error' }])
+  })
+})
+
+describe('GET /api/health', () => {
+  it('is 503 when the store cannot be used', async () => {
+    const saboteur = openSqlite(join(data, 'receiver.sqlite'))
+    saboteur.exec('DROP TABLE keys')
+    saboteur.close()
+    expect(await receiver.call('GET', '/api/health')).toMatchObject({ status: 503, body: refusal('no such table') })
   })
 })
 

@@ -32,6 +32,8 @@ const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `
+  CREATE TABLE identity (id TEXT NOT NULL) STRICT;
+  INSERT INTO identity VALUES (lower(hex(randomblob(16))));
   ALTER TABLE projects ADD COLUMN allows_content INTEGER NOT NULL DEFAULT 1;
   CREATE TABLE content_types (
     number INTEGER PRIMARY KEY,

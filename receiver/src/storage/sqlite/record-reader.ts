@@ -29,9 +29,14 @@ export class RecordReader {
   readonly #texts: TextIndex
 
   /** @param texts path of the file for the text index, or `:memory:` */
-  constructor(database: Database, texts = ':memory:') {
+  constructor(database: Database, texts: string) {
     this.#database = database
     this.#texts = new TextIndex(database, texts)
+  }
+
+  /** Let the text index take in some more. Whether there may be more still. */
+  follow(): boolean {
+    return this.#texts.follow()
   }
 
   read(query: RecordQuery): RecordPage {

@@ -2,23 +2,22 @@ import type { NewRecord, RecordPage, RecordQuery, RecordStorage } from '../recor
 import type { Attempts } from './attempts.js'
 import { GroupCommit } from './group-commit.js'
 import type { Database } from './open-sqlite.js'
-import { RecordReader } from './record-reader.js'
+import type { Reader } from './reader.js'
 import { RecordWriter } from './record-writer.js'
 import { inTransaction } from './transaction.js'
 
 /** Log and value records: written in groups, read by their series. */
 export class SqliteRecords implements RecordStorage {
-  readonly #writer: RecordWriter
-  readonly #reader: RecordReader
+  readonly #reader: Reader
   readonly #commits: GroupCommit<NewRecord>
 
-  constructor(database: Database, attempts: Attempts) {
+  constructor(database: Database, { attempts, reader }: { attempts: Attempts; reader: Reader }) {
     const writer = new RecordWriter(database, attempts)
-    this.#writer = writer
-    this.#reader = new RecordReader(database)
+    this.#reader = reader
     this.#commits = new GroupCommit((records) => {
       try {
-        inTransaction(database, () => this.#writer.write(records))
+        inTransaction(database, () => writer.write(records))
+        reader.committed()
       } catch (error) {
         writer.forget()
         throw error
@@ -30,12 +29,13 @@ export class SqliteRecords implements RecordStorage {
     return this.#commits.add(record)
   }
 
-  async read(query: RecordQuery): Promise<RecordPage> {
+  read(query: RecordQuery): Promise<RecordPage> {
     return this.#reader.read(query)
   }
 
-  /** Resolves when nothing waits for its commit. */
-  settled(): Promise<void> {
-    return this.#commits.settled()
+  /** Resolves when nothing waits for its commit, and nobody reads. */
+  async close(): Promise<void> {
+    await this.#commits.settled()
+    await this.#reader.close()
   }
 }

@@ -2,6 +2,8 @@ import type { Storage } from '../storage.js'
 import { Attempts } from './attempts.js'
 import { migrate } from './migrations.js'
 import { type Database, openSqlite } from './open-sqlite.js'
+import { type Reader, SameThreadReader } from './reader.js'
+import { ReaderThread } from './reader-thread.js'
 import { SqliteContent } from './sqlite-content.js'
 import { SqliteKeys } from './sqlite-keys.js'
 import { SqliteProjects } from './sqlite-projects.js'
@@ -32,7 +34,7 @@ export class SqliteStorage implements Storage {
       migrate(database)
       const attempts = new Attempts(database)
       this.#database = database
-      this.records = new SqliteRecords(database, attempts)
+      this.records = new SqliteRecords(database, { attempts, reader: readerOf(database, path) })
       this.content = new SqliteContent(database, attempts)
       this.projects = new SqliteProjects(database)
       this.keys = new SqliteKeys(database)
@@ -47,7 +49,12 @@ export class SqliteStorage implements Storage {
   }
 
   async close(): Promise<void> {
-    await this.records.settled()
+    await this.records.close()
     this.#database.close()
   }
+}
+
+function readerOf(database: Database, path: string): Reader {
+  if (path === ':memory:') return new SameThreadReader(database)
+  return new ReaderThread({ path, texts: `${path.replace(/\.sqlite$/, '')}-texts.sqlite` })
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from './open-sqlite.js'
 
 /** How many records one step takes in. */
-const step = 5_000
+const step = 2_000
 /** Up to so many series are looked for in the index itself; more are sorted out afterwards. */
 const maxSeriesInQuery = 64
 
@@ -22,13 +22,8 @@ export class TextIndex {
   constructor(database: Database, path: string) {
     this.#database = database
     database.prepare('ATTACH ? AS texts').run(path)
-    database.exec(`
-      PRAGMA texts.journal_mode = WAL;
-      PRAGMA texts.synchronous = NORMAL;
-      CREATE VIRTUAL TABLE IF NOT EXISTS texts.words USING fts5(message, labels, content = '', columnsize = 0);
-      CREATE TABLE IF NOT EXISTS texts.progress (last_id INTEGER NOT NULL);
-      INSERT INTO texts.progress SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM texts.progress);
-    `)
+    database.exec('PRAGMA texts.journal_mode = WAL; PRAGMA texts.synchronous = NORMAL')
+    if (!this.#belongs()) this.#begin()
     this.#next = database.prepare(
       `SELECT r.id, r.lane, r.series, r.record ->> '$.message' AS message FROM records r WHERE id > ? ORDER BY id LIMIT ?`,
     )
@@ -39,7 +34,19 @@ export class TextIndex {
 
   /** Take in the next records. Whether there may be more. */
   follow(): boolean {
+    // Not IMMEDIATE: that would lock the records, too, which others write.
     this.#database.exec('BEGIN')
+    try {
+      const taken = this.#takeStep()
+      this.#database.exec('COMMIT')
+      return taken === step
+    } catch (error) {
+      this.#database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  #takeStep(): number {
     const { last_id: done } = this.#done.get() as { last_id: number }
     const rows = this.#next.all(done, step) as { id: number; lane: number; series: number; message: string | null }[]
     for (const { id, lane, series, message } of rows) {
@@ -47,8 +54,27 @@ export class TextIndex {
     }
     const last = rows.at(-1)
     if (last !== undefined) this.#advance.run(last.id)
-    this.#database.exec('COMMIT')
-    return rows.length === step
+    return rows.length
+  }
+
+  /** Whether the index is one of these records, and of no others. */
+  #belongs(): boolean {
+    const tables = this.#database.prepare(`SELECT 1 FROM texts.sqlite_schema WHERE name = 'progress'`).all()
+    const fits = `SELECT 1 FROM texts.progress WHERE source = (SELECT id FROM main.identity)
+      AND last_id <= (SELECT coalesce(max(id), 0) FROM main.records)`
+    return tables.length === 1 && this.#database.prepare(fits).all().length === 1
+  }
+
+  #begin(): void {
+    this.#database.exec(`
+      BEGIN;
+      DROP TABLE IF EXISTS texts.words;
+      DROP TABLE IF EXISTS texts.progress;
+      CREATE VIRTUAL TABLE texts.words USING fts5(message, labels, content = '', columnsize = 0);
+      CREATE TABLE texts.progress (source TEXT NOT NULL, last_id INTEGER NOT NULL);
+      INSERT INTO texts.progress SELECT id, 0 FROM main.identity;
+      COMMIT;
+    `)
   }
 
   /** The query for records whose message has all the words of a text; undefined when it has no word. */

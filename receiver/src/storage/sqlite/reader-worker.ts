@@ -1,0 +1,51 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { openSqlite } from './open-sqlite.js'
+import type { FromReader, ToReader } from './reader-thread.js'
+import { RecordReader } from './record-reader.js'
+
+// The thread of ReaderThread: answers questions in their order and lets the text index follow in between.
+
+/** How long records may gather before they are indexed: many at once are cheaper, and a question brings its own forward. */
+const followDelayMs = 500
+
+const { path, texts } = workerData as { readonly path: string; readonly texts: string }
+const port = parentPort!
+const database = openSqlite(path)
+database.exec('PRAGMA busy_timeout = 5000')
+let hasFailed = false
+const reader = new RecordReader(database, texts)
+
+port.on('message', (message: ToReader) => {
+  if (message.type === 'read') {
+    answer(message)
+  } else if (message.type === 'follow') {
+    setTimeout(follow, followDelayMs)
+  } else {
+    database.close()
+    process.exit(0)
+  }
+})
+
+function answer({ id, query }: { readonly id: number; readonly query: Parameters<RecordReader['read']>[0] }): void {
+  try {
+    post({ type: 'page', id, page: reader.read(query) })
+  } catch (error) {
+    post({ type: 'failure', id, error: error as Error })
+  }
+}
+
+/** One step, then whoever asks, then the next. */
+function follow(): void {
+  try {
+    if (reader.follow()) return void setImmediate(follow)
+  } catch (error) {
+    // Who looks for words is told, too. Records are taken and read by all else.
+    if (!hasFailed) process.stderr.write(`sluice-receiver: cannot index texts: ${(error as Error).message}\n`)
+    hasFailed = true
+  }
+  post({ type: 'followed' })
+}
+
+function post(message: FromReader): void {
+  port.postMessage(message)
+}

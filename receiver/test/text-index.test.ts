@@ -1,0 +1,61 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { caller, log, startReceiverForTest } from './support.js'
+
+let data: string
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
+})
+afterEach(() => rm(data, { recursive: true }))
+
+const texts = () => join(data, 'receiver-texts.sqlite')
+
+/** Start over the data, store these messages, and count those with the word. */
+async function session(messages: readonly string[], { word, apiKey }: { word: string; apiKey?: string | null }) {
+  const receiver = await startReceiverForTest({ data })
+  const key = apiKey ?? receiver.apiKey
+  const call = caller({ url: receiver.url, apiKey: key })
+  for (const message of messages) expect((await call('POST', '/logs/demo', { ...log, message })).status).toBe(201)
+  const { body } = await call('GET', `/api/logs/demo?text=${word}`)
+  await receiver.close()
+  return { apiKey: key, total: body.total }
+}
+
+describe('the text index in a file', () => {
+  it('finds what was written before it was asked, before a restart, and just now', async () => {
+    const { apiKey, total } = await session(['a word', 'another'], { word: 'word' })
+    expect(total).toBe(1)
+    expect(await session([], { word: 'word', apiKey })).toMatchObject({ total: 1 })
+    expect(await session(['word, again'], { word: 'word', apiKey })).toMatchObject({ total: 2 })
+  })
+
+  it('is made again where it is missing', async () => {
+    const { apiKey } = await session(['a word'], { word: 'word' })
+    await rm(texts())
+    expect(await session([], { word: 'word', apiKey })).toMatchObject({ total: 1 })
+  })
+
+  it('is made again where it belongs to other records', async () => {
+    await session(['a word', 'a word', 'a word'], { word: 'word' })
+    const others = await mkdtemp(join(tmpdir(), 'receiver-test-'))
+    await copyFile(texts(), join(others, 'texts'))
+    await rm(data, { recursive: true })
+    data = others
+    await copyFile(join(others, 'texts'), texts())
+    expect((await session(['one', 'two', 'three', 'a word'], { word: 'word' })).total).toBe(1)
+  })
+
+  it('answers many questions while records come in', async () => {
+    const receiver = await startReceiverForTest({ data })
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, number) => {
+        await receiver.call('POST', '/logs/demo', { ...log, message: `number n${number}` })
+        expect((await receiver.call('GET', `/api/logs/demo?text=n${number}`)).body).toMatchObject({ total: 1 })
+      }),
+    )
+    expect((await receiver.call('GET', '/api/logs/demo?text=number')).body.total).toBe(60)
+    await receiver.close()
+  })
+})

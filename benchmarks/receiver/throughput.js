@@ -27,6 +27,7 @@ process.stdout.write(
   `  ${'records/s'.padEnd(38)}${'no store'.padStart(10)}${'receiver'.padStart(10)}${'ratio'.padStart(7)}   (budget ≥ 0.6 at 64)\n`,
 )
 for (const [name, load] of Object.entries(loads)) {
+  /** @type {{ without: number, stored: number, ratio: number }[]} */
   const results = []
   for (let round = -1; round < rounds; round++) {
     const without = await recordsPerSecond(bare, { ...load, durationMs })

@@ -27,7 +27,6 @@ export interface AppOptions {
 
 /** The receiver's HTTP side over a storage. Every route wants a key. */
 export function buildApp({ storage, keys, tls, requestTimeoutMs }: AppOptions): FastifyInstance {
-  const authenticate = authentication(keys)
   const timing = {
     // Node looks for late requests from time to time only: often enough for one to be found soon after.
     connectionsCheckingInterval: Math.max(100, Math.min(requestTimeoutMs / 4, 5000)),
@@ -62,11 +61,14 @@ export function buildApp({ storage, keys, tls, requestTimeoutMs }: AppOptions): 
   )
   // Schemas of answers describe; what is sent is sent as it is.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header(correlationHeader, request.id)
-    return authenticate(request, reply)
+    done()
   })
-  app.addHook('preValidation', readQueryNumbers)
+  app.addHook('onRequest', authentication(keys))
+  app.addHook('onRoute', (route) => {
+    if (route.schema?.querystring !== undefined) route.preValidation = readQueryNumbers
+  })
   describeRoutes(app)
   for (const prefix of ['', '/v1']) {
     app.register(

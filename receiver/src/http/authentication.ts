@@ -1,17 +1,19 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Keys } from '../keys.js'
 import { refuse } from './envelope.js'
 
-/** Both schemes of the API, on every operation: `x-api-key: KEY` or `Authorization: Bearer KEY`. */
-export function authentication(keys: Keys) {
-  return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const key = credentials(headers)
+/** Both schemes of the API, on every operation: `x-api-key: KEY` or `Authorization: Bearer KEY`. Without a promise: every record pays. */
+export function authentication(keys: Keys): onRequestHookHandler {
+  return (request, reply, done) => {
+    const key = credentials(request.headers)
     if (key === undefined) {
       const message = 'credentials are missing: send x-api-key, or a valid bearer token as Authorization'
-      return refuse(reply, { status: 401, message })
+      refuse(reply, { status: 401, message })
+    } else if (!keys.accepts(key)) {
+      refuse(reply, { status: 401, message: 'the API key or bearer token is not valid' })
+    } else {
+      done()
     }
-    if (!keys.accepts(key)) return refuse(reply, { status: 401, message: 'the API key or bearer token is not valid' })
-    return undefined
   }
 }
 

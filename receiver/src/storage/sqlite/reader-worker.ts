@@ -12,17 +12,22 @@ const { path, texts } = workerData as { readonly path: string; readonly texts: s
 const port = parentPort!
 const database = openSqlite(path)
 database.exec('PRAGMA busy_timeout = 5000')
+let waiting: NodeJS.Timeout | undefined
 let hasFailed = false
+let isClosing = false
 const reader = new RecordReader(database, texts)
 
 port.on('message', (message: ToReader) => {
   if (message.type === 'read') {
     answer(message)
   } else if (message.type === 'follow') {
-    setTimeout(follow, followDelayMs)
+    waiting = setTimeout(follow, followDelayMs)
   } else {
+    // The thread ends by itself when nothing is left to do: ended from outside, it may be in the middle of a step.
+    isClosing = true
+    clearTimeout(waiting)
     database.close()
-    process.exit(0)
+    port.close()
   }
 })
 
@@ -36,6 +41,7 @@ function answer({ id, query }: { readonly id: number; readonly query: Parameters
 
 /** One step, then whoever asks, then the next. */
 function follow(): void {
+  if (isClosing) return
   try {
     if (reader.follow()) return void setImmediate(follow)
   } catch (error) {

@@ -13,6 +13,8 @@ const settings = `
   PRAGMA busy_timeout = 5000;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
+  PRAGMA wal_autocheckpoint = 4000;
+  PRAGMA cache_size = -65536;
 `
 
 /** Everything in one SQLite file: `synchronous=FULL`, and an answer only after the commit. */

@@ -1,0 +1,114 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSqlite } from '../../receiver/dist/storage/sqlite/open-sqlite.js'
+import { RecordWriter } from '../../receiver/dist/storage/sqlite/record-writer.js'
+import { SqliteStorage } from '../../receiver/dist/storage/sqlite/sqlite-storage.js'
+import { median } from '../support/per-call.js'
+import { startReceiverProcess } from '../support/receiver-process.js'
+
+// How long a page takes to be read over HTTP, by what is asked for. RECORDS=10000000 fills the store with ten million; DATA names a
+// folder that keeps them for the next run.
+const records = Number(process.env.RECORDS ?? 300_000)
+const questions = 41
+const data = process.env.DATA ?? mkdtempSync(join(tmpdir(), 'sluice-benchmark-'))
+const firstTime = Date.parse('2024-01-01T00:00:00Z')
+const msPerRecord = 250
+
+/** @param {number} number */
+function record(number) {
+  const scattered = (number * 2_654_435_761) % 4_294_967_296
+  const level = number % 999_983 === 7 ? 'fatal' : number % 50 === 7 ? 'error' : number % 3 === 0 ? 'debug' : 'info'
+  return {
+    timeStamp: firstTime + number * msPerRecord,
+    level,
+    message: `GET /orders/${scattered % 99_991} answered ${level === 'error' ? 503 : 200} after ${scattered % 300} ms for customer c${scattered % 100_003}`,
+    appName: ['shop', 'jobs', 'mail', 'search', 'admin'][number % 5] ?? '',
+    machineName: `m${number % 16}`,
+    env: number % 7 === 0 ? 'staging' : 'production',
+  }
+}
+
+async function fill() {
+  mkdirSync(data, { recursive: true })
+  await new SqliteStorage(join(data, 'receiver.sqlite')).close()
+  const database = openSqlite(join(data, 'receiver.sqlite'))
+  database.exec('PRAGMA synchronous = OFF')
+  const { stored } = /** @type {{ stored: number }} */ (
+    database.prepare('SELECT count(*) AS stored FROM records').get()
+  )
+  const unnamed = { add: () => true, find: () => undefined, forget: () => {} }
+  const writer = new RecordWriter(database, /** @type {any} */ (unnamed))
+  for (let number = stored; number < records; ) {
+    const group = []
+    for (; group.length < 5000 && number < records; number++) {
+      group.push({
+        kind: /** @type {const} */ ('logs'),
+        bucket: 'demo',
+        idempotencyKey: undefined,
+        record: record(number),
+      })
+    }
+    database.exec('BEGIN')
+    writer.write(group)
+    database.exec('COMMIT')
+  }
+  database.close()
+}
+
+const startedAt = performance.now()
+await fill()
+const filledAt = performance.now()
+const { url, apiKey, stop } = await startReceiverProcess(['--json', '--port', '0', '--data', data, '--new-key'])
+
+/** @param {string} query */
+async function ask(query) {
+  const askedAt = performance.now()
+  const response = await fetch(`${url}/api/logs/demo?${query}`, { headers: { 'x-api-key': apiKey } })
+  const { list, total } = /** @type {any} */ (await response.json())
+  if (response.status !== 200) throw new Error(`${query}: ${response.status}`)
+  return { ms: performance.now() - askedAt, found: list.length, total }
+}
+
+await ask('text=nothing')
+const seconds = (/** @type {number} */ from, /** @type {number} */ to) => `${((to - from) / 1000).toFixed(0)} s`
+process.stdout.write(
+  `  ${records} records, stored in ${seconds(startedAt, filledAt)}, indexed in ${seconds(filledAt, performance.now())}\n`,
+)
+
+const iso = (/** @type {number} */ number) => new Date(firstTime + number * msPerRecord).toISOString()
+/** @type {Record<string, (round: number) => string>} */
+const pages = {
+  'the newest page': () => '',
+  'a page in the middle': (round) => `before=${Math.floor(records / 2) + round}`,
+  'level, one in 50': () => 'level=error',
+  'level, one in a million': () => 'level=fatal',
+  'level that there is not': () => 'level=trace',
+  'level and appName and env': () => 'level=error&appName=mail&env=staging',
+  'text, a word in every message': () => 'text=answered',
+  'text, one in 100,000': (round) => `text=c${(round * 7919) % 100_003}`,
+  'text, one in 50 and two words': () => 'text=answered 503',
+  'text that there is not': (round) => `text=nothing${round}`,
+  'text in every message, level, one in 50': () => 'text=answered&level=error',
+  'text in every message, level, one in a million': () => 'text=answered&level=fatal',
+  'an hour in the middle': (round) =>
+    `since=${iso(records / 2 + round * 100)}&until=${iso(records / 2 + round * 100 + 14_400)}`,
+  'the same hour, level, one in 50': (round) =>
+    `level=error&since=${iso(records / 2 + round * 100)}&until=${iso(records / 2 + round * 100 + 14_400)}`,
+}
+process.stdout.write(
+  `  ${'ms for a page of 100'.padEnd(50)}${'median'.padStart(8)}${'slowest'.padStart(9)}${'found'.padStart(7)}${'total'.padStart(10)}   (budget 50)\n`,
+)
+for (const [name, query] of Object.entries(pages)) {
+  const answers = []
+  for (let round = 0; round < questions; round++) answers.push(await ask(query(round)))
+  const times = answers.map(({ ms }) => ms)
+  const { found = 0, total = 0 } = answers.at(-1) ?? {}
+  process.stdout.write(
+    `  ${name.padEnd(50)}${median(times).toFixed(1).padStart(8)}${Math.max(...times)
+      .toFixed(1)
+      .padStart(9)}${String(found).padStart(7)}${String(total).padStart(10)}\n`,
+  )
+}
+await stop()
+if (process.env.DATA === undefined) rmSync(data, { recursive: true })

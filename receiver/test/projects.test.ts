@@ -83,6 +83,20 @@ describe('every operation of the API', () => {
   )
 })
 
+describe('every operation, ours included', () => {
+  it.each([...refusable, ...others, ...ours])(
+    'takes the key as a bearer token, too: %s %s',
+    async (method, path, body) => {
+      const expected = (await receiver.call(method, path, body)).status
+      for (const scheme of ['Bearer', 'bearer']) {
+        const headers = { 'x-api-key': '', authorization: `${scheme} ${receiver.apiKey}` }
+        expect((await receiver.call(method, path, body, headers)).status).toBe(expected)
+      }
+      expect(expected).not.toBe(401)
+    },
+  )
+})
+
 describe('PUT /api/projects/{projectId}/plan', () => {
   const plan = (content: unknown) => receiver.call('PUT', '/api/projects/demo/plan', { content })
 

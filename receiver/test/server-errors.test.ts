@@ -37,6 +37,19 @@ describe('an unexpected error', () => {
     ])
   })
 
+  it('of a content operation is an ApiResponse', async () => {
+    const saboteur = openSqlite(join(data, 'receiver.sqlite'))
+    saboteur.exec('DROP TABLE content_types')
+    saboteur.close()
+    const { status, body, headers } = await receiver.call('GET', '/ng-cms/content-types/demo')
+    const correlationId = headers.get('x-correlation-id')
+    const message = expect.stringContaining('content_types')
+    expect({ status, body }).toEqual({
+      status: 500,
+      body: { success: false, errors: [{ correlationId, message, stack: expect.any(String) }] },
+    })
+  })
+
   it('shows neither stack nor cause in production', async () => {
     process.env.NODE_ENV = 'production'
     const { status, body } = await receiver.call('POST', '/logs/demo', log)

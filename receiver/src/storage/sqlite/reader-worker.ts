@@ -19,7 +19,8 @@ const reader = new RecordReader(database, texts)
 
 port.on('message', (message: ToReader) => {
   if (message.type === 'read') {
-    answer(message)
+    if (message.query.text === undefined) answer(message)
+    else answerWhenIndexed(message)
   } else if (message.type === 'follow') {
     waiting = setTimeout(follow, followDelayMs)
   } else {
@@ -31,7 +32,24 @@ port.on('message', (message: ToReader) => {
   }
 })
 
-function answer({ id, query }: { readonly id: number; readonly query: Parameters<RecordReader['read']>[0] }): void {
+type Question = Extract<ToReader, { readonly type: 'read' }>
+
+/** Who looks for words waits for the index; others are answered in between. */
+function answerWhenIndexed(question: Question): void {
+  if (isClosing) return
+  try {
+    if (reader.follow()) {
+      setImmediate(() => answerWhenIndexed(question))
+      return
+    }
+  } catch (error) {
+    post({ type: 'failure', id: question.id, error: error as Error })
+    return
+  }
+  answer(question)
+}
+
+function answer({ id, query }: Question): void {
   try {
     post({ type: 'page', id, page: reader.read(query) })
   } catch (error) {
@@ -43,7 +61,10 @@ function answer({ id, query }: { readonly id: number; readonly query: Parameters
 function follow(): void {
   if (isClosing) return
   try {
-    if (reader.follow()) return void setImmediate(follow)
+    if (reader.follow()) {
+      setImmediate(follow)
+      return
+    }
   } catch (error) {
     // Who looks for words is told, too. Records are taken and read by all else.
     if (!hasFailed) process.stderr.write(`sluice-receiver: cannot index texts: ${(error as Error).message}\n`)

@@ -5,6 +5,8 @@ import { createSecureContext } from 'node:tls'
 import { buildApp } from './http/app.js'
 import { Keys } from './keys.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
+import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
+import type { Storage } from './storage/storage.js'
 
 export interface ReceiverOptions {
   /** TCP port; 0 takes a free one. @default 18400 */
@@ -65,7 +67,7 @@ export async function startReceiver({
   requestTimeoutMs = defaults.requestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
   const tls = readTls(tlsCert, tlsKey)
-  const storage = openStorage(data)
+  const storage = await openStorage(data)
   const keys = await Keys.load(storage.keys)
   const first = keys.size === 0
   await storage.projects.add(firstProject)
@@ -122,11 +124,11 @@ function readTls(certFile: string | undefined, keyFile: string | undefined) {
   }
 }
 
-function openStorage(data: string): SqliteStorage {
+async function openStorage(data: string): Promise<Storage> {
   try {
     if (data === ':memory:') return new SqliteStorage(data)
     mkdirSync(data, { recursive: true, mode: 0o700 })
-    return new SqliteStorage(join(data, 'receiver.sqlite'))
+    return await ThreadedSqliteStorage.open(join(data, 'receiver.sqlite'))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reason}`, { cause })

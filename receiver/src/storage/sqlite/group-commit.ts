@@ -5,15 +5,16 @@ interface Waiting<Item> {
 }
 
 /**
- * Commits together what arrives in one turn of the event loop: a lone record waits for nobody, a busy receiver pays for one
- * commit where it would have paid for hundreds. No timer: a fixed wait would cap a single connection at its inverse.
+ * Commits together what arrives in one turn of the event loop, or while the commit before runs: a lone record waits for nobody, a
+ * busy receiver pays for one commit where it would have paid for hundreds. No timer: a fixed wait would cap a single connection
+ * at its inverse.
  */
 export class GroupCommit<Item> {
-  readonly #commit: (items: readonly Item[]) => void
+  readonly #commit: (items: readonly Item[]) => Promise<void>
   #waiting: Waiting<Item>[] = []
-  #idle: Promise<void> = Promise.resolve()
+  #running: Promise<void> | undefined
 
-  constructor(commit: (items: readonly Item[]) => void) {
+  constructor(commit: (items: readonly Item[]) => Promise<void>) {
     this.#commit = commit
   }
 
@@ -21,30 +22,27 @@ export class GroupCommit<Item> {
   add(item: Item): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (this.#waiting.length > 1) return
-      this.#idle = new Promise((done) => {
-        setImmediate(() => {
-          this.#flush()
-          done()
-        })
-      })
+      this.#running ??= this.#run()
     })
   }
 
   /** Resolves when nothing waits. */
   async settled(): Promise<void> {
-    await this.#idle
+    await this.#running
   }
 
-  #flush(): void {
-    const group = this.#waiting
-    this.#waiting = []
-    try {
-      this.#commit(group.map(({ item }) => item))
-    } catch (error) {
-      for (const { reject } of group) reject(error)
-      return
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+      const group = this.#waiting
+      this.#waiting = []
+      try {
+        await this.#commit(group.map(({ item }) => item))
+        for (const { resolve } of group) resolve()
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+      }
     }
-    for (const { resolve } of group) resolve()
+    this.#running = undefined
   }
 }

@@ -80,8 +80,9 @@ export class RecordReader {
         [lane, ...times],
       )
       if (ids?.first == null || ids.last === null) return undefined
-      const sql = `${text === undefined ? 'r.id' : 'w.rowid'} BETWEEN ? AND ? AND r.time_ms >= ? AND r.time_ms < ?`
-      conditions.push({ sql, values: [ids.first, ids.last, ...times] })
+      const range = text === undefined ? 'r.id BETWEEN ? AND ?' : 'w.rowid BETWEEN ? AND ?'
+      const bounds = text === undefined ? [ids.first, ids.last] : [-ids.last, -ids.first]
+      conditions.push({ sql: `${range} AND r.time_ms >= ? AND r.time_ms < ?`, values: [...bounds, ...times] })
     }
     return conditions.reduce(both, { sql: 'true', values: [] })
   }
@@ -101,10 +102,10 @@ export class RecordReader {
   }
 
   #list({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]): StoredRecord[] {
-    const id = text === undefined ? 'r.id' : 'w.rowid'
+    const order = text === undefined ? 'AND r.id < ? ORDER BY r.id DESC' : 'AND w.rowid > -? ORDER BY w.rowid'
     const rows = sources.flatMap(({ sql, values }) =>
       this.#all<{ id: number; received_at: number; record: string }>(
-        `SELECT r.id, r.received_at, r.record FROM ${sql} AND ${id} < ? ORDER BY ${id} DESC LIMIT ?`,
+        `SELECT r.id, r.received_at, r.record FROM ${sql} ${order} LIMIT ?`,
         [...values, before, limit],
       ),
     )
@@ -130,7 +131,7 @@ export class RecordReader {
  * keeps SQLite from another index, whose order would be wrong.
  */
 function sourcesOf({ text }: RecordQuery, { lane, series }: Selection): Sql[] {
-  const records = text === undefined ? 'records r' : 'texts.words w CROSS JOIN records r ON r.id = w.rowid'
+  const records = text === undefined ? 'records r' : 'texts.words w CROSS JOIN records r ON r.id = -w.rowid'
   const ofLane: Sql = { sql: `${records} WHERE ${text === undefined ? '' : '+'}r.lane = ?`, values: [lane] }
   if (series === undefined) return [ofLane]
   if (text === undefined && series.length <= maxMergedSeries) {

@@ -2,9 +2,7 @@ import type { Plan, Project } from '../../schemas/projects.js'
 import type { ProjectStorage } from '../project-storage.js'
 import type { Database, Statement } from './open-sqlite.js'
 
-/** Projects are few, and every record asks for one: those that were found are known by heart. */
 export class SqliteProjects implements ProjectStorage {
-  readonly #known = new Map<string, Project>()
   readonly #find: Statement
   readonly #add: Statement
   readonly #changePlan: Statement
@@ -16,13 +14,8 @@ export class SqliteProjects implements ProjectStorage {
   }
 
   async find(id: string): Promise<Project | undefined> {
-    const known = this.#known.get(id)
-    if (known !== undefined) return known
     const row = this.#find.get(id) as { allows_content: number } | undefined
-    if (row === undefined) return undefined
-    const project = { id, plan: { content: row.allows_content === 1 } }
-    this.#known.set(id, project)
-    return project
+    return row === undefined ? undefined : { id, plan: { content: row.allows_content === 1 } }
   }
 
   async add(id: string): Promise<Project | undefined> {
@@ -32,7 +25,6 @@ export class SqliteProjects implements ProjectStorage {
 
   async changePlan(id: string, plan: Plan): Promise<Project | undefined> {
     const { changes } = this.#changePlan.run(plan.content ? 1 : 0, id)
-    this.#known.delete(id)
     return Number(changes) === 0 ? undefined : { id, plan }
   }
 }

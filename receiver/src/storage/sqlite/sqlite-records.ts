@@ -2,40 +2,44 @@ import type { NewRecord, RecordPage, RecordQuery, RecordStorage } from '../recor
 import type { Attempts } from './attempts.js'
 import { GroupCommit } from './group-commit.js'
 import type { Database } from './open-sqlite.js'
-import type { Reader } from './reader.js'
+import { RecordReader } from './record-reader.js'
 import { RecordWriter } from './record-writer.js'
 import { inTransaction } from './transaction.js'
 
 /** Log and value records: written in groups, read by their series. */
 export class SqliteRecords implements RecordStorage {
-  readonly #reader: Reader
-  readonly #commits: GroupCommit<NewRecord>
+  readonly #database: Database
+  readonly #writer: RecordWriter
+  #reader: RecordReader | undefined
+  readonly #commits = new GroupCommit<NewRecord>(async (records) => this.store(records))
 
-  constructor(database: Database, { attempts, reader }: { attempts: Attempts; reader: Reader }) {
-    const writer = new RecordWriter(database, attempts)
-    this.#reader = reader
-    this.#commits = new GroupCommit((records) => {
-      try {
-        inTransaction(database, () => writer.write(records))
-        reader.committed()
-      } catch (error) {
-        writer.forget()
-        throw error
-      }
-    })
+  constructor(database: Database, attempts: Attempts) {
+    this.#database = database
+    this.#writer = new RecordWriter(database, attempts)
   }
 
   append(record: NewRecord): Promise<void> {
     return this.#commits.add(record)
   }
 
-  read(query: RecordQuery): Promise<RecordPage> {
+  /** All of them in one transaction, which is on disk when this returns. */
+  store(records: readonly NewRecord[]): void {
+    try {
+      inTransaction(this.#database, () => this.#writer.write(records))
+    } catch (error) {
+      this.#writer.forget()
+      throw error
+    }
+  }
+
+  /** With a text index in memory, which is made when somebody reads. */
+  async read(query: RecordQuery): Promise<RecordPage> {
+    this.#reader ??= new RecordReader(this.#database, ':memory:')
     return this.#reader.read(query)
   }
 
-  /** Resolves when nothing waits for its commit, and nobody reads. */
-  async close(): Promise<void> {
-    await this.#commits.settled()
-    await this.#reader.close()
+  /** Resolves when nothing waits for its commit. */
+  settled(): Promise<void> {
+    return this.#commits.settled()
   }
 }

@@ -2,8 +2,6 @@ import type { Storage } from '../storage.js'
 import { Attempts } from './attempts.js'
 import { migrate } from './migrations.js'
 import { type Database, openSqlite } from './open-sqlite.js'
-import { type Reader, SameThreadReader } from './reader.js'
-import { ReaderThread } from './reader-thread.js'
 import { SqliteContent } from './sqlite-content.js'
 import { SqliteKeys } from './sqlite-keys.js'
 import { SqliteProjects } from './sqlite-projects.js'
@@ -17,7 +15,7 @@ const settings = `
   PRAGMA cache_size = -65536;
 `
 
-/** Everything in one SQLite file: `synchronous=FULL`, and an answer only after the commit. */
+/** Everything in one SQLite file, on one connection and in this thread: `synchronous=FULL`, and an answer only after the commit. */
 export class SqliteStorage implements Storage {
   readonly records: SqliteRecords
   readonly content: SqliteContent
@@ -36,7 +34,7 @@ export class SqliteStorage implements Storage {
       migrate(database)
       const attempts = new Attempts(database)
       this.#database = database
-      this.records = new SqliteRecords(database, { attempts, reader: readerOf(database, path) })
+      this.records = new SqliteRecords(database, attempts)
       this.content = new SqliteContent(database, attempts)
       this.projects = new SqliteProjects(database)
       this.keys = new SqliteKeys(database)
@@ -51,12 +49,7 @@ export class SqliteStorage implements Storage {
   }
 
   async close(): Promise<void> {
-    await this.records.close()
+    await this.records.settled()
     this.#database.close()
   }
-}
-
-function readerOf(database: Database, path: string): Reader {
-  if (path === ':memory:') return new SameThreadReader(database)
-  return new ReaderThread({ path, texts: `${path.replace(/\.sqlite$/, '')}-texts.sqlite` })
 }

@@ -9,7 +9,8 @@ const maxSeriesInQuery = 64
  * Which words stand in which message, in a database of its own beside the records, and made from them: it follows them, a step
  * at a time, so that no record waits for its words.
  *
- * Words are runs of letters and digits, without case and accents. The index keeps no text, only where words are.
+ * Words are runs of letters and digits, without case and accents. The index keeps no text, only where words are: its rows have the
+ * ids of the records with the sign turned, for it is quick in rising order only, and the newest are wanted first.
  */
 export class TextIndex {
   readonly #database: Database
@@ -49,11 +50,12 @@ export class TextIndex {
   #takeStep(): number {
     const { last_id: done } = this.#done.get() as { last_id: number }
     const rows = this.#next.all(done, step) as { id: number; lane: number; series: number; message: string | null }[]
-    for (const { id, lane, series, message } of rows) {
-      if (message !== null) this.#add.run(id, message, `l${lane} s${series}`)
-    }
     const last = rows.at(-1)
     if (last !== undefined) this.#advance.run(last.id)
+    // In rising order of what the index is ordered by: against it, each row would be written by itself.
+    for (const { id, lane, series, message } of rows.reverse()) {
+      if (message !== null) this.#add.run(-id, message, `l${lane} s${series}`)
+    }
     return rows.length
   }
 

@@ -1,0 +1,29 @@
+import type { Plan, Project } from '../schemas/projects.js'
+import type { ProjectStorage } from './project-storage.js'
+
+/** Projects are few, and every record asks for one: those that were found are known by heart. For a store with one receiver. */
+export class KnownProjects implements ProjectStorage {
+  readonly #projects: ProjectStorage
+  readonly #known = new Map<string, Project>()
+
+  constructor(projects: ProjectStorage) {
+    this.#projects = projects
+  }
+
+  async find(id: string): Promise<Project | undefined> {
+    return this.#known.get(id) ?? this.#remember(await this.#projects.find(id))
+  }
+
+  async add(id: string): Promise<Project | undefined> {
+    return this.#remember(await this.#projects.add(id))
+  }
+
+  async changePlan(id: string, plan: Plan): Promise<Project | undefined> {
+    return this.#remember(await this.#projects.changePlan(id, plan))
+  }
+
+  #remember(project: Project | undefined): Project | undefined {
+    if (project !== undefined) this.#known.set(project.id, project)
+    return project
+  }
+}

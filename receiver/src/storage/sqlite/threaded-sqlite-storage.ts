@@ -1,0 +1,71 @@
+import { KnownProjects } from '../known-projects.js'
+import type { NewRecord, RecordStorage } from '../record-storage.js'
+import type { Storage } from '../storage.js'
+import { GroupCommit } from './group-commit.js'
+import { ReaderThread } from './reader-thread.js'
+import { ThreadLink } from './thread-link.js'
+
+type Port = 'content' | 'projects' | 'keys'
+
+/** What the thread is asked: to store records (as JSON, which crosses for a fraction of what objects cost), or to call a port. */
+export type WriterQuestion =
+  | { readonly type: 'append'; readonly records: string }
+  | { readonly type: 'call'; readonly port: Port; readonly method: string; readonly args: readonly unknown[] }
+  | { readonly type: 'check' }
+
+/**
+ * A SqliteStorage in a thread, so that nobody who waits for the disk holds up who is talking HTTP; records are read in another.
+ *
+ * HTTP        append ── GroupCommit ── JSON ──▶ writer thread ── one transaction per group
+ * HTTP        read ───────────────────────────▶ reader thread ── its own connection, the text index
+ */
+export class ThreadedSqliteStorage implements Storage {
+  readonly records: RecordStorage
+  readonly content: Storage['content']
+  readonly projects: Storage['projects']
+  readonly keys: Storage['keys']
+  readonly #writer: ThreadLink<WriterQuestion>
+  readonly #reader: ReaderThread
+  readonly #commits: GroupCommit<NewRecord>
+
+  private constructor(path: string) {
+    const writer = new ThreadLink<WriterQuestion>(new URL('./writer-worker.js', import.meta.url), { path })
+    const reader = new ReaderThread({ path, texts: `${path.replace(/\.sqlite$/, '')}-texts.sqlite` })
+    const commits = new GroupCommit<NewRecord>(async (records) => {
+      await writer.ask({ type: 'append', records: JSON.stringify(records) })
+      reader.committed()
+    })
+    this.#writer = writer
+    this.#reader = reader
+    this.#commits = commits
+    this.records = { append: (record) => commits.add(record), read: (query) => reader.read(query) }
+    this.content = remote(writer, 'content')
+    this.projects = new KnownProjects(remote(writer, 'projects'))
+    this.keys = remote(writer, 'keys')
+  }
+
+  /** @throws when the file cannot be used, or a newer version has made it */
+  static async open(path: string): Promise<ThreadedSqliteStorage> {
+    const storage = new ThreadedSqliteStorage(path)
+    await storage.check()
+    return storage
+  }
+
+  async check(): Promise<void> {
+    await this.#writer.ask({ type: 'check' })
+  }
+
+  async close(): Promise<void> {
+    await this.#commits.settled()
+    await Promise.all([this.#reader.close(), this.#writer.close()])
+  }
+}
+
+/** A port of the storage in the thread: whatever is called is called there. */
+function remote<Name extends Port>(writer: ThreadLink<WriterQuestion>, port: Name): Storage[Name] {
+  const call =
+    (method: string) =>
+    (...args: readonly unknown[]) =>
+      writer.ask({ type: 'call', port, method, args })
+  return new Proxy({} as Storage[Name], { get: (_port, method) => call(String(method)) })
+}

@@ -1,0 +1,25 @@
+import { workerData } from 'node:worker_threads'
+import type { NewRecord } from '../record-storage.js'
+import { SqliteStorage } from './sqlite-storage.js'
+import { serve } from './thread-port.js'
+import type { WriterQuestion } from './threaded-sqlite-storage.js'
+
+// The thread of ThreadedSqliteStorage.
+
+const storage = new SqliteStorage((workerData as { readonly path: string }).path)
+
+serve<WriterQuestion>({
+  answer(question) {
+    switch (question.type) {
+      case 'append':
+        return storage.records.store(JSON.parse(question.records) as NewRecord[])
+      case 'check':
+        return storage.check()
+      case 'call': {
+        const port = storage[question.port] as unknown as Record<string, (...args: readonly unknown[]) => unknown>
+        return port[question.method]!(...question.args)
+      }
+    }
+  },
+  close: () => storage.close(),
+})

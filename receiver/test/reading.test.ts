@@ -125,6 +125,32 @@ describe('reading', () => {
     expect(await messages('text=word&level=warn')).toEqual({ total: 0, list: [] })
   })
 
+  it('counts no further than 1000 where it has to count one by one, and says so', async () => {
+    const send = async (number: number) => receiver.call('POST', '/logs/demo', { ...log, message: `word ${number}` })
+    await Promise.all(Array.from({ length: 1000 }, (_, number) => send(number)))
+    expect((await receiver.call('GET', '/api/logs/demo?text=word&limit=1')).body).toEqual({
+      total: 1000,
+      list: [expect.anything()],
+    })
+    await send(1000)
+    for (const query of [
+      'text=word',
+      'since=2020-01-01T00:00:00Z',
+      'level=info&text=word&since=2020-01-01T00:00:00Z',
+    ]) {
+      const { body } = await receiver.call('GET', `/api/logs/demo?limit=1&${query}`)
+      expect(body).toEqual({
+        total: 1000,
+        totalIsAtLeast: true,
+        list: [expect.objectContaining({ message: 'word 1000' })],
+      })
+    }
+    expect((await receiver.call('GET', '/api/logs/demo?limit=1')).body).toEqual({
+      total: 1001,
+      list: [expect.anything()],
+    })
+  })
+
   it('finds every event number that can be stored', async () => {
     for (const eventId of [0, -1.5, 7.25]) {
       await receiver.call('POST', '/value_tracking/demo', { ...value, eventId })

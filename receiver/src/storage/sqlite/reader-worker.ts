@@ -13,7 +13,7 @@ const followDelayMs = 500
 
 const { path, texts } = workerData as ReaderFiles
 const database = openSqlite(path)
-database.exec('PRAGMA busy_timeout = 5000')
+database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536')
 const reader = new RecordReader(database, texts)
 const closing = new AbortController()
 

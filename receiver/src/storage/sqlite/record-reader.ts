@@ -5,7 +5,7 @@ import { TextIndex } from './text-index.js'
 /** Up to so many series each gives its newest records, to be merged; of more, the lane is read on until enough are found. */
 const maxMergedSeries = 100
 /** Where records have to be counted one by one, no more than these are. */
-const maxCounted = 10_000
+const maxCounted = 1000
 
 type Value = string | number
 

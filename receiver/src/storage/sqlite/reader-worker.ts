@@ -9,7 +9,7 @@ import { serve } from './thread-port.js'
 // The thread of ReaderThread.
 
 /** How long records may gather before they are indexed: many at once are cheaper, and who looks for words brings it forward. */
-const followDelayMs = 500
+const followDelayMs = 2000
 
 const { path, texts } = workerData as ReaderFiles
 const database = openSqlite(path)

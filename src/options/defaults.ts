@@ -40,6 +40,12 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     fileVariable: 'SLUICE_API_KEY_FILE',
     about: 'the API key, or a file that holds it; never printed',
   },
+  accessToken: {
+    kind: { type: 'secret' },
+    variable: 'SLUICE_ACCESS_TOKEN',
+    fileVariable: 'SLUICE_ACCESS_TOKEN_FILE',
+    about: 'the access token for content (`sluice/content`, `sluice migrate`), or a file that holds it; never printed',
+  },
   bucket: { kind: text, variable: 'SLUICE_BUCKET', about: 'bucket (project) of both lanes' },
   logBucket: {
     kind: text,

@@ -59,7 +59,8 @@ function readSecretFile({ option, variable, path }: { option: string; variable: 
     throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: shown, message })
   }
   if (content === '') {
-    const message = `${variable} (option ${option}): the file ${shown} is empty, expected the key in it`
+    const what = option === 'accessToken' ? 'token' : 'key'
+    const message = `${variable} (option ${option}): the file ${shown} is empty, expected the ${what} in it`
     throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: shown, message })
   }
   return content

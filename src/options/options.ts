@@ -9,6 +9,8 @@ export interface SluiceOptions {
   readonly url?: string | undefined
   /** Sent as `x-api-key`. Never printed. */
   readonly apiKey?: string | undefined
+  /** Sent as `Authorization: Bearer` by content operations, and by them alone. Never printed. */
+  readonly accessToken?: string | undefined
   /** Bucket (project) of both lanes. */
   readonly bucket?: string | undefined
   /** Bucket of log records. @default the option `bucket` */
@@ -77,11 +79,15 @@ type Resolved = {
 export interface ResolvedOptions
   extends Omit<
     Resolved,
-    'apiKey' | 'bucket' | 'logBucket' | 'valueBucket' | 'appVersion' | 'env' | 'level' | 'onError'
+    'apiKey' | 'accessToken' | 'bucket' | 'logBucket' | 'valueBucket' | 'appVersion' | 'env' | 'level' | 'onError'
   > {
+  /** Empty when there is none, which only content operations can do with. */
   readonly apiKey: Secret
   /** The file that the key was read from. */
   readonly apiKeyFile: string | undefined
+  readonly accessToken: Secret | undefined
+  /** The file that the token was read from. */
+  readonly accessTokenFile: string | undefined
   readonly logBucket: string | undefined
   readonly valueBucket: string | undefined
   readonly appVersion: string | undefined

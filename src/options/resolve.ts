@@ -22,28 +22,31 @@ export type Resolution = { readonly options: ResolvedOptions; readonly sources: 
 
 export interface Surroundings {
   readonly environment: Environment
-  /** The lane that the caller cannot do without: its bucket must be set. */
-  readonly needs: RecordKind
+  readonly needs: Need
 }
+
+/** What the caller cannot do without: a lane, whose bucket must be set, or content, for which a key or a token must be. */
+export type Need = RecordKind | 'content'
 
 /**
  * Make complete options of what the application gave, its environment and the defaults, in this order of precedence.
  *
  * @throws {ConfigError} naming the option, its variable and the value, for anything invalid, unknown or missing. With no
- * URL, key and bucket at all the answer is `off` instead: a developer's machine needs no configuration.
+ * URL, key and bucket at all the answer is `off` instead: a developer's machine needs no configuration. Content is never off, for
+ * whoever asks for it waits for an answer.
  */
 export function resolve(user: SluiceOptions, { environment, needs }: Surroundings): Resolution {
   refuseUnknown(user)
   const values: Partial<Record<OptionName, unknown>> = {}
   const sources: Partial<Record<OptionName, string>> = {}
-  let apiKeyFile: string | undefined
+  const files: Partial<Record<OptionName, string | undefined>> = {}
   for (const name of optionNames) {
     const row = optionTable[name]
     const found = fromUser(name, row, user) ?? fromEnvironment(name, row, environment)
     if (found !== undefined) {
       values[name] = found.value
       sources[name] = found.source
-      if (name === 'apiKey') apiKeyFile = found.file
+      files[name] = found.file
     } else if (row.default !== undefined) {
       values[name] = row.default
       sources[name] = 'default'
@@ -52,22 +55,26 @@ export function resolve(user: SluiceOptions, { environment, needs }: Surrounding
 
   const destination = ['url', 'apiKey', 'bucket', 'logBucket', 'valueBucket'] as const
   const unconfigured = destination.every((name) => values[name] === undefined)
-  const off = values.disabled === true ? 'disabled' : unconfigured ? 'not-configured' : undefined
+  const reason = values.disabled === true ? 'disabled' : unconfigured ? 'not-configured' : undefined
+  const off = needs === 'content' ? undefined : reason
 
   fallBack(values, sources, environment)
   if (off === undefined) {
-    requireDestination(values, needs)
+    if (needs === 'content') requireCredentials(values)
+    else requireDestination(values, needs)
     refuseInsecure(values)
   }
   requireOrder(values, 'retryBaseMs', 'retryCapMs')
   requireOrder(values, 'probeBaseMs', 'probeCapMs')
 
-  const { bucket, apiKey, ...rest } = values
+  const { bucket, apiKey, accessToken, ...rest } = values
   const options = {
     ...rest,
     url: String(values.url ?? '').replace(/\/+$/, ''),
     apiKey: new Secret(String(apiKey ?? '')),
-    apiKeyFile,
+    apiKeyFile: files.apiKey,
+    accessToken: accessToken === undefined ? undefined : new Secret(String(accessToken)),
+    accessTokenFile: files.accessToken,
     logBucket: values.logBucket ?? bucket,
     valueBucket: values.valueBucket ?? bucket,
   }
@@ -166,6 +173,20 @@ function requireDestination(values: Partial<Record<OptionName, unknown>>, needs:
   if (option === undefined) return
   const { variable } = optionTable[option]
   const also = option === 'bucket' ? ` (or ${bucket}, ${optionTable[bucket].variable})` : ''
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_MISSING',
+    option,
+    variable,
+    message: `option ${option} is missing: set it or ${variable}${also}`,
+  })
+}
+
+function requireCredentials(values: Partial<Record<OptionName, unknown>>): void {
+  const credentials = values.apiKey ?? values.accessToken
+  const option = values.url === undefined ? 'url' : credentials === undefined ? 'apiKey' : undefined
+  if (option === undefined) return
+  const { variable } = optionTable[option]
+  const also = option === 'apiKey' ? ` (or accessToken, ${optionTable.accessToken.variable})` : ''
   throw new ConfigError({
     code: 'SLUICE_CONFIG_MISSING',
     option,

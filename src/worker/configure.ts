@@ -1,8 +1,7 @@
 import { optionNames } from '../options/defaults.js'
 import { misspeltVariables } from '../options/environment.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
-import { type Resolution, resolve, type Sources } from '../options/resolve.js'
-import type { RecordKind } from '../records/wire.js'
+import { type Need, type Resolution, resolve, type Sources } from '../options/resolve.js'
 import { currentCapture } from './capture.js'
 import { firstInProcess } from './once.js'
 import { printLine } from './telling.js'
@@ -13,7 +12,7 @@ import { printLine } from './telling.js'
  *
  * @throws {ConfigError}
  */
-export function configure(user: SluiceOptions, needs: RecordKind): Resolution {
+export function configure(user: SluiceOptions, needs: Need): Resolution {
   const misspelt = misspeltVariables(process.env)
   if (misspelt.length > 0 && firstInProcess('misspelt')) {
     for (const { variable, nearest } of misspelt) printLine(`unknown variable ${variable}; did you mean ${nearest}?`)
@@ -28,11 +27,11 @@ export function configure(user: SluiceOptions, needs: RecordKind): Resolution {
 }
 
 /** A test that captures wants no destination, right or wrong: what the environment says of one is left out when it cannot be used. */
-function resolveFor(user: SluiceOptions, needs: RecordKind): Resolution {
+function resolveFor(user: SluiceOptions, needs: Need): Resolution {
   try {
     return resolve(user, { environment: process.env, needs })
   } catch (error) {
-    if (currentCapture() === undefined) throw error
+    if (currentCapture() === undefined || needs === 'content') throw error
     return resolve({ ...user, disabled: true }, { environment: {}, needs })
   }
 }

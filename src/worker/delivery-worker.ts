@@ -11,7 +11,7 @@ import { answerPulse } from './pulse.js'
 /** The delivery worker, as thread-stream starts it: takes frames, delivers, and answers drains. */
 export default function deliveryWorker({ options, apiKey, memory, state, pulse }: WorkerPlan): Writable {
   const engine = new Engine(
-    { ...options, apiKey: new Secret(apiKey), onError: undefined },
+    { ...options, apiKey: new Secret(apiKey), accessToken: undefined, onError: undefined },
     {
       memory,
       handedOver: true,

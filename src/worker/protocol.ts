@@ -1,8 +1,8 @@
 import type { ResolvedOptions } from '../options/options.js'
 
-/** What the worker is started with. Functions and the key's wrapper cannot cross. */
+/** What the worker is started with. Functions and the wrappers of secrets cannot cross. */
 export interface WorkerPlan {
-  readonly options: Omit<ResolvedOptions, 'apiKey' | 'onError'>
+  readonly options: Omit<ResolvedOptions, 'apiKey' | 'accessToken' | 'onError'>
   readonly apiKey: string
   readonly memory: SharedArrayBuffer
   /** One word, see {@link workerStates}. */

@@ -140,6 +140,6 @@ async function letGo(key: string, shared: Shared, timeoutMs: number | undefined)
   processEngines().retire(shared.engine)
 }
 
-function destinationOf({ onError: _, level: __, apiKey, ...options }: ResolvedOptions): string {
+function destinationOf({ onError: _, level: __, accessToken: ___, apiKey, ...options }: ResolvedOptions): string {
   return JSON.stringify([options, apiKey.reveal()])
 }

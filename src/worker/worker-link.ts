@@ -52,7 +52,7 @@ export class WorkerLink {
     const state = new SharedArrayBuffer(4)
     const pulse = new SharedArrayBuffer(4)
     this.#state = new Int32Array(state)
-    const { apiKey, onError: _, ...rest } = plan.options
+    const { apiKey, accessToken: _token, onError: _listener, ...rest } = plan.options
     // The ledger that counts is the one on this side.
     const options = { ...rest, debug: false }
     const workerData: WorkerPlan = { options, apiKey: apiKey.reveal(), memory: this.book.memory, state, pulse }

@@ -138,10 +138,21 @@ describe('the options', () => {
     expect(sources.apiKey).toBe('SLUICE_API_KEY_FILE')
   })
 
-  it('never show the key', () => {
-    const { options } = resolved()
+  it('never show the key and the token', () => {
+    const { options } = resolved({ accessToken: 'secret-token' })
     const shown = [inspect(options, { depth: 9, showHidden: true }), JSON.stringify(options), `${options.apiKey}`]
-    expect(shown.filter((text) => text.includes('secret-key'))).toEqual([])
+    expect(shown.filter((text) => /secret-(key|token)/.test(text))).toEqual([])
+  })
+
+  it('ask for a key or a token, and for no bucket, where content is wanted', () => {
+    const url = 'https://api.example'
+    const content = (user: SluiceOptions, environment = {}) => resolve(user, { environment, needs: 'content' })
+    expect(content({ url, apiKey: 'k' }).state).toBe('on')
+    expect(content({ url, accessToken: 't' }).options.accessToken?.reveal()).toBe('t')
+    expect(content({ url, apiKey: 'k' }, { SLUICE_DISABLED: '1' }).state).toBe('on')
+    expect(() => content({})).toThrow('option url is missing')
+    expect(() => content({ url })).toThrow('option apiKey is missing: set it or SLUICE_API_KEY (or accessToken')
+    expect(() => content({ url: 'http://api.example', accessToken: 't' })).toThrow('unencrypted')
   })
 })
 

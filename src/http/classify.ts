@@ -7,6 +7,8 @@ export interface Answer {
   readonly status: number
   readonly retryAfter?: string | undefined
   readonly location?: string | undefined
+  /** The header `x-correlation-id`, which the receiver sends. */
+  readonly correlationId?: string | undefined
   readonly body: string
 }
 

@@ -1,8 +1,9 @@
 import type { LookupFunction, Socket } from 'node:net'
-import { buildConnector, type Dispatcher, Pool } from 'undici'
-import type { Clock, Timer } from '../delivery/clock.js'
+import { buildConnector, Pool } from 'undici'
+import type { Clock } from '../delivery/clock.js'
 import type { Batch, Outcome, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
+import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 
@@ -71,10 +72,11 @@ export class UndiciSender implements Sender {
     return new Promise((resolve) => {
       const { clock, requestTimeoutMs, userAgent } = this.#plan
       const apiKey = this.#plan.apiKey.reveal()
-      const handler = new AnswerHandler({
+      const handler = new AnswerCollector({
         clock,
         requestTimeoutMs,
-        resolve: (outcome) => resolve(this.#afterRenewal(outcome, apiKey)),
+        maxBodyBytes,
+        resolve: (exchange) => resolve(this.#afterRenewal(outcomeOf(exchange), apiKey)),
       })
       const common = requestHeaders({ apiKey, userAgent })
       const headers = { ...common, 'idempotency-key': idempotencyKey }
@@ -103,83 +105,10 @@ export class UndiciSender implements Sender {
   }
 }
 
-/** Collects one answer. A request that undici never started was never written, so it cannot be a duplicate later. */
-class AnswerHandler implements Dispatcher.DispatchHandler {
-  readonly #clock: Clock
-  readonly #requestTimeoutMs: number
-  readonly #resolve: (outcome: Outcome) => void
-  #timer: Timer | undefined
-  #controller: Dispatcher.DispatchController | undefined
-  #status = 0
-  #retryAfter: string | undefined
-  #location: string | undefined
-  #chunks: Buffer[] = []
-  #bytes = 0
-  #finished = false
-
-  constructor(plan: { clock: Clock; requestTimeoutMs: number; resolve: (outcome: Outcome) => void }) {
-    this.#clock = plan.clock
-    this.#requestTimeoutMs = plan.requestTimeoutMs
-    this.#resolve = plan.resolve
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    // From here on: until the request leaves, the connector's own time-out runs.
-    this.#timer = this.#clock.schedule(() => setImmediate(() => this.#expire()).unref(), this.#requestTimeoutMs)
-  }
-
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (status < 200) return
-    this.#status = status
-    this.#retryAfter = first(headers['retry-after'])
-    this.#location = first(headers.location)
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length
-    this.#chunks.push(chunk)
-    if (this.#bytes <= maxBodyBytes) return
-    this.#finishWithStatus()
-    controller.abort(new Error('the answer is too long'))
-  }
-
-  onResponseEnd(): void {
-    this.#finishWithStatus(Buffer.concat(this.#chunks).toString('utf8'))
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#break({ reason: describe(error), backPressure: false })
-  }
-
-  /** The exchange broke. When the status had come, it counts: what was lost is only the body. */
-  #break(cause: { reason: string; backPressure: boolean }): void {
-    if (this.#status !== 0) this.#finishWithStatus()
-    else this.#finish({ type: 'retry', exchange: this.#controller === undefined ? 'unsent' : 'ambiguous', ...cause })
-  }
-
-  #finishWithStatus(body = ''): void {
-    const answer = { status: this.#status, retryAfter: this.#retryAfter, location: this.#location, body }
-    this.#finish(classify(answer, Date.now()))
-  }
-
-  #finish(outcome: Outcome): void {
-    if (this.#finished) return
-    this.#finished = true
-    this.#timer?.cancel()
-    this.#resolve(outcome)
-  }
-
-  /** One turn of the event loop after the timer, so that an answer which came while the loop was blocked still counts. */
-  #expire(): void {
-    if (this.#finished) return
-    this.#break({ reason: `no answer within ${this.#requestTimeoutMs} ms`, backPressure: true })
-    this.#controller?.abort(new Error('timeout'))
-  }
+function outcomeOf(exchange: Exchange): Outcome {
+  if (exchange.type === 'answered') return classify(exchange.answer, Date.now())
+  const { sent, reason, timedOut } = exchange
+  return { type: 'retry', exchange: sent ? 'ambiguous' : 'unsent', reason, backPressure: timedOut }
 }
 
 /** Connections whose sockets never keep the process alive: an unfinished flush does that with its own timer. */
@@ -192,14 +121,4 @@ function quietConnector(options: buildConnector.BuildOptions): buildConnector.co
     // undici refs the socket while a request runs on it.
     socket.ref = () => socket
   }
-}
-
-function first(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
-}
-
-function describe(error: Error & { code?: string }): string {
-  if (error instanceof AggregateError && error.message === '')
-    return error.errors.map((each) => describe(each)).join('; ')
-  return error.message === '' ? (error.code ?? error.name) : error.message
 }

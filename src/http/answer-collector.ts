@@ -1,0 +1,131 @@
+import type { Dispatcher } from 'undici'
+import type { Clock, Timer } from '../delivery/clock.js'
+import type { Answer } from './classify.js'
+
+/** What came of one request on the wire. */
+export type Exchange =
+  | {
+      readonly type: 'answered'
+      readonly answer: Answer
+      /** Whether the body was read to its end. When the status had come, it counts. */
+      readonly complete: boolean
+    }
+  | {
+      readonly type: 'broken'
+      /** Whether writing had begun: a request that undici never started cannot be a duplicate later. */
+      readonly sent: boolean
+      readonly reason: string
+      readonly timedOut: boolean
+      readonly cause: Error
+    }
+
+export interface CollectorPlan {
+  readonly clock: Clock
+  readonly requestTimeoutMs: number
+  /** Of an answer nothing is read beyond. */
+  readonly maxBodyBytes: number
+  readonly resolve: (exchange: Exchange) => void
+}
+
+/** Collects one answer from undici. Resolves once, in time, whatever happens. */
+export class AnswerCollector implements Dispatcher.DispatchHandler {
+  readonly #plan: CollectorPlan
+  #timer: Timer | undefined
+  #controller: Dispatcher.DispatchController | undefined
+  #cancelled: Error | undefined
+  #status = 0
+  #headers: Record<string, string | string[] | undefined> = {}
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #finished = false
+
+  constructor(plan: CollectorPlan) {
+    this.#plan = plan
+  }
+
+  /** Give the request up. One that has not started is never written. */
+  cancel(cause: Error): void {
+    if (this.#finished) return
+    this.#break(cause, { reason: describe(cause), timedOut: false })
+    if (this.#controller === undefined) this.#cancelled = cause
+    else this.#controller.abort(cause)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#cancelled !== undefined) {
+      controller.abort(this.#cancelled)
+      return
+    }
+    this.#controller = controller
+    // From here on: until the request leaves, the connector's own time-out runs.
+    const { clock, requestTimeoutMs } = this.#plan
+    this.#timer = clock.schedule(() => setImmediate(() => this.#expire()).unref(), requestTimeoutMs)
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return
+    this.#status = status
+    this.#headers = headers
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length
+    this.#chunks.push(chunk)
+    if (this.#bytes <= this.#plan.maxBodyBytes) return
+    this.#finishWithStatus({ body: '', complete: false })
+    controller.abort(new Error('the answer is too long'))
+  }
+
+  onResponseEnd(): void {
+    this.#finishWithStatus({ body: Buffer.concat(this.#chunks).toString('utf8'), complete: true })
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#break(error, { reason: describe(error), timedOut: false })
+  }
+
+  #break(cause: Error, about: { reason: string; timedOut: boolean }): void {
+    if (this.#status !== 0) this.#finishWithStatus({ body: '', complete: false })
+    else this.#finish({ type: 'broken', sent: this.#controller !== undefined, cause, ...about })
+  }
+
+  #finishWithStatus({ body, complete }: { body: string; complete: boolean }): void {
+    const answer: Answer = {
+      status: this.#status,
+      retryAfter: first(this.#headers['retry-after']),
+      location: first(this.#headers.location),
+      correlationId: first(this.#headers['x-correlation-id']),
+      body,
+    }
+    this.#finish({ type: 'answered', answer, complete })
+  }
+
+  #finish(exchange: Exchange): void {
+    if (this.#finished) return
+    this.#finished = true
+    this.#timer?.cancel()
+    this.#plan.resolve(exchange)
+  }
+
+  /** One turn of the event loop after the timer, so that an answer which came while the loop was blocked still counts. */
+  #expire(): void {
+    if (this.#finished) return
+    const cause = new Error(`no answer within ${this.#plan.requestTimeoutMs} ms`)
+    this.#break(cause, { reason: cause.message, timedOut: true })
+    this.#controller?.abort(new Error('timeout'))
+  }
+}
+
+function first(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+function describe(error: Error & { code?: string }): string {
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map((each) => describe(each)).join('; ')
+  return error.message === '' ? (error.code ?? error.name) : error.message
+}

@@ -1,0 +1,21 @@
+export { ApiError, type ApiErrorCode } from './content/api-error.js'
+export {
+  type ContentClient,
+  type ContentOptions,
+  type CreateEntryOptions,
+  createContentClient,
+  type DeleteContentTypeOptions,
+  type MigrateEntryOptions,
+} from './content/content-client.js'
+export type { WriteOptions } from './content/content-service.js'
+export {
+  type ContentType,
+  type ContentTypeInfo,
+  contentType,
+  type EntryFields,
+  type FieldDefinition,
+} from './content/content-type.js'
+export type { ContentTypeList, Page, PageBounds } from './content/type-list.js'
+export { ConfigError, type ConfigErrorCode } from './errors/config-error.js'
+export { SluiceError } from './errors/sluice-error.js'
+export type { ValidationError } from './records/wire.js'

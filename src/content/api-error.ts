@@ -1,0 +1,62 @@
+import { SluiceError } from '../errors/sluice-error.js'
+import type { ValidationError } from '../records/wire.js'
+
+/**
+ * What went wrong:
+ *
+ * - `validation-failed`: the fields do not satisfy the schema (400); see `validationErrors`
+ * - `unauthorized`: the key or token is missing, wrong, or not allowed to do this (401, 403)
+ * - `not-found`: no such project, content type or entry (404)
+ * - `plan-required`: the project's plan or payment does not allow it (412)
+ * - `server-error`: the service failed (5xx); see `correlationId`
+ * - `too-many-requests`: the service asks for less (429); see `retryAfterMs`
+ * - `refused`: any other status of 4xx
+ * - `redirected`: the service is elsewhere (3xx); redirects are not followed
+ * - `unreadable-answer`: a success whose body is not what the API describes; a write has been done
+ * - `unsent`: the request never left (refused, name, TLS, connection time-out), so nothing was done
+ * - `no-answer`: the request left and no answer came; whether a write was done is not known
+ */
+export type ApiErrorCode =
+  | 'validation-failed'
+  | 'unauthorized'
+  | 'not-found'
+  | 'plan-required'
+  | 'server-error'
+  | 'too-many-requests'
+  | 'refused'
+  | 'redirected'
+  | 'unreadable-answer'
+  | 'unsent'
+  | 'no-answer'
+
+export interface ApiFailure {
+  readonly code: ApiErrorCode
+  readonly message: string
+  readonly status?: number | undefined
+  readonly validationErrors?: readonly ValidationError[] | undefined
+  readonly correlationId?: string | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly cause?: unknown
+}
+
+/** An operation of the service that failed. Match on `code`. No key and no token is in it. */
+export class ApiError extends SluiceError {
+  declare readonly code: ApiErrorCode
+  /** Status of the answer; undefined when there was none. */
+  readonly status: number | undefined
+  /** Which fields are wrong, and why; empty unless the service says so. */
+  readonly validationErrors: readonly ValidationError[]
+  /** Under which the service can find the failure in its own logs. */
+  readonly correlationId: string | undefined
+  /** How long the service asks to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(failure: ApiFailure) {
+    const { cause } = failure
+    super(failure.code, failure.message, cause === undefined ? undefined : { cause })
+    this.status = failure.status
+    this.validationErrors = failure.validationErrors ?? []
+    this.correlationId = failure.correlationId
+    this.retryAfterMs = failure.retryAfterMs
+  }
+}

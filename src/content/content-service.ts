@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '../delivery/clock.js'
+import type { Exchange } from '../http/answer-collector.js'
+import { Requester } from '../http/requester.js'
+import type { ResolvedOptions } from '../options/options.js'
+import { packageVersion } from '../worker/version.js'
+import type { ContentTypeInfo } from './content-type.js'
+import { Credentials, type Scheme } from './credentials.js'
+import { type Asked, readAnswer, readResult, unreadable } from './read-answer.js'
+import type { Page, PageBounds } from './type-list.js'
+
+/** How a write is carried out. */
+export interface WriteOptions {
+  readonly signal?: AbortSignal | undefined
+  /** The same for every attempt, so that a service can tell a repetition. @default a new one */
+  readonly idempotencyKey?: string | undefined
+}
+
+/** An entry that is to be made: its content type, and the body of the request. */
+export interface EntryRequest extends WriteOptions {
+  readonly type: string
+  /** JSON. */
+  readonly body: string
+}
+
+interface Operation {
+  readonly what: string
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  /** The scheme with which the API shows it. */
+  readonly scheme: Scheme
+  readonly body?: string
+  readonly options: WriteOptions
+}
+
+const userAgent = `sluice/${packageVersion} node/${process.versions.node}`
+
+/** The content operations of the API, one method each, as they go over the wire. */
+export class ContentService {
+  readonly #requester: Requester
+  readonly #credentials: Credentials
+
+  constructor(options: ResolvedOptions) {
+    const { url, maxConnections, requestTimeoutMs, retryBaseMs, retryCapMs } = options
+    this.#credentials = new Credentials(options)
+    this.#requester = new Requester({
+      url,
+      maxConnections,
+      requestTimeoutMs,
+      retry: { baseMs: retryBaseMs, capMs: retryCapMs },
+      clock: systemClock,
+      random: Math.random,
+    })
+  }
+
+  async types(
+    project: string,
+    { from, to, signal }: Required<PageBounds> & WriteOptions,
+  ): Promise<Page<ContentTypeInfo>> {
+    const { exchange, asked } = await this.#perform({
+      what: `list content types of ${project}`,
+      method: 'GET',
+      path: `/ng-cms/content-types/${segment('project', project)}?from=${from}&to=${to}`,
+      scheme: 'apiKey',
+      options: { signal },
+    })
+    const { total, list } = readAnswer(exchange, asked)
+    if (Number.isSafeInteger(total) && Array.isArray(list)) return { total: Number(total), list }
+    throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'total and list' })
+  }
+
+  async deleteType(project: string, { key, ...options }: WriteOptions & { readonly key: string }): Promise<string> {
+    const { exchange, asked } = await this.#perform({
+      what: `delete content type ${key} of ${project}`,
+      method: 'DELETE',
+      path: `/ng-cms/content-types/${segment('project', project)}/${segment('key', key)}`,
+      scheme: 'accessToken',
+      options,
+    })
+    return readResult(exchange, asked)
+  }
+
+  async createEntry(project: string, { type, body, ...options }: EntryRequest): Promise<string> {
+    const { exchange, asked } = await this.#perform({
+      what: `create entry of ${type} in ${project}`,
+      method: 'POST',
+      path: `/ng-cms/content/${segment('project', project)}/${segment('type', type)}`,
+      scheme: 'apiKey',
+      body,
+      options,
+    })
+    return readResult(exchange, asked)
+  }
+
+  async migrateEntry(project: string, { type, body, ...options }: EntryRequest): Promise<string> {
+    const { exchange, asked } = await this.#perform({
+      what: `migrate entry of ${type} to ${project}`,
+      method: 'POST',
+      path: `/ng-cms/content/${segment('project', project)}/${segment('type', type)}/migrate`,
+      scheme: 'accessToken',
+      body,
+      options,
+    })
+    return readResult(exchange, asked)
+  }
+
+  async close(): Promise<void> {
+    await this.#requester.close()
+  }
+
+  async #perform(operation: Operation): Promise<{ exchange: Exchange; asked: Asked }> {
+    const { what, method, path, scheme, body, options } = operation
+    const { signal, idempotencyKey = randomUUID() } = options
+    const reads = method === 'GET'
+    for (let renewed = false; ; renewed = true) {
+      const credential = this.#credentials.for(scheme)
+      const exchange = await this.#requester.send({
+        method,
+        path,
+        headers: {
+          ...credential.headers,
+          accept: 'application/json',
+          'user-agent': userAgent,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(reads ? {} : { 'idempotency-key': idempotencyKey }),
+        },
+        body,
+        signal,
+      })
+      const refused = exchange.type === 'answered' && exchange.answer.status === 401
+      // A key in a file may have been replaced meanwhile. A write is left to the caller all the same.
+      if (refused && credential.renew() && reads && !renewed) continue
+      const redact = (text: string) => this.#credentials.redact(text)
+      return { exchange, asked: { what, scheme: credential.scheme, redact } }
+    }
+  }
+}
+
+/** One segment of a path; a text that could become two of them, or none, is the caller's mistake. */
+function segment(name: string, value: unknown): string {
+  if (typeof value === 'string' && !['', '.', '..'].includes(value) && value.isWellFormed()) {
+    return encodeURIComponent(value)
+  }
+  const got = typeof value === 'string' ? JSON.stringify(value) : typeof value
+  throw new TypeError(`${name}: expected a name, got ${got}`)
+}

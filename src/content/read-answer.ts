@@ -1,0 +1,149 @@
+import type { Exchange } from '../http/answer-collector.js'
+import type { Answer } from '../http/classify.js'
+import { retryAfterMs } from '../http/retry-after.js'
+import type { ValidationError } from '../records/wire.js'
+import { ApiError, type ApiErrorCode } from './api-error.js'
+import { type Scheme, schemeText } from './credentials.js'
+
+/** What an error needs to know of the request. */
+export interface Asked {
+  /** What was to be done, for the message. */
+  readonly what: string
+  readonly scheme: Scheme
+  /** Takes secrets out of what the service says. */
+  readonly redact: (text: string) => string
+}
+
+/**
+ * The body of a success.
+ *
+ * @throws {ApiError} for everything else
+ */
+export function readAnswer(exchange: Exchange, asked: Asked): Record<string, unknown> {
+  if (exchange.type === 'broken') {
+    const { sent, reason, cause } = exchange
+    const code = sent ? 'no-answer' : 'unsent'
+    const words = sent ? 'no answer came' : 'the request could not be sent'
+    throw new ApiError({ code, message: `${asked.what}: ${words}: ${asked.redact(reason)}`, cause })
+  }
+  const { answer } = exchange
+  const body = readObject(answer.body)
+  const { status } = answer
+  if (status < 200 || status >= 300) throw failure(answer, { body, asked })
+  if (body === undefined) throw unreadable(answer, { asked, expected: 'an object of JSON' })
+  if (body.success === false || isFilled(body.errors)) throw failure(answer, { body, asked })
+  return body
+}
+
+/**
+ * The text in `result`.
+ *
+ * @throws {ApiError} when there is none
+ */
+export function readResult(exchange: Exchange, asked: Asked): string {
+  const { result } = readAnswer(exchange, asked)
+  if (typeof result === 'string' && result !== '') return result
+  throw unreadable((exchange as Exchange & { type: 'answered' }).answer, { asked, expected: 'a text as result' })
+}
+
+/** An answer that says success and not what the API says. */
+export function unreadable(
+  { status, correlationId }: Pick<Answer, 'status' | 'correlationId'>,
+  { asked, expected }: { readonly asked: Asked; readonly expected: string },
+): ApiError {
+  const message = `${asked.what}: the answer (${status}) cannot be read: expected ${expected}`
+  return new ApiError({ code: 'unreadable-answer', status, message, correlationId })
+}
+
+function failure(
+  { status, location, retryAfter, correlationId }: Answer,
+  { body = {}, asked }: { body?: Record<string, unknown> | undefined; asked: Asked },
+): ApiError {
+  const validationErrors = list(body.validationErrors)
+    .filter(isValidationError)
+    .map((error) => ({ ...error, message: asked.redact(error.message) }))
+  const details = list(body.errors).filter(isDetail)
+  const said = [
+    ...validationErrors.map(({ name, message }) => `${name}: ${message}`),
+    ...details.flatMap(({ message }) => (typeof message === 'string' && message !== '' ? [message] : [])),
+  ].join('; ')
+  const told = details.find((detail) => typeof detail.correlationId === 'string')?.correlationId
+  const message = `${asked.what}: ${explain(status, { location, scheme: asked.scheme })}${said === '' ? '' : `: ${said}`}`
+  return new ApiError({
+    code: codeOf(status),
+    status,
+    message: asked.redact(message),
+    validationErrors,
+    correlationId: typeof told === 'string' ? told : correlationId,
+    retryAfterMs: retryAfterMs(retryAfter, Date.now()),
+  })
+}
+
+const codes: Readonly<Record<number, ApiErrorCode>> = {
+  400: 'validation-failed',
+  401: 'unauthorized',
+  402: 'plan-required',
+  403: 'unauthorized',
+  404: 'not-found',
+  412: 'plan-required',
+  422: 'validation-failed',
+  429: 'too-many-requests',
+}
+
+function codeOf(status: number): ApiErrorCode {
+  if (status >= 300 && status < 400) return 'redirected'
+  // A success that reports errors is a failure of the service, too.
+  return codes[status] ?? (status >= 400 && status < 500 ? 'refused' : 'server-error')
+}
+
+function explain(status: number, { location, scheme }: { location: string | undefined; scheme: Scheme }): string {
+  switch (codeOf(status)) {
+    case 'validation-failed':
+      return `the service finds it invalid (${status})`
+    case 'unauthorized':
+      return status === 401
+        ? `the ${schemeText(scheme)} is missing or wrong (401)`
+        : `the ${schemeText(scheme)} does not allow it (403)`
+    case 'not-found':
+      return 'not found (404)'
+    case 'plan-required':
+      return `the project’s plan or payment does not allow it (${status})`
+    case 'redirected':
+      return `the service redirects${location === undefined ? '' : ` to ${location}`} (${status}), which is not followed; set that as the URL`
+    case 'too-many-requests':
+      return 'the service asks for fewer requests (429)'
+    case 'server-error':
+      return `the service failed (${status})`
+    default:
+      return `the service refused it (${status})`
+  }
+}
+
+function readObject(body: string): Record<string, unknown> | undefined {
+  try {
+    const read: unknown = JSON.parse(body)
+    return typeof read === 'object' && read !== null && !Array.isArray(read)
+      ? (read as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function list(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function isFilled(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0
+}
+
+function isDetail(value: unknown): value is { correlationId?: unknown; message?: unknown } {
+  return typeof value === 'object' && value !== null
+}
+
+function isValidationError(value: unknown): value is ValidationError {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, message } = value as { name?: unknown; message?: unknown }
+  return typeof name === 'string' && typeof message === 'string'
+}

@@ -1,0 +1,136 @@
+import { Pool } from 'undici'
+import { type BackoffBounds, fullJitter } from '../delivery/backoff.js'
+import type { Clock } from '../delivery/clock.js'
+import { AnswerCollector, type Exchange } from './answer-collector.js'
+import { retryAfterMs } from './retry-after.js'
+
+/** A request for which somebody waits. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Path and query, below the path of the base URL. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface RequesterPlan {
+  /** Base URL. */
+  readonly url: string
+  readonly maxConnections: number
+  readonly requestTimeoutMs: number
+  readonly retry: BackoffBounds
+  readonly clock: Clock
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+}
+
+/** Attempts of one request, the first included. */
+const maxAttempts = 5
+/** The service may ask for a longer pause than this; then the answer is handed over at once, and nothing is sent before. */
+const longestRetryAfterMs = 60_000
+/** No answer is longer; of what comes beyond it nothing is read. */
+const maxBodyBytes = 16_777_216
+
+/**
+ * Makes requests for those who wait for the answer. What only reads is repeated while the service cannot answer; what writes only
+ * when it was never sent. Redirects are not followed.
+ */
+export class Requester {
+  readonly #plan: RequesterPlan
+  readonly #pool: Pool
+  readonly #basePath: string
+  #closed = false
+
+  constructor(plan: RequesterPlan) {
+    this.#plan = plan
+    const { origin, pathname } = new URL(plan.url)
+    this.#basePath = pathname.replace(/\/+$/, '')
+    this.#pool = new Pool(origin, {
+      connections: plan.maxConnections,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: plan.requestTimeoutMs },
+    })
+  }
+
+  /** The last exchange, after as many attempts as it took. Rejects only with the reason of `signal`. */
+  async send(request: ApiRequest): Promise<Exchange> {
+    for (let attempt = 0; ; attempt++) {
+      request.signal?.throwIfAborted()
+      const exchange = await this.#attempt(request)
+      if (exchange.type === 'broken') request.signal?.throwIfAborted()
+      const waitMs = attempt + 1 < maxAttempts ? this.#waitMs(exchange, { request, attempt }) : undefined
+      if (waitMs === undefined) return exchange
+      await pause(this.#plan.clock, { ms: waitMs, signal: request.signal })
+    }
+  }
+
+  /** Wait for the answers that are under way, and release every connection. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#pool.close().catch(() => {})
+  }
+
+  #attempt({ method, path, headers, body, signal }: ApiRequest): Promise<Exchange> {
+    return new Promise((resolve) => {
+      const { clock, requestTimeoutMs } = this.#plan
+      const cancel = () => collector.cancel(new Error('aborted'))
+      const collector = new AnswerCollector({
+        clock,
+        requestTimeoutMs,
+        maxBodyBytes,
+        resolve(exchange) {
+          signal?.removeEventListener('abort', cancel)
+          resolve(exchange)
+        },
+      })
+      signal?.addEventListener('abort', cancel)
+      try {
+        this.#pool.dispatch({ method, path: this.#basePath + path, headers, body: body ?? null }, collector)
+      } catch (error) {
+        collector.onResponseError(undefined, error as Error)
+      }
+    })
+  }
+
+  /** Milliseconds before the next attempt; undefined when there must be none. */
+  #waitMs(exchange: Exchange, { request, attempt }: { request: ApiRequest; attempt: number }): number | undefined {
+    if (this.#closed) return undefined
+    const reads = request.method === 'GET'
+    const jitterMs = fullJitter(attempt, this.#plan.retry, this.#plan.random)
+    if (exchange.type === 'broken') return reads || !exchange.sent ? jitterMs : undefined
+    const { status, retryAfter } = exchange.answer
+    if (!reads || !(isPassing(status) || (status < 300 && !exchange.complete))) return undefined
+    const askedMs = retryAfterMs(retryAfter, Date.now()) ?? 0
+    return askedMs > longestRetryAfterMs ? undefined : Math.max(askedMs, jitterMs)
+  }
+}
+
+/** Statuses that may be other ones a little later. */
+export function isPassing(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500
+}
+
+/** Let time pass; the process stays. Rejects with the reason of `signal` when that comes first. */
+export function pause(
+  clock: Clock,
+  { ms, signal }: { readonly ms: number; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.schedule(
+      () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      },
+      ms,
+      true,
+    )
+    const abort = () => {
+      timer.cancel()
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}

@@ -37,11 +37,14 @@ const userAgent = `sluice/${packageVersion} node/${process.versions.node}`
 
 /** The content operations of the API, one method each, as they go over the wire. */
 export class ContentService {
+  /** Base URL. */
+  readonly url: string
   readonly #requester: Requester
   readonly #credentials: Credentials
 
   constructor(options: ResolvedOptions) {
     const { url, maxConnections, requestTimeoutMs, retryBaseMs, retryCapMs } = options
+    this.url = url
     this.#credentials = new Credentials(options)
     this.#requester = new Requester({
       url,

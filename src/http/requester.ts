@@ -119,6 +119,7 @@ export function pause(
   { ms, signal }: { readonly ms: number; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
     const timer = clock.schedule(
       () => {
         signal?.removeEventListener('abort', abort)

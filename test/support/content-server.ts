@@ -40,11 +40,18 @@ export interface ContentServerOptions {
   readonly accessToken?: string
   readonly project?: string
   readonly types?: readonly ContentTypeInfo[]
+  /** Base URL of a service that takes the requests, and has the content types, in place of the memory. */
+  readonly behind?: string
   /** Whether a repeated idempotency key gets the first answer again, as of the receiver. @default true */
   readonly heedsKeys?: boolean
+  /** @default a free one */
+  readonly port?: number
 }
 
-/** The content operations as the API describes them, in memory, and whatever faults a test asks for. */
+/**
+ * The content operations as the API describes them, in memory or those of a service that stands behind, and whatever faults a test asks
+ * for.
+ */
 export class ContentServer {
   readonly requests: ContentRequest[] = []
   readonly entries: StoredEntry[] = []
@@ -54,6 +61,7 @@ export class ContentServer {
   readonly project: string
   readonly #types: ContentTypeInfo[]
   readonly #answers: Map<string, string> | undefined
+  readonly #behind: string | undefined
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
@@ -61,6 +69,7 @@ export class ContentServer {
     this.apiKey = options.apiKey ?? 'content-api-key'
     this.accessToken = options.accessToken ?? 'content-access-token'
     this.project = options.project ?? 'demo'
+    this.#behind = options.behind
     this.#types = [...(options.types ?? [articleType()])]
     this.#answers = (options.heedsKeys ?? true) ? new Map() : undefined
     this.#server = createServer((request, response) => void this.#serve(request, response))
@@ -72,7 +81,7 @@ export class ContentServer {
 
   static async start(options: ContentServerOptions = {}): Promise<ContentServer> {
     const server = new ContentServer(options)
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => server.#server.listen(options.port ?? 0, '127.0.0.1', resolve))
     return server
   }
 
@@ -109,7 +118,8 @@ export class ContentServer {
       incoming.socket.resetAndDestroy()
       return
     }
-    const [status, answer] = this.#operate(request)
+    const [status, answer] = this.#behind === undefined ? this.#operate(request) : await this.#pass(request)
+    if (status === 201) this.#remember(request, String((answer as { result: unknown }).result))
     if (fault === 'silence') return
     if (fault === 'reset-after') {
       incoming.socket.resetAndDestroy()
@@ -125,7 +135,7 @@ export class ContentServer {
   #operate(request: ContentRequest): [status: number, body: unknown] {
     if (!this.#admits(request)) return [401, failed('credentials are missing or wrong')]
     const { pathname, searchParams } = new URL(request.path, 'http://host')
-    const [, api, collection, project, key, verb] = pathname.split('/').map(decodeURIComponent)
+    const [, api, collection, project, key] = pathname.split('/').map(decodeURIComponent)
     if (api !== 'ng-cms' || project !== this.project) return [404, failed('no such project')]
     if (collection === 'content-types' && request.method === 'GET') return [200, this.#list(searchParams)]
     const type = this.#types.find(({ id, key: name, isActive }) => isActive && (key === name || key === id))
@@ -135,7 +145,7 @@ export class ContentServer {
       return [200, succeeded(type.id)]
     }
     if (collection !== 'content' || request.method !== 'POST') return [404, failed('no such operation')]
-    return this.#create(request, { type, migrates: verb === 'migrate' })
+    return this.#create(request, type)
   }
 
   #admits({ headers }: ContentRequest): boolean {
@@ -148,22 +158,37 @@ export class ContentServer {
     return { total: this.#types.length, list: this.#types.slice(from - 1, from - 1 + Number(query.get('to') ?? 20)) }
   }
 
-  #create(
-    { headers, body }: ContentRequest,
-    { type, migrates }: { type: ContentTypeInfo; migrates: boolean },
-  ): [status: number, body: unknown] {
+  #create({ headers, body }: ContentRequest, type: ContentTypeInfo): [status: number, body: unknown] {
     const key = String(headers['idempotency-key'])
     const before = this.#answers?.get(key)
     if (before !== undefined) return [201, succeeded(before)]
-    const { fields, createdAt, updatedAt, publishedAt } = JSON.parse(body) as StoredEntry
+    const { fields } = JSON.parse(body) as StoredEntry
     const validationErrors = violations(fields, type.schema)
     if (validationErrors.length > 0) return [400, { isValid: false, validationErrors }]
     const id = `entry_${this.entries.length + 1}`
-    const times = { createdAt, updatedAt, publishedAt }
-    const kept = Object.entries(times).filter(([, time]) => migrates && time !== undefined)
-    this.entries.push({ id, type: type.key, fields, ...Object.fromEntries(kept) })
     this.#answers?.set(key, id)
     return [201, succeeded(id)]
+  }
+
+  async #pass({ method, path, headers, body }: ContentRequest): Promise<[status: number, body: unknown]> {
+    const names = ['x-api-key', 'authorization', 'accept', 'content-type', 'idempotency-key']
+    const passed = names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]]))
+    const answer = await fetch(this.#behind + path, {
+      method,
+      headers: Object.fromEntries(passed),
+      ...(method === 'POST' ? { body } : {}),
+    })
+    return [answer.status, await answer.json()]
+  }
+
+  /** The same answer again is the same entry. */
+  #remember({ path, body }: ContentRequest, id: string): void {
+    if (this.entries.some((entry) => entry.id === id)) return
+    const { fields, createdAt, updatedAt, publishedAt } = JSON.parse(body) as StoredEntry
+    const [, , , , type = '', verb] = path.split('/').map(decodeURIComponent)
+    const times = Object.entries({ createdAt, updatedAt, publishedAt })
+    const kept = times.filter(([, time]) => verb === 'migrate' && time !== undefined)
+    this.entries.push({ id, type, fields, ...Object.fromEntries(kept) })
   }
 }
 

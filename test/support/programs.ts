@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 
 export interface Ended {
@@ -9,17 +10,37 @@ export interface Ended {
   readonly stderr: string
 }
 
+/** A program that runs. */
+export interface Running {
+  readonly process: ChildProcessByStdio<null, Readable, Readable>
+  readonly ended: Promise<Ended>
+}
+
+export interface StartOptions {
+  readonly arguments?: readonly string[]
+  /** These, and no other `SLUICE_*` ones. */
+  readonly variables?: Record<string, string>
+  /** For Node itself. */
+  readonly flags?: readonly string[]
+}
+
 /** Run a program of test/fixtures to its end, with these variables and no other `SLUICE_*` ones. */
-export async function runProgram(name: string, variables: Record<string, string> = {}): Promise<Ended> {
+export function runProgram(name: string, variables: Record<string, string> = {}): Promise<Ended> {
+  return startProgram(name, { variables }).ended
+}
+
+/** Start a program of test/fixtures. */
+export function startProgram(name: string, options: StartOptions = {}): Running {
+  const { arguments: own = [], variables = {}, flags = [] } = options
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE_|OTEL_|DD_|NODE_ENV|VITEST)/.test(name))
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../fixtures', name)], {
+  const child = spawn(process.execPath, [...flags, resolve(import.meta.dirname, '../fixtures', name), ...own], {
     env: { ...Object.fromEntries(inherited), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const ended = new Promise<Pick<Ended, 'code' | 'signal'>>((resolve, reject) => {
+  const closed = new Promise<Pick<Ended, 'code' | 'signal'>>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
-  const [stdout, stderr, end] = await Promise.all([text(child.stdout), text(child.stderr), ended])
-  return { ...end, stdout, stderr }
+  const ended = Promise.all([text(child.stdout), text(child.stderr), closed])
+  return { process: child, ended: ended.then(([stdout, stderr, end]) => ({ ...end, stdout, stderr })) }
 }

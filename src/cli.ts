@@ -1,0 +1,5 @@
+import { sluice } from './commands/sluice.js'
+
+void sluice(process.argv.slice(2)).then((status) => {
+  process.exitCode = status
+})

@@ -1,0 +1,123 @@
+import { stat } from 'node:fs/promises'
+import { ApiError } from '../content/api-error.js'
+import { openContentService } from '../content/content-client.js'
+import type { ContentService } from '../content/content-service.js'
+import { type Clock, systemClock } from '../delivery/clock.js'
+import { ConfigError } from '../errors/config-error.js'
+import { checkLines } from './migration/dry-run.js'
+import { FileLock } from './migration/file-lock.js'
+import { Interruption } from './migration/interruption.js'
+import { Journal, JournalError } from './migration/journal.js'
+import { readLines } from './migration/line-reader.js'
+import { type MigrateArguments, migrateHelp, readMigrateArguments } from './migration/migrate-arguments.js'
+import { Migration } from './migration/migration.js'
+import { Progress } from './migration/progress.js'
+import { RejectsFile } from './migration/rejects-file.js'
+import { checkSummary, migrationSummary } from './migration/summary.js'
+
+/** Wait between attempts while the service asks for fewer requests. */
+const retry = { baseMs: 500, capMs: 30_000 }
+
+/** The command `sluice migrate`: resolves with the exit status. */
+export async function migrate(written: readonly string[]): Promise<number> {
+  const request = readMigrateArguments(written)
+  if (request.type === 'help') {
+    process.stdout.write(migrateHelp)
+    return 0
+  }
+  if (request.type === 'wrong') return fail(2, `${request.message}; see sluice migrate --help`)
+  const { file, concurrency, dryRun } = request.arguments
+  let service: ContentService | undefined
+  try {
+    const facts = await stat(file)
+    if (!facts.isFile()) return fail(2, `FILE: expected a file, and ${file} is none`)
+    service = openContentService({ maxConnections: concurrency })
+    const run: Run = { ...request.arguments, service, totalBytes: facts.size, clock: systemClock }
+    return await (dryRun ? check(run) : carryOut(run))
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof JournalError) return fail(2, error.message)
+    const { code, path, message } = error as NodeJS.ErrnoException
+    if (path === file) return fail(2, `FILE: cannot read ${file}: ${code}`)
+    if (error instanceof ApiError || code !== undefined) return fail(1, message)
+    throw error
+  } finally {
+    await service?.close()
+  }
+}
+
+interface Run extends MigrateArguments {
+  readonly service: ContentService
+  readonly totalBytes: number
+  readonly clock: Clock
+}
+
+/** Check every line, and send nothing. */
+async function check({ file, project, type, service, totalBytes, clock }: Run): Promise<number> {
+  const rejects = await RejectsFile.begin(rejectsPath(file))
+  const progress = new Progress({ screen: process.stderr, clock, totalBytes })
+  try {
+    const outcome = await checkLines(readLines(file), { service, project, type, rejects, progress })
+    progress.end()
+    if ('impossible' in outcome) return fail(1, outcome.impossible)
+    process.stdout.write(checkSummary(outcome, rejects.path))
+    return outcome.invalid === 0 ? 0 : 1
+  } finally {
+    progress.end()
+    await rejects.close()
+  }
+}
+
+async function carryOut(run: Run): Promise<number> {
+  const { file, project, type, concurrency, service, totalBytes, clock } = run
+  const lock = FileLock.take(`${file}.journal.lock`)
+  if (typeof lock === 'number') {
+    return fail(1, `process ${lock} migrates ${file}; if it does not, remove ${file}.journal.lock`)
+  }
+  const interruption = new Interruption()
+  let journal: Journal | undefined
+  let rejects: RejectsFile | undefined
+  let progress: Progress | undefined
+  try {
+    journal = await Journal.open(`${file}.journal`, { url: service.url, project, type })
+    const changed = await journal.arrived.changed(readLines(file))
+    if (changed !== undefined) {
+      const words = `${file} has changed somewhere in its lines ${changed}, of which some have arrived`
+      return fail(1, `${words}: bring it back as it was, or migrate the rest as another file`)
+    }
+    rejects = await RejectsFile.begin(rejectsPath(file))
+    progress = new Progress({ screen: process.stderr, clock, totalBytes })
+    interruption.tell = (text) => progress?.say(text)
+    const migration = new Migration({
+      lines: readLines(file),
+      target: { send: (entry) => service.migrateEntry(project, { type, ...entry }) },
+      journal,
+      rejects,
+      progress,
+      concurrency,
+      retry,
+      clock,
+      random: Math.random,
+      signal: interruption.signal,
+    })
+    await migration.run()
+    progress.end()
+    process.stdout.write(migrationSummary(migration.account, { stopped: migration.stopped, rejects: rejects.path }))
+    const { lines, before, arrived } = migration.account
+    return migration.stopped === undefined && before + arrived === lines ? 0 : 1
+  } finally {
+    progress?.end()
+    interruption.end()
+    await rejects?.close()
+    await journal?.close()
+    lock.release()
+  }
+}
+
+function rejectsPath(file: string): string {
+  return `${file}.rejects.ndjson`
+}
+
+function fail(status: number, message: string): number {
+  process.stderr.write(`sluice migrate: ${message}\n`)
+  return status
+}

@@ -1,0 +1,61 @@
+import type { ContentService } from '../../content/content-service.js'
+import type { ContentTypeInfo } from '../../content/content-type.js'
+import { typeList } from '../../content/type-list.js'
+import { nearestName } from '../../options/nearest-name.js'
+import { readEntry } from './entry-line.js'
+import type { Line } from './line-reader.js'
+import type { Progress } from './progress.js'
+import type { RejectsFile } from './rejects-file.js'
+import { violations } from './schema-check.js'
+
+/** How many lines there are, and how many of them could not arrive; or why none of them could. */
+export type CheckOutcome = { readonly lines: number; readonly invalid: number } | { readonly impossible: string }
+
+export interface CheckPlan {
+  readonly service: ContentService
+  readonly project: string
+  readonly type: string
+  readonly rejects: RejectsFile
+  readonly progress: Progress
+}
+
+/**
+ * Check every line against the schema of the content type as the service lists it.
+ *
+ * @throws {ApiError} when content types cannot be listed
+ */
+export async function checkLines(
+  lines: AsyncIterable<Line>,
+  { service, project, type, rejects, progress }: CheckPlan,
+): Promise<CheckOutcome> {
+  const found = await findType(service, { project, type })
+  if (typeof found === 'string') return { impossible: found }
+  const count = { lines: 0, invalid: 0 }
+  for await (const line of lines) {
+    const entry = readEntry(line)
+    progress.advance(line.size)
+    if (entry.type === 'blank') continue
+    count.lines++
+    const reasons = entry.type === 'invalid' ? entry.reasons : violations(entry.fields, found.schema)
+    if (reasons.length === 0) continue
+    count.invalid++
+    await rejects.add(line, { reasons })
+  }
+  return count
+}
+
+/** The content type with this key or id, or why entries of it cannot be made. */
+async function findType(
+  service: ContentService,
+  { project, type }: { project: string; type: string },
+): Promise<ContentTypeInfo | string> {
+  const keys: string[] = []
+  for await (const each of typeList((bounds) => service.types(project, { ...bounds, signal: undefined }))) {
+    if (each.key === type || each.id === type) {
+      return each.isActive === false ? `content type ${type} of ${project} is archived` : each
+    }
+    keys.push(each.key)
+  }
+  const nearest = nearestName(type, keys)
+  return `there is no content type ${type} in ${project}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+}

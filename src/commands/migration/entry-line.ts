@@ -1,0 +1,70 @@
+import { nearestName } from '../../options/nearest-name.js'
+import { type Line, maxLineBytes, textOf } from './line-reader.js'
+
+/** A line as an entry, as nothing, or as what is wrong with it. */
+export type EntryLine =
+  | {
+      readonly type: 'entry'
+      /** The line's own text, which is the body of the request: no number in it loses a digit. */
+      readonly body: string
+      readonly fields: Readonly<Record<string, unknown>>
+    }
+  | { readonly type: 'blank' }
+  | { readonly type: 'invalid'; readonly reasons: readonly string[] }
+
+const times = ['createdAt', 'updatedAt', 'publishedAt'] as const
+const members: readonly string[] = ['fields', ...times]
+
+/** Read a line: `{fields, createdAt?, updatedAt?, publishedAt?}`, and nothing besides, for it would be lost in silence. */
+export function readEntry(line: Line): EntryLine {
+  if (line.tooLong) return invalid(`the line is longer than ${maxLineBytes} bytes`)
+  const text = textOf(line)
+  if (text === undefined) return invalid('the line is not UTF-8')
+  if (text.trim() === '') return { type: 'blank' }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return invalid(`the line is not JSON: ${(error as Error).message}`)
+  }
+  if (!isObject(value)) return invalid(`expected an object, got ${kindOf(value)}`)
+  const { fields } = value
+  const reasons = [
+    ...Object.keys(value).flatMap((name) => (members.includes(name) ? [] : [unknownMember(name)])),
+    ...(isObject(fields) ? [] : [`fields: expected an object, got ${kindOf(fields)}`]),
+    ...times.flatMap((name) =>
+      value[name] === undefined || isUtcTime(value[name]) ? [] : [wrongTime(name, value[name])],
+    ),
+  ]
+  return reasons.length === 0 && isObject(fields) ? { type: 'entry', body: text, fields } : { type: 'invalid', reasons }
+}
+
+function invalid(reason: string): EntryLine {
+  return { type: 'invalid', reasons: [reason] }
+}
+
+function unknownMember(name: string): string {
+  const nearest = nearestName(name, members)
+  return `${name}: expected ${members.join(', ')}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+}
+
+function wrongTime(name: string, value: unknown): string {
+  const got = typeof value === 'string' ? JSON.stringify(value) : kindOf(value)
+  return `${name}: expected a time in UTC such as 2024-05-01T12:00:00Z, got ${got}`
+}
+
+/** ISO 8601 in UTC, of a day that there is. */
+function isUtcTime(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)$/.test(value)) return false
+  const time = new Date(value)
+  return !Number.isNaN(time.getTime()) && time.toISOString().slice(0, 10) === value.slice(0, 10)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
+}

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto'
+import { writeSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { SluiceError } from '../../errors/sluice-error.js'
+import { ArrivedLines, digestOf } from './arrived-lines.js'
+import { type Line, readLines } from './line-reader.js'
+import { LineSet } from './line-set.js'
+import { bootOfMachine } from './machine-boot.js'
+
+/** Where the entries of a journal went. */
+export interface Destination {
+  readonly url: string
+  readonly project: string
+  readonly type: string
+}
+
+/** A journal that cannot be used, with the words that say why. */
+export class JournalError extends SluiceError {
+  constructor(message: string) {
+    super('SLUICE_JOURNAL', message)
+  }
+}
+
+/** What stands in the file, one a line, after the head. */
+type Note =
+  | { readonly line: number; readonly sent: true }
+  | { readonly line: number; readonly id: string | null; readonly digest: string }
+  /** It has not arrived, for sure. */
+  | { readonly line: number; readonly not: string }
+  | Range
+
+/** Lines that may be sent from now on, while the machine is up that it names. */
+interface Range {
+  readonly from: number
+  readonly to: number
+  readonly boot: string
+}
+
+interface Head extends Destination {
+  readonly journal: 'sluice migrate 1'
+  readonly id: string
+}
+
+/** Lines of a range. */
+const rangeLines = 1024
+
+/**
+ * What has become of each line, in a file. Before a line is sent this is written, and what came of it at once: so when the process
+ * ends, however it ends, a line that was sent and has no answer is known to be so. For the end of the machine, which takes with it what
+ * has not been forced to the disk, ranges of lines are announced, and forced, ahead: then every line of the last ranges that has not
+ * arrived for certain counts as sent. To force each line would hold every entry up for the disk.
+ */
+export class Journal {
+  readonly arrived = new ArrivedLines()
+  /** Lines that were sent and of which nothing is known. */
+  readonly unanswered = new LineSet()
+  readonly #path: string
+  readonly #destination: Destination
+  #id: string = randomUUID()
+  #file: FileHandle | undefined
+  /** The last line of the ranges of this run that are on the disk. */
+  #announced = 0
+  #announcing: Promise<void> | undefined
+  #ranges: Range[] = []
+  #failure: { readonly error: unknown } | undefined
+
+  private constructor(path: string, destination: Destination) {
+    this.#path = path
+    this.#destination = destination
+  }
+
+  /**
+   * Read the journal, or begin one.
+   *
+   * @throws {JournalError} when it is of another migration, or damaged
+   */
+  static async open(path: string, destination: Destination): Promise<Journal> {
+    const journal = new Journal(path, destination)
+    const length = await journal.#read()
+    journal.#file = await open(path, 'a')
+    // What a crash has left half written says nothing.
+    await journal.#file.truncate(length)
+    if (length === 0) {
+      const head: Head = { journal: 'sluice migrate 1', id: journal.#id, ...destination }
+      journal.#append(head)
+    } else journal.#suspect()
+    return journal
+  }
+
+  /** The same for a line that says the same, in every run of the migration. */
+  idempotencyKey(line: Line): string {
+    return `${this.#id}-${line.number}-${digestOf(line)}`
+  }
+
+  /** Resolves when the line may be sent. Lines must come in their order. */
+  async sending({ number }: Line): Promise<void> {
+    while (number > this.#announced) await this.#announce(number)
+    // Ahead, so that nobody waits for it.
+    if (number > this.#announced - rangeLines / 2) this.#announce(number).catch(() => {})
+    if (!this.unanswered.has(number)) this.#note({ line: number, sent: true })
+  }
+
+  /** The service has made the entry; its id is null when that was not readable. */
+  hasArrived(line: Line, id: string | null): void {
+    this.#note({ line: line.number, id, digest: digestOf(line) })
+  }
+
+  hasNotArrived({ number }: Line, reason: string): void {
+    this.#note({ line: number, not: reason })
+  }
+
+  async close(): Promise<void> {
+    await this.#announcing?.catch(() => {})
+    await this.#file?.close()
+    this.#file = undefined
+  }
+
+  #announce(line: number): Promise<void> {
+    this.#announcing ??= this.#force(line).finally(() => {
+      this.#announcing = undefined
+    })
+    return this.#announcing
+  }
+
+  async #force(line: number): Promise<void> {
+    // What lies between was never sent, or is on the disk by now as sent.
+    const from = Math.max(line, this.#announced + 1)
+    const to = Math.max(line, this.#announced) + rangeLines
+    this.#append({ from, to, boot: bootOfMachine() })
+    await this.#file?.datasync()
+    this.#announced = to
+  }
+
+  #note(note: Exclude<Note, Range>): void {
+    this.#append(note)
+    this.#apply(note)
+  }
+
+  /** @throws what kept it from being written, then and ever after: what follows half a line could not be read */
+  #append(note: Head | Note): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+    const bytes = Buffer.from(`${JSON.stringify(note)}\n`)
+    try {
+      for (let written = 0; written < bytes.length; ) written += writeSync(this.#file!.fd, bytes, written)
+    } catch (error) {
+      this.#failure = { error }
+      throw error
+    }
+  }
+
+  #apply(note: Note): void {
+    if ('from' in note) {
+      // Every range forces what was written before it, but for what was on its way.
+      this.#ranges = [...this.#ranges, note].slice(-2)
+    } else if ('sent' in note) this.unanswered.add(note.line)
+    else {
+      this.unanswered.delete(note.line)
+      if ('id' in note) this.arrived.add(note.line, note.digest)
+    }
+  }
+
+  /** After an end of the machine nothing is certain of the last ranges but what has arrived. */
+  #suspect(): void {
+    const last = this.#ranges.at(-1)
+    if (last === undefined || last.boot === bootOfMachine()) return
+    const [before = last] = this.#ranges
+    const from = before.to + 1 === last.from ? before.from : last.from
+    for (let line = from; line <= last.to; line++) {
+      if (!this.arrived.has(line) && !this.unanswered.has(line)) this.#note({ line, sent: true })
+    }
+  }
+
+  /** Bytes of the journal that can be relied on; 0 when there is none. */
+  async #read(): Promise<number> {
+    let length = 0
+    try {
+      for await (const line of readLines(this.#path)) {
+        if (!line.ended) break
+        if (line.number === 1) this.#readHead(line)
+        else this.#readNote(line)
+        length += line.size
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+    return length
+  }
+
+  #readHead({ bytes }: Line): void {
+    const head = readJson(bytes) as Partial<Head> | undefined
+    if (head?.journal !== 'sluice migrate 1' || typeof head.id !== 'string') {
+      throw new JournalError(`${this.#path} is not a journal of sluice migrate`)
+    }
+    for (const name of ['url', 'project', 'type'] as const) {
+      const [was, is] = [head[name], this.#destination[name]]
+      if (was === is) continue
+      const words = `${this.#path} is the journal of a migration to the ${name} ${was}, not ${is}`
+      throw new JournalError(`${words}; to begin another one, move the journal away`)
+    }
+    this.#id = head.id
+  }
+
+  #readNote({ number, bytes }: Line): void {
+    const note = readJson(bytes) as Note | undefined
+    const line = note === undefined ? undefined : 'from' in note ? note.to : note.line
+    if (note === undefined || !Number.isSafeInteger(line)) {
+      throw new JournalError(`${this.#path} is damaged at its line ${number}: what has arrived is not known`)
+    }
+    this.#apply(note)
+  }
+}
+
+function readJson(bytes: Buffer): object | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}

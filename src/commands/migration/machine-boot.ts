@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { uptime } from 'node:os'
+
+const minuteMs = 60_000
+
+/** Names the time since the machine was started: the same as long as it is up. */
+export function bootOfMachine(): string {
+  boot ??= readBoot()
+  return boot
+}
+
+let boot: string | undefined
+
+function readBoot(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    // Elsewhere than on Linux: the minute of the start. One that is wrongly another costs a few lines that are named in vain.
+    return `minute ${Math.round(Date.now() / minuteMs - uptime() / 60)}`
+  }
+}

@@ -1,0 +1,36 @@
+import { packageVersion } from '../worker/version.js'
+import { readArguments, unknown } from './arguments.js'
+import { migrate } from './migrate.js'
+
+/** Every command takes its part of the command line and resolves with the exit status. */
+const commands: Readonly<Record<string, (written: readonly string[]) => Promise<number>>> = { migrate }
+
+const helpText = `Usage: sluice COMMAND [options]
+
+  migrate FILE   make content entries of the lines of a file
+
+  --help         print this; sluice COMMAND --help tells of a command
+  --version      print the version
+`
+
+/** The program `sluice`: resolves with its exit status. */
+export async function sluice(written: readonly string[]): Promise<number> {
+  const [name, ...rest] = written
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command !== undefined) return await command(rest)
+  if (name !== undefined && !name.startsWith('-')) return wrong(unknown('command', name, Object.keys(commands)))
+  const read = readArguments(written, {
+    help: { type: 'boolean', short: 'h' },
+    version: { type: 'boolean' },
+  })
+  if (!read.ok) return wrong(read.message)
+  if (read.flags.has('version')) process.stdout.write(`${packageVersion}\n`)
+  else if (read.flags.has('help')) process.stdout.write(helpText)
+  else return wrong('expected a command')
+  return 0
+}
+
+function wrong(message: string): number {
+  process.stderr.write(`sluice: ${message}; see sluice --help\n`)
+  return 2
+}

@@ -59,8 +59,9 @@ export async function startService(): Promise<Service> {
     key: receiver.apiKey,
     call,
     async makeType(schema, project = receiver.project) {
+      const { key: displayField } = schema[0] as { readonly key: string }
       const key = `type${++made}`
-      const body = { key, name: `Type ${made}`, description: 'made by the contract', displayField: 'title', schema }
+      const body = { key, name: `Type ${made}`, description: 'made by the contract', displayField, schema }
       const answer = expectMade(await call('POST', `/api/projects/${project}/content-types`, { body }))
       return answer.result ?? answer
     },

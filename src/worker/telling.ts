@@ -112,9 +112,10 @@ export class Telling implements Observer {
     this.#warn(`sluice: ${records(total, lane)} lost from ${wallClock(sinceMs)} to ${wallClock(untilMs)} (${reasons})`)
   }
 
-  /** Something that concerns no lane, such as a bad event number. */
+  /** Something that concerns no lane, such as a bad event number. `onError` hears of each kind, stderr of all of them together. */
   misused(code: string, text: string, kind = ''): void {
-    this.#tell(`${code} ${kind}`, { code, text: () => text })
+    this.#causeOf(code).stderr.add(1, () => printLine(text))
+    this.#causeOf(`${code} ${kind}`).listener.add(1, () => this.#listeners.error(new SluiceError(code, text)))
   }
 
   /** Tell now what was held back. */

@@ -6,3 +6,8 @@ import { runInThisContext } from 'node:vm'
  */
 export const hostGlobal: Record<symbol, unknown> = runInThisContext('globalThis')
 export const hostProcess: NodeJS.Process = runInThisContext('process')
+
+/** Whether it is a SharedArrayBuffer, of whichever of those contexts. */
+export function isSharedMemory(value: unknown): value is SharedArrayBuffer {
+  return Object.prototype.toString.call(value) === '[object SharedArrayBuffer]'
+}

@@ -1,4 +1,5 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
+import { isSharedMemory } from './host.js'
 
 const key = 'sluice:said'
 const things = ['off', 'misspelt', 'inline'] as const
@@ -21,7 +22,7 @@ let flags: Int32Array | undefined
 function saidFlags(): Int32Array {
   if (flags !== undefined) return flags
   const shared: unknown = getEnvironmentData(key)
-  const memory = shared instanceof SharedArrayBuffer ? shared : new SharedArrayBuffer(4 * things.length)
+  const memory = isSharedMemory(shared) ? shared : new SharedArrayBuffer(4 * things.length)
   if (memory !== shared) setEnvironmentData(key, memory)
   flags = new Int32Array(memory)
   return flags

@@ -10,7 +10,7 @@ import { systemClock } from '../delivery/clock.js'
 import { givenUp, type LaneName, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
 import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
 import { type Capture, currentCapture, setCapture } from './capture.js'
-import { hostGlobal } from './host.js'
+import { hostGlobal, isSharedMemory } from './host.js'
 import type { EndStep, RecordPort } from './record-port.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { printLine } from './telling.js'
@@ -72,6 +72,8 @@ export class ProcessEngines {
   readonly #retired = new RetiredEngines()
   #leaveSignals = () => {}
 
+  /** One word for this thread and all that are started after it was made: 1 while one of them captures. */
+  readonly #captureFlag = sharedCaptureFlag()
   /** Another thread captures: this one hands over to it. */
   readonly #elsewhere: Capture = {
     record: (kind, record) => this.#post({ type: 'captured', kind, record }),
@@ -109,7 +111,7 @@ export class ProcessEngines {
 
   /** Look whether another thread captures: in memory that all threads share, for a message may come too late. */
   noticeCapture(): void {
-    if (Atomics.load(captureFlag, 0) === 1) {
+    if (Atomics.load(this.#captureFlag, 0) === 1) {
       if (currentCapture() === undefined) setCapture(this.#elsewhere)
     } else if (currentCapture() === this.#elsewhere) setCapture(undefined)
   }
@@ -126,7 +128,7 @@ export class ProcessEngines {
 
   #capture(capture: Capture | undefined): void {
     setCapture(capture)
-    Atomics.store(captureFlag, 0, capture === undefined ? 0 : 1)
+    Atomics.store(this.#captureFlag, 0, capture === undefined ? 0 : 1)
     // For threads that were started before this module was loaded.
     this.#post({ type: 'capture', active: capture !== undefined })
   }
@@ -309,13 +311,10 @@ function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))
 }
 
-/** One word for all threads that are started after this module was loaded: 1 while one of them captures. */
-const captureFlag = sharedCaptureFlag()
-
 function sharedCaptureFlag(): Int32Array {
   const key = 'sluice:capture'
   const shared: unknown = getEnvironmentData(key)
-  if (shared instanceof SharedArrayBuffer) return new Int32Array(shared)
+  if (isSharedMemory(shared)) return new Int32Array(shared)
   const memory = new SharedArrayBuffer(4)
   setEnvironmentData(key, memory)
   return new Int32Array(memory)

@@ -40,7 +40,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const engine = state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'] })
   processEngines().add(engine)
   const port = () => {
-    processEngines().noticeCapture()
+    processEngines().capture.notice()
     return capturePort(resolved) ?? engine
   }
   const stream = await build((source) => ship(source, port), {

@@ -44,8 +44,8 @@ export function captureSluice(): CapturedSluice {
       else values.push(record as ValueRecord)
     },
   }
-  processEngines().capture(capture)
-  const restore = () => processEngines().endCapture(capture)
+  processEngines().capture.begin(capture)
+  const restore = () => processEngines().capture.end(capture)
   return {
     logs,
     values,

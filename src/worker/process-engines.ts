@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import {
-  BroadcastChannel,
-  getEnvironmentData,
-  receiveMessageOnPort,
-  setEnvironmentData,
-  threadId,
-} from 'node:worker_threads'
+import { BroadcastChannel, isMainThread, receiveMessageOnPort, threadId } from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
 import { givenUp, type LaneName, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
-import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
-import { type Capture, currentCapture, setCapture } from './capture.js'
-import { hostGlobal, isSharedMemory } from './host.js'
+import { hostGlobal } from './host.js'
+import { type CaptureMessage, ProcessCapture } from './process-capture.js'
 import type { EndStep, RecordPort } from './record-port.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { printLine } from './telling.js'
@@ -50,8 +43,7 @@ type Message =
     }
   | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }
-  | { readonly type: 'capture'; readonly active: boolean }
-  | { readonly type: 'captured'; readonly kind: RecordKind; readonly record: LogRecord | ValueRecord }
+  | CaptureMessage
 
 /**
  * Every engine of the process, as one thread sees it: its own directly, those of other threads (pino's workers) through a
@@ -70,17 +62,10 @@ export class ProcessEngines {
   readonly #threadStreams = new ThreadStreams((thread) => this.#threadEnded(thread))
   readonly #channel = new BroadcastChannel('sluice.v1')
   readonly #retired = new RetiredEngines()
+  readonly capture = new ProcessCapture((message) => this.#post(message))
   #leaveSignals = () => {}
 
-  /** One word for this thread and all that are started after it was made: 1 while one of them captures. */
-  readonly #captureFlag = sharedCaptureFlag()
-  /** Another thread captures: this one hands over to it. */
-  readonly #elsewhere: Capture = {
-    record: (kind, record) => this.#post({ type: 'captured', kind, record }),
-  }
-
   constructor() {
-    this.noticeCapture()
     this.#channel.onmessage = (event) => this.#receive((event as { data: Message }).data)
     ;(this.#channel as unknown as { unref(): void }).unref()
     this.#post({ type: 'who' })
@@ -107,30 +92,6 @@ export class ProcessEngines {
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
     this.#post({ type: 'retired', id: engine.id })
-  }
-
-  /** Look whether another thread captures: in memory that all threads share, for a message may come too late. */
-  noticeCapture(): void {
-    if (Atomics.load(this.#captureFlag, 0) === 1) {
-      if (currentCapture() === undefined) setCapture(this.#elsewhere)
-    } else if (currentCapture() === this.#elsewhere) setCapture(undefined)
-  }
-
-  /** Take the records of every thread of the process from now on. */
-  capture(capture: Capture): void {
-    this.#capture(capture)
-  }
-
-  /** Deliver again, unless another capture has taken over. */
-  endCapture(capture: Capture): void {
-    if (currentCapture() === capture) this.#capture(undefined)
-  }
-
-  #capture(capture: Capture | undefined): void {
-    setCapture(capture)
-    Atomics.store(this.#captureFlag, 0, capture === undefined ? 0 : 1)
-    // For threads that were started before this module was loaded.
-    this.#post({ type: 'capture', active: capture !== undefined })
   }
 
   /** How long the end of the process may wait: the longest that an engine was told; undefined when none is known. */
@@ -179,8 +140,12 @@ export class ProcessEngines {
     return this.stats()
   }
 
-  /** At the end of the process: have engines of the application's own threads close, which end with it unseen. */
+  /**
+   * At the end of the process: have engines of the application's own threads close, which end with it unseen. Nothing in a thread
+   * that ends by itself: the others live on.
+   */
   endThreads(): { readonly steps: readonly EndStep[]; readonly undelivered: () => number } {
+    if (!isMainThread) return { steps: [], undelivered: () => 0 }
     this.#catchUp()
     const left = ({ queued, inFlight }: Ledger) => queued + inFlight
     const engines = [...this.#remote].filter(
@@ -242,8 +207,7 @@ export class ProcessEngines {
     switch (message.type) {
       case 'who':
         for (const engine of this.#local.values()) this.#announce(engine)
-        if (currentCapture() !== undefined && currentCapture() !== this.#elsewhere)
-          this.#post({ type: 'capture', active: true })
+        this.capture.tell()
         return
       case 'engine': {
         if (this.#remote.has(message.id)) return
@@ -267,10 +231,8 @@ export class ProcessEngines {
         this.#forget(message.id)
         return
       case 'capture':
-        setCapture(message.active ? this.#elsewhere : undefined)
-        return
       case 'captured':
-        if (currentCapture() !== this.#elsewhere) currentCapture()?.record(message.kind, message.record)
+        this.capture.receive(message)
     }
   }
 
@@ -309,15 +271,6 @@ const graceMs = 30
 
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))
-}
-
-function sharedCaptureFlag(): Int32Array {
-  const key = 'sluice:capture'
-  const shared: unknown = getEnvironmentData(key)
-  if (isSharedMemory(shared)) return new Int32Array(shared)
-  const memory = new SharedArrayBuffer(4)
-  setEnvironmentData(key, memory)
-  return new Int32Array(memory)
 }
 
 const stateKey = Symbol.for('sluice.process.v1')

@@ -122,6 +122,17 @@ describe('threads of the application that track and end without closing anything
     expect(await runProgram('threads-that-end.js', receiver.variables)).toMatchObject({ code: 0, stderr: '' })
     expect(await receiver.values()).toHaveLength(300)
   })
+
+  it('leave the engines of the other threads open', async () => {
+    const server = await FaultServer.start(() => ({ type: 'answer', status: 200 }))
+    const variables = { ...receiver.variables, SLUICE_URL: server.url }
+    const { stdout, stderr } = await runProgram('thread-ends-main-goes-on.js', variables)
+    expect(stderr).toBe('')
+    const ledger = JSON.parse(stdout)
+    expect(ledger.dropped).toMatchObject({ closed: 0, shutdown: 0 })
+    expect(ledger.delivered).toBe(ledger.accepted)
+    await server.close()
+  })
 })
 
 describe('flush and close of the process', () => {

@@ -20,8 +20,8 @@ export function learnedBase(): IsBase {
 }
 
 /**
- * The base of a logger in this thread: what its root has bound. pino keeps it under a symbol of its own, as the text with which its
- * lines begin. Undefined where it is not found.
+ * The base of a logger in this thread: pid, hostname and name as its root has bound them. pino keeps them under a symbol of its own, as
+ * the text with which its lines begin. Undefined where it is not found.
  */
 export function baseOf(logger: object): Readonly<Record<string, unknown>> | undefined {
   let bound: unknown
@@ -31,7 +31,8 @@ export function baseOf(logger: object): Readonly<Record<string, unknown>> | unde
   }
   if (typeof bound !== 'string') return undefined
   try {
-    return JSON.parse(`{${bound.slice(1)}}`)
+    const { pid, hostname, name } = JSON.parse(`{${bound.slice(1)}}`)
+    return { pid, hostname, name }
   } catch {
     return undefined
   }

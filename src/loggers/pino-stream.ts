@@ -7,6 +7,7 @@ import { configure } from '../worker/configure.js'
 import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
 import { baseOf } from './pino-base.js'
 import { type LevelGate, levelGate, type PinoLevels } from './pino-level.js'
+import { sharedStyle } from './pino-style.js'
 
 /**
  * A stream for pino in the application's own thread: its lines go to the delivery worker that winston and `track` use, too. It
@@ -145,14 +146,3 @@ function oneLine(line: string): string {
 }
 
 const lineEnd = '\n'.charCodeAt(0)
-
-const styles = new Map<string, PinoStyle>()
-
-/** Loggers that are configured alike have one style: the worker is told of it once. */
-function sharedStyle(style: PinoStyle): PinoStyle {
-  const text = JSON.stringify(style)
-  const known = styles.get(text)
-  if (known !== undefined) return known
-  styles.set(text, style)
-  return style
-}

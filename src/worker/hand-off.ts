@@ -9,29 +9,16 @@ import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { Engine, lanesOf } from './engine.js'
-import { FrameWriter } from './frame-writer.js'
-import { deliverLine, drainFrame, isRecord, isValue, lineEnd } from './frames.js'
+import { deliverLine, drainFrame, isRecord, isValue } from './frames.js'
 import { HandOffAccount } from './hand-off-account.js'
-import { OutgoingText } from './outgoing-text.js'
+import { Outbox } from './outbox.js'
 import type { WorkerMessage } from './protocol.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
-import { ValueRing } from './value-ring.js'
 import { WorkerLink } from './worker-link.js'
 
 /** How often a process that is about to end hands over, should it live on. */
 const endingMs = 50
-/** What is handed over at once, though the code that logs has not returned. */
-const longTextBytes = 32_768
-/**
- * What is on the way cannot be taken back: the shares of the room that lines below error may fill, and lines from error on, so that
- * a flood of the first costs none of the second, and logs cost no value record.
- */
-const shareOfLogs = 0.8
-const shareOfErrors = 0.9
-const errorSeverity = severityOfNumber(50)
-/** Characters of a value's frame, at most: two whole numbers and three signs. */
-const maxValueFrame = 40
 /** Workers that may die before delivery goes on in this thread. */
 const maxWorkers = 2
 
@@ -50,15 +37,12 @@ export class HandOff implements RecordPort {
   readonly options: ResolvedOptions
   readonly #listeners: Listeners
   readonly #telling: Telling
-  readonly #ring = new ValueRing()
   readonly #drains = new DrainRequests((request) => this.#ask(request))
   readonly #account: HandOffAccount
   #link: WorkerLink | undefined
   #inline: Engine | undefined
   #workers = 0
-  readonly #text = new OutgoingText()
-  readonly #frames = new FrameWriter((frame) => this.#text.append(frame))
-  #waitingBytes = 0
+  readonly #outbox: Outbox
   #scheduled = false
   /** Made once: a closure in `#schedule` would take memory for each record, also when nothing is left to schedule. */
   readonly #scheduledHandOver = () => {
@@ -77,6 +61,13 @@ export class HandOff implements RecordPort {
     this.options = options
     this.lanes = lanesOf(options)
     this.#account = new HandOffAccount(this.lanes)
+    this.#outbox = new Outbox({
+      account: this.#account,
+      maxBytes: options.maxQueueBytes,
+      waitingBytes: () => this.#link!.waitingBytes,
+      dropValue: () => this.#drop('values', 'hand-off-full'),
+      send: (text, records) => this.#link?.write(text, records),
+    })
     this.#listeners = ownListeners(options.onError)
     this.#telling = new Telling({ clock: systemClock, listeners: this.#listeners, warn: (text) => this.#warn(text) })
     this.#startWorker()
@@ -92,25 +83,24 @@ export class HandOff implements RecordPort {
 
   log(mapped: MappedLog): void {
     if (this.#inline !== undefined) this.#inline.log(mapped)
-    else this.#append(this.#frames.log(mapped), mapped.severity)
+    else this.#append(this.#outbox.frames.log(mapped), mapped.severity)
   }
 
   winstonLine(line: string, about: WinstonLine): void {
     if (this.#inline !== undefined) this.#inline.winstonLine(line, about)
-    else this.#append(this.#frames.winston(line, about), about.severity)
+    else this.#append(this.#outbox.frames.winston(line, about), about.severity)
   }
 
   pinoLine(line: string, about: PinoLine): void {
     if (this.#inline !== undefined) this.#inline.pinoLine(line, about)
-    else this.#append(this.#frames.pino(line, about), about.severity)
+    else this.#append(this.#outbox.frames.pino(line, about), about.severity)
   }
 
   value(eventId: number, milliseconds: number): void {
     if (this.#inline !== undefined) this.#inline.value(eventId, milliseconds)
     else if (this.#closing !== undefined) this.refuse('values')
     else {
-      if (this.#ring.halfFull) this.#handOver()
-      this.#ring.push(eventId, milliseconds)
+      this.#outbox.value(eventId, milliseconds)
       this.#schedule()
     }
   }
@@ -134,7 +124,7 @@ export class HandOff implements RecordPort {
 
   stats(): Ledger {
     const engine = this.#final ?? this.#inline?.stats()
-    return this.#account.complete(engine ?? this.#account.withOnTheWay(this.#link!.book, this.#ring.length))
+    return this.#account.complete(engine ?? this.#account.withOnTheWay(this.#link!.book, this.#outbox.values))
   }
 
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
@@ -184,8 +174,7 @@ export class HandOff implements RecordPort {
   #forget(): void {
     this.#closedMemory = this.#link?.book.memory
     this.#link = undefined
-    this.#ring.release()
-    this.#text.release()
+    this.#outbox.release()
   }
 
   #ask({ request, mode, timeoutMs }: DrainRequest): void {
@@ -199,21 +188,8 @@ export class HandOff implements RecordPort {
       this.#drop('logs', 'closed')
       return
     }
-    if (!this.#hasRoom(text.length, severity >= errorSeverity ? shareOfErrors : shareOfLogs)) {
-      this.#drop('logs', 'hand-off-full')
-      return
-    }
-    this.#text.append(text)
-    this.#account.took(this.#account.laneOf('logs'))
-    if (this.#text.length > longTextBytes) this.#handOver()
-    else this.#schedule()
-  }
-
-  #hasRoom(bytes: number, share: number): boolean {
-    const most = this.options.maxQueueBytes * share
-    if (this.#waitingBytes + this.#text.length + bytes <= most) return true
-    this.#waitingBytes = this.#link!.waitingBytes
-    return this.#waitingBytes + this.#text.length + bytes <= most
+    if (this.#outbox.append(text, severity)) this.#schedule()
+    else this.#drop('logs', 'hand-off-full')
   }
 
   #schedule(): void {
@@ -223,33 +199,9 @@ export class HandOff implements RecordPort {
     else queueMicrotask(this.#scheduledHandOver)
   }
 
-  #drainRing(): void {
-    if (this.#ring.length === 0) return
-    const lane = this.#account.laneOf('values')
-    const roomy = this.#hasRoom(this.#ring.length * maxValueFrame, 1)
-    this.#ring.drain((eventId, milliseconds) => {
-      const text = this.#frames.value(eventId, milliseconds)
-      if (!roomy && !this.#hasRoom(text.length, 1)) this.#drop('values', 'hand-off-full')
-      else {
-        this.#text.append(text)
-        this.#account.took(lane)
-        if (this.#text.length > longTextBytes) this.#send()
-      }
-    })
-  }
-
   /** Give the worker all that has come since the last time. */
   #handOver(): void {
-    if (this.#inline !== undefined) return
-    this.#drainRing()
-    this.#send()
-  }
-
-  #send(): void {
-    if (this.#text.length === 0 || this.#link === undefined) return
-    const records = this.#account.handOver()
-    this.#link.write(this.#text.take(), records)
-    this.#waitingBytes = this.#link.waitingBytes
+    if (this.#inline === undefined && this.#link !== undefined) this.#outbox.handOver()
   }
 
   #startWorker(): void {
@@ -277,42 +229,46 @@ export class HandOff implements RecordPort {
 
   /** The worker is gone. What it had taken and not delivered is lost and counted; what it had not taken goes on. */
   #replace(reason: string): void {
-    if (this.#workers === maxWorkers) this.#goInline(reason)
+    const gone = this.#link!
+    if (this.#workers === maxWorkers || !this.#startsAgain()) this.#goInline(reason)
     else {
-      const untaken = this.#leaveWorker(reason, 'starting it again')
-      this.#startWorker()
-      const unsent = this.#text.take().toString()
-      this.#text.append([this.#frames.allStyles(), ...untaken.map((line) => line + lineEnd), unsent].join(''))
-      for (const line of untaken) this.#account.took(this.#account.laneOf(isValue(line) ? 'values' : 'logs'))
-      this.#handOver()
+      const untaken = this.#leave(gone, { reason, next: 'starting it again' })
+      this.#outbox.handOverAfter(untaken, (line) => this.#account.laneOf(isValue(line) ? 'values' : 'logs'))
     }
     this.#drains.askAgain()
   }
 
+  /** Whether there is a new worker: its file may be gone by now. */
+  #startsAgain(): boolean {
+    try {
+      this.#startWorker()
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /** Delivery goes on in this thread. */
   #goInline(reason: string): Engine {
-    const untaken = this.#leaveWorker(reason, 'delivery goes on in the application’s thread')
+    const untaken = this.#leave(this.#link!, { reason, next: 'delivery goes on in the application’s thread' })
     this.#link = undefined
     const engine = new Engine(this.options)
     this.#inline = engine
-    for (const line of [...untaken, ...this.#text.take().toString().split(lineEnd)]) {
-      if (isRecord(line)) deliverLine(engine, line, this.#frames.styles)
-    }
-    this.#ring.drain((eventId, milliseconds) => engine.value(eventId, milliseconds))
+    const { styles } = this.#outbox.frames
+    for (const line of [...untaken, ...this.#outbox.takeLines()]) if (isRecord(line)) deliverLine(engine, line, styles)
+    this.#outbox.takeValues((eventId, milliseconds) => engine.value(eventId, milliseconds))
     return engine
   }
 
   /** The answer is what the worker has not taken. */
-  #leaveWorker(reason: string, next: string): string[] {
-    const { book } = this.#link!
-    const untaken = this.#link!.untaken()
-    const { queued, inFlight } = book.read()
+  #leave(link: WorkerLink, { reason, next }: { reason: string; next: string }): string[] {
+    const untaken = link.untaken()
+    const { queued, inFlight } = link.book.read()
     const lost = queued + inFlight
     const words = lost === 0 ? '' : `; ${lost} record${lost === 1 ? '' : 's'} that it had taken may be lost`
     printLine(`the delivery worker has failed (${reason})${words}; ${next}`)
     this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason + words))
-    this.#account.workerDied(book)
-    this.#waitingBytes = 0
+    this.#account.workerDied(link.book)
     return untaken
   }
 

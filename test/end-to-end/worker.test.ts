@@ -246,4 +246,19 @@ describe('where the worker cannot be started', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('in the application’s thread') })
     expect(await receiver.values()).toHaveLength(101)
   })
+
+  it('nor started again, for its file is gone by now, delivery goes on in the application’s thread', async () => {
+    const folder = copyWith(() => {})
+    const { stdout, stderr, code } = await runProgram(join(folder, 'test/fixtures/worker-dies.js'), {
+      ...receiver.variables,
+      DEATHS: '1',
+      REMOVE: join(folder, 'dist/worker/delivery-worker.js'),
+    })
+    rmSync(folder, { recursive: true })
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^sluice: [^\n]+ application’s thread\n$/),
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ workers: 1, ledger: { accepted: 201, delivered: 201 } })
+  })
 })

@@ -1,0 +1,24 @@
+import pino from 'pino'
+import { describe, expect, it } from 'vitest'
+import { baseOf } from '../../src/loggers/pino-base.js'
+import { sharedStyle } from '../../src/loggers/pino-style.js'
+
+describe('the style of loggers', () => {
+  it('is one for all that are configured alike', () => {
+    expect(sharedStyle({ messageKey: 'm' })).toBe(sharedStyle({ messageKey: 'm' }))
+    expect(sharedStyle({ messageKey: 'm' })).not.toBe(sharedStyle({ messageKey: 'n' }))
+  })
+
+  it('knows of the base what pino writes first, and not what an application adds for each request', () => {
+    expect(baseOf(pino({ base: { pid: 1, hostname: 'h', name: 'n', request: 'r-1' } }))).toEqual({
+      pid: 1,
+      hostname: 'h',
+      name: 'n',
+    })
+  })
+
+  it('does without the base when there are ever more of them', () => {
+    const styles = new Set(Array.from({ length: 10_000 }, (_, name) => sharedStyle({ base: { name } })))
+    expect(styles.size).toBeLessThan(100)
+  })
+})

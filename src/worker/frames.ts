@@ -77,27 +77,16 @@ export function readFrame(line: string): Frame {
     if (kind === 'v') return { type: 'value', eventId: first, milliseconds: second }
     return { type: 'drain', mode: kind === 'f' ? 'flush' : 'close', request: first, timeoutMs: second }
   }
-  if (kind === 'w') {
-    const afterTime = line.indexOf(',')
-    const afterLevel = line.indexOf(',', afterTime + 1)
-    return {
-      type: 'winston',
-      severity: Number(line[1]) as Severity,
-      arrivedAt: Number(line.slice(2, afterTime)),
-      level: decodeURIComponent(line.slice(afterTime + 1, afterLevel)),
-      line: line.slice(afterLevel + 1),
-    }
-  }
-  if (kind === 'p') {
-    const afterStyle = line.indexOf(',')
-    const afterTime = line.indexOf(',', afterStyle + 1)
-    return {
-      type: 'pino',
-      severity: Number(line[1]) as Severity,
-      style: Number(line.slice(2, afterStyle)),
-      arrivedAt: Number(line.slice(afterStyle + 1, afterTime)),
-      line: line.slice(afterTime + 1),
-    }
+  if (kind === 'w' || kind === 'p') {
+    const afterFirst = line.indexOf(',')
+    const afterSecond = line.indexOf(',', afterFirst + 1)
+    const severity = Number(line[1]) as Severity
+    const first = Number(line.slice(2, afterFirst))
+    const second = line.slice(afterFirst + 1, afterSecond)
+    const rest = line.slice(afterSecond + 1)
+    return kind === 'w'
+      ? { type: 'winston', severity, arrivedAt: first, level: decodeURIComponent(second), line: rest }
+      : { type: 'pino', severity, style: first, arrivedAt: Number(second), line: rest }
   }
   if (kind === 's') {
     const comma = line.indexOf(',')

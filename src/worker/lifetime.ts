@@ -76,6 +76,8 @@ async function drainBeforeSignal(): Promise<void> {
   const timeoutMs = engines.shutdownTimeoutMs ?? defaultTimeoutMs
   const { queued, inFlight } = await engines.drain('flush', timeoutMs)
   tellUndelivered(queued + inFlight)
+  // There is no event of the exit after a signal that ends the process.
+  for (const ledger of engines.debugLedgers()) printLine(ledgerLine(ledger))
 }
 
 /** What the application's own listeners of `exit` log is delivered, too: ours comes after them, whenever they were added. */

@@ -18,6 +18,7 @@ type LocalEngine = Pick<
 interface RemoteEngine extends Figures {
   readonly threadId: number
   readonly shutdownTimeoutMs: number
+  readonly debug: boolean
 }
 
 type DrainMode = 'flush' | 'close'
@@ -33,6 +34,7 @@ type Message =
       readonly memory: SharedArrayBuffer
       readonly shutdownTimeoutMs: number
       readonly handleSignals: boolean
+      readonly debug: boolean
     }
   | {
       readonly type: 'drain'
@@ -100,6 +102,14 @@ export class ProcessEngines {
     const local = [...this.#local.values()].map(({ options }) => options.shutdownTimeoutMs)
     const remote = [...this.#remote.values()].map(({ shutdownTimeoutMs }) => shutdownTimeoutMs)
     return local.length + remote.length === 0 ? undefined : Math.max(...local, ...remote)
+  }
+
+  /** The ledgers, now, of engines that are to show theirs at the end. */
+  debugLedgers(): Ledger[] {
+    this.#catchUp()
+    const local = [...this.#local.values()].filter(({ options }) => options.debug)
+    const remote = [...this.#remote.values()].filter(({ debug }) => debug)
+    return [...local, ...remote].map((engine) => engine.stats())
   }
 
   /** The ledger of the whole process, now. */
@@ -186,8 +196,8 @@ export class ProcessEngines {
     return false
   }
 
-  #announce({ id, lanes, memory, options: { shutdownTimeoutMs, handleSignals } }: LocalEngine): void {
-    this.#post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals })
+  #announce({ id, lanes, memory, options: { shutdownTimeoutMs, handleSignals, debug } }: LocalEngine): void {
+    this.#post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals, debug })
   }
 
   #post(message: Message): void {
@@ -212,9 +222,9 @@ export class ProcessEngines {
       case 'engine': {
         if (this.#remote.has(message.id)) return
         const book = new LedgerBook(message.lanes, message.memory)
-        const { threadId, shutdownTimeoutMs, handleSignals } = message
+        const { threadId, shutdownTimeoutMs, handleSignals, debug } = message
         if (!handleSignals) this.#leaveSignals()
-        this.#remote.set(message.id, { threadId, shutdownTimeoutMs, stats: () => book.read() })
+        this.#remote.set(message.id, { threadId, shutdownTimeoutMs, debug, stats: () => book.read() })
         return
       }
       case 'drain': {

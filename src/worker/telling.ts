@@ -43,8 +43,9 @@ export function printLine(text: string): void {
 
 /** The ledger in one line. */
 export function ledgerLine(ledger: Ledger): string {
-  const { accepted, delivered, rejected, spooled, queued, inFlight } = ledger
-  const counts = { accepted, delivered, rejected, dropped: droppedTotal(ledger), spooled, queued, inFlight }
+  const { accepted, delivered, rejected, spooled, queued, inFlight, ambiguousRetries } = ledger
+  const balance = { accepted, delivered, rejected, dropped: droppedTotal(ledger), spooled, queued, inFlight }
+  const counts = { ...balance, ambiguous: ambiguousRetries }
   const words = Object.entries(counts).map(([name, count]) => `${name}=${count}`)
   return `ledger ${words.join(' ')}`
 }

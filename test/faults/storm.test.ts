@@ -1,5 +1,6 @@
 import { createSluice, type Sluice } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
+import { seeded } from '../support/seeded.js'
 import { delivered, type Fault, FaultServer } from './fault-server.js'
 
 let server: FaultServer
@@ -31,17 +32,6 @@ const faults: readonly Fault[] = [
   { type: 'close', announced: true },
   { type: 'close', announced: false },
 ]
-
-/** A small generator with a seed (mulberry32 by T. Ettinger), so that a storm can come again. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 async function weather(script: (random: () => number) => Fault, seed: number) {
   const random = seeded(seed)

@@ -1,22 +1,16 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { dataFolder } from './data-folder.js'
 import { cli, killAll, ready, start } from './processes.js'
+import { connected } from './sockets.js'
 import { caller, log } from './support.js'
 
-let data: string
-beforeEach(async () => {
-  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
-})
-afterEach(async () => {
-  killAll()
-  await rm(data, { recursive: true })
-})
+const data = dataFolder()
+afterEach(killAll)
 
 async function failure(...args: string[]): Promise<string> {
   const { child, exit } = start(...args)
@@ -36,20 +30,20 @@ describe('sluice-receiver --json', () => {
   })
 
   it('shows the key at the first start only, keeps its hash, and mints another when asked', async () => {
-    const first = await ready('--data', data)
+    const first = await ready('--data', data.path)
     expect(first.apiKey).toMatch(/^\S{30,}$/)
     await caller(first)('POST', '/logs/demo', log)
     first.child.kill('SIGTERM')
     await first.exit
-    expect(readFileSync(join(data, 'receiver.sqlite')).includes(first.apiKey!)).toBe(false)
+    expect(readFileSync(data.file('receiver.sqlite')).includes(first.apiKey!)).toBe(false)
 
-    const second = await ready('--data', data)
+    const second = await ready('--data', data.path)
     expect(second.apiKey).toBeNull()
     expect((await caller({ ...first, url: second.url })('GET', '/api/logs/demo')).body.total).toBe(1)
     second.child.kill('SIGTERM')
     await second.exit
 
-    const third = await ready('--data', data, '--new-key')
+    const third = await ready('--data', data.path, '--new-key')
     expect(third.apiKey).not.toBe(first.apiKey)
     for (const apiKey of [first.apiKey, third.apiKey]) {
       expect((await caller({ url: third.url, apiKey })('GET', '/api/logs/demo')).status).toBe(200)
@@ -58,9 +52,8 @@ describe('sluice-receiver --json', () => {
 
   it('stops within seconds while a client holds half a request', async () => {
     const { child, exit, url } = await ready('--data', ':memory:')
-    const client = connect(Number(new URL(url).port), '127.0.0.1')
+    const client = await connected(url)
     client.on('error', () => {})
-    await once(client, 'connect')
     await new Promise<void>((resolve) => client.write('POST /logs/demo HTTP/1.1\r\nhost: x\r\n', () => resolve()))
     child.kill('SIGTERM')
     expect(await exit).toEqual([0, null])

@@ -1,22 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Database } from '../dist/storage/sqlite/open-sqlite.js'
+import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
 import { article, caller, log, value } from './support.js'
 
 const kills = process.env.FULL === undefined ? 4 : 60
 const lanes = 24
 
-let data: string
-beforeEach(async () => {
-  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
-})
-afterEach(async () => {
-  killAll()
-  await rm(data, { recursive: true })
-})
+const data = dataFolder()
+afterEach(killAll)
 
 interface Sent {
   readonly key: string
@@ -33,8 +25,7 @@ function message(lane: number, number: number): Sent {
 }
 
 /** What the database holds by its file alone, and what SQLite says of its state. */
-function inspect() {
-  const database = openSqlite(join(data, 'receiver.sqlite'))
+function inspect(database: Database) {
   const all = (sql: string) => database.prepare(sql).all() as Record<string, string>[]
   const integrity = all('PRAGMA integrity_check')
   const keys = [
@@ -43,7 +34,6 @@ function inspect() {
     ...all(`SELECT fields ->> '$.title' AS key FROM entries`),
   ].map(({ key }) => key!)
   const [counted] = all('SELECT (SELECT sum(records) FROM series) AS series, (SELECT count(*) FROM records) AS records')
-  database.close()
   return { integrity, keys, counted: counted! }
 }
 
@@ -55,7 +45,7 @@ describe('a receiver that is killed under load', () => {
       const next = new Array<number>(lanes).fill(0)
       let apiKey: string | null = null
       for (let round = 0; round < kills; round++) {
-        const { child, exit, ...receiver } = await ready('--data', data)
+        const { child, exit, ...receiver } = await ready('--data', data.path)
         apiKey ??= receiver.apiKey
         const call = caller({ url: receiver.url, apiKey })
         if (round === 0) await call('POST', '/api/projects/demo/content-types', article)
@@ -76,7 +66,7 @@ describe('a receiver that is killed under load', () => {
         }
         expect(await exit).toEqual([null, 'SIGKILL'])
 
-        const { integrity, keys, counted } = inspect()
+        const { integrity, keys, counted } = data.inDatabase(inspect)
         expect(integrity).toEqual([{ integrity_check: 'ok' }])
         const stored = new Set(keys)
         expect([...acknowledged].filter((key) => !stored.has(key))).toEqual([])

@@ -1,26 +1,9 @@
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { describe, expect, it } from 'vitest'
+import { dataFolder } from './data-folder.js'
+import { exchange } from './sockets.js'
 import { article, caller, log, refusal, startReceiverForTest, value } from './support.js'
 
-let data: string
-beforeEach(async () => {
-  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
-})
-afterEach(() => rm(data, { recursive: true }))
-
-/** Everything that the receiver says to these bytes until it ends the connection. */
-async function exchange(url: string, bytes: string): Promise<string> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  await once(socket, 'connect')
-  socket.write(bytes)
-  return text(socket)
-}
+const data = dataFolder()
 
 describe('an idempotency key', () => {
   const key = { 'idempotency-key': 'k' }
@@ -41,18 +24,15 @@ describe('an idempotency key', () => {
   }
 
   it('is remembered over a restart, and for 24 hours', async () => {
-    const first = await startReceiverForTest({ data })
+    const first = await startReceiverForTest({ data: data.path })
     await first.call('POST', '/api/projects/demo/content-types', article)
     await sendAll(first.call)
     await first.close()
 
-    const second = await startReceiverForTest({ data })
+    const second = await startReceiverForTest({ data: data.path })
     const call = caller({ url: second.url, apiKey: first.apiKey })
-    const age = (ms: number) => {
-      const database = openSqlite(join(data, 'receiver.sqlite'))
-      database.prepare('UPDATE attempts SET at = at - ?').run(ms)
-      database.close()
-    }
+    const age = (ms: number) =>
+      data.inDatabase((database) => database.prepare('UPDATE attempts SET at = at - ?').run(ms))
     await sendAll(call)
     expect(await totals(call)).toEqual([1, 1, 1])
     age(23 * 60 * 60 * 1000)
@@ -66,21 +46,20 @@ describe('an idempotency key', () => {
   })
 
   it('is forgotten afterwards: what is kept does not grow with the years', async () => {
-    const receiver = await startReceiverForTest({ data })
-    const database = openSqlite(join(data, 'receiver.sqlite'))
-    const kept = () => (database.prepare('SELECT count(*) AS kept FROM attempts').get() as { kept: number }).kept
+    const receiver = await startReceiverForTest({ data: data.path })
+    const kept = () =>
+      data.inDatabase((database) => database.prepare('SELECT count(*) AS kept FROM attempts').get() as { kept: number })
     const send = (day: number, number: number) =>
       receiver.call('POST', '/logs/demo', log, { 'idempotency-key': `${day}-${number}` })
     for (let day = 0; day < 3; day++) {
       for (let number = 0; number < 20; number++) await send(day, number)
-      expect(kept()).toBe(20)
-      database.exec('UPDATE attempts SET at = at - 86400001')
+      expect(kept()).toEqual({ kept: 20 })
+      data.inDatabase((database) => database.exec('UPDATE attempts SET at = at - 86400001'))
     }
     // Keys of the first day are taken again, and go to the end of the queue.
     for (let number = 0; number < 20; number++) await send(2, number)
-    expect(kept()).toBe(20)
+    expect(kept()).toEqual({ kept: 20 })
     expect((await receiver.call('GET', '/api/logs/demo')).body.total).toBe(80)
-    database.close()
     await receiver.close()
   })
 

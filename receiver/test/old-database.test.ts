@@ -1,8 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Database, openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { describe, expect, it } from 'vitest'
+import { dataFolder } from './data-folder.js'
 import { article, log, startReceiverForTest, value } from './support.js'
 
 /** The tables as they were before versions were counted. */
@@ -22,17 +19,7 @@ const oldTables = `
 `
 const day = 24 * 60 * 60 * 1000
 
-let data: string
-beforeEach(async () => {
-  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
-})
-afterEach(() => rm(data, { recursive: true }))
-
-function change(work: (database: Database) => void) {
-  const database = openSqlite(join(data, 'receiver.sqlite'))
-  work(database)
-  database.close()
-}
+const data = dataFolder()
 
 describe('a database of the version before content', () => {
   it('is opened with all its records, their ids, counts and idempotency keys', async () => {
@@ -53,7 +40,7 @@ describe('a database of the version before content', () => {
       { kind: 'values', record: { ...value, eventId: 1.5 }, at: now, key: null },
       { kind: 'logs', record: { ...log, timeStamp: 1_600_000_000, message: 'three words' }, at: now, key: null },
     ]
-    change((database) => {
+    data.inDatabase((database) => {
       database.exec(oldTables)
       const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
       for (const [index, { kind, record, at, key }] of records.entries()) {
@@ -62,7 +49,7 @@ describe('a database of the version before content', () => {
       }
     })
 
-    const receiver = await startReceiverForTest({ data })
+    const receiver = await startReceiverForTest({ data: data.path })
     const read = async (query: string) => (await receiver.call('GET', `/api/${query}`)).body
     const ids = async (query: string) => {
       const { total, list } = await read(query)
@@ -84,7 +71,7 @@ describe('a database of the version before content', () => {
     expect(await ids('logs/demo?eventId=7&env=qa')).toEqual({ total: 2, ids: [15, 11] })
     expect((await receiver.call('POST', '/api/projects/demo/content-types', article)).status).toBe(201)
     await receiver.close()
-    change((database) => {
+    data.inDatabase((database) => {
       expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
       expect(database.prepare('SELECT count(*) AS n FROM series').get()).toEqual({ n: 4 })
     })
@@ -93,8 +80,10 @@ describe('a database of the version before content', () => {
 
 describe('a database of a later version', () => {
   it('is refused, and left as it is', async () => {
-    change((database) => database.exec('PRAGMA user_version = 1000'))
-    await expect(startReceiverForTest({ data })).rejects.toThrow(/cannot use the data folder .*a newer version/)
-    change((database) => expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 }))
+    data.inDatabase((database) => database.exec('PRAGMA user_version = 1000'))
+    await expect(startReceiverForTest({ data: data.path })).rejects.toThrow(
+      /cannot use the data folder .*a newer version/,
+    )
+    data.inDatabase((database) => expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 }))
   })
 })

@@ -25,7 +25,14 @@ export async function ready(...args: string[]) {
 }
 
 /** End whatever is still running. */
-export function killAll(): void {
-  for (const child of running) child.kill('SIGKILL')
+export async function killAll(): Promise<void> {
+  await Promise.all([...running].map(end))
   running.clear()
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
 }

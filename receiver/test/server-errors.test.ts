@@ -1,26 +1,23 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { dataFolder } from './data-folder.js'
 import { log, refusal, startReceiverForTest } from './support.js'
 
-let data: string
+const data = dataFolder()
 let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
 beforeEach(async () => {
-  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
-  receiver = await startReceiverForTest({ data })
-  // A database without its table is a fault that no request can be blamed for.
-  const saboteur = openSqlite(join(data, 'receiver.sqlite'))
-  saboteur.exec('DROP TABLE records')
-  saboteur.close()
+  receiver = await startReceiverForTest({ data: data.path })
+  sabotage('records')
 })
 afterEach(async () => {
   delete process.env.NODE_ENV
   await receiver.close()
-  await rm(data, { recursive: true })
 })
+
+/** A database without its table is a fault that no request can be blamed for. */
+function sabotage(table: string): void {
+  data.inDatabase((database) => database.exec(`DROP TABLE ${table}`))
+}
 
 describe('an unexpected error', () => {
   it('is 500 with a correlation id and, outside production, the stack', async () => {
@@ -38,9 +35,7 @@ describe('an unexpected error', () => {
   })
 
   it('of a content operation is an ApiResponse', async () => {
-    const saboteur = openSqlite(join(data, 'receiver.sqlite'))
-    saboteur.exec('DROP TABLE content_types')
-    saboteur.close()
+    sabotage('content_types')
     const { status, body, headers } = await receiver.call('GET', '/ng-cms/content-types/demo')
     const correlationId = headers.get('x-correlation-id')
     const message = expect.stringContaining('content_types')
@@ -60,9 +55,7 @@ describe('an unexpected error', () => {
 
 describe('GET /api/health', () => {
   it('is 503 when the store cannot be used', async () => {
-    const saboteur = openSqlite(join(data, 'receiver.sqlite'))
-    saboteur.exec('DROP TABLE keys')
-    saboteur.close()
+    sabotage('keys')
     expect(await receiver.call('GET', '/api/health')).toMatchObject({ status: 503, body: refusal('no such table') })
   })
 })

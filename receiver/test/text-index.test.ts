@@ -1,20 +1,15 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rm } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { dataFolder } from './data-folder.js'
 import { caller, log, startReceiverForTest } from './support.js'
 
-let data: string
-beforeEach(async () => {
-  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
-})
-afterEach(() => rm(data, { recursive: true }))
+const data = dataFolder()
 
-const texts = () => join(data, 'receiver-texts.sqlite')
+const texts = () => data.file('receiver-texts.sqlite')
 
 /** Start over the data, store these messages, and count those with the word. */
 async function session(messages: readonly string[], { word, apiKey }: { word: string; apiKey?: string | null }) {
-  const receiver = await startReceiverForTest({ data })
+  const receiver = await startReceiverForTest({ data: data.path })
   const key = apiKey ?? receiver.apiKey
   const call = caller({ url: receiver.url, apiKey: key })
   for (const message of messages) expect((await call('POST', '/logs/demo', { ...log, message })).status).toBe(201)
@@ -39,16 +34,12 @@ describe('the text index in a file', () => {
 
   it('is made again where it belongs to other records', async () => {
     await session(['a word', 'a word', 'a word'], { word: 'word' })
-    const others = await mkdtemp(join(tmpdir(), 'receiver-test-'))
-    await copyFile(texts(), join(others, 'texts'))
-    await rm(data, { recursive: true })
-    data = others
-    await copyFile(join(others, 'texts'), texts())
+    await rm(data.file('receiver.sqlite'))
     expect((await session(['one', 'two', 'three', 'a word'], { word: 'word' })).total).toBe(1)
   })
 
   it('answers many questions while records come in', async () => {
-    const receiver = await startReceiverForTest({ data })
+    const receiver = await startReceiverForTest({ data: data.path })
     await Promise.all(
       Array.from({ length: 60 }, async (_, number) => {
         await receiver.call('POST', '/logs/demo', { ...log, message: `number n${number}` })

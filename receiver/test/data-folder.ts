@@ -1,0 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
+import { type Database, openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+
+/** A folder of each test's own for the data of its receivers, gone afterwards. */
+export function dataFolder() {
+  let path = ''
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'receiver-test-'))
+  })
+  afterEach(() => rm(path, { recursive: true }))
+  return {
+    get path() {
+      return path
+    },
+    file: (name: string) => join(path, name),
+    /** Look at the database, or change it, beside the receiver. */
+    inDatabase<Result>(work: (database: Database) => Result): Result {
+      const database = openSqlite(join(path, 'receiver.sqlite'))
+      try {
+        return work(database)
+      } finally {
+        database.close()
+      }
+    },
+  }
+}

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { buildApp } from './http/app.js'
+import { Connections } from './http/connections.js'
 import { Keys } from './keys.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
@@ -72,7 +73,8 @@ export async function startReceiver({
   const first = keys.size === 0
   await storage.projects.add(firstProject)
 
-  const app = buildApp({ storage, keys, tls, requestTimeoutMs })
+  const connections = new Connections()
+  const app = buildApp({ storage, keys, tls, requestTimeoutMs, connections })
   try {
     await app.listen({ port, host })
   } catch (error) {
@@ -84,10 +86,11 @@ export async function startReceiver({
   const address = app.server.address() as AddressInfo
   let closing: Promise<void> | undefined
   const stop = async () => {
+    connections.stop()
     // A client that has sent half a request must not hold the end.
-    const timer = setTimeout(() => app.server.closeAllConnections(), stopPatienceMs)
+    const timer = setInterval(() => connections.drop(), stopPatienceMs)
     await app.close()
-    clearTimeout(timer)
+    clearInterval(timer)
     await storage.close()
   }
   return {
@@ -101,7 +104,7 @@ export async function startReceiver({
   }
 }
 
-/** How long a stop waits for requests that are under way. */
+/** How long a stop waits for requests that are arriving. What has arrived is answered, however long it takes. */
 const stopPatienceMs = 2000
 
 /** The address as a URL can use it; one that means all addresses is reached over loopback. */

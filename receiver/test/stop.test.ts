@@ -1,26 +1,16 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
-import { caller, log } from './support.js'
+import { connected, requestBytes, statuses } from './sockets.js'
+import { caller, log, startReceiverForTest } from './support.js'
 
-let data: string
-beforeEach(async () => {
-  data = await mkdtemp(join(tmpdir(), 'receiver-test-'))
-})
-afterEach(async () => {
-  killAll()
-  await rm(data, { recursive: true })
-})
+const data = dataFolder()
+afterEach(killAll)
 
-async function connected(url: string): Promise<Socket> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  await once(socket, 'connect')
-  return socket
-}
+const body = JSON.stringify(log)
 
 /** Resolves when nobody listens any more. */
 async function deaf(url: string): Promise<void> {
@@ -33,52 +23,89 @@ async function deaf(url: string): Promise<void> {
   }
 }
 
+function stored() {
+  return data.inDatabase((database) => database.prepare('SELECT count(*) AS records FROM records').get())
+}
+
+/** A connection on which the receiver waits for the body of a request. */
+async function asked({ url, apiKey }: { readonly url: string; readonly apiKey: string | null }) {
+  const socket = await connected(url)
+  const bytes = requestBytes({ apiKey, body, headers: { expect: '100-continue' } })
+  socket.write(bytes.slice(0, -body.length))
+  const [taken] = await once(socket, 'data')
+  expect(statuses(String(taken))).toEqual([100])
+  return socket
+}
+
 describe('a graceful stop', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'on %s answers the requests that it took, commits them and ends',
     async (signal) => {
-      const first = await ready('--data', data)
-      const body = JSON.stringify(log)
-      const requests = await Promise.all(
-        Array.from({ length: 5 }, async () => {
-          const socket = await connected(first.url)
-          const head = `POST /logs/demo HTTP/1.1\r\nhost: x\r\nx-api-key: ${first.apiKey}\r\ncontent-type: application/json\r\n`
-          socket.write(`${head}content-length: ${body.length}\r\nexpect: 100-continue\r\n\r\n`)
-          const [taken] = await once(socket, 'data')
-          expect(String(taken)).toMatch(/^HTTP\/1\.1 100 /)
-          return socket
-        }),
-      )
+      const first = await ready('--data', data.path)
+      const requests = await Promise.all(Array.from({ length: 5 }, () => asked(first)))
       first.child.kill(signal)
       await deaf(first.url)
       for (const socket of requests) {
-        const answer = once(socket, 'data')
         socket.write(body)
-        expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 201 /)
+        // Nothing more will be on this connection: both sides know, and nobody waits for a time-out.
+        expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 .*\r\nconnection: close\r\n/is)
       }
       expect(await first.exit).toEqual([0, null])
 
-      const second = await ready('--data', data)
+      const second = await ready('--data', data.path)
       const read = caller({ url: second.url, apiKey: first.apiKey })
       expect((await read('GET', '/api/logs/demo')).body.total).toBe(5)
     },
   )
 
+  it('answers a request whose head was arriving, and does nothing of what is pipelined behind it', async () => {
+    const first = await ready('--data', data.path)
+    const request = requestBytes({ apiKey: first.apiKey, body })
+    const socket = await connected(first.url)
+    socket.write(request + request.slice(0, 20))
+    const [answered] = await once(socket, 'data')
+    expect(statuses(String(answered))).toEqual([201])
+    first.child.kill('SIGTERM')
+    await deaf(first.url)
+    socket.write(request.slice(20) + request)
+    expect(statuses(await text(socket))).toEqual([201])
+    expect(await first.exit).toEqual([0, null])
+    expect(stored()).toEqual({ records: 2 })
+  })
+
+  it('waits for the disk longer than for clients that send half a request', async () => {
+    const receiver = await startReceiverForTest({ data: data.path })
+    const [complete, half] = [await asked(receiver), await asked(receiver)]
+    const other = openSqlite(data.file('receiver.sqlite'))
+    other.exec('BEGIN IMMEDIATE')
+    complete.write(body)
+    const answer = text(complete)
+    const closed = receiver.close()
+    await once(half, 'close')
+    other.exec('ROLLBACK')
+    other.close()
+    expect(statuses(await answer)).toEqual([201])
+    await closed
+    expect(stored()).toEqual({ records: 1 })
+  })
+
   it('acknowledges under load only what is there afterwards', async () => {
-    const first = await ready('--data', data)
+    const first = await ready('--data', data.path)
     const post = caller(first)
     const acknowledged: number[] = []
     const lanes = Array.from({ length: 16 }, async (_, lane) => {
       for (let number = lane; ; number += 16) {
         const { status } = await post('POST', '/logs/demo', { ...log, eventId: number })
-        if (status === 201) acknowledged.push(number)
-        if (acknowledged.length === 200) first.child.kill('SIGTERM')
+        if (status !== 201) throw new Error(`answered ${status}`)
+        if (acknowledged.push(number) === 200) first.child.kill('SIGTERM')
       }
     })
-    await Promise.allSettled(lanes)
+    for (const { reason } of (await Promise.allSettled(lanes)) as PromiseRejectedResult[]) {
+      expect(String(reason)).toContain('fetch failed')
+    }
     expect(await first.exit).toEqual([0, null])
 
-    const second = await ready('--data', data)
+    const second = await ready('--data', data.path)
     const { body } = await caller({ url: second.url, apiKey: first.apiKey })('GET', '/api/logs/demo?limit=1000')
     const stored = new Set(body.list.map(({ eventId }: { eventId: number }) => eventId))
     expect(acknowledged.length).toBeGreaterThanOrEqual(200)

@@ -2,6 +2,9 @@ import type { FieldDefinition } from '../schemas/content-types.js'
 import type { ValidationError } from '../schemas/envelopes.js'
 import { refusedMarkup } from './rich-text.js'
 
+/** So many kinds of refused markup are named; a text can have a hundred thousand. */
+const maxListed = 50
+
 /** Everything that is wrong with the fields of an entry: one element per failure. */
 export function checkFields(
   fields: Readonly<Record<string, unknown>>,
@@ -31,9 +34,14 @@ function check({ type, maxLength }: FieldDefinition, value: unknown): string[] {
   }
   if (type === 'richtext') {
     const refused = refusedMarkup(value)
-    if (refused.length > 0) complaints.push(`has markup that is not accepted: ${refused.join(', ')}`)
+    if (refused.length > 0) complaints.push(`has markup that is not accepted: ${listed(refused)}`)
   }
   return complaints
+}
+
+function listed(refused: readonly string[]): string {
+  const more = refused.length - maxListed
+  return refused.slice(0, maxListed).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
 /** In characters, not in UTF-16 units: an emoji is one. */

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Failure, GenericResult, Invalid, ValidationError } from '../schemas/envelopes.js'
+import { shownFailures } from './shown-failures.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,7 +19,8 @@ export function refuse(
 }
 
 /** The body of 400, and of the other answers that blame the request, in the envelope of its operation. */
-export function invalid(request: FastifyRequest, validationErrors: ValidationError[]): GenericResult | Invalid {
+export function invalid(request: FastifyRequest, failures: readonly ValidationError[]): GenericResult | Invalid {
+  const validationErrors = shownFailures(failures)
   if (request.routeOptions.config.envelope === 'generic') return { result: false, validationErrors, errors: [] }
   return { isValid: false, validationErrors }
 }

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorDetail } from '../schemas/envelopes.js'
+import type { ErrorDetail, ValidationError } from '../schemas/envelopes.js'
 import { invalid } from './envelope.js'
 import { type SchemaError, validationErrors } from './validation-errors.js'
 
@@ -7,11 +7,10 @@ import { type SchemaError, validationErrors } from './validation-errors.js'
 export function answerFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = error.statusCode ?? 500
   if (status < 500) {
-    const schemaErrors = error.validation as readonly SchemaError[] | undefined
-    const body = { name: 'body', attemptedValue: null, message: error.message }
-    return reply
-      .code(status)
-      .send(invalid(request, schemaErrors === undefined ? [body] : validationErrors(schemaErrors)))
+    // fastify would end the connection, and with it a client that is still sending; and what was pipelined behind this request
+    // would be done and not answered.
+    reply.removeHeader('connection')
+    return reply.code(status).send(invalid(request, complaints(error, request)))
   }
   const production = process.env.NODE_ENV === 'production'
   const detail: ErrorDetail = {
@@ -23,4 +22,23 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
   // Of a generic operation the document says both: `success` false, and details in `errors` beside `result`.
   const generic = request.routeOptions.config.envelope === 'generic' ? { result: false, validationErrors: [] } : {}
   return reply.code(500).send({ success: false, ...generic, errors: [detail] })
+}
+
+function complaints(error: FastifyError, { headers, url, routeOptions }: FastifyRequest): ValidationError[] {
+  if (error.validation !== undefined) return validationErrors(error.validation as readonly SchemaError[])
+  const ofBody = (message: string) => [{ name: 'body', attemptedValue: null, message: `body ${message}` }]
+  switch (error.code) {
+    case 'FST_ERR_BAD_URL':
+      return [{ name: 'path', attemptedValue: url, message: 'path has a % that does not stand for a byte of UTF-8' }]
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return ofBody(`must be application/json, ${wrongType(headers)}`)
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return ofBody(`must not have more than ${routeOptions.bodyLimit} bytes`)
+    default:
+      return ofBody(error.message)
+  }
+}
+
+function wrongType({ 'content-type': type }: FastifyRequest['headers']): string {
+  return type === undefined ? 'and has no content type' : `not ${type}`
 }

@@ -1,0 +1,39 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance } from 'fastify'
+
+/** A body that cannot be read. What it says follows "body". */
+export class BodyError extends Error {
+  readonly statusCode: 400 | 415
+
+  constructor(statusCode: BodyError['statusCode'], message: string) {
+    super(message)
+    this.name = 'BodyError'
+    this.statusCode = statusCode
+  }
+}
+
+/**
+ * Bodies are JSON in UTF-8, and nothing of it is mended: `__proto__` is a field like any other, and one that the schema does not
+ * list. A body of no bytes is none, whatever its content type says.
+ */
+export function readJsonBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    const { 'content-encoding': encoding = 'identity' } = request.headers
+    if (encoding !== 'identity') return done(new BodyError(415, `must not be encoded, as ${encoding} does`))
+    if (bytes.length === 0) return done(null, undefined)
+    if (!isUtf8(bytes)) return done(new BodyError(400, 'is not UTF-8'))
+    let body: unknown
+    try {
+      body = JSON.parse(textOf(bytes))
+    } catch (error) {
+      return done(new BodyError(400, `is not JSON: ${(error as Error).message}`))
+    }
+    done(null, body)
+  })
+}
+
+/** Without the mark of byte order, which some programs put before what they write. */
+function textOf(bytes: Buffer): string {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.toString('utf8', 3) : bytes.toString()
+}

@@ -112,7 +112,7 @@ describe('the fields of an entry', () => {
 describe('POST /ng-cms/content/{projectId}/{typeKey}/migrate', () => {
   const times = {
     createdAt: '2019-02-28T23:59:59Z',
-    updatedAt: '2020-02-29T00:00:00.123456Z',
+    updatedAt: '2020-02-29T00:00:00.123456789Z',
     publishedAt: '2021-01-01T00:00:00+00:00',
   }
 
@@ -150,11 +150,14 @@ describe('POST /ng-cms/content/{projectId}/{typeKey}/migrate', () => {
       name: 'Note',
       schema: [{ key: 'line', label: 'Line', type: 'text', required: true }],
     })
-    for (const typeKey of ['article', 'nothing']) {
-      const body = { fields: { line: 'x' }, contentTypeKey: 'note' }
-      expect((await receiver.call('POST', `/ng-cms/content/demo/${typeKey}/migrate`, body)).status).toBe(201)
+    const { body: note } = await receiver.call('GET', '/ng-cms/content-types/demo?from=2')
+    for (const contentTypeKey of ['note', note.list[0].id]) {
+      for (const typeKey of ['article', 'nothing']) {
+        const body = { fields: { line: 'x' }, contentTypeKey }
+        expect((await receiver.call('POST', `/ng-cms/content/demo/${typeKey}/migrate`, body)).status).toBe(201)
+      }
     }
-    expect((await receiver.call('GET', '/api/projects/demo/content/note')).body.total).toBe(2)
+    expect((await receiver.call('GET', '/api/projects/demo/content/note')).body.total).toBe(4)
     const wrong = await receiver.call('POST', `${path}/migrate`, { fields: { title: 'x' }, contentTypeKey: 'nothing' })
     expect(wrong).toMatchObject({ status: 404, body: refusal('nothing') })
   })
@@ -185,6 +188,21 @@ describe('POST /ng-cms/content/{projectId}/{typeKey}/migrate', () => {
   })
 
   it.each([
+    '2020-02-30T00:00:00Z',
+    '1900-02-29T00:00:00Z',
+    '2020-04-31T00:00:00Z',
+    '2016-12-31T23:59:60Z',
+    '2020-01-01T00:00:00-00:00',
+    '2020-01-01T00:00:00+0000',
+    '2020-01-01T00:00:00.0123456789Z',
+    '2020-01-01T00:00:00.Z',
+    '2020-01-01t00:00:00z',
+    '2020-01-01T00:00Z',
+    '20200101T000000Z',
+    '+012020-01-01T00:00:00Z',
+    '2020-W01-3T00:00:00Z',
+    '2020-01-01T00:00:00Z ',
+    '2020-01-01T00:00:00Z\u0000',
     '2021-02-29T00:00:00Z',
     '2020-13-01T00:00:00Z',
     '2020-01-01T24:00:00Z',
@@ -211,6 +229,34 @@ describe('an entry that is sent again', () => {
     expect(again.headers.get('idempotency-key')).toBe('k-1')
     expect((await send('k-2')).body.result).not.toBe(first.body.result)
     expect((await receiver.call('GET', shown)).body.total).toBe(2)
+  })
+})
+
+describe('an idempotency key of an entry', () => {
+  const key = { 'idempotency-key': 'k' }
+  const send = async (path: string, body: object = { fields: { title: 'x' } }) =>
+    (await receiver.call('POST', `/ng-cms/content/demo/${path}`, body, key)).body.result
+
+  it('belongs to its content type, however the request names it', async () => {
+    const migrated = await send('article/migrate')
+    expect(await send(`${typeId}/migrate`)).toBe(migrated)
+    expect(await send('nothing/migrate', { fields: { title: 'x' }, contentTypeKey: 'article' })).toBe(migrated)
+    expect(await send('article')).not.toBe(migrated)
+    expect((await receiver.call('GET', shown)).body.total).toBe(2)
+  })
+
+  it('says nothing of an entry of another type that had the same key', async () => {
+    const first = await send('article')
+    await receiver.call('DELETE', `/ng-cms/content-types/demo/${typeId}`)
+    expect((await receiver.call('POST', path, { fields: { title: 'x' } }, key)).status).toBe(404)
+    await receiver.call('POST', '/api/projects/demo/content-types', article)
+    expect(await send('article')).not.toBe(first)
+    expect((await receiver.call('GET', shown)).body.total).toBe(1)
+  })
+
+  it('answers for the entry that was made, whatever the body is by then', async () => {
+    const first = await send('article')
+    expect(await send('article', { fields: { colour: 'red' } })).toBe(first)
   })
 })
 

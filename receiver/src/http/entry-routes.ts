@@ -56,9 +56,7 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
     { reply, operation, reference }: { reply: FastifyReply; operation: string; reference: TypeReference },
   ): Promise<FastifyReply> {
     const key = idempotencyKey(request)
-    const scope = `${operation} ${reference.projectId} ${reference.key}`
-    const attempt = key === undefined ? undefined : { scope, key }
-    let id = attempt && (await content.findAttempt(attempt))
+    let id: string | undefined
     // More than once only when the type has changed after it was looked at.
     while (id === undefined) {
       const type = await content.findType(reference)
@@ -68,6 +66,10 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
           message: `project ${reference.projectId} has no content type ${reference.key}`,
         })
       }
+      // Of the type itself, however it was named: one with the same key that is made later is another.
+      const attempt = key === undefined ? undefined : { scope: `${operation} ${type.id}`, key }
+      id = attempt && (await content.findAttempt(attempt))
+      if (id !== undefined) break
       const { fields, createdAt, updatedAt, publishedAt } = request.body ?? {}
       const errors = [...validationErrorsOf(request), ...(isObject(fields) ? checkFields(fields, type.schema) : [])]
       if (errors.length > 0 || fields === undefined) return reply.code(400).send(invalid(request, errors))

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 
+const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+
 /**
- * A query is text; what its schema calls a number becomes one where it is written as one, before it is validated. Nothing else
- * is ever converted: in a body, "1" is not 1.
+ * A query is text; what its schema calls a number becomes one where it is written as JSON would write it, before it is validated.
+ * Nothing else is ever converted: in a body, "1" is not 1.
  */
 export async function readQueryNumbers({ query, routeOptions }: FastifyRequest): Promise<void> {
   const schema = routeOptions.schema?.querystring as { properties?: Record<string, { type?: string }> } | undefined
@@ -10,6 +12,8 @@ export async function readQueryNumbers({ query, routeOptions }: FastifyRequest):
   for (const [name, { type }] of Object.entries(schema?.properties ?? {})) {
     const value = written[name]
     if (type !== 'number' && type !== 'integer') continue
-    if (typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) written[name] = Number(value)
+    if (typeof value === 'string' && jsonNumber.test(value) && Number.isFinite(Number(value))) {
+      written[name] = Number(value)
+    }
   }
 }

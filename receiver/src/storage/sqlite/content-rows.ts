@@ -1,5 +1,6 @@
 import type { ContentType } from '../../schemas/content-types.js'
 import type { Entry } from '../../schemas/entries.js'
+import { fromSqlText } from './sql-text.js'
 
 /** The columns of `content_types` that are read. */
 export interface TypeRow {
@@ -35,9 +36,9 @@ export function contentTypeOf(row: TypeRow): ContentType {
   return {
     id: row.id,
     projectId: row.project,
-    name: row.name,
+    name: fromSqlText(row.name),
     key: row.key,
-    description: row.description,
+    description: fromSqlText(row.description),
     displayField: row.display_field,
     schema,
     schemaVersion: row.schema_version,

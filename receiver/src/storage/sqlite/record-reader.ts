@@ -1,5 +1,6 @@
 import type { RecordPage, RecordQuery, StoredRecord } from '../record-storage.js'
 import type { Database } from './open-sqlite.js'
+import { toSqlText } from './sql-text.js'
 import { TextIndex } from './text-index.js'
 
 /** Up to so many series each gives its newest records, to be merged; of more, the lane is read on until enough are found. */
@@ -55,7 +56,7 @@ export class RecordReader {
     )
     const rows = this.#all<{ id: number; records: number }>(
       `SELECT id, records FROM series WHERE ${['lane = ?', ...filters.map(([column]) => `${column} = ?`)].join(' AND ')}`,
-      [lane, ...filters.map(([, value]) => value)],
+      [lane, ...filters.map(([, value]) => (typeof value === 'string' ? toSqlText(value) : value))],
     )
     if (rows.length === 0) return undefined
     return {

@@ -2,6 +2,7 @@ import type { NewRecord } from '../record-storage.js'
 import type { Attempts } from './attempts.js'
 import type { Database, Statement } from './open-sqlite.js'
 import { recordTimeMs } from './record-time.js'
+import { toSqlText } from './sql-text.js'
 
 /** How many ids a span covers at most. */
 const spanLength = 10_000
@@ -90,7 +91,9 @@ export class RecordWriter {
     const name = JSON.stringify([level ?? null, eventId ?? null, appName, env ?? null])
     const known = this.#series.get(`${lane} ${name}`)
     if (known !== undefined) return known
-    this.#addSeries.run(lane, name, level ?? null, eventId ?? null, appName, env ?? null)
+    const texts = [level, appName, env].map((text) => (text === undefined ? null : toSqlText(text)))
+    const [levelText = null, appNameText = null, envText = null] = texts
+    this.#addSeries.run(lane, name, levelText, eventId ?? null, appNameText, envText)
     const { id } = this.#findSeries.get(lane, name) as { id: number }
     if (this.#series.size >= maxKnownSeries) this.#series.clear()
     this.#series.set(`${lane} ${name}`, id)

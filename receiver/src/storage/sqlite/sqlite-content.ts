@@ -7,6 +7,7 @@ import type { Attempt } from '../storage.js'
 import type { Attempts } from './attempts.js'
 import { contentTypeOf, type EntryRow, entryOf, type TypeRow } from './content-rows.js'
 import type { Database } from './open-sqlite.js'
+import { toSqlText } from './sql-text.js'
 import { inTransaction } from './transaction.js'
 
 /** Every change is a transaction of its own: content is written by people, not by the thousand a second. */
@@ -36,7 +37,8 @@ export class SqliteContent implements ContentStorage {
     const [row] = this.#all(
       `INSERT INTO content_types (id, project, key, name, description, display_field, schema, schema_version, is_active, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, 1, 1, ?, ?) ON CONFLICT DO NOTHING RETURNING *`,
-      ...[randomUUID(), projectId, key, name, description, displayField, JSON.stringify(schema), now, now],
+      ...[randomUUID(), projectId, key, toSqlText(name), toSqlText(description), displayField],
+      ...[JSON.stringify(schema), now, now],
     )
     return row === undefined ? undefined : contentTypeOf(row as TypeRow)
   }
@@ -52,7 +54,8 @@ export class SqliteContent implements ContentStorage {
     const [row] = this.#all(
       `UPDATE content_types SET name = ?, description = ?, display_field = ?, schema = ?, schema_version = schema_version + 1, updated_at = ?
        WHERE project = ? AND key = ? AND is_active = 1 RETURNING *`,
-      ...[name, description, displayField, JSON.stringify(schema), new Date().toISOString(), projectId, key],
+      ...[toSqlText(name), toSqlText(description), displayField, JSON.stringify(schema), new Date().toISOString()],
+      ...[projectId, toSqlText(key)],
     )
     return row === undefined ? undefined : contentTypeOf(row as TypeRow)
   }
@@ -106,15 +109,17 @@ export class SqliteContent implements ContentStorage {
   }
 
   async findEntry({ type, id }: { readonly type: ContentType; readonly id: string }): Promise<Entry | undefined> {
-    const row = this.#get('SELECT * FROM entries WHERE type = ? AND id = ?', type.id, id) as EntryRow | undefined
+    const row = this.#get('SELECT * FROM entries WHERE type = ? AND id = ?', type.id, toSqlText(id)) as
+      | EntryRow
+      | undefined
     return row === undefined ? undefined : entryOf(row, type)
   }
 
   #findType({ projectId, key, byId = true }: TypeReference): ContentType | undefined {
     const active = 'SELECT * FROM content_types WHERE project = ? AND is_active = 1'
     const row =
-      this.#get(`${active} AND key = ?`, projectId, key) ??
-      (byId ? this.#get(`${active} AND id = ?`, projectId, key) : undefined)
+      this.#get(`${active} AND key = ?`, projectId, toSqlText(key)) ??
+      (byId ? this.#get(`${active} AND id = ?`, projectId, toSqlText(key)) : undefined)
     return row === undefined ? undefined : contentTypeOf(row as TypeRow)
   }
 

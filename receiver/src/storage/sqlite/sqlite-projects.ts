@@ -1,6 +1,7 @@
 import type { Plan, Project } from '../../schemas/projects.js'
 import type { ProjectStorage } from '../project-storage.js'
 import type { Database, Statement } from './open-sqlite.js'
+import { toSqlText } from './sql-text.js'
 
 export class SqliteProjects implements ProjectStorage {
   readonly #find: Statement
@@ -14,17 +15,17 @@ export class SqliteProjects implements ProjectStorage {
   }
 
   async find(id: string): Promise<Project | undefined> {
-    const row = this.#find.get(id) as { allows_content: number } | undefined
+    const row = this.#find.get(toSqlText(id)) as { allows_content: number } | undefined
     return row === undefined ? undefined : { id, plan: { content: row.allows_content === 1 } }
   }
 
   async add(id: string): Promise<Project | undefined> {
-    const { changes } = this.#add.run(id, Date.now())
+    const { changes } = this.#add.run(toSqlText(id), Date.now())
     return Number(changes) === 0 ? undefined : { id, plan: { content: true } }
   }
 
   async changePlan(id: string, plan: Plan): Promise<Project | undefined> {
-    const { changes } = this.#changePlan.run(plan.content ? 1 : 0, id)
+    const { changes } = this.#changePlan.run(plan.content ? 1 : 0, toSqlText(id))
     return Number(changes) === 0 ? undefined : { id, plan }
   }
 }

@@ -103,6 +103,13 @@ describe('DELETE /ng-cms/content-types/{projectId}/{key}', () => {
     expect(second.id).not.toBe(first.id)
   })
 
+  it('takes what is both a key and an id for a key', async () => {
+    const { body: type } = await make()
+    const { body: other } = await make({ key: type.id })
+    expect((await receiver.call('DELETE', `${list}/${type.id}`)).body.result).toBe(other.id)
+    expect((await receiver.call('DELETE', `${list}/${type.id}`)).body.result).toBe(type.id)
+  })
+
   it('answers 404 to a key of no type, and to one of another project', async () => {
     const { body: type } = await make()
     await receiver.call('POST', '/api/projects', { id: 'other' })
@@ -148,6 +155,30 @@ describe('POST and PUT /api/projects/{projectId}/content-types', () => {
     expect((await receiver.call('POST', '/ng-cms/content/demo/article', { fields: { name: 'x' } })).status).toBe(201)
     expect((await receiver.call('POST', '/ng-cms/content/demo/article', { fields: { title: 'x' } })).status).toBe(400)
   })
+
+  it('takes the whole type with its key, too, and refuses another key', async () => {
+    await make()
+    const changed = await receiver.call('PUT', `${types}/article`, { ...article, name: 'Story' })
+    expect(changed).toMatchObject({ status: 200, body: { ...article, name: 'Story', schemaVersion: 2 } })
+    const renamed = await receiver.call('PUT', `${types}/article`, { ...article, key: 'story' })
+    expect(renamed).toMatchObject({
+      status: 400,
+      body: {
+        validationErrors: [{ name: 'key', attemptedValue: 'story', message: 'key cannot change: it is article' }],
+      },
+    })
+  })
+
+  it.each(['nul \u0000 end', '\u0000', 'lone \ud800', '\u0001', '\u0001"x"', '😀 ünï'])(
+    'keeps texts as they came, to the last character: %j',
+    async (text) => {
+      const type = { name: text, description: text }
+      expect((await make(type)).body).toMatchObject(type)
+      expect((await receiver.call('GET', list)).body.list).toMatchObject([type])
+      const changed = await receiver.call('PUT', `${types}/article`, { ...article, ...type })
+      expect(changed.body).toMatchObject(type)
+    },
+  )
 
   it('answers 400 with everything that is wrong with a type', async () => {
     const { status, body } = await make({

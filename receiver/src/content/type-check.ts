@@ -1,8 +1,20 @@
 import type { ContentTypeChangeBody } from '../schemas/content-types.js'
 import type { ValidationError } from '../schemas/envelopes.js'
 
-/** What the JSON schema cannot say of a content type: keys are different from one another, and `displayField` is one of them. */
-export function checkType({ schema, displayField }: ContentTypeChangeBody): ValidationError[] {
+/**
+ * What the JSON schema cannot say of a content type: keys are different from one another, `displayField` is one of them, and a
+ * change has the type's own key.
+ */
+export function checkType(type: ContentTypeChangeBody, ownKey: string | undefined): ValidationError[] {
+  return [...checkOwnKey(type, ownKey), ...checkFieldKeys(type)]
+}
+
+function checkOwnKey({ key }: ContentTypeChangeBody, ownKey: string | undefined): ValidationError[] {
+  if (key === undefined || ownKey === undefined || key === ownKey) return []
+  return [{ name: 'key', attemptedValue: key, message: `key cannot change: it is ${ownKey}` }]
+}
+
+function checkFieldKeys({ schema, displayField }: ContentTypeChangeBody): ValidationError[] {
   const keys = schema.map(({ key }) => key)
   const repeated = keys.flatMap((key, index) =>
     keys.indexOf(key) === index

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { checkType } from '../content/type-check.js'
 import {
   type ContentTypeChangeBody,
@@ -8,7 +8,7 @@ import {
   newContentTypeSchema,
 } from '../schemas/content-types.js'
 import { type Entry, entrySchema } from '../schemas/entries.js'
-import { pagedSchema } from '../schemas/envelopes.js'
+import { pagedSchema, type ValidationError } from '../schemas/envelopes.js'
 import { type Paging, pageOf, pagingSchema } from '../schemas/paging.js'
 import type { NewContentType } from '../storage/content-storage.js'
 import type { Storage } from '../storage/storage.js'
@@ -20,6 +20,12 @@ import { validationErrorsOf } from './validation-errors.js'
 interface TypeParams {
   readonly projectId: string
   readonly typeKey: string
+}
+
+interface TypeChange {
+  /** Of a new type, the path has no key. */
+  readonly Params: { readonly projectId: string; readonly key?: string }
+  readonly Body: ContentTypeChangeBody
 }
 
 /** Ours, not the API's: making and changing content types, and looking at entries. */
@@ -38,9 +44,8 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
     attachValidation: true,
     onRequest,
     handler: async (request, reply) => {
-      const schemaErrors = validationErrorsOf(request)
-      const errors = schemaErrors.length > 0 ? schemaErrors : checkType(request.body)
-      if (errors.length > 0) return reply.code(400).send(invalid(request, errors))
+      const failures = failuresOf(request)
+      if (failures.length > 0) return reply.code(400).send(invalid(request, failures))
       const { key } = request.body
       const type = await content.addType(complete(request.body, { ...request.params, key }))
       if (type !== undefined) return reply.code(201).send(type)
@@ -48,7 +53,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
     },
   })
 
-  app.put<{ Params: { projectId: string; key: string }; Body: ContentTypeChangeBody }>(`${types}/:key`, {
+  app.put<TypeChange & { Params: { key: string } }>(`${types}/:key`, {
     schema: {
       body: contentTypeChangeSchema,
       response: apiAnswers({ 200: contentTypeSchema, ...bodyAnswers }, [404]),
@@ -58,9 +63,8 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
     attachValidation: true,
     onRequest,
     handler: async (request, reply) => {
-      const schemaErrors = validationErrorsOf(request)
-      const errors = schemaErrors.length > 0 ? schemaErrors : checkType(request.body)
-      if (errors.length > 0) return reply.code(400).send(invalid(request, errors))
+      const failures = failuresOf(request)
+      if (failures.length > 0) return reply.code(400).send(invalid(request, failures))
       const type = await content.changeType(complete(request.body, request.params))
       return type ?? refuse(reply, { status: 404, message: `there is no content type ${request.params.key}` })
     },
@@ -90,6 +94,12 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
       return entry ?? refuse(reply, { status: 404, message: `there is no entry ${entryId} of content type ${typeKey}` })
     },
   })
+}
+
+/** The keys of a schema are compared when it is one. */
+function failuresOf(request: FastifyRequest<TypeChange>): ValidationError[] {
+  const failures = validationErrorsOf(request)
+  return failures.length > 0 ? failures : checkType(request.body, request.params.key)
 }
 
 function complete(

@@ -36,9 +36,15 @@ export const newContentTypeSchema = Type.Object(
 )
 export type NewContentTypeBody = Static<typeof newContentTypeSchema>
 
-/** Body of `PUT /api/projects/{projectId}/content-types/{key}`: all of it but the key, which stays. */
+/** Body of `PUT /api/projects/{projectId}/content-types/{key}`: the same; the key stays, and may be left out. */
 export const contentTypeChangeSchema = Type.Object(
-  { name, description: Type.Optional(description), displayField: Type.Optional(displayField), schema },
+  {
+    key: Type.Optional(Type.String({ description: 'The one of the path' })),
+    name,
+    description: Type.Optional(description),
+    displayField: Type.Optional(displayField),
+    schema,
+  },
   { additionalProperties: false, title: 'change of a content type' },
 )
 export type ContentTypeChangeBody = Static<typeof contentTypeChangeSchema>

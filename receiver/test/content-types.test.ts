@@ -9,6 +9,14 @@ afterEach(() => receiver.close())
 
 const list = '/ng-cms/content-types/demo'
 const types = '/api/projects/demo/content-types'
+const fields = (count: number, field = {}) =>
+  Array.from({ length: count }, (_, number) => ({
+    key: `f${number}`,
+    label: 'x',
+    type: 'text',
+    required: false,
+    ...field,
+  }))
 const make = async (type: Record<string, unknown> = {}) => receiver.call('POST', types, { ...article, ...type })
 
 describe('GET /ng-cms/content-types/{projectId}', () => {
@@ -204,6 +212,29 @@ describe('POST and PUT /api/projects/{projectId}/content-types', () => {
     expect(messages['schema.0.type']).toBe('schema.0.type must be "text" or "richtext"')
     expect(messages['schema.1.key']).toBe('schema.1.key is required')
     expect(messages.key).toMatch(/^key must be a name of at most 100 letters/)
+  })
+
+  it.each<[string, Record<string, unknown>, string | undefined]>([
+    ['a key of 100 characters', { key: `0.${'x'.repeat(98)}` }, undefined],
+    ['a key of 101', { key: 'x'.repeat(101) }, 'key'],
+    ['a key that begins with a dot', { key: '.x' }, 'key'],
+    ['the key of a field that begins with an underscore', { schema: fields(1, { key: '_x-0' }) }, undefined],
+    ['the key of a field with a dot', { schema: fields(1, { key: 'x.y' }) }, 'schema.0.key'],
+    ['the key of a field of 101 characters', { schema: fields(1, { key: 'x'.repeat(101) }) }, 'schema.0.key'],
+    ['no fields', { schema: [] }, 'schema'],
+    ['500 fields', { schema: fields(500) }, undefined],
+    ['501 fields', { schema: fields(501) }, 'schema'],
+    ['a name of 200 characters', { name: 'x'.repeat(200) }, undefined],
+    ['a name of 201', { name: 'x'.repeat(201) }, 'name'],
+    ['an empty name', { name: '' }, 'name'],
+    ['a label of 201', { schema: fields(1, { label: 'x'.repeat(201) }) }, 'schema.0.label'],
+    ['a description of 10,000', { description: 'x'.repeat(10_000) }, undefined],
+    ['a description of 10,001', { description: 'x'.repeat(10_001) }, 'description'],
+  ])('bounds what a type may be: %s', async (_what, type, refused) => {
+    const { status, body } = await make({ displayField: undefined, ...type })
+    expect([status, body.validationErrors?.map(({ name }: { name: string }) => name)]).toEqual(
+      refused === undefined ? [201, undefined] : [400, [refused]],
+    )
   })
 
   it('answers 400 where two fields share a key, and where displayField is none of them', async () => {

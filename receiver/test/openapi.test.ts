@@ -117,10 +117,14 @@ describe('GET /api/openapi.json', () => {
       [200, 'GET', '/api/logs/demo'],
       [200, 'GET', '/api/values/demo?since=2020-01-01T00:00:00Z'],
       [200, 'GET', '/api/health'],
+      [401, 'GET', '/api/health', undefined, { 'x-api-key': 'wrong' }],
+      [200, 'GET', '/api/openapi.json'],
+      [401, 'GET', '/api/openapi.json', undefined, { 'x-api-key': 'wrong' }],
     ]
     for (const [status, method, path, body, headers] of calls) {
       const answer = await receiver.call(method, path, body, headers)
       expect([method, path, answer.status]).toEqual([method, path, status])
+      expect(answer.headers.get('x-correlation-id')).toMatch(/^[\da-f-]{36}$/)
       const schema = operation(method, path).responses[status]?.content['application/json'].schema
       expect([method, path, status, schema]).not.toContain(undefined)
       const valid = ajv.validate(schema!, answer.body)

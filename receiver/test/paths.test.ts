@@ -59,6 +59,7 @@ describe('an id in a path', () => {
     ['/logs/%00', 404],
     ['/logs/', 404],
     ['/logs/%20demo', 404],
+    ['/logs/Demo', 404],
     ['/logs/demo%2Fmore', 404],
     ['/logs/%C3%BC', 404],
     ['/logs/__proto__', 404],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { apiAnswers } from './answers.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -49,7 +50,11 @@ export function describeRoutes(app: FastifyInstance): void {
 /** Ours, not the API's: the description of all of it. */
 export function openapiRoutes(app: FastifyInstance): void {
   app.get('/openapi.json', {
-    schema: { summary: 'This description', tags: ['Ours'] },
+    schema: {
+      response: apiAnswers({ 200: Type.Object({}, { additionalProperties: true }) }),
+      summary: 'This description',
+      tags: ['Ours'],
+    },
     handler: async () => app.swagger(),
   })
 }

@@ -1,0 +1,289 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ResponseReader } from '../../src/http/response-reader.js'
+
+/** What a connection brought: the answers, where the reading ended, and what the end of the connection added. */
+function read(chunks: readonly Buffer[]) {
+  const reader = new ResponseReader()
+  const answers: unknown[] = []
+  for (const chunk of chunks) {
+    reader.push(chunk)
+    for (let answer = reader.next(); answer !== undefined; answer = reader.next()) answers.push(answer)
+  }
+  const { over, failure } = reader
+  const atEnd = reader.end()
+  return { answers, over, failure, atEnd }
+}
+
+/** The same without the words: which of several faults is seen first may depend on the pieces, but not whether one is. */
+function outcome(chunks: readonly Buffer[]) {
+  const { failure, ...rest } = read(chunks)
+  return { ...rest, understood: failure === undefined }
+}
+
+const bytes = (text: string) => Buffer.from(text, 'latin1')
+const readText = (text: string) => read([bytes(text)])
+const body = '{"result":true}'
+const plain = `HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n${body}`
+const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+/** Answers that are understood: what of each is read. */
+const understood: Record<string, [text: string, answer: object]> = {
+  'a plain one': [plain, { status: 201, body, complete: true, version: '1.1', closes: false, last: false }],
+  'no reason, not even a space': ['HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n', { status: 200, body: '' }],
+  'no spaces, or many, around values': [
+    'HTTP/1.1 429 Too Many\r\nContent-Length:2\r\nRetry-After: \t 7 \t\r\nx:\r\n\r\n{}',
+    { status: 429, body: '{}', retryAfter: '7' },
+  ],
+  '204': ['HTTP/1.1 204 No Content\r\nserver: x\r\n\r\n', { status: 204, body: '', last: false }],
+  '204 that says its body is empty': ['HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n', { status: 204 }],
+  '304 with the length of what is not sent': [
+    'HTTP/1.1 304 X\r\ncontent-length: 50\r\n\r\n',
+    { status: 304, body: '' },
+  ],
+  chunks: [`${chunkedHead}8\r\n{"result\r\n7;a="b"\r\n":true}\r\n0\r\n\r\n`, { status: 200, body, complete: true }],
+  'chunks with trailers': [`${chunkedHead}00F\r\n${body}\r\n0\r\nx-sum: 1\r\nx: \r\n\r\n`, { body, complete: true }],
+  'no chunk at all': [`${chunkedHead}0\r\n\r\n`, { status: 200, body: '', complete: true }],
+  'interim answers before it': [
+    `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${plain}`,
+    { status: 201, body },
+  ],
+  'a body that is not ASCII': ['HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n"gr\xc3\xbc\xc3\x9f"', { body: '"grüß"' }],
+  'every header that matters': [
+    'HTTP/1.1 503 X\r\nretry-after: 3\r\nlocation: /y\r\nX-Correlation-Id: c\r\nidempotency-key: k-1\r\n' +
+      'keep-alive: timeout=72, max=3\r\ncontent-length: 0\r\n\r\n',
+    { status: 503, retryAfter: '3', location: '/y', correlationId: 'c', echoedKey: 'k-1', keepAliveMs: 72_000 },
+  ],
+  'HTTP/1.0 that keeps the connection': [
+    'HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\ncontent-length: 0\r\n\r\n',
+    { version: '1.0', last: false },
+  ],
+}
+
+/** Answers after which there can be none. */
+const final: Record<string, [text: string, answer: object]> = {
+  'Connection: close': [
+    `HTTP/1.1 201 X\r\nconnection: x, CLOSE\r\ncontent-length: 0\r\n\r\n`,
+    { closes: true, last: true },
+  ],
+  'HTTP/1.0': ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n', { version: '1.0', closes: false, last: true }],
+}
+
+/** What comes to its end with the connection. */
+const unfinished: Record<string, [text: string, answer: object]> = {
+  'a body without a length': ['HTTP/1.1 200 OK\r\n\r\nall of it', { status: 200, body: 'all of it', complete: true }],
+  'a body that breaks off': [
+    'HTTP/1.1 201 X\r\ncontent-length: 9\r\n\r\n{"re',
+    { status: 201, body: '', complete: false },
+  ],
+  'chunks that break off': [`${chunkedHead}8\r\n{"re`, { status: 200, body: '', complete: false }],
+}
+
+/** What is not understood, and the status that counts all the same where the head was whole. */
+const strange: Record<string, [text: string, reason: RegExp, status?: number]> = {
+  garbage: ['\x00\x01 this is not HTTP \r\n\r\n', /status line/],
+  'HTTP/2': ['HTTP/2 200\r\n\r\n', /status line/],
+  'HTTP/1.2': ['HTTP/1.2 200 OK\r\n\r\n', /status line/],
+  'a status of two digits': ['HTTP/1.1 20 OK\r\n\r\n', /status line/],
+  'a status of four digits': ['HTTP/1.1 2011 OK\r\n\r\n', /status line/],
+  'a status that HTTP does not have': ['HTTP/1.1 600 X\r\n\r\n', /status line/],
+  'another protocol (101)': ['HTTP/1.1 101 Switching\r\nupgrade: x\r\n\r\n', /101/],
+  'a folded header': ['HTTP/1.1 200 OK\r\nx: a\r\n b\r\ncontent-length: 0\r\n\r\n', /header line/],
+  'a space before the colon': ['HTTP/1.1 200 OK\r\ncontent-length : 0\r\n\r\n', /header line/],
+  'a header without a colon': ['HTTP/1.1 200 OK\r\nx\r\n\r\n', /header line/],
+  'a header without a name': ['HTTP/1.1 200 OK\r\n: x\r\n\r\n', /header line/],
+  'a bare LF': ['HTTP/1.1 200 OK\ncontent-length: 0\n\n', /status line/],
+  'a bare LF among CRLFs': ['HTTP/1.1 200 OK\r\nx: y\ncontent-length: 0\r\n\r\n', /header line|bare LF/],
+  'a bare CR': ['HTTP/1.1 200 OK\r\nx: y\rz\r\n\r\n', /header line/],
+  'two lengths': ['HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', /twice/],
+  'the same length twice': ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nContent-Length: 0\r\n\r\n', /twice/],
+  'a list of lengths': ['HTTP/1.1 200 OK\r\ncontent-length: 0, 0\r\n\r\n', /not a number/],
+  'a negative length': ['HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n', /not a number/],
+  'a length with a sign': ['HTTP/1.1 200 OK\r\ncontent-length: +1\r\n\r\n', /not a number/],
+  'an empty length': ['HTTP/1.1 200 OK\r\ncontent-length:\r\n\r\n', /not a number/],
+  'a length beyond all numbers': ['HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999\r\n\r\n', /not a number/],
+  'a length beside chunks': [
+    'HTTP/1.1 200 OK\r\ncontent-length: 0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    /beside/,
+  ],
+  'another coding': ['HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n', /not chunked/],
+  'two codings': ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n', /twice/],
+  'chunks in HTTP/1.0': ['HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', /1\.0/],
+  '204 with a body': ['HTTP/1.1 204 X\r\ncontent-length: 1\r\n\r\n', /204/],
+  'an interim answer with a body': ['HTTP/1.1 100 X\r\ncontent-length: 1\r\n\r\n', /100/],
+  'interim answers without end': ['HTTP/1.1 100 Continue\r\n\r\n'.repeat(40), /interim/],
+  'a head without end': [`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(17_000)}`, /too long/],
+  'a chunk size that is no number': [`${chunkedHead}x\r\n`, /chunks/, 200],
+  'a chunk size with a space': [`${chunkedHead}1 \r\na\r\n`, /chunks/, 200],
+  'a chunk size with a bare LF': [`${chunkedHead}1\na\r\n0\r\n\r\n`, /chunks/, 200],
+  'a chunk that is longer than it said': [`${chunkedHead}1\r\nab\r\n0\r\n\r\n`, /chunks/, 200],
+  'chunks that are longer than anything': [`${chunkedHead}FFFFFFFF\r\n`, /too long/, 200],
+  'a chunk size line without end': [`${chunkedHead}1;${'x'.repeat(2000)}`, /chunks/, 200],
+  'a trailer that is no header': [`${chunkedHead}0\r\nx\r\n\r\n`, /chunks/, 200],
+  'a body of 50 MB': ['HTTP/1.1 201 X\r\ncontent-length: 50000000\r\n\r\n', /too long/, 201],
+  'a body without length or end': [`HTTP/1.1 201 X\r\n\r\n${'x'.repeat(65_537)}`, /too long/, 201],
+}
+
+describe('an answer', () => {
+  it.each(Object.entries(understood))('is understood: %s', (_, [text, answer]) => {
+    const { answers, over, failure, atEnd } = readText(text)
+    expect({ over, failure, atEnd }).toEqual({ over: false, failure: undefined, atEnd: undefined })
+    expect(answers).toEqual([expect.objectContaining(answer)])
+  })
+
+  it.each(Object.entries(final))('is the last of its connection: %s', (_, [text, answer]) => {
+    const { answers, over, failure } = readText(text + plain)
+    expect({ over, failure }).toEqual({ over: true, failure: undefined })
+    expect(answers).toEqual([expect.objectContaining(answer)])
+  })
+
+  it.each(Object.entries(unfinished))('ends with its connection: %s', (_, [text, answer]) => {
+    const { answers, failure, atEnd } = readText(text)
+    expect({ answers, failure }).toEqual({ answers: [], failure: undefined })
+    expect(atEnd).toMatchObject(answer)
+  })
+
+  it.each(Object.entries(strange))('is not understood: %s; what came before counts', (_, [text, reason, status]) => {
+    const { answers, over, failure, atEnd } = readText(plain + text + plain)
+    expect({ over, atEnd }).toEqual({ over: true, atEnd: undefined })
+    expect(failure).toMatch(reason)
+    const counted = [expect.objectContaining({ status: 201, body })]
+    if (status !== undefined) counted.push(expect.objectContaining({ status, body: '', complete: false }))
+    expect(answers).toEqual(counted)
+  })
+
+  it('is not there before its last byte, and breaks off without a status before the end of its head', () => {
+    for (let cut = 0; cut < plain.length; cut++) {
+      const { answers, over, atEnd } = readText(plain.slice(0, cut))
+      expect({ answers, over }).toEqual({ answers: [], over: false })
+      expect(atEnd !== undefined).toBe(cut >= plain.indexOf('\r\n\r\n') + 4)
+    }
+  })
+
+  it('that is the same as the one before is the same object', () => {
+    const [first, second] = readText(plain + plain).answers
+    expect(second).toBe(first)
+  })
+
+  it('that begins like the one before is another one', () => {
+    const longer = `${plain.replace('Length: 15', 'Length: 16')} `
+    const shorter = 'HTTP/1.1 201 X\r\ncontent-length: 1\r\n\r\n1'
+    const { answers } = readText(
+      plain + longer + plain + shorter + shorter.replace('length: 1', 'length: 12') + '2'.repeat(11),
+    )
+    expect(answers.map((answer) => (answer as { body: string }).body)).toEqual([
+      body,
+      `${body} `,
+      body,
+      '1',
+      `1${'2'.repeat(11)}`,
+    ])
+  })
+})
+
+const corpus = [understood, final, unfinished, strange].flatMap((group) => Object.entries(group))
+/** Where it is not the length that matters. */
+const short = corpus.filter(([, [text]]) => text.length < 500)
+
+const runs = process.env.FULL === undefined ? 500 : 20_000
+
+describe('the same bytes', () => {
+  it.each(short)('give the same, cut at every byte and at every two: %s', (_, [text]) => {
+    const whole = bytes(plain + text + plain)
+    const expected = outcome([whole])
+    for (let first = 0; first <= whole.length; first++) {
+      expect(outcome([whole.subarray(0, first), whole.subarray(first)])).toEqual(expected)
+    }
+    const from = plain.length
+    const to = from + text.length
+    for (let first = from; first < to; first++) {
+      for (let second = first + 1; second <= Math.min(to, first + 40); second++) {
+        const pieces = [whole.subarray(0, first), whole.subarray(first, second), whole.subarray(second)]
+        expect(JSON.stringify(outcome(pieces))).toBe(JSON.stringify(expected))
+      }
+    }
+  })
+
+  it.each(corpus)('give the same, byte by byte: %s', (_, [text]) => {
+    const whole = bytes(plain + text + plain)
+    expect(outcome(Array.from(whole, (_, at) => whole.subarray(at, at + 1)))).toEqual(outcome([whole]))
+  })
+
+  it('give the same in every grouping of several answers', () => {
+    const answers = fc.array(fc.constantFrom(...short.map(([, [text]]) => text), plain, plain), { maxLength: 6 })
+    const sizes = fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(answers, sizes, (texts, lengths) => {
+        const whole = bytes(texts.join(''))
+        const pieces: Buffer[] = []
+        for (let at = 0, turn = 0; at < whole.length; turn++) {
+          const next = at + lengths[turn % lengths.length]!
+          pieces.push(whole.subarray(at, next))
+          at = next
+        }
+        expect(outcome(pieces)).toEqual(outcome([whole]))
+        // Each text gives what it gives alone, up to the first after which nothing is certain.
+        const alone: unknown[] = []
+        for (const text of texts) {
+          const { answers, over } = read([bytes(text)])
+          alone.push(...answers)
+          if (over || answers.length === 0) break
+        }
+        expect(read([whole]).answers.slice(0, alone.length)).toEqual(alone)
+      }),
+      { seed: 7, numRuns: runs },
+    )
+  })
+})
+
+describe('random bytes', () => {
+  const answersOf = (chunks: readonly Buffer[]) =>
+    read(chunks).answers.concat(read(chunks).atEnd ?? []) as { status: number }[]
+
+  it('never throw, and are no answer', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 }), (pieces) => {
+        expect(answersOf(pieces.map((piece) => Buffer.from(piece)))).toEqual([])
+      }),
+      { seed: 11, numRuns: runs },
+    )
+  })
+
+  it('in an answer never make a success of what is none', () => {
+    const refused = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 4\r\n\r\nbusy'
+    const changed = fc.record({
+      text: fc.constantFrom(refused, refused.replace('content-length: 4', 'x: y'), refused.replace('503', '429')),
+      at: fc.integer({ min: 12, max: refused.length }),
+      remove: fc.integer({ min: 0, max: 6 }),
+      insert: fc.uint8Array({ maxLength: 6 }),
+      cut: fc.integer({ min: 0, max: refused.length }),
+    })
+    fc.assert(
+      fc.property(changed, ({ text, at, remove, insert, cut }) => {
+        const whole = Buffer.concat([bytes(text.slice(0, at)), insert, bytes(text.slice(at + remove)), bytes(refused)])
+        const statuses = answersOf([whole.subarray(0, cut), whole.subarray(cut)]).map(({ status }) => status)
+        expect(statuses.filter((status) => status < 300)).toEqual([])
+      }),
+      { seed: 13, numRuns: runs },
+    )
+  })
+
+  it('after an answer that is whole change nothing about it', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (noise) => {
+        const { answers } = read([Buffer.concat([bytes(plain), noise])])
+        expect(answers).toEqual([expect.objectContaining({ status: 201, body })])
+      }),
+      { seed: 17, numRuns: runs },
+    )
+  })
+
+  it('in great numbers, byte by byte, take no longer than they have to', () => {
+    const long = bytes(`HTTP/1.1 201 X\r\ncontent-length: 65000\r\n\r\n${'x'.repeat(65_000)}`)
+    const many = bytes(`${chunkedHead}${'1\r\nx\r\n'.repeat(10_000)}0\r\n\r\n`)
+    for (const whole of [long, many]) {
+      const { answers } = read(Array.from(whole, (_, at) => whole.subarray(at, at + 1)))
+      expect(answers).toEqual([expect.objectContaining({ complete: true })])
+    }
+  })
+})

@@ -15,7 +15,7 @@ async function measure(waiting) {
   const delivery = new Delivery({
     lanes: [{ kind: 'logs', bucket: 'b' }],
     sender: {
-      maxDepth: 64,
+      carriage: () => ({ sender: 'undici', maxDepth: 64 }),
       async send({ records, settle }) {
         await held
         for (let index = 0; index < records.length; index++) settle(index, { type: 'delivered' })

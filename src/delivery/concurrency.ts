@@ -18,7 +18,8 @@ export interface Sample {
 
 export interface ConcurrencyBounds {
   readonly maxConnections: number
-  readonly maxDepth: number
+  /** Asked each time, for it depends on what is known of the service. */
+  readonly maxDepth: () => number
   /** A round that takes longer, in ms, and twice as long as it could, means that what we sent waits at the server. */
   readonly patienceMs: number
 }
@@ -65,7 +66,7 @@ export class Concurrency {
 
   /** Records per batch on one connection. */
   get depth(): number {
-    return Math.max(1, Math.min(Math.round(this.#depth), this.#bounds.maxDepth, Math.floor(this.#limit)))
+    return Math.max(1, Math.min(Math.round(this.#depth), this.#bounds.maxDepth(), Math.floor(this.#limit)))
   }
 
   get connections(): number {
@@ -97,15 +98,15 @@ export class Concurrency {
   }
 
   #followDepth(firstAnswerMs: number, betweenAnswersMs: number | undefined): void {
-    if (this.#bounds.maxDepth === 1) return
+    if (this.#bounds.maxDepth() === 1) return
     // One answer says nothing about the time between two: try two.
     const wanted = betweenAnswersMs === undefined ? 2 : 1 + firstAnswerMs / Math.max(betweenAnswersMs, finestGapMs)
     if (betweenAnswersMs === undefined && this.#depth >= wanted) return
-    this.#depth += (Math.min(wanted, this.#bounds.maxDepth) - this.#depth) / 4
+    this.#depth += (Math.min(wanted, this.#bounds.maxDepth()) - this.#depth) / 4
   }
 
   #grow(successes: number): void {
-    const most = this.#bounds.maxConnections * this.#bounds.maxDepth
+    const most = this.#bounds.maxConnections * this.#bounds.maxDepth()
     if (this.#slowStart) {
       this.#limit = Math.min(most, this.#limit + successes)
       return
@@ -152,6 +153,8 @@ export class Concurrency {
     this.#slowStart = false
     this.#ceiling = this.#limit
     this.#limit = Math.max(1, this.#limit * shrinkTo)
+    // Depth first: as many connections as before, with less on each.
+    this.#depth = Math.max(1, this.#depth * shrinkTo)
     this.#rounds = 0
     this.#shrunkAt = endedAt
   }

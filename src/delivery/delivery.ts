@@ -32,13 +32,15 @@ export class Delivery {
   constructor(plan: DeliveryPlan) {
     this.#plan = plan
     this.book = new LedgerBook(plan.lanes, plan.memory)
-    const bounds = {
-      maxConnections: plan.maxConnections,
-      maxDepth: Math.min(plan.maxBatch, plan.sender.maxDepth),
-      patienceMs: plan.requestTimeoutMs / 4,
-    }
     const due = (lane: Lane) => this.#supplied(lane)
-    this.#lanes = plan.lanes.map((name, index) => new Lane({ name, index, bounds, due, clock: plan.clock }))
+    this.#lanes = plan.lanes.map((name, index) => {
+      const bounds = {
+        maxConnections: plan.maxConnections,
+        maxDepth: () => Math.min(plan.maxBatch, plan.sender.carriage(name.kind).maxDepth),
+        patienceMs: plan.requestTimeoutMs / 4,
+      }
+      return new Lane({ name, index, bounds, due, clock: plan.clock })
+    })
     for (const lane of this.#lanes) {
       this.#dispatchers.set(lane, new Dispatcher(lane, (records) => this.#carry(lane, records)))
       this.#describe(lane)
@@ -187,6 +189,7 @@ export class Delivery {
     const exchange = new Exchange({
       lane,
       records,
+      probe,
       clock: this.#plan.clock,
       settled: (record, outcome) => this.#settled(lane, record, outcome),
     })
@@ -229,7 +232,9 @@ export class Delivery {
     for (const { record, outcome, notBefore } of returned) {
       this.book.putBack(lane.index, { ambiguous: outcome.type === 'retry' && outcome.exchange === 'ambiguous' })
       this.book.lastError(lane.index, outcome.reason)
-      if (alone && outcome.type === 'retry') this.#delay(lane, record, notBefore)
+      // What the service announced that it would not process, after it had processed others, may go at once.
+      const untouched = successes > 0 && outcome.type === 'retry' && outcome.exchange === 'unsent'
+      if (alone && outcome.type === 'retry' && !untouched) this.#delay(lane, record, notBefore)
       else lane.ready.putBack(record)
     }
     if (pause?.type === 'pause') {
@@ -290,9 +295,10 @@ export class Delivery {
 
   #describe(lane: Lane): void {
     const { connections, depth } = lane.concurrency
-    const { state, described } = lane
-    if (described.state === state && described.connections === connections && described.depth === depth) return
-    lane.described = { state, connections, depth }
+    const { sender } = this.#plan.sender.carriage(lane.name.kind)
+    const { state, described: was } = lane
+    if (was.state === state && was.connections === connections && was.depth === depth && was.sender === sender) return
+    lane.described = { state, connections, depth, sender }
     this.book.describe(lane.index, lane.described)
   }
 

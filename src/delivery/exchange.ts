@@ -29,6 +29,7 @@ export interface ExchangeResult {
 export class Exchange {
   readonly lane: Lane
   readonly #records: readonly Pending[]
+  readonly #probe: boolean
   readonly #open: boolean[]
   readonly #returned: Returned[] = []
   readonly #settled: (record: Pending, outcome: Settled) => void
@@ -42,12 +43,14 @@ export class Exchange {
   constructor(plan: {
     readonly lane: Lane
     readonly records: readonly Pending[]
+    readonly probe: boolean
     readonly clock: Clock
     /** Called for each record that needs no further attempt, at the moment of its answer. */
     readonly settled: (record: Pending, outcome: Settled) => void
   }) {
     this.lane = plan.lane
     this.#records = plan.records
+    this.#probe = plan.probe
     this.#open = new Array(plan.records.length).fill(true)
     this.#unsettled = plan.records.length
     this.#settled = plan.settled
@@ -61,6 +64,7 @@ export class Exchange {
       await sender.send({
         ...this.lane.name,
         records: this.#records,
+        probe: this.#probe,
         settle: (index, outcome) => this.#settle(index, outcome),
       })
     } catch (error) {

@@ -2,7 +2,7 @@ import type { Clock } from './clock.js'
 import { Concurrency, type ConcurrencyBounds } from './concurrency.js'
 import { DelayedRecords } from './delayed-records.js'
 import type { Hold } from './hold.js'
-import type { LaneName, LaneState } from './ledger.js'
+import type { LaneCondition, LaneName, LaneState } from './ledger.js'
 import { LossTally } from './losses.js'
 import { type Generation, type Pending, RecordQueue } from './record-queue.js'
 
@@ -28,11 +28,7 @@ export class Lane {
   /** Most severe first, for a process that is about to end. */
   severeFirst = false
   /** What the ledger says of it. */
-  described: { readonly state: LaneState; readonly connections: number; readonly depth: number } = {
-    state: 'open',
-    connections: 0,
-    depth: 0,
-  }
+  described: LaneCondition = { state: 'open', connections: 0, depth: 0, sender: 'undici' }
   readonly losses = new LossTally()
   readonly #generations: Generation[] = [{ number: 0, outstanding: 0 }]
 

@@ -28,7 +28,7 @@ interface Waiting {
 /** A lane as the last drain sees it. */
 interface Course {
   readonly lane: Lane
-  /** Requests that may be in flight: doubled per round trip, halved when the service asks for less. */
+  /** Requests that may be in flight, one on each connection: doubled per round trip, halved when the service asks for less. */
   window: number
   inFlight: number
   /** The service has taken or judged a record since the drain began. */
@@ -60,11 +60,13 @@ export class LastDrain {
     this.#plan = plan
     // Value records before log records.
     const lanes = [...plan.lanes].sort((a, b) => Number(b.name.kind === 'values') - Number(a.name.kind === 'values'))
+    const { maxConnections } = plan
     this.#courses = lanes.map((lane) => {
       lane.severeFirst = true
+      const { connections, depth } = lane.concurrency
       return {
         lane,
-        window: lane.hold === undefined ? Math.max(1, lane.concurrency.connections) : 1,
+        window: lane.hold === undefined ? Math.min(maxConnections, connections * depth) : 1,
         inFlight: 0,
         succeeded: false,
         failures: 0,

@@ -1,4 +1,5 @@
 import type { RecordKind } from '../records/wire.js'
+import { type SenderName, senderNames } from './sender.js'
 
 export const dropReasons = ['queue-full', 'hand-off-full', 'spool-full', 'too-old', 'closed', 'shutdown'] as const
 
@@ -38,14 +39,20 @@ export interface Counts {
 
 export type LaneState = 'open' | 'outage' | 'paused' | 'closed'
 
-/** One lane in the ledger. */
-export interface LaneReport extends Counts {
-  readonly kind: RecordKind
-  readonly bucket: string
+/** How a lane sends now. */
+export interface LaneCondition {
   readonly state: LaneState
+  /** `undici`, one request after another on each connection, or `pipelined`; see the option `pipelining`. */
+  readonly sender: SenderName
   /** Connections that it may use now, and records per batch on each. */
   readonly connections: number
   readonly depth: number
+}
+
+/** One lane in the ledger. */
+export interface LaneReport extends Counts, LaneCondition {
+  readonly kind: RecordKind
+  readonly bucket: string
   readonly lastError: string | undefined
 }
 
@@ -102,7 +109,7 @@ export interface LaneName {
 }
 
 const states: readonly LaneState[] = ['open', 'outage', 'paused', 'closed']
-const rowFields = [...plain, ...dropReasons, 'taken', 'state', 'connections', 'depth', 'errorLength'] as const
+const rowFields = [...plain, ...dropReasons, 'taken', 'state', 'connections', 'depth', 'sender', 'errorLength'] as const
 const column = Object.fromEntries(rowFields.map((name, index) => [name, index])) as Record<
   (typeof rowFields)[number],
   number
@@ -204,11 +211,12 @@ export class LedgerBook {
     this.#done()
   }
 
-  describe(lane: number, now: { state: LaneState; connections: number; depth: number }): void {
+  describe(lane: number, now: LaneCondition): void {
     const row = this.#open(lane)
     row[column.state] = states.indexOf(now.state)
     row[column.connections] = now.connections
     row[column.depth] = now.depth
+    row[column.sender] = senderNames.indexOf(now.sender)
     this.#done()
   }
 
@@ -256,6 +264,7 @@ export class LedgerBook {
         state: states[row[column.state]!]!,
         connections: row[column.connections]!,
         depth: row[column.depth]!,
+        sender: senderNames[row[column.sender]!]!,
         lastError: error.length === 0 ? undefined : new TextDecoder().decode(error),
       }
     })

@@ -4,6 +4,8 @@ import type { RecordKind, ValidationError } from '../records/wire.js'
 export interface Outgoing {
   /** JSON, the body of the request. */
   readonly body: string
+  /** Length of the body in UTF-8. */
+  readonly bytes: number
   /** The same for every attempt, so that a server can tell a repetition. */
   readonly idempotencyKey: string
 }
@@ -13,6 +15,8 @@ export interface Batch {
   readonly kind: RecordKind
   readonly bucket: string
   readonly records: readonly Outgoing[]
+  /** One record that finds out whether the service can be reached: it goes the surest way. */
+  readonly probe: boolean
   /** Says what became of the record at `index`; once for each record, in any order, before `send` resolves. */
   settle(index: number, outcome: Outcome): void
 }
@@ -43,10 +47,21 @@ export type Outcome =
       readonly scope: 'key' | 'lane'
     }
 
-/** The port through which records leave. Implementations never throw, never reject and never repeat a request. */
-export interface Sender {
+/** How the records of a lane are carried now. */
+export interface Carriage {
+  readonly sender: SenderName
   /** Most requests in flight on one connection. */
   readonly maxDepth: number
+}
+
+export const senderNames = ['undici', 'pipelined'] as const
+
+export type SenderName = (typeof senderNames)[number]
+
+/** The port through which records leave. Implementations never throw, never reject and never repeat a request. */
+export interface Sender {
+  /** May change from batch to batch, as more is known of the service. */
+  carriage(kind: RecordKind): Carriage
   send(batch: Batch): Promise<void>
   /** Release every connection; what is in flight is given up. */
   close(): Promise<void>

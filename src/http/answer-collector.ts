@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../delivery/clock.js'
 import type { Answer } from './classify.js'
+import { describeError } from './describe-error.js'
 
 /** What came of one request on the wire. */
 export type Exchange =
@@ -46,7 +47,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   /** Give the request up. One that has not started is never written. */
   cancel(cause: Error): void {
     if (this.#finished) return
-    this.#break(cause, { reason: describe(cause), timedOut: false })
+    this.#break(cause, { reason: describeError(cause), timedOut: false })
     if (this.#controller === undefined) this.#cancelled = cause
     else this.#controller.abort(cause)
   }
@@ -85,7 +86,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#break(error, { reason: describe(error), timedOut: false })
+    this.#break(error, { reason: describeError(error), timedOut: false })
   }
 
   #break(cause: Error, about: { reason: string; timedOut: boolean }): void {
@@ -122,10 +123,4 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
 
 function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
-}
-
-function describe(error: Error & { code?: string }): string {
-  if (error instanceof AggregateError && error.message === '')
-    return error.errors.map((each) => describe(each)).join('; ')
-  return error.message === '' ? (error.code ?? error.name) : error.message
 }

@@ -169,7 +169,7 @@ describe('connections and depth, in virtual time', () => {
 
 /** Where rounds that take so long lead to, one answer to each connection in every round. */
 function connectionsAfter(roundsMs: readonly number[]): number {
-  const concurrency = new Concurrency({ maxConnections: 64, maxDepth: 1, patienceMs: 2500 })
+  const concurrency = new Concurrency({ maxConnections: 64, maxDepth: () => 1, patienceMs: 2500 })
   let endedAt = 0
   for (const firstAnswerMs of roundsMs) {
     const startedAt = endedAt

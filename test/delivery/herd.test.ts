@@ -22,7 +22,7 @@ class Service {
 
   sender(): Sender {
     return {
-      maxDepth: 64,
+      carriage: () => ({ sender: 'undici', maxDepth: 64 }),
       send: async ({ records, settle }: Batch) => {
         const second = Math.floor(this.#clock.now() / 1000)
         this.perSecond[second] = (this.perSecond[second] ?? 0) + records.length

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
 import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
-import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
 import { answers } from '../support/scripted-sender.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
@@ -32,9 +32,12 @@ interface Open {
 
 /** A service whose every answer the test gives by hand. */
 class ManualSender implements Sender {
-  readonly maxDepth = 4
   readonly open: Open[] = []
   sent: (record: string) => void = () => {}
+
+  carriage(): Carriage {
+    return { sender: 'undici', maxDepth: 4 }
+  }
 
   async send(batch: Batch): Promise<void> {
     for (const { body } of batch.records) this.sent(body)

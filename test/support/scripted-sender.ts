@@ -1,9 +1,9 @@
 import type { Clock } from '../../src/delivery/clock.js'
-import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 
 /** A service in the test's hands, behind the port of delivery: what it answers, and after how long. */
 export class ScriptedSender implements Sender {
-  readonly maxDepth: number
+  readonly #maxDepth: number
   /** Bodies in the order in which they were sent. */
   readonly sent: string[] = []
   closed = false
@@ -15,7 +15,11 @@ export class ScriptedSender implements Sender {
 
   constructor(clock: Clock, { maxDepth = 1 } = {}) {
     this.#clock = clock
-    this.maxDepth = maxDepth
+    this.#maxDepth = maxDepth
+  }
+
+  carriage(): Carriage {
+    return { sender: 'undici', maxDepth: this.#maxDepth }
   }
 
   async send({ records, settle }: Batch): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 import type { VirtualClock } from './virtual-clock.js'
 
 export interface ServerModel {
@@ -15,7 +15,7 @@ export interface ServerModel {
 
 /** A server in virtual time, behind the port of delivery. */
 export class SimulatedServer implements Sender {
-  readonly maxDepth: number
+  readonly #maxDepth: number
   delivered = 0
   refused = 0
   busy = 0
@@ -26,9 +26,13 @@ export class SimulatedServer implements Sender {
   readonly #waiting: (() => void)[] = []
 
   constructor(clock: VirtualClock, { maxDepth, ...model }: ServerModel & { maxDepth: number }) {
-    this.maxDepth = maxDepth
+    this.#maxDepth = maxDepth
     this.#model = model
     this.#clock = clock
+  }
+
+  carriage(): Carriage {
+    return { sender: 'undici', maxDepth: this.#maxDepth }
   }
 
   async send({ records, settle }: Batch): Promise<void> {

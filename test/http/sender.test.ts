@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/delivery/clock.js'
-import type { Outcome } from '../../src/delivery/sender.js'
+import type { Outcome, Sender } from '../../src/delivery/sender.js'
+import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
 
 const cleanUps: (() => unknown)[] = []
@@ -16,30 +17,45 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-function senderTo(url: string, { requestTimeoutMs = 2000 } = {}): UndiciSender {
-  const sender = new UndiciSender({
-    url,
-    apiKey: { reveal: () => 'the-key', renew: () => false },
-    userAgent: 'sluice/test',
-    maxConnections: 4,
-    requestTimeoutMs,
-    clock: systemClock,
-  })
-  cleanUps.push(() => sender.close())
-  return sender
+const senders = {
+  undici: UndiciSender,
+  pipelined: class extends PipelinedSender {
+    constructor(plan: ConstructorParameters<typeof UndiciSender>[0]) {
+      super({ ...plan, maxDepth: 64 })
+    }
+  },
 }
 
-async function post(sender: UndiciSender, body = '{"a":1}'): Promise<Outcome> {
+async function post(sender: Sender, body = '{"a":1}'): Promise<Outcome> {
   const outcomes: Outcome[] = []
-  const records = [{ body, idempotencyKey: 'key-1' }]
-  await sender.send({ kind: 'logs', bucket: 'a b', records, settle: (_, outcome) => outcomes.push(outcome) })
+  const records = [{ body, bytes: Buffer.byteLength(body), idempotencyKey: 'key-1' }]
+  await sender.send({
+    kind: 'logs',
+    bucket: 'a b',
+    records,
+    probe: false,
+    settle: (_, outcome) => outcomes.push(outcome),
+  })
   expect(outcomes).toHaveLength(1)
   return outcomes[0]!
 }
 
 const server = (answer: (request: IncomingMessage, response: ServerResponse) => void) => listen(createServer(answer))
 
-describe('the undici sender', () => {
+describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
+  function senderTo(url: string, { requestTimeoutMs = 2000 } = {}): Sender {
+    const sender = new senders[name]({
+      url,
+      apiKey: { reveal: () => 'the-key', renew: () => false },
+      userAgent: 'sluice/test',
+      maxConnections: 4,
+      requestTimeoutMs,
+      clock: systemClock,
+    })
+    cleanUps.push(() => sender.close())
+    return sender
+  }
+
   it('posts one record per request, with every header of the contract', async () => {
     let seen: IncomingMessage | undefined
     let body = ''

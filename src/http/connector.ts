@@ -1,0 +1,49 @@
+import type { LookupFunction, Socket } from 'node:net'
+import { buildConnector } from 'undici'
+
+/** How connections are made, where the defaults of Node do not serve. */
+export interface ConnectionOptions {
+  /** Name resolution. @default dns.lookup */
+  readonly lookup?: LookupFunction
+  /** Authorities to trust, PEM. @default those of Node */
+  readonly ca?: string | Buffer
+}
+
+/**
+ * Connections whose sockets never keep the process alive: an unfinished flush does that with its own timer. Certificates are checked
+ * by Node, for the host of the URL; TLS offers `http/1.1` alone, and takes its sessions up again.
+ */
+export function quietConnector({
+  connectTimeoutMs,
+  ...options
+}: ConnectionOptions & { readonly connectTimeoutMs: number }): buildConnector.connector {
+  const connect = quietly(buildConnector({ timeout: connectTimeoutMs, ...options }))
+  // undici keeps the last session by a weak reference; this one makes it last.
+  const kept: { session?: Buffer } = {}
+  return (target, callback) => {
+    const socket = connect(target, callback) as unknown as Socket | undefined
+    return socket?.on('session', (session: Buffer) => {
+      kept.session = session
+    })
+  }
+}
+
+/** The same connector, its sockets without a hold on the process from their first moment. */
+export function quietly(connect: buildConnector.connector): buildConnector.connector {
+  return (target, callback) => {
+    const socket = connect(target, (...[error, connected]) => {
+      if (error === null) {
+        silence(connected)
+        callback(null, connected)
+      } else callback(error, null)
+    }) as unknown as Partial<Socket> | undefined
+    if (typeof socket?.unref === 'function') silence(socket as Socket)
+    return socket
+  }
+}
+
+function silence(socket: Socket): void {
+  socket.unref()
+  // undici refs the socket while a request runs on it.
+  socket.ref = () => socket
+}

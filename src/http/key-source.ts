@@ -1,0 +1,14 @@
+import type { Outcome } from '../delivery/sender.js'
+
+/** Where the key for `x-api-key` comes from. */
+export interface KeySource {
+  reveal(): string
+  /** Whether there is another key now than the one that was refused. */
+  renew(refused: string): boolean
+}
+
+/** The outcome of a request that was made with `usedKey`: a key that was replaced meanwhile is no reason to pause. */
+export function afterRenewal(outcome: Outcome, { source, usedKey }: { source: KeySource; usedKey: string }): Outcome {
+  if (outcome.type !== 'pause' || outcome.status !== 401 || !source.renew(usedKey)) return outcome
+  return { type: 'retry', exchange: 'answered', reason: 'the key has been replaced (401)', backPressure: false }
+}

@@ -1,0 +1,239 @@
+import type { Socket } from 'node:net'
+import type { Clock, Timer } from '../delivery/clock.js'
+import { describeError } from './describe-error.js'
+import { type ReadAnswer, ResponseReader } from './response-reader.js'
+import type { BreakOff, Transmission } from './transmission.js'
+
+/** Whoever keeps connections. */
+export interface ConnectionOwner {
+  /** Requests that may be written at once on a connection which has answered `served`. */
+  allowance(served: number): number
+  /** It can carry the next batch. */
+  free(connection: PipelinedConnection): void
+  /** It has ended. */
+  lost(connection: PipelinedConnection): void
+}
+
+/** Who wants to know how the server takes to pipelining. */
+export interface PipelineWatch {
+  /** An answer that differs from the one before it on its connection, and the idempotency key of its request. */
+  saw(answer: ReadAnswer, idempotencyKey: string | undefined): void
+  /** So many answers have come in good order. */
+  answered(count: number): void
+  misunderstood(reason: string): void
+  /** A connection that was opened then (on the clock) has broken with several requests on it, one of them unanswered at least. */
+  broke(openedAt: number): void
+}
+
+export interface PipelinedConnectionPlan {
+  /** Connected; it is this connection's from now on. */
+  readonly socket: Socket
+  readonly clock: Clock
+  readonly requestTimeoutMs: number
+  readonly owner: ConnectionOwner
+  readonly watch: PipelineWatch
+}
+
+/** How long an idle connection is kept when the server does not say how long it keeps it: servers keep them for 5 s at least. */
+const idleMs = 4000
+const longestIdleMs = 600_000
+/** Before the server closes an idle connection by its own word, it is closed here, so that no request meets the end of it. */
+const idleMarginMs = 2000
+
+/**
+ * One connection on which requests are pipelined: it carries one batch at a time, written in one go, and reads the answers in their
+ * order. Whatever is not right ends it: bytes that are not understood, an answer without a request, a server that hangs up, or
+ * `requestTimeoutMs` without a whole answer.
+ *
+ * The next batch is written when all of the one before is answered and has left the socket's buffer.
+ */
+export class PipelinedConnection {
+  readonly openedAt: number
+  /** Answers so far. */
+  served = 0
+  /** The last answer said that the server closes the connection. */
+  announced = false
+  readonly #plan: PipelinedConnectionPlan
+  readonly #reader = new ResponseReader()
+  #transmission: Transmission | undefined
+  /** What was written last: how many requests, whether the socket has let go of it, and what was served before it. */
+  #partSize = 0
+  #flushed = true
+  #servedBefore = 0
+  #lastAnswer: ReadAnswer | undefined
+  #error: Error | undefined
+  #ended = false
+  /** On the clock: the last write or answer. */
+  #progressAt = 0
+  #timer: Timer | undefined
+  #timerAt = 0
+
+  constructor(plan: PipelinedConnectionPlan) {
+    this.#plan = plan
+    this.openedAt = plan.clock.now()
+    this.#progressAt = this.openedAt
+    const { socket } = plan
+    socket.on('data', (chunk: Buffer) => this.#guarded(() => this.#read(chunk)))
+    socket.on('error', (error) => {
+      this.#error = error
+    })
+    socket.on('end', () => this.#end({ reason: 'the server closed the connection' }))
+    socket.on('close', () => this.#end({ reason: this.#error ? describeError(this.#error) : 'the connection closed' }))
+  }
+
+  /** Whether it has ended, or been idle for so long that the server may be about to end it. */
+  get stale(): boolean {
+    return !this.#plan.socket.writable || this.#plan.clock.now() >= this.#dueAt
+  }
+
+  carry(transmission: Transmission): void {
+    this.#transmission = transmission
+    this.#guarded(() => this.#write(transmission))
+  }
+
+  /** Give it up, with whatever it carries. */
+  end(reason: string): void {
+    this.#end({ reason }, true)
+  }
+
+  #write(transmission: Transmission): void {
+    const { socket, clock, requestTimeoutMs, owner } = this.#plan
+    const text = transmission.write(owner.allowance(this.served))
+    if (text === undefined) {
+      this.#end({ reason: 'the key has characters that no header may have' }, true)
+      return
+    }
+    this.#partSize = transmission.awaiting
+    this.#servedBefore = this.served
+    this.#flushed = false
+    this.#progressAt = clock.now()
+    this.#arm(this.#progressAt + requestTimeoutMs)
+    socket.write(text, transmission.encoding, this.#onFlushed)
+  }
+
+  readonly #onFlushed = (): void => {
+    this.#flushed = true
+    this.#guarded(() => this.#goOn())
+  }
+
+  #read(chunk: Buffer): void {
+    const reader = this.#reader
+    const transmission = this.#transmission
+    const before = this.served
+    reader.push(chunk)
+    for (let answer = reader.next(); answer !== undefined; answer = reader.next()) {
+      if (transmission === undefined || transmission.awaiting === 0) {
+        this.#end({ reason: 'an answer came without a request' })
+        return
+      }
+      this.#take(answer, transmission)
+      if (this.#ended) return
+    }
+    if (this.served > before) {
+      this.#progressAt = this.#plan.clock.now()
+      this.#plan.watch.answered(this.served - before)
+    }
+    if (reader.over) this.#readerOver()
+    else if (reader.pending && (transmission === undefined || transmission.awaiting === 0)) {
+      this.#end({ reason: 'bytes came without a request' })
+    } else this.#goOn()
+  }
+
+  #take(answer: ReadAnswer, transmission: Transmission): void {
+    this.served++
+    if (answer !== this.#lastAnswer) {
+      this.#lastAnswer = answer
+      this.announced = answer.closes
+      this.#plan.watch.saw(answer, transmission.nextKey)
+    }
+    transmission.take(answer)
+  }
+
+  #readerOver(): void {
+    const { failure } = this.#reader
+    if (failure === undefined) this.#end({ reason: 'the server closes the connection' })
+    else {
+      if (this.#transmission !== undefined) this.#plan.watch.misunderstood(failure)
+      this.#end({ reason: `the answer is not understood: ${failure}` }, true)
+    }
+  }
+
+  /** What comes after all that was written is answered and gone. */
+  #goOn(): void {
+    const transmission = this.#transmission
+    if (this.#ended || transmission === undefined || transmission.awaiting > 0 || !this.#flushed) return
+    if (!transmission.finished) {
+      this.#write(transmission)
+      return
+    }
+    this.#transmission = undefined
+    this.#progressAt = this.#plan.clock.now()
+    this.#arm(this.#dueAt)
+    this.#plan.owner.free(this)
+    transmission.done()
+  }
+
+  /** `blameless`: it says nothing about how the server takes to pipelining. */
+  #end(how: BreakOff, blameless = false): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#timer?.cancel()
+    this.#plan.socket.destroy()
+    const transmission = this.#transmission
+    this.#transmission = undefined
+    const cutOff = this.#reader.end()
+    if (cutOff !== undefined && transmission !== undefined && transmission.awaiting > 0) {
+      this.#take(cutOff, transmission)
+    }
+    this.#plan.owner.lost(this)
+    if (transmission === undefined) return
+    const stuck = how.timedOut === true && this.served === this.#servedBefore
+    const broken = this.#partSize > 1 && transmission.awaiting > 0 && !this.announced
+    if (broken && !stuck && !blameless) this.#plan.watch.broke(this.openedAt)
+    transmission.breakOff({ ...how, unprocessed: this.announced })
+  }
+
+  /** When, on the clock, patience with it ends: for an answer, or without anything to do. */
+  get #dueAt(): number {
+    if (this.#transmission !== undefined) return this.#progressAt + this.#plan.requestTimeoutMs
+    const told = this.#lastAnswer?.keepAliveMs
+    const kept = told === undefined ? idleMs : told - Math.min(idleMarginMs, told / 2)
+    return this.#progressAt + Math.min(kept, longestIdleMs)
+  }
+
+  /** One timer for all: it fires early rather than be set anew for each batch. */
+  #arm(at: number): void {
+    const { clock } = this.#plan
+    if (this.#timer !== undefined && this.#timerAt <= at) return
+    this.#timer?.cancel()
+    this.#timerAt = at
+    this.#timer = clock.schedule(() => this.#look(), at - clock.now())
+  }
+
+  #look(): void {
+    this.#timer = undefined
+    const dueAt = this.#dueAt
+    if (dueAt > this.#plan.clock.now()) this.#arm(dueAt)
+    else if (this.#transmission === undefined) this.#end({ reason: 'idle' })
+    else {
+      // One turn of the event loop later, so that an answer which came while the loop was blocked still counts.
+      const progressAt = this.#progressAt
+      setImmediate(() => this.#expire(progressAt)).unref()
+    }
+  }
+
+  #expire(progressAt: number): void {
+    if (this.#ended) return
+    if (this.#progressAt !== progressAt) this.#arm(this.#dueAt)
+    else this.#end({ reason: `no answer within ${this.#plan.requestTimeoutMs} ms`, timedOut: true })
+  }
+
+  /** Nothing may be thrown out of a socket's event: it would end the application. */
+  #guarded(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#end({ reason: String(error) }, true)
+    }
+  }
+}

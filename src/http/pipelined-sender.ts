@@ -1,0 +1,67 @@
+import type { Batch, Carriage, Sender } from '../delivery/sender.js'
+import type { RecordKind } from '../records/wire.js'
+import { ConnectionPool } from './connection-pool.js'
+import { quietConnector } from './connector.js'
+import type { PipelineWatch } from './pipelined-connection.js'
+import { type PrebuiltHead, prebuiltHead } from './request-text.js'
+import type { SenderPlan } from './sender-plan.js'
+import { Transmission } from './transmission.js'
+
+export interface PipelinedSenderPlan extends SenderPlan {
+  /** Most requests in flight on one connection. */
+  readonly maxDepth: number
+  /** Told how the server takes to it. @default nobody */
+  readonly watch?: PipelineWatch
+}
+
+/**
+ * The fast sender: the requests of a batch are written to one connection in one go, and the answers read as they come. Only for
+ * servers that are known to speak plain HTTP/1.1, and never through a proxy. It repeats nothing: what a broken connection leaves
+ * unanswered is ambiguous, but for what the server said it would not process. `requestTimeoutMs` is what each answer may take after
+ * the one before it, so that a long batch to a slow server is no time-out.
+ */
+export class PipelinedSender implements Sender {
+  readonly #plan: PipelinedSenderPlan
+  readonly #base: URL
+  /** One for each kind of record: lanes never wait for each other's connections. */
+  readonly #pools: Readonly<Record<RecordKind, ConnectionPool>>
+  readonly #heads = new Map<string, PrebuiltHead>()
+
+  constructor(plan: PipelinedSenderPlan) {
+    const { url, maxConnections, requestTimeoutMs, clock, connection, watch = nobody } = plan
+    this.#plan = plan
+    this.#base = new URL(url)
+    const connect = quietConnector({ connectTimeoutMs: requestTimeoutMs, ...connection })
+    const pool = () => new ConnectionPool({ base: this.#base, connect, maxConnections, requestTimeoutMs, clock, watch })
+    this.#pools = { logs: pool(), values: pool() }
+  }
+
+  carriage(): Carriage {
+    return { sender: 'pipelined', maxDepth: this.#plan.maxDepth }
+  }
+
+  send(batch: Batch): Promise<void> {
+    const { kind, bucket } = batch
+    const { apiKey } = this.#plan
+    return new Promise((done) => {
+      const head = () => this.#head(kind, bucket)
+      this.#pools[kind].carry(new Transmission({ batch, apiKey, head, done }))
+    })
+  }
+
+  async close(): Promise<void> {
+    for (const pool of Object.values(this.#pools)) pool.close()
+  }
+
+  #head(kind: RecordKind, bucket: string): PrebuiltHead {
+    const name = `${kind}/${bucket}`
+    const apiKey = this.#plan.apiKey.reveal()
+    const built = this.#heads.get(name)
+    if (built?.apiKey === apiKey) return built
+    const head = prebuiltHead({ base: this.#base, kind, bucket, userAgent: this.#plan.userAgent }, apiKey)
+    this.#heads.set(name, head)
+    return head
+  }
+}
+
+const nobody: PipelineWatch = { saw() {}, answered() {}, misunderstood() {}, broke() {} }

@@ -1,0 +1,17 @@
+import type { Clock } from '../delivery/clock.js'
+import type { ConnectionOptions } from './connector.js'
+import type { KeySource } from './key-source.js'
+
+/** What every sender over HTTP has to know. */
+export interface SenderPlan {
+  /** Base URL; the paths of the API follow it. */
+  readonly url: string
+  /** Asked for the key whenever requests are written, and for another one when the service has refused it. */
+  readonly apiKey: KeySource
+  readonly userAgent: string
+  /** Most connections; the pipelined sender takes as many for each kind of record. */
+  readonly maxConnections: number
+  readonly requestTimeoutMs: number
+  readonly clock: Clock
+  readonly connection?: ConnectionOptions
+}

@@ -1,0 +1,130 @@
+import type { Batch, Outcome } from '../delivery/sender.js'
+import { classify } from './classify.js'
+import { afterRenewal, type KeySource } from './key-source.js'
+import type { PrebuiltHead } from './request-text.js'
+import type { ReadAnswer } from './response-reader.js'
+
+/** Why the rest of a batch gets no answer. */
+export interface BreakOff {
+  readonly reason: string
+  readonly timedOut?: boolean
+  /** The server has announced that it does not process what came after its last answer. */
+  readonly unprocessed?: boolean
+}
+
+export interface TransmissionPlan {
+  readonly batch: Batch
+  /** The head for a request that is written now. */
+  readonly head: () => PrebuiltHead
+  readonly apiKey: KeySource
+  /** Every record has its outcome. Called once. */
+  readonly done: () => void
+}
+
+/** Written in one go, at most, but for a single record that is longer. */
+const maxPartBytes = 262_144
+
+/**
+ * One batch on its way over a connection: which of its requests are written, which answered. A batch of great records is written in
+ * parts, each after the answers to the one before. It settles each record exactly once.
+ */
+export class Transmission {
+  readonly #plan: TransmissionPlan
+  readonly #count: number
+  #written = 0
+  #answered = 0
+  #head: PrebuiltHead | undefined
+  /** Of the part that was built last: plain ASCII goes out cheapest as latin1. */
+  encoding: 'latin1' | 'utf8' = 'latin1'
+
+  constructor(plan: TransmissionPlan) {
+    this.#plan = plan
+    this.#count = plan.batch.records.length
+  }
+
+  /** Requests that are written and not answered. */
+  get awaiting(): number {
+    return this.#written - this.#answered
+  }
+
+  get finished(): boolean {
+    return this.#answered === this.#count
+  }
+
+  /** Idempotency key of the request whose answer comes next. */
+  get nextKey(): string | undefined {
+    return this.#plan.batch.records[this.#answered]?.idempotencyKey
+  }
+
+  /** The text of the next requests, `most` at most: they count as written. Undefined when they cannot be written with this key. */
+  write(most: number): string | undefined {
+    this.#head = this.#plan.head()
+    const { text: head } = this.#head
+    if (head === undefined) return undefined
+    const { records } = this.#plan.batch
+    const end = Math.min(this.#count, this.#written + most)
+    let text = ''
+    let bodyBytes = 0
+    let bodyLength = 0
+    let index = this.#written
+    do {
+      const { body, bytes, idempotencyKey } = records[index]!
+      text += `${head}${idempotencyKey}\r\ncontent-length: ${bytes}\r\n\r\n${body}`
+      bodyBytes += bytes
+      bodyLength += body.length
+      index++
+    } while (index < end && text.length + records[index]!.bytes < maxPartBytes)
+    this.#written = index
+    // Every character beyond ASCII has more bytes in UTF-8 than it has UTF-16 units.
+    this.encoding = bodyBytes === bodyLength ? 'latin1' : 'utf8'
+    return text
+  }
+
+  /** The answer to the request that has waited longest. */
+  take(answer: ReadAnswer): void {
+    const index = this.#answered++
+    const outcome = meaningOf(answer)
+    this.#settle(index, outcome.type === 'pause' ? this.#afterRenewal(outcome) : outcome)
+  }
+
+  /** No further answer comes. */
+  breakOff({ reason, timedOut = false, unprocessed = false }: BreakOff): void {
+    const exchange = unprocessed ? 'unsent' : 'ambiguous'
+    const written: Outcome = { type: 'retry', exchange, reason, backPressure: timedOut }
+    const unwritten: Outcome = { type: 'retry', exchange: 'unsent', reason, backPressure: false }
+    while (this.#answered < this.#count) {
+      const index = this.#answered++
+      this.#settle(index, index < this.#written ? written : unwritten)
+    }
+    this.done()
+  }
+
+  done(): void {
+    this.#plan.done()
+  }
+
+  #afterRenewal(outcome: Outcome): Outcome {
+    return afterRenewal(outcome, { source: this.#plan.apiKey, usedKey: this.#head!.apiKey })
+  }
+
+  #settle(index: number, outcome: Outcome): void {
+    try {
+      this.#plan.batch.settle(index, outcome)
+    } catch {
+      // Whoever asked for the batch must not be able to break the connection for the others.
+    }
+  }
+}
+
+const delivered: Outcome = { type: 'delivered' }
+/** A service says yes with the same words again and again: they need not be parsed each time. */
+let yes = ''
+
+function meaningOf(answer: ReadAnswer): Outcome {
+  const { status, body } = answer
+  const success = status >= 200 && status < 300
+  if (success && (body === yes || body === '')) return delivered
+  const outcome = classify(answer, Date.now())
+  if (success && outcome.type === 'delivered') yes = body
+  return outcome
+}

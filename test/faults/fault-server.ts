@@ -31,10 +31,14 @@ export type Fault =
   | { readonly type: 'silence' }
   /** Reads no further on this connection. */
   | { readonly type: 'deafness' }
+  /** Takes the record, writes these bytes, then goes on, reads no further, or ends the connection. */
+  | { readonly type: 'bytes'; readonly text: string; readonly next: 'go-on' | 'deafness' | 'fin' }
   /** Takes the record, answers, then closes, with or without saying so. */
   | { readonly type: 'close'; readonly announced: boolean }
 
 export interface Request {
+  /** Which connection it came on, from 1. */
+  readonly connection: number
   readonly path: string
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
@@ -95,13 +99,19 @@ export class FaultServer {
     await Promise.all([...this.#sockets].map((socket) => new Promise((done) => socket.once('close', done).destroy())))
   }
 
+  /** When the connection that was opened last has been closed. */
+  async gone(): Promise<void> {
+    const last = [...this.#sockets].at(-1)
+    await new Promise((resolve) => (last === undefined ? resolve(undefined) : last.once('close', resolve)))
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
   #serve(socket: Socket): void {
-    this.connections++
+    const connection = ++this.connections
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {})
     let received = Buffer.alloc(0)
@@ -111,7 +121,7 @@ export class FaultServer {
         const parsed = parse(received)
         if (parsed === undefined) return
         received = received.subarray(parsed.length)
-        const request = { ...parsed.request, number: this.requests.length }
+        const request = { ...parsed.request, number: this.requests.length, connection }
         this.requests.push(request)
         if (!this.#act(socket, request)) return
       }
@@ -179,6 +189,11 @@ export class FaultServer {
       case 'deafness':
         socket.pause()
         return false
+      case 'bytes':
+        if (fault.next === 'fin') socket.end(fault.text, 'latin1')
+        else socket.write(fault.text, 'latin1')
+        if (fault.next === 'deafness') socket.pause()
+        return fault.next === 'go-on'
       case 'close':
         socket.end(response(201, '{"result":true}', fault.announced ? { connection: 'close' } : {}))
         return false
@@ -191,12 +206,12 @@ function commits(fault: Fault): boolean {
   return !['reset-before-answer', 'silence', 'deafness'].includes(fault.type)
 }
 
-function response(status: number, body: string, headers: Readonly<Record<string, string>> = {}): string {
+export function response(status: number, body: string, headers: Readonly<Record<string, string>> = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} Status\r\n${lines.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-function parse(bytes: Buffer): { request: Omit<Request, 'number'>; length: number } | undefined {
+function parse(bytes: Buffer): { request: Omit<Request, 'number' | 'connection'>; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return undefined
   const [start = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n')

@@ -61,6 +61,8 @@ export class FaultServer {
   /** Whole answers that were written, by `answer`. */
   answered = 0
   connections = 0
+  /** Bytes that have come, also those of requests that were not read any more. */
+  received = 0
   script: (request: Request) => Fault
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -116,6 +118,7 @@ export class FaultServer {
     socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {})
     let received = Buffer.alloc(0)
     socket.on('data', (chunk) => {
+      this.received += chunk.length
       received = Buffer.concat([received, chunk])
       for (;;) {
         const parsed = parse(received)

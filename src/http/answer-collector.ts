@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../delivery/clock.js'
 import type { Answer } from './classify.js'
 import { describeError } from './describe-error.js'
+import type { AnswerHeaders } from './sighting.js'
 
 /** What came of one request on the wire. */
 export type Exchange =
@@ -10,6 +11,7 @@ export type Exchange =
       readonly answer: Answer
       /** Whether the body was read to its end. When the status had come, it counts. */
       readonly complete: boolean
+      readonly headers: AnswerHeaders
     }
   | {
       readonly type: 'broken'
@@ -35,7 +37,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #cancelled: Error | undefined
   #status = 0
-  #headers: Record<string, string | string[] | undefined> = {}
+  #headers: AnswerHeaders = {}
   #chunks: Buffer[] = []
   #bytes = 0
   #finished = false
@@ -63,11 +65,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#timer = clock.schedule(() => setImmediate(() => this.#expire()).unref(), requestTimeoutMs)
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     if (status < 200) return
     this.#status = status
     this.#headers = headers
@@ -102,7 +100,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
       correlationId: first(this.#headers['x-correlation-id']),
       body,
     }
-    this.#finish({ type: 'answered', answer, complete })
+    this.#finish({ type: 'answered', answer, complete, headers: this.#headers })
   }
 
   #finish(exchange: Exchange): void {

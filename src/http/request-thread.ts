@@ -8,6 +8,8 @@ export interface RequestThreadPlan {
   /** Base URL. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  /** Of an HTTP proxy. */
+  readonly proxyUrl: string | undefined
   readonly maxConnections: number
   readonly requestTimeoutMs: number
   readonly maxBodyBytes: number
@@ -38,11 +40,46 @@ export type ThreadAnswer =
  */
 export function requestThread(): void {
   const { workerData } = process.getBuiltinModule('node:worker_threads')
-  const { port, signal, url, headers, maxConnections, requestTimeoutMs, maxBodyBytes } = workerData as RequestThreadPlan
+  const { port, signal, url, proxyUrl, headers, maxConnections, requestTimeoutMs, maxBodyBytes } =
+    workerData as RequestThreadPlan
   const word = new Int32Array(signal)
   const base = new URL(url)
-  const { Agent, request } = process.getBuiltinModule(base.protocol === 'https:' ? 'node:https' : 'node:http')
+  const secure = base.protocol === 'https:'
+  const proxy = proxyUrl === undefined ? undefined : new URL(proxyUrl)
+  // Without a tunnel it is the proxy that requests are made to.
+  const asked = proxy === undefined || secure ? base : proxy
+  const { Agent, request } = process.getBuiltinModule(asked.protocol === 'https:' ? 'node:https' : 'node:http')
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections })
+  const toProxy: Record<string, string> = {}
+  if (proxy !== undefined) {
+    toProxy.host = base.host
+    if (proxy.username !== '') {
+      const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
+      toProxy['proxy-authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
+    }
+  }
+  if (proxy !== undefined && secure) {
+    const { request: ask } = process.getBuiltinModule(proxy.protocol === 'https:' ? 'node:https' : 'node:http')
+    const { connect } = process.getBuiltinModule('node:tls')
+    const tunnel = agent as unknown as {
+      createConnection(options: object, made: (error: Error | null, socket?: import('node:net').Socket) => void): void
+    }
+    tunnel.createConnection = (options, made) => {
+      const path = `${base.hostname}:${base.port === '' ? 443 : base.port}`
+      ask(proxy.origin, { method: 'CONNECT', path, headers: toProxy, agent: false })
+        .on('connect', (answer, socket) => {
+          if (answer.statusCode !== 200) {
+            socket.destroy()
+            made(new Error(`the proxy answered ${answer.statusCode}`))
+            return
+          }
+          const secured = connect(Object.assign({}, options, { socket, path: undefined }))
+          secured.once('error', made).once('secureConnect', () => made(null, secured))
+        })
+        .on('error', made)
+        .end()
+    }
+  }
 
   port.on('message', ({ id, path, body, idempotencyKey }: ThreadRequest) => {
     const answered = new Promise<ThreadAnswer>((resolve) => {
@@ -50,11 +87,13 @@ export function requestThread(): void {
       let timedOut = false
       let response: import('node:http').IncomingMessage | undefined
       let text = ''
-      const outgoing = request(base.origin + path, {
+      const outgoing = request(asked.origin, {
         agent,
         method: 'POST',
+        path: asked === base ? path : base.origin + path,
         headers: Object.assign(
           { 'content-length': Buffer.byteLength(body), 'idempotency-key': idempotencyKey },
+          asked === base ? {} : toProxy,
           headers,
         ),
       })
@@ -64,7 +103,7 @@ export function requestThread(): void {
       })
       outgoing.on('socket', (socket) => {
         sent = !socket.connecting
-        socket.once(base.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+        socket.once(asked.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
           sent = true
         })
       })

@@ -11,6 +11,8 @@ export interface ThreadSenderPlan {
   readonly userAgent: string
   readonly maxConnections: number
   readonly requestTimeoutMs: number
+  /** Through which everything goes. @default none */
+  readonly proxyUrl?: string | undefined
 }
 
 /** Starting a thread takes some tens of milliseconds; where it takes longer than this, it will not come. */
@@ -36,7 +38,7 @@ export class ThreadSender implements BlockingSender {
     return undefined
   }
 
-  private constructor({ url, apiKey, userAgent, maxConnections, requestTimeoutMs }: ThreadSenderPlan) {
+  private constructor({ url, apiKey, userAgent, maxConnections, requestTimeoutMs, proxyUrl }: ThreadSenderPlan) {
     const { port1, port2 } = new MessageChannel()
     const signal = new SharedArrayBuffer(4)
     const headers = requestHeaders({ apiKey, userAgent })
@@ -44,6 +46,7 @@ export class ThreadSender implements BlockingSender {
       port: port2,
       signal,
       url,
+      proxyUrl,
       headers,
       maxConnections,
       requestTimeoutMs,

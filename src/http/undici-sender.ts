@@ -1,32 +1,42 @@
-import { Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Batch, Carriage, Outcome, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
-import { quietConnector } from './connector.js'
 import { afterRenewal } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
+import { type Sighting, sightingOf } from './sighting.js'
+import { openUndiciPool } from './undici-pool.js'
+
+export interface UndiciSenderPlan extends SenderPlan {
+  /** Through which everything goes. @default none */
+  readonly proxyUrl?: string | undefined
+  /** Told what each success shows of the server. @default nobody */
+  readonly saw?: (sighting: Sighting) => void
+}
 
 /**
  * The sure sender: one request after another on each connection of an undici pool, any framing, any answer.
  * undici repeats nothing by itself here, for nothing is pipelined.
  */
 export class UndiciSender implements Sender {
-  readonly #pool: Pool
-  readonly #plan: SenderPlan
+  readonly #pool: Dispatcher
+  readonly #plan: UndiciSenderPlan
   readonly #base: URL
   readonly #paths = new Map<string, string>()
 
-  constructor(plan: SenderPlan) {
+  constructor(plan: UndiciSenderPlan) {
     this.#plan = plan
     this.#base = new URL(plan.url)
-    this.#pool = new Pool(this.#base.origin, {
-      connections: plan.maxConnections,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: quietConnector({ connectTimeoutMs: plan.requestTimeoutMs, ...plan.connection }),
+    const { maxConnections, requestTimeoutMs, connection, proxyUrl } = plan
+    const { origin } = this.#base
+    this.#pool = openUndiciPool({
+      origin,
+      maxConnections,
+      requestTimeoutMs,
+      proxyUrl,
+      ...(connection && { connection }),
     })
   }
 
@@ -53,17 +63,25 @@ export class UndiciSender implements Sender {
         clock,
         requestTimeoutMs,
         maxBodyBytes,
-        resolve: (exchange) =>
-          resolve(afterRenewal(outcomeOf(exchange), { source: this.#plan.apiKey, usedKey: apiKey })),
+        resolve: (exchange) => {
+          this.#report(exchange, idempotencyKey)
+          resolve(afterRenewal(outcomeOf(exchange), { source: this.#plan.apiKey, usedKey: apiKey }))
+        },
       })
       const common = requestHeaders({ apiKey, userAgent })
       const headers = { ...common, 'idempotency-key': idempotencyKey }
       try {
-        this.#pool.dispatch({ method: 'POST', path, body, headers }, handler)
+        this.#pool.dispatch({ origin: this.#base.origin, method: 'POST', path, body, headers }, handler)
       } catch (error) {
         handler.onResponseError(undefined, error as Error)
       }
     })
+  }
+
+  #report(exchange: Exchange, idempotencyKey: string): void {
+    if (exchange.type !== 'answered' || !exchange.complete) return
+    const { status } = exchange.answer
+    if (status >= 200 && status < 300) this.#plan.saw?.(sightingOf(exchange.headers, idempotencyKey))
   }
 
   #path(kind: RecordKind, bucket: string): string {

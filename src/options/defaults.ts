@@ -144,6 +144,13 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     default: 64,
     about: 'most records in one batch on one connection',
   },
+  pipelining: {
+    kind: choice('auto', 'off'),
+    variable: 'SLUICE_PIPELINING',
+    default: 'auto',
+    about:
+      'several requests at once on a connection, where the service is seen to take them; values only where it echoes `idempotency-key`; `off`: never',
+  },
   requestTimeoutMs: {
     kind: integer(1, 600_000),
     variable: 'SLUICE_REQUEST_TIMEOUT_MS',

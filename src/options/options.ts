@@ -47,6 +47,12 @@ export interface SluiceOptions {
   readonly maxConnections?: number | undefined
   /** Most records in one batch on one connection, 1 to 1024. @default 64 */
   readonly maxBatch?: number | undefined
+  /**
+   * Whether several requests may be in flight on one connection. `auto`: where the service has been seen to speak plain HTTP/1.1, and
+   * there is no proxy; value records only where it echoes `idempotency-key`. It ends at the first answer that is not understood, and
+   * when connections break again and again. `off`: never. @default 'auto'
+   */
+  readonly pipelining?: 'auto' | 'off' | undefined
   /** How long one request may take, 1 ms to 10 minutes. @default 10000 */
   readonly requestTimeoutMs?: number | undefined
   /** How long the end of the process waits for delivery, 0 to 8000. @default 5000 */

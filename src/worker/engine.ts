@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
+import { openSender } from '../http/open-sender.js'
+import { proxyFor } from '../http/proxy.js'
 import { ThreadSender } from '../http/thread-sender.js'
-import { UndiciSender } from '../http/undici-sender.js'
 import { ApiKey } from '../options/api-key.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog } from '../records/encode.js'
@@ -43,6 +44,7 @@ export class Engine implements RecordPort {
   readonly #delivery: Delivery
   readonly #writer: RecordWriter
   readonly #apiKey: ApiKey
+  readonly #proxyUrl: string | undefined
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
@@ -62,6 +64,7 @@ export class Engine implements RecordPort {
       untold,
       warn: (message) => this.#warn(message),
     })
+    this.#proxyUrl = this.#findProxy(options.url)
     const { url, maxConnections, maxBatch, requestTimeoutMs, maxQueueRecords, maxQueueBytes } = options
     this.#delivery = new Delivery({
       lanes: this.lanes,
@@ -76,13 +79,17 @@ export class Engine implements RecordPort {
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,
-      sender: new UndiciSender({
+      sender: openSender({
         url,
         apiKey: this.#apiKey,
         userAgent,
         maxConnections,
+        maxBatch,
+        pipelining: options.pipelining,
+        proxyUrl: this.#proxyUrl,
         requestTimeoutMs,
         clock,
+        left: (reason) => this.misused('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
       }),
     })
   }
@@ -178,6 +185,15 @@ export class Engine implements RecordPort {
     return this.#closing
   }
 
+  #findProxy(url: string): string | undefined {
+    const setting = proxyFor(url, process.env)
+    if (setting.type === 'proxy') return setting.url
+    if (setting.type === 'unusable') {
+      this.misused('SLUICE_PROXY', `${setting.variable} is not the URL of an HTTP proxy: it is ignored`)
+    }
+    return undefined
+  }
+
   ending(): void {}
 
   /** Another thread makes the requests, while this one waits. */
@@ -187,7 +203,10 @@ export class Engine implements RecordPort {
     if (queued + inFlight === 0 || timeoutMs === 0) return () => true
     const { url, maxConnections, requestTimeoutMs } = this.options
     const apiKey = this.#apiKey.reveal()
-    const sender = ThreadSender.start({ url, apiKey, userAgent, maxConnections, requestTimeoutMs }, timeoutMs)
+    const sender = ThreadSender.start(
+      { url, apiKey, userAgent, maxConnections, requestTimeoutMs, proxyUrl: this.#proxyUrl },
+      timeoutMs,
+    )
     if (sender === undefined) return () => true
     const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - systemClock.now() })
     return (waitMs) => {

@@ -1,0 +1,54 @@
+/** What the environment says of a proxy on the way to a service. */
+export type ProxySetting =
+  | { readonly type: 'none' }
+  | { readonly type: 'proxy'; readonly url: string; readonly variable: string }
+  /** The variable's value is no URL of an HTTP proxy. It may hold a password: it is not for telling. */
+  | { readonly type: 'unusable'; readonly variable: string }
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The proxy for a base URL, by the rules of curl and undici: `https_proxy` for `https:`, else `http_proxy` for both; names in lower case
+ * before those in upper case; `no_proxy` is a list of hosts, each with the hosts below it, some with a port, or `*`. As with Go, there
+ * is none to the machine itself.
+ */
+export function proxyFor(base: string, environment: Environment): ProxySetting {
+  const { protocol, hostname, port } = new URL(base)
+  const names = ['http_proxy', 'HTTP_PROXY']
+  if (protocol === 'https:') names.unshift('https_proxy', 'HTTPS_PROXY')
+  const variable = names.find((name) => filled(environment[name]) !== undefined)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (variable === undefined || isLoopback(host)) return { type: 'none' }
+  const exceptions = filled(environment.no_proxy) ?? filled(environment.NO_PROXY) ?? ''
+  const target = { host, port: port === '' ? defaultPorts[protocol] : port }
+  if (exceptions.split(/[\s,]+/).some((entry) => excepts(entry, target))) return { type: 'none' }
+  const url = proxyUrl(filled(environment[variable])!)
+  return url === undefined ? { type: 'unusable', variable } : { type: 'proxy', url, variable }
+}
+
+const defaultPorts: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
+
+function filled(value: string | undefined): string | undefined {
+  const text = value?.trim()
+  return text === '' ? undefined : text
+}
+
+/** `example.com`, `.example.com` and `*.example.com` mean the host and all below it; a port narrows it. */
+function excepts(entry: string, { host, port }: { host: string; port: string | undefined }): boolean {
+  if (entry === '*') return true
+  const [, name = '', only] = /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? []
+  const bare = name.replace(/^\[|\]$/g, '').replace(/^\*?\./, '')
+  if (bare === '' || (only !== undefined && only !== port)) return false
+  return host === bare || host.endsWith(`.${bare}`)
+}
+
+function proxyUrl(text: string): string | undefined {
+  const whole = text.includes('://') ? text : `http://${text}`
+  if (!URL.canParse(whole)) return undefined
+  const { protocol, href } = new URL(whole)
+  return protocol === 'http:' || protocol === 'https:' ? href : undefined
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}

@@ -68,7 +68,7 @@ export class FaultServer {
   readonly #sockets = new Set<Socket>()
   readonly #secure: boolean
 
-  private constructor(script: (request: Request) => Fault, certificate: 'foreign' | 'expired' | undefined) {
+  private constructor(script: (request: Request) => Fault, certificate: 'foreign' | 'expired' | 'service' | undefined) {
     this.script = script
     this.#secure = certificate !== undefined
     const serve = (socket: Socket) => this.#serve(socket)
@@ -81,7 +81,7 @@ export class FaultServer {
 
   static async start(
     script: (request: Request) => Fault = () => delivered,
-    { port = 0, certificate }: { port?: number; certificate?: 'foreign' | 'expired' } = {},
+    { port = 0, certificate }: { port?: number; certificate?: 'foreign' | 'expired' | 'service' } = {},
   ): Promise<FaultServer> {
     const server = new FaultServer(script, certificate)
     await new Promise<void>((resolve) => server.#server.listen(port, '127.0.0.1', resolve))

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Makes the certificates of these tests anew: one whose authority nobody trusts, and one that is expired. Both are for localhost.
+# Makes the certificates of these tests anew: one whose authority nobody trusts, and one that is expired, both for localhost; and one for
+# service.example, a host that only a proxy finds.
 set -euo pipefail
 cd "$(dirname "$0")"
 names='subjectAltName=DNS:localhost,IP:127.0.0.1'
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out foreign.pem -days 36500 -subj /CN=localhost -addext "$names"
+openssl req -x509 -key key.pem -out service.pem -days 36500 -subj /CN=service.example -addext 'subjectAltName=DNS:service.example'
 
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT

@@ -1,0 +1,62 @@
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+
+/** A proxy as companies have them: it tunnels on CONNECT, and forwards requests for whole URLs. It finds every host at one port of this machine. */
+export interface TestProxy {
+  readonly url: string
+  /** What it was asked for: `CONNECT host:port`, or `POST http://host/path`. */
+  readonly asked: string[]
+  readonly credentials: Set<string | undefined>
+  /** With this status it refuses. */
+  refuse: number | undefined
+  close(): Promise<void>
+}
+
+export async function startProxy(targetPort: () => number): Promise<TestProxy> {
+  const sockets = new Set<Socket>()
+  const server = createServer((incoming, outgoing) => {
+    proxy.asked.push(`${incoming.method} ${incoming.url}`)
+    proxy.credentials.add(incoming.headers['proxy-authorization'])
+    if (proxy.refuse !== undefined) {
+      outgoing.writeHead(proxy.refuse).end()
+      return
+    }
+    const { pathname } = new URL(incoming.url!)
+    const { host, 'x-api-key': key = '', 'content-length': length = '' } = incoming.headers
+    const headers = { host, 'x-api-key': key, 'content-length': length }
+    const target = { port: targetPort(), host: '127.0.0.1', path: pathname, method: incoming.method, headers }
+    const forwarded = request(target, (answer) => {
+      outgoing.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(outgoing)
+    })
+    incoming.pipe(forwarded)
+  })
+  server.on('connection', (socket) => sockets.add(socket))
+  server.on('connect', (incoming, socket: Socket, head) => {
+    proxy.asked.push(`CONNECT ${incoming.url}`)
+    proxy.credentials.add(incoming.headers['proxy-authorization'])
+    if (proxy.refuse !== undefined) {
+      socket.end(`HTTP/1.1 ${proxy.refuse} No\r\ncontent-length: 0\r\n\r\n`)
+      return
+    }
+    const tunnel = connect(targetPort(), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      tunnel.write(head)
+      tunnel.pipe(socket).pipe(tunnel)
+    })
+    tunnel.on('error', () => socket.destroy())
+    socket.on('error', () => tunnel.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const proxy: TestProxy = {
+    url: `http://user:p%40ss@127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: [],
+    credentials: new Set(),
+    refuse: undefined,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return proxy
+}

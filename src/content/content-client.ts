@@ -1,5 +1,6 @@
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../worker/configure.js'
+import { argumentError } from './argument-error.js'
 import { ContentService, type WriteOptions } from './content-service.js'
 import type { ContentType, EntryFields } from './content-type.js'
 import { type ContentTypeList, typeList } from './type-list.js'
@@ -38,8 +39,8 @@ export interface MigrateEntryOptions<Fields extends object> extends CreateEntryO
 
 /**
  * Content types and entries of the service's projects. Every method rejects with an `ApiError` when the operation failed, with a
- * `TypeError` for a project, type or key that no path can hold, and with the reason of `signal` when that came first; a write that
- * was aborted may have been done.
+ * `TypeError` for a project, type or key that no request can hold, and with the reason of `signal` when that came before the whole
+ * answer; a write that was aborted may have been done.
  *
  * Up to five attempts, full jitter between them: of a read whenever the network or the service fails in passing (408, 425, 429, 5xx;
  * `Retry-After` is honoured up to a minute, beyond it the error comes at once); of a write only when the request was never sent.
@@ -106,7 +107,9 @@ class ServiceClient implements ContentClient {
   ): Promise<string> {
     for (const [name, time] of Object.entries({ createdAt, updatedAt, publishedAt })) {
       // JSON would make it null, and the service would set a time of its own.
-      if (time instanceof Date && Number.isNaN(time.getTime())) throw new TypeError(`${name}: expected a valid Date`)
+      if (time instanceof Date && Number.isNaN(time.getTime())) {
+        throw argumentError(name, { expected: 'a valid Date', got: String(time) })
+      }
     }
     const body = JSON.stringify({ fields, createdAt, updatedAt, publishedAt })
     return await this.#service.migrateEntry(project, { type: keyOf(type), body, signal, idempotencyKey })
@@ -121,6 +124,7 @@ class ServiceClient implements ContentClient {
   }
 }
 
-function keyOf(type: { readonly key: string } | string): string {
-  return typeof type === 'string' ? type : type.key
+/** Whoever makes a path of it refuses an empty one. */
+function keyOf(type: { readonly key: string } | string | undefined): string {
+  return typeof type === 'string' ? type : (type?.key ?? '')
 }

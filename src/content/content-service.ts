@@ -4,6 +4,7 @@ import type { Exchange } from '../http/answer-collector.js'
 import { Requester } from '../http/requester.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { packageVersion } from '../worker/version.js'
+import { argumentError } from './argument-error.js'
 import type { ContentTypeInfo } from './content-type.js'
 import { Credentials, type Scheme } from './credentials.js'
 import { type Asked, readAnswer, readResult, unreadable } from './read-answer.js'
@@ -12,7 +13,7 @@ import type { Page, PageBounds } from './type-list.js'
 /** How a write is carried out. */
 export interface WriteOptions {
   readonly signal?: AbortSignal | undefined
-  /** The same for every attempt, so that a service can tell a repetition. @default a new one */
+  /** The same for every attempt, so that a service can tell a repetition: visible ASCII characters. @default a new one */
   readonly idempotencyKey?: string | undefined
 }
 
@@ -114,6 +115,7 @@ export class ContentService {
   async #perform(operation: Operation): Promise<{ exchange: Exchange; asked: Asked }> {
     const { what, method, path, scheme, body, options } = operation
     const { signal, idempotencyKey = randomUUID() } = options
+    requireKey(idempotencyKey)
     const reads = method === 'GET'
     for (let renewed = false; ; renewed = true) {
       const credential = this.#credentials.for(scheme)
@@ -144,6 +146,11 @@ function segment(name: string, value: unknown): string {
   if (typeof value === 'string' && !['', '.', '..'].includes(value) && value.isWellFormed()) {
     return encodeURIComponent(value)
   }
-  const got = typeof value === 'string' ? JSON.stringify(value) : typeof value
-  throw new TypeError(`${name}: expected a name, got ${got}`)
+  throw argumentError(name, { expected: 'a name', got: value })
+}
+
+/** What no header can hold could not be sent however often it were tried. */
+function requireKey(value: unknown): void {
+  if (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) return
+  throw argumentError('idempotencyKey', { expected: 'a text of visible ASCII characters', got: value })
 }

@@ -1,3 +1,5 @@
+import { argumentError } from './argument-error.js'
+
 /** Fields of an entry of which nothing is known. */
 export type EntryFields = Readonly<Record<string, unknown>>
 
@@ -21,7 +23,7 @@ export interface ContentType<Fields extends object = EntryFields> {
  * @throws {TypeError} when the key is no text, or empty
  */
 export function contentType<Fields extends object = EntryFields>(key: string): ContentType<Fields> {
-  if (typeof key !== 'string' || key === '') throw new TypeError(`contentType: expected a key, got ${shown(key)}`)
+  if (typeof key !== 'string' || key === '') throw argumentError('contentType', { expected: 'a key', got: key })
   return { key }
 }
 
@@ -56,8 +58,4 @@ export interface ContentTypeInfo {
   readonly createdAt: string
   /** ISO 8601, UTC. */
   readonly updatedAt: string
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : typeof value
 }

@@ -1,4 +1,5 @@
 import { ApiError } from './api-error.js'
+import { argumentError } from './argument-error.js'
 import type { ContentTypeInfo } from './content-type.js'
 
 /** A part of a list, and how long the whole is. */
@@ -48,5 +49,5 @@ export function typeList(fetchPage: (bounds: Required<PageBounds>) => Promise<Pa
 
 function requirePosition(name: string, value: unknown): void {
   if (Number.isSafeInteger(value) && Number(value) >= 1) return
-  throw new TypeError(`${name}: expected a whole number from 1, got ${String(value)}`)
+  throw argumentError(name, { expected: 'a whole number from 1', got: value })
 }

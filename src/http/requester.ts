@@ -60,7 +60,7 @@ export class Requester {
     for (let attempt = 0; ; attempt++) {
       request.signal?.throwIfAborted()
       const exchange = await this.#attempt(request)
-      if (exchange.type === 'broken') request.signal?.throwIfAborted()
+      if (exchange.type === 'broken' || !exchange.complete) request.signal?.throwIfAborted()
       const waitMs = attempt + 1 < maxAttempts ? this.#waitMs(exchange, { request, attempt }) : undefined
       if (waitMs === undefined) return exchange
       await pause(this.#plan.clock, { ms: waitMs, signal: request.signal })

@@ -19,8 +19,9 @@ export type ContentFault =
   /** Closes with RST, before or after the work is done. */
   | 'reset-before'
   | 'reset-after'
-  /** Does the work and answers half of the body. */
+  /** Does the work and answers half of the body; then the connection ends, or nothing more comes. */
   | 'half-answer'
+  | 'stalled-answer'
   /** Does the work and never answers. */
   | 'silence'
   /** Answers when this has resolved; the work is done at once. */
@@ -128,8 +129,9 @@ export class ContentServer {
     await fault
     const json = JSON.stringify(answer)
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) })
-    if (fault !== 'half-answer') response.end(json)
-    else response.write(json.slice(0, json.length / 2), () => incoming.socket.resetAndDestroy())
+    if (fault !== 'half-answer' && fault !== 'stalled-answer') response.end(json)
+    else
+      response.write(json.slice(0, json.length / 2), () => fault === 'half-answer' && incoming.socket.resetAndDestroy())
   }
 
   #operate(request: ContentRequest): [status: number, body: unknown] {

@@ -38,6 +38,7 @@ export async function migrate(written: readonly string[]): Promise<number> {
     if (error instanceof ConfigError || error instanceof JournalError) return fail(2, error.message)
     const { code, path, message } = error as NodeJS.ErrnoException
     if (path === file) return fail(2, `FILE: cannot read ${file}: ${code}`)
+    if (path?.startsWith(`${file}.`)) return fail(1, `cannot write the journal and the rejects beside ${file}: ${code}`)
     if (error instanceof ApiError || code !== undefined) return fail(1, message)
     throw error
   } finally {
@@ -53,6 +54,9 @@ interface Run extends MigrateArguments {
 
 /** Check every line, and send nothing. */
 async function check({ file, project, type, service, totalBytes, clock }: Run): Promise<number> {
+  const holder = FileLock.holder(lockPath(file))
+  // It writes rejects of its own.
+  if (holder !== undefined) return failForLock(file, holder)
   const rejects = await RejectsFile.begin(rejectsPath(file))
   const progress = new Progress({ screen: process.stderr, clock, totalBytes })
   try {
@@ -69,14 +73,15 @@ async function check({ file, project, type, service, totalBytes, clock }: Run): 
 
 async function carryOut(run: Run): Promise<number> {
   const { file, project, type, concurrency, service, totalBytes, clock } = run
-  const lock = FileLock.take(`${file}.journal.lock`)
-  if (typeof lock === 'number') {
-    return fail(1, `process ${lock} migrates ${file}; if it does not, remove ${file}.journal.lock`)
-  }
-  const interruption = new Interruption()
+  const lock = FileLock.take(lockPath(file))
+  if (typeof lock === 'number') return failForLock(file, lock)
   let journal: Journal | undefined
   let rejects: RejectsFile | undefined
   let progress: Progress | undefined
+  const interruption = new Interruption((text) => {
+    if (progress === undefined) process.stderr.write(`${text}\n`)
+    else progress.say(text)
+  })
   try {
     journal = await Journal.open(`${file}.journal`, { url: service.url, project, type })
     const changed = await journal.arrived.changed(readLines(file))
@@ -86,7 +91,6 @@ async function carryOut(run: Run): Promise<number> {
     }
     rejects = await RejectsFile.begin(rejectsPath(file))
     progress = new Progress({ screen: process.stderr, clock, totalBytes })
-    interruption.tell = (text) => progress?.say(text)
     const migration = new Migration({
       lines: readLines(file),
       target: { send: (entry) => service.migrateEntry(project, { type, ...entry }) },
@@ -101,9 +105,10 @@ async function carryOut(run: Run): Promise<number> {
     })
     await migration.run()
     progress.end()
-    process.stdout.write(migrationSummary(migration.account, { stopped: migration.stopped, rejects: rejects.path }))
-    const { lines, before, arrived } = migration.account
-    return migration.stopped === undefined && before + arrived === lines ? 0 : 1
+    const { account, stopped } = migration
+    process.stdout.write(migrationSummary(account, { stopped: stopped !== undefined, rejects: rejects.path }))
+    if (stopped !== undefined) return fail(1, `stopped: ${stopped}`)
+    return account.before + account.arrived === account.lines ? 0 : 1
   } finally {
     progress?.end()
     interruption.end()
@@ -111,6 +116,14 @@ async function carryOut(run: Run): Promise<number> {
     await journal?.close()
     lock.release()
   }
+}
+
+function failForLock(file: string, holder: number): number {
+  return fail(1, `process ${holder} migrates ${file}; if it does not, remove ${lockPath(file)}`)
+}
+
+function lockPath(file: string): string {
+  return `${file}.journal.lock`
 }
 
 function rejectsPath(file: string): string {

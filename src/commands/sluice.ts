@@ -15,6 +15,8 @@ const helpText = `Usage: sluice COMMAND [options]
 
 /** The program `sluice`: resolves with its exit status. */
 export async function sluice(written: readonly string[]): Promise<number> {
+  // Whoever closes the other end has read enough; the work goes on.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const [name, ...rest] = written
   const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command !== undefined) return await command(rest)

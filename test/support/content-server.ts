@@ -99,6 +99,27 @@ export class ContentServer {
     return { SLUICE_URL: this.url, SLUICE_API_KEY: this.apiKey, SLUICE_ACCESS_TOKEN: this.accessToken }
   }
 
+  /** Titles of the entries that were made, in their order. */
+  get titles(): unknown[] {
+    return this.entries.map(({ fields }) => fields.title)
+  }
+
+  /** Resolves when so many requests have come; those from then on are not answered before `release`. */
+  holdAfter(count: number): { readonly reached: Promise<void>; release(): void } {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const reached = new Promise<void>((resolve) => {
+      this.fault = ({ number }) => {
+        if (number < count) return undefined
+        resolve()
+        return released
+      }
+    })
+    return { reached, release }
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))

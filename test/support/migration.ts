@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { ContentRequest } from './content-server.js'
 import { type Ended, type Running, startProgram } from './programs.js'
 
 export interface Reject {
@@ -17,6 +18,8 @@ export interface Reject {
 /** A file of lines in a folder of its own, and the program that migrates it. */
 export class MigratedFile {
   readonly path = join(mkdtempSync(join(tmpdir(), 'sluice-migrate-')), 'articles.ndjson')
+  /** Key of the content type. */
+  type = 'article'
   readonly #variables: Record<string, string>
 
   constructor(variables: Record<string, string>, lines: readonly (string | object)[]) {
@@ -32,7 +35,7 @@ export class MigratedFile {
 
   start(options: readonly string[] = [], flags: readonly string[] = []): Running {
     return startProgram('../../bin/sluice.js', {
-      arguments: ['migrate', this.path, '--project', 'demo', '--type', 'article', ...options],
+      arguments: ['migrate', this.path, '--project', 'demo', '--type', this.type, ...options],
       variables: this.#variables,
       flags,
     })
@@ -63,5 +66,18 @@ export class MigratedFile {
 
 /** Lines that are valid articles: `title 1`, `title 2` and so on. */
 export function articles(count: number): object[] {
-  return Array.from({ length: count }, (_, index) => ({ fields: { title: `title ${index + 1}` } }))
+  return titlesOf(count).map((title) => ({ fields: { title } }))
+}
+
+/** The titles of such lines. */
+export function titlesOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `title ${index + 1}`)
+}
+
+export function sorted(values: readonly unknown[]): unknown[] {
+  return [...values].sort()
+}
+
+export function titleOf({ body }: ContentRequest): string {
+  return (JSON.parse(body) as { fields: { title: string } }).fields.title
 }

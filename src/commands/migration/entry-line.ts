@@ -55,7 +55,7 @@ function wrongTime(name: string, value: unknown): string {
 
 /** ISO 8601 in UTC, of a day that there is. */
 function isUtcTime(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)$/.test(value)) return false
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)$/.test(value)) return false
   const time = new Date(value)
   return !Number.isNaN(time.getTime()) && time.toISOString().slice(0, 10) === value.slice(0, 10)
 }
@@ -64,7 +64,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function kindOf(value: unknown): string {
+/** What a value of JSON is, for a person. */
+export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }

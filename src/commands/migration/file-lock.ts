@@ -1,4 +1,5 @@
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { startOfProcess } from './process-start.js'
 
 /** A file that says which process works on another file. One that a dead process has left counts for nothing. */
 export class FileLock {
@@ -10,34 +11,88 @@ export class FileLock {
 
   /** The lock, or the number of the process that holds it. */
   static take(path: string): FileLock | number {
-    for (;;) {
-      try {
-        writeFileSync(path, String(process.pid), { flag: 'wx' })
-        return new FileLock(path)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    const draft = `${path}.${process.pid}`
+    writeFileSync(draft, ownText())
+    try {
+      for (;;) {
+        if (appears(path, draft)) return new FileLock(path)
+        const holder = FileLock.holder(path)
+        if (holder !== undefined) return holder
+        discard(path, `${draft}.dead`)
       }
-      const holder = holderOf(path)
-      if (holder !== undefined) return holder
-      remove(path)
+    } finally {
+      remove(draft)
     }
   }
 
+  /** The number of the process that holds it; undefined when nobody does. */
+  static holder(path: string): number | undefined {
+    const text = read(path)
+    if (text === undefined) return undefined
+    const [number = '', start = ''] = text.split(' ')
+    const holder = Number(number)
+    if (!Number.isSafeInteger(holder) || holder <= 0 || holder === process.pid || !lives(holder)) return undefined
+    // The number may be another process's by now: in containers they are small, and the same again.
+    return start === '' || start === startOfProcess(holder) ? holder : undefined
+  }
+
   release(): void {
-    remove(this.#path)
+    if (read(this.#path) === ownText()) remove(this.#path)
   }
 }
 
-function holderOf(path: string): number | undefined {
+function ownText(): string {
+  return `${process.pid} ${startOfProcess(process.pid) ?? ''}`
+}
+
+/** False when there is one already. With all of its text at once, for who reads half of it takes it for a dead one. */
+function appears(path: string, draft: string): boolean {
   try {
-    const holder = Number(readFileSync(path, 'utf8'))
-    // In a container every first process has the same number.
-    if (!Number.isSafeInteger(holder) || holder <= 0 || holder === process.pid) return undefined
-    process.kill(holder, 0)
-    return holder
+    linkSync(draft, path)
+    return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    return code === 'EPERM' ? Number(readFileSync(path, 'utf8')) : undefined
+    if (code === 'EEXIST') return false
+    if (!withoutLinks.has(code)) throw error
+  }
+  try {
+    writeFileSync(path, ownText(), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** What a file system says that knows no links. */
+const withoutLinks: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP'])
+
+/** Take a dead process's lock away, and not that of a process which has just done the same. */
+function discard(path: string, aside: string): void {
+  try {
+    renameSync(path, aside)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  if (FileLock.holder(aside) !== undefined) appears(path, aside)
+  remove(aside)
+}
+
+function lives(holder: number): boolean {
+  try {
+    process.kill(holder, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
   }
 }
 

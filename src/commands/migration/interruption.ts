@@ -2,11 +2,12 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 
 /** SIGINT and SIGTERM: the first one asks for an orderly end, the second one is what it would be without this. */
 export class Interruption {
-  /** Says that the first one was heard. */
-  tell: (text: string) => void = () => {}
+  readonly #tell: (text: string) => void
   readonly #controller = new AbortController()
 
-  constructor() {
+  /** `tell` says that the first one was heard. */
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell
     for (const signal of signals) process.on(signal, this.#hear)
   }
 
@@ -24,7 +25,7 @@ export class Interruption {
       process.kill(process.pid, signal)
       return
     }
-    this.tell(`${signal}: waits for the entries under way; the second time it ends at once`)
+    this.#tell(`${signal}: waits for the entries under way; the second time it ends at once`)
     this.#controller.abort(`interrupted by ${signal}`)
   }
 }

@@ -56,7 +56,9 @@ export class Journal {
   readonly unanswered = new LineSet()
   readonly #path: string
   readonly #destination: Destination
-  #id: string = randomUUID()
+  #id = ''
+  /** In words, that it is the journal of another destination. */
+  #elsewhere: string | undefined
   #file: FileHandle | undefined
   /** The last line of the ranges of this run that are on the disk. */
   #announced = 0
@@ -78,12 +80,19 @@ export class Journal {
     const journal = new Journal(path, destination)
     const length = await journal.#read()
     journal.#file = await open(path, 'a')
-    // What a crash has left half written says nothing.
-    await journal.#file.truncate(length)
-    if (length === 0) {
-      const head: Head = { journal: 'sluice migrate 1', id: journal.#id, ...destination }
-      journal.#append(head)
-    } else journal.#suspect()
+    try {
+      // What a crash has left half written says nothing.
+      await journal.#file.truncate(length)
+      if (length > 0) journal.#suspect()
+      // Where nothing came of it, its destination was a mistake.
+      const isBlank = journal.arrived.size === 0 && journal.unanswered.size === 0
+      const elsewhere = journal.#elsewhere
+      if (length === 0 || (elsewhere !== undefined && isBlank)) await journal.#begin()
+      else if (elsewhere !== undefined) throw new JournalError(elsewhere)
+    } catch (error) {
+      await journal.close()
+      throw error
+    }
     return journal
   }
 
@@ -113,6 +122,14 @@ export class Journal {
     await this.#announcing?.catch(() => {})
     await this.#file?.close()
     this.#file = undefined
+  }
+
+  async #begin(): Promise<void> {
+    this.#id = randomUUID()
+    this.#ranges = []
+    await this.#file?.truncate(0)
+    const head: Head = { journal: 'sluice migrate 1', id: this.#id, ...this.#destination }
+    this.#append(head)
   }
 
   #announce(line: number): Promise<void> {
@@ -195,7 +212,7 @@ export class Journal {
       const [was, is] = [head[name], this.#destination[name]]
       if (was === is) continue
       const words = `${this.#path} is the journal of a migration to the ${name} ${was}, not ${is}`
-      throw new JournalError(`${words}; to begin another one, move the journal away`)
+      this.#elsewhere ??= `${words}; to begin another one, move the journal away`
     }
     this.#id = head.id
   }

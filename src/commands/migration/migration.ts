@@ -58,6 +58,15 @@ const hopeless: ReadonlySet<ApiErrorCode> = new Set([
   'unsent',
 ])
 
+/** Failures after which there may be an entry all the same. */
+const mayHaveDone: ReadonlySet<ApiErrorCode> = new Set(['no-answer', 'server-error', 'unreadable-answer'])
+
+/** Statuses that speak of one line, and not of the service. */
+const lineFaults: ReadonlySet<number | undefined> = new Set([400, 409, 413, 422])
+
+/** A longer wait is told. */
+const longWaitMs = 10_000
+
 /**
  * Sends the lines of a file, so many at a time. A line that the service refuses goes to the rejects; a failure that the next line would
  * meet as well stops it, and so does a series of failures of any kind. Then, and when `signal` comes, what is under way is waited for.
@@ -119,10 +128,11 @@ export class Migration {
     await journal.sending(line)
     let id: string | null
     try {
-      id = await this.#patiently(() => target.send({ body, idempotencyKey: journal.idempotencyKey(line) }))
+      id = await this.#patiently(line, () => target.send({ body, idempotencyKey: journal.idempotencyKey(line) }))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      if (error.code !== 'unreadable-answer') return await this.#failed(line, error)
+      // Any web server answers 200 to whatever it is asked; 201 says that there is something new.
+      if (error.code !== 'unreadable-answer' || error.status !== 201) return await this.#failed(line, { error, again })
       id = null
     }
     this.#failuresInARow = 0
@@ -137,8 +147,8 @@ export class Migration {
   }
 
   /** Again while the service asks for fewer requests, which it has then not carried out. */
-  async #patiently(send: () => Promise<string>): Promise<string> {
-    const { clock, retry, random } = this.#plan
+  async #patiently(line: Line, send: () => Promise<string>): Promise<string> {
+    const { clock, progress, retry, random } = this.#plan
     for (let attempt = 0; ; attempt++) {
       try {
         return await send()
@@ -146,6 +156,7 @@ export class Migration {
         const busy = error instanceof ApiError && error.code === 'too-many-requests'
         if (!busy || attempt + 1 === maxAttempts || this.stopped !== undefined) throw error
         const ms = Math.max(error.retryAfterMs ?? 0, fullJitter(attempt, retry, random))
+        if (ms > longWaitMs) progress.say(`line ${line.number}: waits ${Math.ceil(ms / 1000)} s, as the service asks`)
         const stopped = await pause(clock, { ms, signal: this.#stopping.signal }).then(
           () => false,
           () => true,
@@ -155,12 +166,12 @@ export class Migration {
     }
   }
 
-  async #failed(line: Line, error: ApiError): Promise<void> {
+  async #failed(line: Line, { error, again }: { error: ApiError; again: boolean }): Promise<void> {
     const { journal, progress } = this.#plan
     const { code, message, status, correlationId } = error
-    const unknown = code === 'no-answer' || code === 'server-error'
-    // A line that may have arrived stays in the journal as sent.
-    if (!unknown) journal.hasNotArrived(line, code)
+    const unknown = mayHaveDone.has(code)
+    // A line that may have arrived, now or in an earlier run, stays in the journal as sent.
+    if (!unknown && !again) journal.hasNotArrived(line, code)
     if (hopeless.has(code) || (code === 'too-many-requests' && this.stopped !== undefined)) {
       this.account.untried++
       this.#stop(`line ${line.number}: ${message}`)
@@ -172,7 +183,7 @@ export class Migration {
       progress.say(`line ${line.number}: may have arrived; the next run sends it again: ${message}`)
       await this.#reject(line, 'unknown', { ...rejection, mayHaveArrived: true })
     } else await this.#reject(line, 'refused', rejection)
-    this.#failuresInARow = code === 'validation-failed' ? 0 : this.#failuresInARow + 1
+    this.#failuresInARow = lineFaults.has(status) ? 0 : this.#failuresInARow + 1
     const most = Math.max(20, 2 * this.#plan.concurrency)
     if (this.#failuresInARow >= most) this.#stop(`${this.#failuresInARow} failures in a row, the last: ${message}`)
   }

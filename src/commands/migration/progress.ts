@@ -76,7 +76,8 @@ export class Progress {
       share: this.#totalBytes === 0 ? 1 : readBytes / this.#totalBytes,
       lines: this.#done.lines + this.#skipped.lines,
       linesPerSecond: seconds === 0 ? 0 : (now.lines - oldest.lines) / seconds,
-      secondsLeft: bytesPerSecond > 0 ? (this.#totalBytes - readBytes) / bytesPerSecond : undefined,
+      // A file may grow while it is read.
+      secondsLeft: bytesPerSecond > 0 ? Math.max(0, this.#totalBytes - readBytes) / bytesPerSecond : undefined,
       barWidth: this.#screen.isTTY ? barWidth(this.#screen.columns) : 0,
     })
     this.#screen.write(this.#screen.isTTY ? `\r${text}\x1b[K` : `${text}\n`)
@@ -90,7 +91,7 @@ function barWidth(columns: number | undefined): number {
 }
 
 /** The line itself. */
-export function progressText({
+function progressText({
   share,
   lines,
   linesPerSecond,

@@ -17,7 +17,6 @@ export class RejectsFile {
   readonly path: string
   #file: FileHandle | undefined
   #writing: Promise<void> = Promise.resolve()
-  #count = 0
 
   private constructor(path: string) {
     this.path = path
@@ -29,13 +28,8 @@ export class RejectsFile {
     return new RejectsFile(path)
   }
 
-  get count(): number {
-    return this.#count
-  }
-
   /** Resolves when it is written, so that a reader waits for the disk. */
   async add(line: Line, rejection: Rejection): Promise<void> {
-    this.#count++
     const { number, bytes, tooLong } = line
     const text = tooLong ? null : bytes.toString('utf8')
     const reject = `${JSON.stringify({ line: number, ...rejection, text })}\n`

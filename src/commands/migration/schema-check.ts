@@ -1,4 +1,5 @@
 import type { FieldDefinition } from '../../content/content-type.js'
+import { kindOf } from './entry-line.js'
 
 /** Types whose values are texts. Of others the API says nothing, so that every value may be right. */
 const textTypes: ReadonlySet<string> = new Set(['text', 'richtext'])
@@ -22,11 +23,9 @@ function violation(
   value: unknown,
   { key, type, required, maxLength = Number.POSITIVE_INFINITY }: FieldDefinition,
 ): string | undefined {
-  if (value === undefined || value === null) return required ? `${key}: is required` : undefined
+  if (value === undefined || (value === null && required)) return required ? `${key}: is required` : undefined
   if (!textTypes.has(type)) return undefined
-  if (typeof value !== 'string') {
-    return `${key}: expected a text, got ${Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`}`
-  }
+  if (typeof value !== 'string') return `${key}: expected a text, got ${kindOf(value)}`
   const length = value.length > maxLength ? [...value].length : 0
   return length > maxLength ? `${key}: expected at most ${maxLength} characters, got ${length}` : undefined
 }

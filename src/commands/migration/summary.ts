@@ -3,11 +3,11 @@ import type { Account } from './migration.js'
 /** What a migration came to, for a person. */
 export function migrationSummary(
   account: Account,
-  { stopped, rejects }: { readonly stopped: string | undefined; readonly rejects: string },
+  { stopped, rejects }: { readonly stopped: boolean; readonly rejects: string },
 ): string {
   const { lines, before, arrived, invalid, refused, unknown, untried } = account
   const have = before + arrived
-  const of = stopped === undefined ? ` of ${lines}` : ''
+  const of = stopped ? '' : ` of ${lines}`
   const earlier = before === 0 ? '' : ` (${before} of them in earlier runs)`
   const rejected = invalid + refused + unknown
   const kinds = [
@@ -19,8 +19,8 @@ export function migrationSummary(
   return [
     `${have}${of} lines have arrived${earlier}\n`,
     ...(rejected === 0 ? [] : [`${rejected} have not, see ${rejects}: ${words}\n`]),
-    ...(stopped === undefined ? [] : [`stopped${untried === 0 ? '' : `, ${untried} lines untried`}: ${stopped}\n`]),
-    ...(have === lines && stopped === undefined ? [] : ['to go on, give the same command again\n']),
+    ...(untried === 0 ? [] : [`${untried} have been taken and not tried\n`]),
+    ...(have === lines && !stopped ? [] : ['to go on, give the same command again\n']),
   ].join('')
 }
 

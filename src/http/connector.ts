@@ -1,5 +1,6 @@
 import type { LookupFunction, Socket } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector as connectors } from 'undici'
+import { buildConnector } from './undici.js'
 
 /** How connections are made, where the defaults of Node do not serve. */
 export interface ConnectionOptions {
@@ -16,7 +17,7 @@ export interface ConnectionOptions {
 export function quietConnector({
   connectTimeoutMs,
   ...options
-}: ConnectionOptions & { readonly connectTimeoutMs: number }): buildConnector.connector {
+}: ConnectionOptions & { readonly connectTimeoutMs: number }): connectors.connector {
   const connect = quietly(buildConnector({ timeout: connectTimeoutMs, ...options }))
   // undici keeps the last session by a weak reference; this one makes it last.
   const kept: { session?: Buffer } = {}
@@ -29,7 +30,7 @@ export function quietConnector({
 }
 
 /** The same connector, its sockets without a hold on the process from their first moment. */
-export function quietly(connect: buildConnector.connector): buildConnector.connector {
+export function quietly(connect: connectors.connector): connectors.connector {
   return (target, callback) => {
     const socket = connect(target, (...[error, connected]) => {
       if (error === null) {

@@ -1,8 +1,8 @@
-import { Pool } from 'undici'
 import { type BackoffBounds, fullJitter } from '../delivery/backoff.js'
 import type { Clock } from '../delivery/clock.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { retryAfterMs } from './retry-after.js'
+import { Pool } from './undici.js'
 
 /** A request for which somebody waits. */
 export interface ApiRequest {

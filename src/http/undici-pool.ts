@@ -1,5 +1,6 @@
-import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
 import { type ConnectionOptions, quietConnector, quietly } from './connector.js'
+import { Pool, ProxyAgent } from './undici.js'
 
 export interface UndiciPoolPlan {
   readonly origin: string

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Service, startService } from './service.js'
+import { afterAll, describe, expect, it } from 'vitest'
+import { startService } from './service.js'
 
-let service: Service
-beforeAll(async () => {
-  service = await startService()
-})
+const service = await startService()
 afterAll(() => service.close())
 
 const log = { timeStamp: 1_700_000_000_000, level: 'error', message: 'boom', appName: 'shop' }
@@ -21,13 +18,13 @@ const { machineName: _machine, eventId: _event, ...optionalOfValue } = optional
 
 const kinds = {
   'Create a log': {
-    path: () => `/logs/${service.project}`,
+    path: `/logs/${service.project}`,
     record: log,
     optional,
     required: ['timeStamp', 'level', 'message', 'appName'],
   },
   'Create a value tracking': {
-    path: () => `/value_tracking/${service.project}`,
+    path: `/value_tracking/${service.project}`,
     record: value,
     optional: optionalOfValue,
     required: [],
@@ -49,34 +46,32 @@ const types: Record<string, unknown> = {
 
 describe.each(Object.entries(kinds))('%s', (_, { path, record, optional: rest, required }) => {
   it('201: body GenericResultResponse<bool> with `result` true', async () => {
-    const { status, body } = await service.call('POST', path(), { body: record })
+    const { status, body } = await service.call('POST', path, { body: record })
     expect(status).toBe(201)
     expect(body).toEqual({ result: true, validationErrors: [], errors: [] })
   })
 
   it('Request body: the record fields in Resources, all of them', async () => {
-    const { status, body } = await service.call('POST', path(), { body: { ...record, ...rest } })
+    const { status, body } = await service.call('POST', path, { body: { ...record, ...rest } })
     expect({ status, result: body.result }).toEqual({ status: 201, result: true })
   })
 
   it.each(Object.keys(rest))('Request body: %s is not required', async (field) => {
     const { [field as keyof typeof rest]: _left, ...others } = rest
-    expect((await service.call('POST', path(), { body: { ...record, ...others } })).status).toBe(201)
+    expect((await service.call('POST', path, { body: { ...record, ...others } })).status).toBe(201)
   })
 
   it.each(required)('required: %s; 400: validation details in `validationErrors`', async (field) => {
     const { [field as keyof typeof record]: _left, ...others } = record
-    const { status, body } = await service.call('POST', path(), { body: others })
+    const { status, body } = await service.call('POST', path, { body: others })
     expect(status).toBe(400)
-    expect(body.validationErrors).toContainEqual({
-      name: field,
-      attemptedValue: null,
-      message: expect.stringMatching(/.+/),
-    })
+    expect(body.validationErrors).toContainEqual(
+      expect.objectContaining({ name: field, message: expect.stringMatching(/.+/) }),
+    )
   })
 
   it.each(Object.keys({ ...record, ...rest }))('%s has the type of the table, else 400', async (field) => {
-    const { status, body } = await service.call('POST', path(), { body: { ...record, [field]: types[field] } })
+    const { status, body } = await service.call('POST', path, { body: { ...record, [field]: types[field] } })
     expect(status).toBe(400)
     expect(body.validationErrors.map(({ name }: { name: string }) => name)).toEqual([field])
     expect(body.validationErrors[0].attemptedValue).toEqual(types[field])
@@ -84,7 +79,7 @@ describe.each(Object.entries(kinds))('%s', (_, { path, record, optional: rest, r
 
   it('400: GenericResultResponse with `validationErrors` filled, one entry for each failure', async () => {
     const body = { ...record, appName: 1, timeStamp: 'x' }
-    const answer = await service.call('POST', path(), { body })
+    const answer = await service.call('POST', path, { body })
     expect(answer.status).toBe(400)
     expect(answer.body.validationErrors.map(({ name }: { name: string }) => name).sort()).toEqual([
       'appName',
@@ -94,8 +89,8 @@ describe.each(Object.entries(kinds))('%s', (_, { path, record, optional: rest, r
     expect(answer.body.result).not.toBe(true)
   })
 
-  it('Path parameter: `bucketId`, the id of a project', async () => {
-    const { status } = await service.call('POST', path().replace(service.project, 'no-such-project'), { body: record })
+  it.skipIf(service.ours === undefined)('Path parameter: `bucketId`; here 404 for one that is not there', async () => {
+    const { status } = await service.call('POST', path.replace(service.project, 'no-such-project'), { body: record })
     expect(status).toBe(404)
   })
 })
@@ -103,8 +98,21 @@ describe.each(Object.entries(kinds))('%s', (_, { path, record, optional: rest, r
 describe('The words project and bucket', () => {
   it('name the same container', async () => {
     for (const { path, record } of Object.values(kinds)) {
-      expect(path().endsWith(service.project)).toBe(true)
-      expect((await service.call('POST', path(), { body: record })).status).toBe(201)
+      expect(path.endsWith(service.project)).toBe(true)
+      expect((await service.call('POST', path, { body: record })).status).toBe(201)
     }
   })
+})
+
+describe('Create a value tracking', () => {
+  it.skipIf(service.ours === undefined)(
+    'A sample request carries different fields (name, slug, section, imageUrl): here they are refused, each by its name',
+    async () => {
+      const body = { name: 'a', slug: 'b', section: 'c', imageUrl: 'd' }
+      const answer = await service.call('POST', kinds['Create a value tracking'].path, { body })
+      expect(answer.status).toBe(400)
+      const names = answer.body.validationErrors.map(({ name }: { name: string }) => name)
+      expect(names).toEqual(expect.arrayContaining(Object.keys(body)))
+    },
+  )
 })

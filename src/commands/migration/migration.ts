@@ -29,7 +29,7 @@ export interface MigrationPlan {
   readonly signal: AbortSignal
 }
 
-/** What has become of the lines that were taken. They add up to `lines`. */
+/** What has become of the lines that were taken. They add up to `lines`, but for those that were under way at a stop. */
 export interface Account {
   lines: number
   /** Arrived in an earlier run. */
@@ -42,8 +42,6 @@ export interface Account {
   refused: number
   /** Sent, and nobody knows. */
   unknown: number
-  /** Taken, and then the migration stopped. */
-  untried: number
 }
 
 /** Attempts of a line while the service asks for fewer requests. */
@@ -72,7 +70,7 @@ const longWaitMs = 10_000
  * meet as well stops it, and so does a series of failures of any kind. Then, and when `signal` comes, what is under way is waited for.
  */
 export class Migration {
-  readonly account: Account = { lines: 0, before: 0, arrived: 0, invalid: 0, refused: 0, unknown: 0, untried: 0 }
+  readonly account: Account = { lines: 0, before: 0, arrived: 0, invalid: 0, refused: 0, unknown: 0 }
   readonly #plan: MigrationPlan
   readonly #stopping = new AbortController()
   #failuresInARow = 0
@@ -173,7 +171,6 @@ export class Migration {
     // A line that may have arrived, now or in an earlier run, stays in the journal as sent.
     if (!unknown && !again) journal.hasNotArrived(line, code)
     if (hopeless.has(code) || (code === 'too-many-requests' && this.stopped !== undefined)) {
-      this.account.untried++
       this.#stop(`line ${line.number}: ${message}`)
       return
     }

@@ -5,7 +5,7 @@ export function migrationSummary(
   account: Account,
   { stopped, rejects }: { readonly stopped: boolean; readonly rejects: string },
 ): string {
-  const { lines, before, arrived, invalid, refused, unknown, untried } = account
+  const { lines, before, arrived, invalid, refused, unknown } = account
   const have = before + arrived
   const of = stopped ? '' : ` of ${lines}`
   const earlier = before === 0 ? '' : ` (${before} of them in earlier runs)`
@@ -19,7 +19,6 @@ export function migrationSummary(
   return [
     `${have}${of} lines have arrived${earlier}\n`,
     ...(rejected === 0 ? [] : [`${rejected} have not, see ${rejects}: ${words}\n`]),
-    ...(untried === 0 ? [] : [`${untried} have been taken and not tried\n`]),
     ...(have === lines && !stopped ? [] : ['to go on, give the same command again\n']),
   ].join('')
 }

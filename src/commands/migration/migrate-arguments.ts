@@ -27,7 +27,8 @@ Each time may be left out; it is in UTC, such as 2024-05-01T12:00:00Z. Empty lin
   --project PROJECT   project that gets the entries
   --type TYPE         key or id of their content type
   --concurrency N     entries under way at the same time, 1 to ${maxConcurrency} (default ${defaultConcurrency})
-  --dry-run           send nothing; check every line against the schema of the content type
+  --dry-run           send nothing; check every line against the schema of the content type as the service lists it,
+                      which says nothing of markup and size
   --help              print this
 
 The service: SLUICE_URL, and SLUICE_ACCESS_TOKEN, SLUICE_API_KEY or both (or SLUICE_ACCESS_TOKEN_FILE, SLUICE_API_KEY_FILE).

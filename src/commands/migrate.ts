@@ -15,9 +15,6 @@ import { Progress } from './migration/progress.js'
 import { RejectsFile } from './migration/rejects-file.js'
 import { checkSummary, migrationSummary } from './migration/summary.js'
 
-/** Wait between attempts while the service asks for fewer requests. */
-const retry = { baseMs: 500, capMs: 30_000 }
-
 /** The command `sluice migrate`: resolves with the exit status. */
 export async function migrate(written: readonly string[]): Promise<number> {
   const request = readMigrateArguments(written)
@@ -98,7 +95,7 @@ async function carryOut(run: Run): Promise<number> {
       rejects,
       progress,
       concurrency,
-      retry,
+      retry: service.retry,
       clock,
       random: Math.random,
       signal: interruption.signal,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { BackoffBounds } from '../delivery/backoff.js'
 import { systemClock } from '../delivery/clock.js'
 import type { Exchange } from '../http/answer-collector.js'
 import { Requester } from '../http/requester.js'
@@ -7,6 +8,7 @@ import { packageVersion } from '../worker/version.js'
 import { argumentError } from './argument-error.js'
 import type { ContentTypeInfo } from './content-type.js'
 import { Credentials, type Scheme } from './credentials.js'
+import { pathSegment } from './path-segment.js'
 import { type Asked, readAnswer, readResult, unreadable } from './read-answer.js'
 import type { Page, PageBounds } from './type-list.js'
 
@@ -40,18 +42,21 @@ const userAgent = `sluice/${packageVersion} node/${process.versions.node}`
 export class ContentService {
   /** Base URL. */
   readonly url: string
+  /** Waits between attempts. */
+  readonly retry: BackoffBounds
   readonly #requester: Requester
   readonly #credentials: Credentials
 
   constructor(options: ResolvedOptions) {
     const { url, maxConnections, requestTimeoutMs, retryBaseMs, retryCapMs } = options
     this.url = url
+    this.retry = { baseMs: retryBaseMs, capMs: retryCapMs }
     this.#credentials = new Credentials(options)
     this.#requester = new Requester({
       url,
       maxConnections,
       requestTimeoutMs,
-      retry: { baseMs: retryBaseMs, capMs: retryCapMs },
+      retry: this.retry,
       clock: systemClock,
       random: Math.random,
     })
@@ -64,7 +69,7 @@ export class ContentService {
     const { exchange, asked } = await this.#perform({
       what: `list content types of ${project}`,
       method: 'GET',
-      path: `/ng-cms/content-types/${segment('project', project)}?from=${from}&to=${to}`,
+      path: `/ng-cms/content-types/${pathSegment('project', project)}?from=${from}&to=${to}`,
       scheme: 'apiKey',
       options: { signal },
     })
@@ -77,7 +82,7 @@ export class ContentService {
     const { exchange, asked } = await this.#perform({
       what: `delete content type ${key} of ${project}`,
       method: 'DELETE',
-      path: `/ng-cms/content-types/${segment('project', project)}/${segment('key', key)}`,
+      path: `/ng-cms/content-types/${pathSegment('project', project)}/${pathSegment('key', key)}`,
       scheme: 'accessToken',
       options,
     })
@@ -88,7 +93,7 @@ export class ContentService {
     const { exchange, asked } = await this.#perform({
       what: `create entry of ${type} in ${project}`,
       method: 'POST',
-      path: `/ng-cms/content/${segment('project', project)}/${segment('type', type)}`,
+      path: `/ng-cms/content/${pathSegment('project', project)}/${pathSegment('type', type)}`,
       scheme: 'apiKey',
       body,
       options,
@@ -100,7 +105,7 @@ export class ContentService {
     const { exchange, asked } = await this.#perform({
       what: `migrate entry of ${type} to ${project}`,
       method: 'POST',
-      path: `/ng-cms/content/${segment('project', project)}/${segment('type', type)}/migrate`,
+      path: `/ng-cms/content/${pathSegment('project', project)}/${pathSegment('type', type)}/migrate`,
       scheme: 'accessToken',
       body,
       options,
@@ -139,14 +144,6 @@ export class ContentService {
       return { exchange, asked: { what, scheme: credential.scheme, redact } }
     }
   }
-}
-
-/** One segment of a path; a text that could become two of them, or none, is the caller's mistake. */
-function segment(name: string, value: unknown): string {
-  if (typeof value === 'string' && !['', '.', '..'].includes(value) && value.isWellFormed()) {
-    return encodeURIComponent(value)
-  }
-  throw argumentError(name, { expected: 'a name', got: value })
 }
 
 /** What no header can hold could not be sent however often it were tried. */

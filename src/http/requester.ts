@@ -109,7 +109,7 @@ export class Requester {
 }
 
 /** Statuses that may be other ones a little later. */
-export function isPassing(status: number): boolean {
+function isPassing(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500
 }
 

@@ -42,6 +42,7 @@ describe('the program sluice', () => {
     [['migrate', 'a', '--project='], '--project: expected a value, got ""'],
     [['migrate', 'a', '--project', 'p', '--project', 'q'], '--project: expected once'],
     [['migrate', 'a', '--dry-run=yes'], '--dry-run: expected no value, got "yes"'],
+    [['migrate', 'a', '--project', '..', '--type', 't'], '--project: expected a name, got ".."'],
     [['migrate', ...complete, '--concurrency', '0'], '--concurrency: expected a whole number from 1 to 256, got "0"'],
     [
       ['migrate', ...complete, '--concurrency', '1e2'],

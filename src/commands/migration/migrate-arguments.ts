@@ -1,3 +1,4 @@
+import { isPathSegment } from '../../content/path-segment.js'
 import { readArguments } from '../arguments.js'
 
 export interface MigrateArguments {
@@ -65,6 +66,9 @@ export function readMigrateArguments(written: readonly string[]): MigrateRequest
   const { project, type, concurrency: asked = String(defaultConcurrency) } = texts
   if (project === undefined) return wrong('--project: expected a project, got none')
   if (type === undefined) return wrong('--type: expected a content type, got none')
+  for (const [option, name] of Object.entries({ project, type })) {
+    if (!isPathSegment(name)) return wrong(`--${option}: expected a name, got "${name}"`)
+  }
   const concurrency = Number(asked)
   if (!/^\d+$/.test(asked) || concurrency < 1 || concurrency > maxConcurrency) {
     return wrong(`--concurrency: expected a whole number from 1 to ${maxConcurrency}, got "${asked}"`)

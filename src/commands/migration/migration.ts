@@ -22,6 +22,7 @@ export interface MigrationPlan {
   readonly progress: Progress
   /** Entries that are under way at the same time. */
   readonly concurrency: number
+  /** Waits while the service asks for fewer requests. */
   readonly retry: BackoffBounds
   readonly clock: Clock
   readonly random: () => number

@@ -2,13 +2,28 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Start the cheap server in a process of its own; the answer is its base URL. */
-export async function startServer() {
-  const child = fork(fileURLToPath(new URL('./cheap-server.js', import.meta.url)), {
+/** @typedef {{ distinct: number, repeated: number, lastAt: number }} Totals of records; the time is that of the last new one, in ms */
+
+/**
+ * Start the cheap server in a process of its own. `report` says what arrived; without `totals` when more is arriving at this moment.
+ *
+ * @param {import('./cheap-server.js').ServerOptions} [options]
+ */
+export async function startServer(options = {}) {
+  const child = fork(fileURLToPath(new URL('./cheap-server.js', import.meta.url)), [JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const [port] = await once(/** @type {import('node:stream').Readable} */ (child.stdout), 'data')
-  return { url: `http://127.0.0.1:${Number(port)}`, stop: () => child.kill() }
+  return {
+    url: `http://127.0.0.1:${Number(port)}`,
+    stop: () => child.kill(),
+    /** @returns {Promise<{ busy: boolean, requests: number, totals?: Totals }>} */
+    report: async ({ evenIfBusy = false } = {}) => {
+      child.send({ evenIfBusy })
+      const [message] = await once(child, 'message')
+      return message
+    },
+  }
 }
 
 /**

@@ -1,0 +1,41 @@
+import { firstNumber } from '../record-count.js'
+import { pinoLines } from './pino-targets.js'
+import { winstonLines } from './winston-transports.js'
+
+/** @typedef {import('./order.js').Contestant} Contestant */
+
+/** @type {Record<string, Omit<Contestant, 'library'>>} */
+const subjects = {
+  'pino target': {
+    // Without an import of 'sluice', as an application has it that logs and nothing else.
+    start: () => pinoLines((pino) => pino({ transport: { target: 'sluice/pino' } })),
+  },
+  sluicePino: {
+    start: async () => {
+      const [{ sluicePino }, { close }] = await Promise.all([import('sluice/pino'), import('sluice')])
+      return { ...(await pinoLines((pino) => pino(sluicePino()))), close }
+    },
+  },
+  winston: {
+    start: async () => {
+      const { SluiceTransport } = await import('sluice/winston')
+      return winstonLines(() => new SluiceTransport())
+    },
+  },
+  track: {
+    server: { mark: '"eventId":' },
+    start: async () => {
+      const { track, close } = await import('sluice')
+      return { log: (number) => track(firstNumber + number), close }
+    },
+  },
+}
+
+/** Each as it is by default, and with the sure sender alone. */
+/** @type {Record<string, Contestant>} */
+export const sluice = Object.fromEntries(
+  Object.entries(subjects).flatMap(([name, subject]) => [
+    [`Sluice: ${name}`, { library: 'sluice', ...subject }],
+    [`Sluice: ${name}, pipelining off`, { library: 'sluice', ...subject, env: { SLUICE_PIPELINING: 'off' } }],
+  ]),
+)

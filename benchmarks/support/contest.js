@@ -33,7 +33,7 @@ export async function measureContestant(name, { records }) {
   const contestant = contestants[name]
   if (contestant === undefined) throw new Error(`no such contestant: ${name}`)
   const server = contestant.server === null ? undefined : await startServer({ mark, ...contestant.server })
-  const application = startApplication(name, { url: server?.url ?? '', records, env: contestant.env ?? {} })
+  const application = startApplication(name, { url: server?.url ?? '', records })
   try {
     await application.ready
     const { startedAt, nanosecondsPerCall } = await application.order('log')
@@ -76,12 +76,18 @@ async function untilArrived(server, records) {
 
 /**
  * @param {string} name
- * @param {{ url: string, records: number, env: Record<string, string> }} setting
+ * @param {{ url: string, records: number, perSecond?: number }} setting without `perSecond` it logs as fast as it can
  */
-export function startApplication(name, { url, records, env }) {
+export function startApplication(name, { url, records, perSecond }) {
   const program = fileURLToPath(new URL('./contestant-process.js', import.meta.url))
-  const child = fork(program, [name, url, String(records)], {
-    env: { ...process.env, SLUICE_URL: url, SLUICE_API_KEY: 'benchmark', SLUICE_BUCKET: 'b', ...env },
+  const child = fork(program, [name, url, String(records), String(perSecond ?? '')], {
+    env: {
+      ...process.env,
+      SLUICE_URL: url,
+      SLUICE_API_KEY: 'benchmark',
+      SLUICE_BUCKET: 'b',
+      ...contestants[name]?.env,
+    },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   let complaint = ''
@@ -99,6 +105,7 @@ export function startApplication(name, { url, records, env }) {
     return message
   }
   return {
+    pid: child.pid ?? 0,
     ready: answer(),
     /** @param {'log' | 'idle' | 'measure'} order */
     order: (order) => {

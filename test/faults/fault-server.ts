@@ -67,6 +67,7 @@ export class FaultServer {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   readonly #secure: boolean
+  #watcher: () => void = () => {}
 
   private constructor(script: (request: Request) => Fault, certificate: 'foreign' | 'expired' | 'service' | undefined) {
     this.script = script
@@ -101,6 +102,16 @@ export class FaultServer {
     await Promise.all([...this.#sockets].map((socket) => new Promise((done) => socket.once('close', done).destroy())))
   }
 
+  /** When so many more requests have come. */
+  async arrived(count: number): Promise<void> {
+    const enough = this.requests.length + count
+    await new Promise<void>((resolve) => {
+      this.#watcher = () => {
+        if (this.requests.length >= enough) resolve()
+      }
+    })
+  }
+
   /** When the connection that was opened last has been closed. */
   async gone(): Promise<void> {
     const last = [...this.#sockets].at(-1)
@@ -126,6 +137,7 @@ export class FaultServer {
         received = received.subarray(parsed.length)
         const request = { ...parsed.request, number: this.requests.length, connection }
         this.requests.push(request)
+        this.#watcher()
         if (!this.#act(socket, request)) return
       }
     })

@@ -1,0 +1,234 @@
+import { createSluice, type Sluice } from 'sluice'
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/delivery/clock.js'
+import type { Sender } from '../../src/delivery/sender.js'
+import { type OpenSenderPlan, openSender } from '../../src/http/open-sender.js'
+import { delivered, type Fault, FaultServer, type Request } from '../faults/fault-server.js'
+import { sendBatch, tally } from '../support/batch.js'
+
+let server: FaultServer
+let sender: Sender | undefined
+let left: string[]
+afterEach(async () => {
+  await sender?.close()
+  await server.close()
+})
+
+async function start(script: (request: Request) => Fault, changes: Partial<OpenSenderPlan> = {}): Promise<Sender> {
+  server = await FaultServer.start(script)
+  left = []
+  sender = openSender({
+    url: server.url,
+    apiKey: { reveal: () => 'k', renew: () => false },
+    userAgent: 'sluice/test',
+    maxConnections: 8,
+    maxBatch: 64,
+    requestTimeoutMs: 300,
+    clock: systemClock,
+    pipelining: 'auto',
+    proxyUrl: undefined,
+    left: (reason) => left.push(reason),
+    ...changes,
+  })
+  return sender
+}
+
+const bodies = (count: number) => Array.from({ length: count }, (_, n) => `{"n":${n}}`)
+const numberOf = ({ body }: Request) => (JSON.parse(body) as { n: number }).n
+/** Which sender, and how many requests may be in flight on a connection, of logs and of values. */
+const state = () => {
+  const [logs, values] = [sender!.carriage('logs'), sender!.carriage('values')]
+  return `${logs.sender} ${logs.maxDepth} ${values.maxDepth}`
+}
+/** undici says `connection: keep-alive` in each request, which the fast sender leaves out. */
+const used = () => server.requests.map(({ headers }) => (headers.has('connection') ? 'undici' : 'pipelined'))
+const echoing = ({ headers }: Request): Fault => ({
+  ...(delivered as Fault & { type: 'answer' }),
+  headers: { 'idempotency-key': headers.get('idempotency-key')! },
+})
+const send = async (count: number) => tally(await sendBatch(sender!, bodies(count)))
+/** As far as a healthy server brings it. */
+async function warmUp(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) expect(await send(1)).toEqual({ delivered: 1 })
+}
+
+describe('auto', () => {
+  it('begins with the sure sender, tries the fast one with one request, then pipelines', async () => {
+    await start(() => delivered)
+    expect(state()).toBe('undici 1 1')
+    await send(1)
+    expect(state()).toBe('pipelined 1 1')
+    await send(1)
+    expect(state()).toBe('pipelined 64 1')
+    expect(await send(64)).toEqual({ delivered: 64 })
+    expect(used()).toEqual(['undici', ...Array(65).fill('pipelined')])
+    expect(left).toEqual([])
+  })
+
+  it('pipelines value records only while the server echoes the idempotency key in its successes', async () => {
+    await start(echoing)
+    await warmUp()
+    expect(state()).toBe('pipelined 64 64')
+    server.script = () => ({ type: 'answer', status: 503 })
+    await send(2)
+    expect(state()).toBe('pipelined 64 64')
+    server.script = () => delivered
+    await send(2)
+    expect(state()).toBe('pipelined 64 1')
+    server.script = (request) => ({
+      ...(echoing(request) as Fault & { type: 'answer' }),
+      headers: { 'idempotency-key': 'x' },
+    })
+    await send(2)
+    expect(state()).toBe('pipelined 64 1')
+    server.script = echoing
+    await send(2)
+    expect(state()).toBe('pipelined 64 64')
+  })
+
+  it('probes with the sure sender', async () => {
+    await start(() => delivered)
+    await warmUp()
+    await sendBatch(sender!, bodies(1), { probe: true })
+    expect(used()).toEqual(['undici', 'pipelined', 'undici'])
+  })
+
+  const bytes = (text: string): Fault => ({ type: 'bytes', text, next: 'go-on' })
+  it.each<[string, Fault]>([
+    ['announces that it closes', { type: 'close', announced: true }],
+    ['ends its bodies with the connection', { type: 'bytes', text: 'HTTP/1.1 201 X\r\n\r\n{}', next: 'fin' }],
+    ['has no body, and so no framing', bytes('HTTP/1.1 204 X\r\n\r\n')],
+    ['refuses', { type: 'answer', status: 400 }],
+    ['has trouble', { type: 'answer', status: 503 }],
+  ])('stays with the sure sender while the server %s', async (_, fault) => {
+    await start(() => fault)
+    await send(1)
+    await send(1)
+    expect(state()).toBe('undici 1 1')
+    expect(left).toEqual([])
+    server.script = () => bytes('HTTP/1.1 201 X\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n')
+    await send(1)
+    expect(state()).toBe('pipelined 1 1')
+  })
+
+  it.each<[string, Fault, RegExp]>([
+    ['bytes that are not understood', { type: 'garbage' }, /not understood \(the status line/],
+    ['HTTP/1.0', bytes('HTTP/1.0 201 X\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n'), /HTTP\/1\.0/],
+    ['two lengths', bytes('HTTP/1.1 201 X\r\ncontent-length: 0\r\ncontent-length: 0\r\n\r\n'), /twice/],
+  ])('leaves the fast sender for good at %s, and says so once', async (_, fault, reason) => {
+    for (const pipelining of [false, true]) {
+      await start(() => delivered)
+      await send(1)
+      if (pipelining) await send(1)
+      server.script = () => fault
+      await Promise.all([send(2), send(2)])
+      expect(state()).toBe('undici 1 1')
+      expect(left).toEqual([expect.stringMatching(reason)])
+      server.script = () => delivered
+      await send(3)
+      expect(used().slice(-3)).toEqual(['undici', 'undici', 'undici'])
+      expect(state()).toBe('undici 1 1')
+      await sender!.close()
+      await server.close()
+    }
+  })
+
+  it.each<[string, Fault]>([
+    ['closes', { type: 'close', announced: false }],
+    ['resets', { type: 'reset-after-commit' }],
+  ])(
+    'leaves a server that %s the connection after the first of several requests, again and again',
+    async (_, fault) => {
+      await start(() => delivered)
+      await warmUp()
+      server.script = () => fault
+      for (let turn = 0; turn < 2; turn++) await send(10)
+      expect(left).toEqual([])
+      await send(10)
+      expect(left).toEqual([expect.stringContaining('connections broke again and again')])
+      expect(state()).toBe('undici 1 1')
+    },
+  )
+
+  it('leaves a server that answers the first of several requests and forgets the others', async () => {
+    await start(() => delivered)
+    await warmUp()
+    server.script = (request) => (numberOf(request) === 0 ? delivered : { type: 'silence' })
+    for (let turn = 0; turn < 3; turn++) expect(await send(5)).toEqual({ delivered: 1, ambiguous: 4 })
+    expect(left).toHaveLength(1)
+  })
+
+  it('stays with a server that restarts, whatever breaks with it, or that is only silent, or closes as announced', async () => {
+    await start(() => delivered)
+    await warmUp()
+    for (let restart = 0; restart < 2; restart++) {
+      server.script = () => ({ type: 'silence' })
+      const stuck = Array.from({ length: 8 }, () => send(10))
+      await server.arrived(80)
+      await server.hangUp()
+      await Promise.all(stuck)
+    }
+    await Promise.all(Array.from({ length: 4 }, () => send(10)))
+    server.script = (request) => (numberOf(request) === 5 ? { type: 'close', announced: true } : delivered)
+    for (let turn = 0; turn < 5; turn++) await send(10)
+    expect(left).toEqual([])
+    expect(state()).toBe('pipelined 64 1')
+  })
+
+  it('forgives breaks that are rare', async () => {
+    await start(() => delivered)
+    await warmUp()
+    for (let turn = 0; turn < 4; turn++) {
+      server.script = () => ({ type: 'close', announced: false })
+      expect(await send(2)).toMatchObject({ ambiguous: 1 })
+      server.script = () => delivered
+      for (let answers = 0; answers < 10_000; answers += 1000) await send(1000)
+    }
+    expect(left).toEqual([])
+  })
+
+  it.each([{ pipelining: 'off' as const }, { proxyUrl: 'http://127.0.0.1:1' }])('is not for %j', async (changes) => {
+    await start(() => delivered, changes)
+    for (let turn = 0; turn < 3; turn++) await sendBatch(sender!, bodies(2))
+    expect(state()).toBe('undici 1 1')
+  })
+})
+
+describe('stats()', () => {
+  let sluice: Sluice
+  afterEach(() => sluice.close({ timeoutMs: 0 }))
+
+  it('says which sender a lane has; that the fast one was left is told once', async () => {
+    server = await FaultServer.start(echoing)
+    const told: unknown[] = []
+    const onError = (error: Error) => told.push([(error as Error & { code: string }).code, error.message])
+    sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', retryBaseMs: 5, onError })
+    const lane = () => sluice.stats().lanes.find(({ kind }) => kind === 'values')!
+    expect(lane().sender).toBe('undici')
+    for (let turn = 0; turn < 3; turn++) {
+      sluice.track(1)
+      await sluice.flush()
+    }
+    for (let event = 0; event < 500; event++) sluice.track(event)
+    expect(await sluice.flush()).toMatchObject({ delivered: 503 })
+    expect(lane()).toMatchObject({ sender: 'pipelined' })
+    expect(lane().depth).toBeGreaterThan(1)
+    server.script = ({ number }) => (number === 503 ? { type: 'garbage' } : delivered)
+    sluice.track(1)
+    expect(await sluice.flush()).toMatchObject({ delivered: 504, ambiguousRetries: 1 })
+    expect(lane()).toMatchObject({ sender: 'undici', depth: 1 })
+    expect(told).toEqual([['SLUICE_PIPELINING', expect.stringContaining('requests are not pipelined any more')]])
+  })
+
+  it('says undici where pipelining is off', async () => {
+    server = await FaultServer.start(echoing)
+    sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', pipelining: 'off' })
+    for (let event = 0; event < 100; event++) sluice.track(event)
+    const { lanes } = await sluice.flush()
+    expect(lanes.map(({ sender, depth }) => [sender, depth])).toEqual([
+      ['undici', 1],
+      ['undici', 1],
+    ])
+    expect(used()).toEqual(Array(100).fill('undici'))
+  })
+})

@@ -42,8 +42,8 @@ const idleMarginMs = 2000
 
 /**
  * One connection on which requests are pipelined: it carries one batch at a time, written in one go, and reads the answers in their
- * order. Whatever is not right ends it: bytes that are not understood, an answer without a request, a server that hangs up, or
- * `requestTimeoutMs` without a whole answer.
+ * order. Whatever is not right ends it: bytes that are not understood, an answer without a request or with the idempotency key of another
+ * one, a server that hangs up, or `requestTimeoutMs` without a whole answer.
  *
  * The next batch is written when all of the one before is answered and has left the socket's buffer.
  */
@@ -126,6 +126,10 @@ export class PipelinedConnection {
         this.#end({ reason: 'an answer came without a request' })
         return
       }
+      if (answer.echoedKey !== undefined && answer.echoedKey !== transmission.nextKey) {
+        this.#misunderstood('it is that to another request')
+        return
+      }
       this.#take(answer, transmission)
       if (this.#ended) return
     }
@@ -152,10 +156,12 @@ export class PipelinedConnection {
   #readerOver(): void {
     const { failure } = this.#reader
     if (failure === undefined) this.#end({ reason: 'the server closes the connection' })
-    else {
-      if (this.#transmission !== undefined) this.#plan.watch.misunderstood(failure)
-      this.#end({ reason: `the answer is not understood: ${failure}` }, true)
-    }
+    else this.#misunderstood(failure)
+  }
+
+  #misunderstood(failure: string): void {
+    if (this.#transmission !== undefined) this.#plan.watch.misunderstood(failure)
+    this.#end({ reason: `the answer is not understood: ${failure}` }, true)
   }
 
   /** What comes after all that was written is answered and gone. */

@@ -45,15 +45,24 @@ const troubles: Record<string, { fault: Fault; duplicates: boolean }> = {
   },
 }
 
-it.each(Object.entries(troubles))('an inline process.exit() delivers all in spite of %s', async (_, trouble) => {
-  server.script = ({ number }) => (number % 10 === 3 ? trouble.fault : delivered)
-  const { code, stderr, distinct, taken } = await exitInline()
-  expect({ code, stderr, distinct }).toEqual({ code: 3, stderr: '', distinct: 1000 })
-  if (!trouble.duplicates) expect(taken).toBe(1000)
-  // A repetition has the key of the first attempt, by which a server can tell it.
-  const keys = new Set(server.requests.map(({ headers }) => headers.get('idempotency-key')))
-  expect(keys.size).toBe(1000)
-})
+const pipelinings = ['auto', 'off'].flatMap((pipelining) =>
+  Object.entries(troubles).map(([title, trouble]) => ({ pipelining, title, trouble })),
+)
+
+it.each(pipelinings)(
+  'an inline process.exit() delivers all in spite of $title, pipelining $pipelining',
+  async (each) => {
+    const { trouble, pipelining } = each
+    server.script = ({ number }) => (number % 10 === 3 ? trouble.fault : delivered)
+    const variables = { SLUICE_URL: server.url, SLUICE_PIPELINING: pipelining }
+    const { code, stderr, distinct, taken } = await exitInline(variables)
+    expect({ code, stderr, distinct }).toEqual({ code: 3, stderr: '', distinct: 1000 })
+    if (!trouble.duplicates) expect(taken).toBe(1000)
+    // A repetition has the key of the first attempt, by which a server can tell it.
+    const keys = new Set(server.requests.map(({ headers }) => headers.get('idempotency-key')))
+    expect(keys.size).toBe(1000)
+  },
+)
 
 it('an inline process.exit() ends at once when the key is wrong, and says what that means', async () => {
   server.script = () => answer(401)

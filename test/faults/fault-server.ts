@@ -97,6 +97,12 @@ export class FaultServer {
     return this.#secure ? `https://localhost:${this.port}` : `http://127.0.0.1:${this.port}`
   }
 
+  /** Begin anew, as if nothing had come yet. */
+  forget(): void {
+    this.requests.length = 0
+    this.taken.length = 0
+  }
+
   /** Close every connection, as servers do with those that have been idle for long. */
   async hangUp(): Promise<void> {
     await Promise.all([...this.#sockets].map((socket) => new Promise((done) => socket.once('close', done).destroy())))
@@ -128,8 +134,11 @@ export class FaultServer {
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {})
     let received = Buffer.alloc(0)
+    let serving = true
+    const turns = new Turns()
     socket.on('data', (chunk) => {
       this.received += chunk.length
+      if (!serving) return
       received = Buffer.concat([received, chunk])
       for (;;) {
         const parsed = parse(received)
@@ -138,40 +147,44 @@ export class FaultServer {
         const request = { ...parsed.request, number: this.requests.length, connection }
         this.requests.push(request)
         this.#watcher()
-        if (!this.#act(socket, request)) return
+        serving = this.#act(request, { socket, turns })
+        if (!serving) return
       }
     })
   }
 
   /** Returns whether the connection goes on. */
-  #act(socket: Socket, request: Request): boolean {
+  #act(request: Request, { socket, turns }: { socket: Socket; turns: Turns }): boolean {
     const fault = this.script(request)
     if (commits(fault)) this.taken.push(request.body)
+    const afterMs = fault.type === 'answer' ? fault.afterMs : undefined
+    turns.add((done) => this.#answer(fault, { socket, done }), afterMs)
+    const goesOn = fault.type === 'answer' || fault.type === 'trickle'
+    return goesOn || (fault.type === 'bytes' && fault.next === 'go-on')
+  }
+
+  #answer(fault: Fault, { socket, done }: { socket: Socket; done: () => void }): void {
     switch (fault.type) {
-      case 'answer': {
-        const answer = () => {
-          this.answered++
-          socket.write(response(fault.status, fault.body ?? '', fault.headers))
-        }
-        if (fault.afterMs === undefined) answer()
-        else setTimeout(answer, fault.afterMs).unref()
-        return true
-      }
+      case 'answer':
+        this.answered++
+        socket.write(response(fault.status, fault.body ?? '', fault.headers))
+        done()
+        return
       case 'reset-before-answer':
       case 'reset-after-commit':
         socket.resetAndDestroy()
-        return false
+        return
       case 'reset-in-body':
       case 'fin-in-body': {
         const whole = response(201, '{"result":true}')
         const part = whole.slice(0, whole.length - 8)
         if (fault.type === 'fin-in-body') socket.end(part)
         else socket.write(part, () => setImmediate(() => socket.resetAndDestroy()))
-        return false
+        return
       }
       case 'fin-in-head':
         socket.end('HTTP/1.1 201 Crea')
-        return false
+        return
       case 'oversized': {
         socket.write('HTTP/1.1 201 Created\r\ncontent-length: 50000000\r\n\r\n')
         const chunk = Buffer.alloc(65_536, ' ')
@@ -184,35 +197,68 @@ export class FaultServer {
         }
         socket.on('drain', write)
         write()
-        return false
+        return
       }
       case 'garbage':
         socket.write('\u0000\u0001 this is not HTTP \r\n\r\n')
-        return false
+        return
       case 'trickle': {
         const bytes = [...response(201, '{"result":true}')]
         const timer = setInterval(() => {
           const next = bytes.shift()
-          if (next === undefined || !socket.writable) clearInterval(timer)
-          else socket.write(next)
+          if (next !== undefined && socket.writable) {
+            socket.write(next)
+            return
+          }
+          clearInterval(timer)
+          done()
         }, fault.everyMs)
         timer.unref()
-        return true
+        return
       }
       case 'silence':
-        return true
+        return
       case 'deafness':
         socket.pause()
-        return false
+        return
       case 'bytes':
         if (fault.next === 'fin') socket.end(fault.text, 'latin1')
         else socket.write(fault.text, 'latin1')
         if (fault.next === 'deafness') socket.pause()
-        return fault.next === 'go-on'
+        if (fault.next === 'go-on') done()
+        return
       case 'close':
         socket.end(response(201, '{"result":true}', fault.announced ? { connection: 'close' } : {}))
-        return false
+        return
     }
+  }
+}
+
+/** What a connection does, one thing after the other: an answer never overtakes one before it. */
+class Turns {
+  readonly #waiting: { ready: boolean; readonly run: (done: () => void) => void }[] = []
+  #busy = false
+
+  /** It is ready after `afterMs` from now, and its turn comes when all before it are done. */
+  add(run: (done: () => void) => void, afterMs: number | undefined): void {
+    const turn = { ready: afterMs === undefined, run }
+    this.#waiting.push(turn)
+    if (turn.ready) this.#next()
+    else {
+      setTimeout(() => {
+        turn.ready = true
+        this.#next()
+      }, afterMs).unref()
+    }
+  }
+
+  #next(): void {
+    if (this.#busy || this.#waiting[0]?.ready !== true) return
+    this.#busy = true
+    this.#waiting.shift()!.run(() => {
+      this.#busy = false
+      this.#next()
+    })
   }
 }
 

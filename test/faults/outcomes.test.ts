@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createSluice, type Ledger, type Sluice, type SluiceOptions } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
-import { delivered, type Fault, FaultServer } from './fault-server.js'
+import { delivered, type Fault, FaultServer, type Request } from './fault-server.js'
 
 let server: FaultServer | undefined
 let sluice: Sluice | undefined
@@ -19,28 +19,58 @@ const answer = (status: number, body = '', headers: Record<string, string> = {})
   headers,
 })
 
-/** One value record to a server that treats the first request so and every later one well. */
-async function send(first: Fault, options: SluiceOptions = {}, timeoutMs = 2000) {
+const echoing = ({ headers }: Request): Fault => ({
+  type: 'answer',
+  status: 201,
+  body: '{"result":true}',
+  headers: { 'idempotency-key': headers.get('idempotency-key')! },
+})
+
+const senders = ['undici', 'pipelined'] as const
+type SenderName = (typeof senders)[number]
+
+/**
+ * A server, and Sluice with the values lane on this sender: the pipelined one is not chosen before the server has shown itself well. What
+ * came before is forgotten.
+ */
+async function begin(name: SenderName, options: SluiceOptions): Promise<{ told: string[]; before: Ledger }> {
   const told: string[] = []
-  server = await FaultServer.start(({ number }) => (number === 0 ? first : delivered))
-  sluice = createSluice({
-    url: server.url,
-    apiKey: 'k',
-    bucket: 'b',
-    retryBaseMs: 5,
-    retryCapMs: 20,
-    requestTimeoutMs: 150,
-    onError: (error) => told.push(error.message),
-    ...options,
-  })
-  sluice.track(1001)
-  const ledger = await sluice.flush({ timeoutMs })
-  return { ledger, lane: laneOf(ledger), told, requests: server.requests.length, taken: server.taken.length }
+  server = await FaultServer.start(echoing)
+  const onError = (error: Error) => told.push(error.message)
+  const pipelining = name === 'undici' ? 'off' : 'auto'
+  sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', pipelining, onError, ...options })
+  for (let turn = 0; turn < 3; turn++) {
+    sluice.track(turn)
+    await sluice.flush()
+  }
+  const before = sluice.stats()
+  expect(laneOf(before).sender).toBe(name)
+  server.forget()
+  return { told, before }
+}
+
+/** The counts of what has happened since. */
+function since(ledger: Ledger, before: Ledger): Ledger {
+  const counts = Object.entries(ledger).map(([head, count]) =>
+    typeof count === 'number' ? [head, count - Number(before[head as keyof Ledger])] : [head, count],
+  )
+  return Object.fromEntries(counts) as Ledger
+}
+
+/** One value record to a server that treats the first request so and every later one well. */
+async function send(name: SenderName, first: Fault, options: SluiceOptions & { timeoutMs?: number } = {}) {
+  const { timeoutMs = 2000, ...more } = options
+  const retry = { retryBaseMs: 5, retryCapMs: 20, requestTimeoutMs: 150 }
+  const { told, before } = await begin(name, { ...retry, ...more })
+  server!.script = ({ number }) => (number === 0 ? first : delivered)
+  sluice!.track(1001)
+  const ledger = since(await sluice!.flush({ timeoutMs }), before)
+  return { ledger, told, before, requests: server!.requests.length, taken: server!.taken.length }
 }
 
 const laneOf = (ledger: Ledger) => ledger.lanes.find(({ kind }) => kind === 'values')!
 
-describe('an answer, over a real socket', () => {
+describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
   it.each<[string, Fault]>([
     ['201 with result true', delivered],
     ['200 with result true', answer(200, '{"result":true}')],
@@ -53,7 +83,7 @@ describe('an answer, over a real socket', () => {
     ['201 with Connection: close', { type: 'close', announced: true }],
     ['201, then the connection is closed', { type: 'close', announced: false }],
   ])('%s: delivered, with one request', async (_, fault) => {
-    const { ledger, requests } = await send(fault)
+    const { ledger, requests } = await send(name, fault)
     expect(ledger).toMatchObject({ delivered: 1, requests: 1, retries: 0 })
     expect(requests).toBe(1)
   })
@@ -70,11 +100,11 @@ describe('an answer, over a real socket', () => {
     ['415', answer(415), '(415)'],
     ['422', answer(422), '(422)'],
   ])('%s: this record alone is rejected, and told why', async (_, fault, reason) => {
-    const { ledger, told, requests } = await send(fault)
+    const { ledger, told, requests, before } = await send(name, fault)
     expect(ledger).toMatchObject({ rejected: 1, delivered: 0, requests: 1 })
     expect(told).toEqual([expect.stringContaining(reason)])
     sluice!.track(1002)
-    expect(await sluice!.flush()).toMatchObject({ rejected: 1, delivered: 1 })
+    expect(since(await sluice!.flush(), before)).toMatchObject({ rejected: 1, delivered: 1 })
     expect(requests).toBe(1)
   })
 
@@ -89,17 +119,14 @@ describe('an answer, over a real socket', () => {
     '%i: pauses %j (logs, values), one message, the record kept, then resumed by itself',
     async (status, states, words) => {
       const fault = answer(status, '', { location: 'https://elsewhere.example/' })
-      server = await FaultServer.start(() => fault)
-      const told: string[] = []
-      const onError = (error: Error) => told.push(error.message)
-      const probes = { probeBaseMs: 30, probeCapMs: 60 }
-      sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', ...probes, onError })
-      for (let event = 0; event < 5; event++) sluice.track(event)
-      const ledger = await sluice.flush()
+      const { told, before } = await begin(name, { probeBaseMs: 30, probeCapMs: 60 })
+      server!.script = () => fault
+      for (let event = 0; event < 5; event++) sluice!.track(event)
+      const ledger = since(await sluice!.flush(), before)
       expect(ledger).toMatchObject({ queued: 5, delivered: 0, rejected: 0 })
       expect(ledger.lanes.map(({ state }) => state)).toEqual(states)
       expect(told).toEqual([expect.stringContaining(words)])
-      expect(server.requests.length).toBeLessThanOrEqual(4)
+      expect(server!.requests.length).toBeLessThanOrEqual(4)
 
       const all = new Promise<void>((resolve) => {
         server!.script = () => {
@@ -108,13 +135,13 @@ describe('an answer, over a real socket', () => {
         }
       })
       await all
-      expect(await sluice.flush()).toMatchObject({ queued: 0, delivered: 5 })
+      expect(since(await sluice!.flush(), before)).toMatchObject({ queued: 0, delivered: 5 })
       expect(told).toHaveLength(1)
     },
   )
 
   it.each([408, 425, 429, 500, 502, 503, 504])('%i: retried', async (status) => {
-    const { ledger, requests } = await send(answer(status))
+    const { ledger, requests } = await send(name, answer(status))
     expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 0 })
     expect(requests).toBe(2)
   })
@@ -124,7 +151,7 @@ describe('an answer, over a real socket', () => {
     ['a date', () => new Date(Date.now() + 2000).toUTCString()],
   ])('503 with Retry-After in %s: not sent again before', async (_, header) => {
     const startedAt = performance.now()
-    const { ledger, requests } = await send(answer(503, '', { 'retry-after': header() }), {}, 5000)
+    const { ledger, requests } = await send(name, answer(503, '', { 'retry-after': header() }), { timeoutMs: 5000 })
     expect(performance.now() - startedAt).toBeGreaterThan(900)
     expect(ledger).toMatchObject({ delivered: 1, retries: 1 })
     expect(requests).toBe(2)
@@ -138,7 +165,7 @@ describe('an answer, over a real socket', () => {
     ['no answer', { type: 'silence' }, 1],
     ['one byte every 50 ms', { type: 'trickle', everyMs: 50 }, 2],
   ])('%s: ambiguous, retried and counted', async (_, fault, times) => {
-    const { ledger, taken } = await send(fault)
+    const { ledger, taken } = await send(name, fault)
     expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 1 })
     expect(taken).toBe(times)
   })
@@ -148,7 +175,7 @@ describe('an answer, over a real socket', () => {
     const listen = (message: unknown, name: string | symbol) => heard.push([String(name), message])
     const names = ['sluice:rejected', 'sluice:paused', 'sluice:resumed']
     for (const name of names) subscribe(name, listen)
-    await send(answer(412), { probeBaseMs: 10, probeCapMs: 10 })
+    await send(name, answer(412), { probeBaseMs: 10, probeCapMs: 10 })
     await sluice!.flush()
     server!.script = () =>
       answer(400, '{"validationErrors":[{"name":"eventId","attemptedValue":1,"message":"unknown"}]}')
@@ -164,7 +191,7 @@ describe('an answer, over a real socket', () => {
   })
 
   it('keeps the idempotency key of a record through its retries', async () => {
-    await send({ type: 'reset-after-commit' })
+    await send(name, { type: 'reset-after-commit' })
     const keys = server!.requests.map(({ headers }) => headers.get('idempotency-key'))
     expect(keys).toHaveLength(2)
     expect(keys[0]).toBe(keys[1])

@@ -27,11 +27,15 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-describe.each(['worker', 'inline'] as const)('a key in a file, mode %s', (mode) => {
+const modes = ['worker', 'inline'] as const
+const all = modes.flatMap((mode) => (['auto', 'off'] as const).map((pipelining) => ({ mode, pipelining })))
+
+describe.each(all)('a key in a file, mode $mode, pipelining $pipelining', ({ mode, pipelining }) => {
   it('may be replaced while records flow: the new one is read, and nothing waits', async () => {
-    sluice = createSluice({ url: server.url, bucket: 'b', mode, retryBaseMs: 10 })
+    sluice = createSluice({ url: server.url, bucket: 'b', mode, pipelining, retryBaseMs: 10 })
     for (let event = 0; event < 100; event++) sluice.track(event)
-    await sluice.flush()
+    const { lanes } = await sluice.flush()
+    expect(lanes.map(({ sender }) => sender)).toContain(pipelining === 'auto' ? 'pipelined' : 'undici')
     valid = 'second'
     writeFileSync(file, 'second\n')
     for (let event = 100; event < 200; event++) sluice.track(event)
@@ -42,7 +46,13 @@ describe.each(['worker', 'inline'] as const)('a key in a file, mode %s', (mode) 
   it('is read again by the next probe when the old one was refused first', async () => {
     valid = 'second'
     const told: string[] = []
-    sluice = createSluice({ url: server.url, bucket: 'b', mode, onError: ({ message }) => told.push(message) })
+    sluice = createSluice({
+      url: server.url,
+      bucket: 'b',
+      mode,
+      pipelining,
+      onError: ({ message }) => told.push(message),
+    })
     sluice.track(1)
     expect(await sluice.flush()).toMatchObject({ delivered: 0, queued: 1 })
     expect(told.join()).toContain('the key is missing or wrong (401)')

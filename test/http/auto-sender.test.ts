@@ -75,12 +75,6 @@ describe('auto', () => {
     server.script = () => delivered
     await send(2)
     expect(state()).toBe('pipelined 64 1')
-    server.script = (request) => ({
-      ...(echoing(request) as Fault & { type: 'answer' }),
-      headers: { 'idempotency-key': 'x' },
-    })
-    await send(2)
-    expect(state()).toBe('pipelined 64 1')
     server.script = echoing
     await send(2)
     expect(state()).toBe('pipelined 64 64')
@@ -114,6 +108,11 @@ describe('auto', () => {
   it.each<[string, Fault, RegExp]>([
     ['bytes that are not understood', { type: 'garbage' }, /not understood \(the status line/],
     ['HTTP/1.0', bytes('HTTP/1.0 201 X\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n'), /HTTP\/1\.0/],
+    [
+      'the key of another request',
+      bytes('HTTP/1.1 201 X\r\nidempotency-key: x\r\ncontent-length: 0\r\n\r\n'),
+      /another request/,
+    ],
     ['two lengths', bytes('HTTP/1.1 201 X\r\ncontent-length: 0\r\ncontent-length: 0\r\n\r\n'), /twice/],
   ])('leaves the fast sender for good at %s, and says so once', async (_, fault, reason) => {
     for (const pipelining of [false, true]) {
@@ -164,7 +163,7 @@ describe('auto', () => {
     for (let restart = 0; restart < 2; restart++) {
       server.script = () => ({ type: 'silence' })
       const stuck = Array.from({ length: 8 }, () => send(10))
-      await server.arrived(80)
+      await server.arrived(8)
       await server.hangUp()
       await Promise.all(stuck)
     }

@@ -33,6 +33,7 @@ export async function startProxy(targetPort: () => number): Promise<TestProxy> {
   })
   server.on('connection', (socket) => sockets.add(socket))
   server.on('connect', (incoming, socket: Socket, head) => {
+    socket.on('error', () => {})
     proxy.asked.push(`CONNECT ${incoming.url}`)
     proxy.credentials.add(incoming.headers['proxy-authorization'])
     if (proxy.refuse !== undefined) {

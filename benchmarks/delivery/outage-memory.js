@@ -32,7 +32,7 @@ async function hourOfDelivery(messageBytes) {
   const delivery = new Delivery({
     lanes: [{ kind: 'logs', bucket: 'b' }],
     sender: {
-      maxDepth: 64,
+      carriage: () => ({ sender: 'pipelined', maxDepth: 64 }),
       async send({ records, settle }) {
         attempts += records.length
         await new Promise((resolve) => clock.schedule(() => resolve(undefined), 1))

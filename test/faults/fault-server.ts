@@ -262,7 +262,8 @@ class Turns {
   }
 }
 
-function commits(fault: Fault): boolean {
+/** Whether the server has the record afterwards, whatever the client hears. */
+export function commits(fault: Fault): boolean {
   if (fault.type === 'answer') return fault.status >= 200 && fault.status < 300
   return !['reset-before-answer', 'silence', 'deafness'].includes(fault.type)
 }

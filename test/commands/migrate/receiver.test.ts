@@ -78,7 +78,7 @@ describe('sluice migrate and the receiver', () => {
   it('put a line that is too large for the receiver among the rejects, and do not stop at a row of them', async () => {
     const large = { fields: { title: 'x', body: 'x'.repeat(1_100_000) } }
     const file = fileOf([...Array.from({ length: 25 }, () => large), { fields: { title: 'ok' } }])
-    const { code, stdout } = await file.run()
+    const { code, stdout } = await file.run('--concurrency', '1')
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('25 refused by the service') })
     expect(file.rejects).toMatchObject(Array.from({ length: 25 }, () => ({ status: 413 })))
     expect(await titles()).toEqual(['ok'])

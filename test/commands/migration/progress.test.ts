@@ -46,6 +46,13 @@ describe('progress', () => {
     expect(narrow.written).toEqual(['\r0 %, 0 lines, 0 lines/s\x1b[K'])
   })
 
+  it('of a file that has grown since is that of all of it', async () => {
+    const { clock, written, advance } = setUp({ isTTY: false })
+    advance(1200)
+    await clock.advance(5000)
+    expect(written).toEqual(['100 %, 1200 lines, 240 lines/s, 0:00 left\n'])
+  })
+
   it('makes way for what is said', async () => {
     const { clock, written, progress } = setUp({ isTTY: true })
     await clock.advance(200)

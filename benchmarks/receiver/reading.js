@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openSqlite } from '../../receiver/dist/storage/sqlite/open-sqlite.js'
 import { RecordWriter } from '../../receiver/dist/storage/sqlite/record-writer.js'
 import { SqliteStorage } from '../../receiver/dist/storage/sqlite/sqlite-storage.js'
+import { writtenRecord } from '../../receiver/dist/storage/sqlite/written-records.js'
 import { median } from '../support/per-call.js'
 import { startReceiverProcess } from '../support/receiver-process.js'
 
@@ -37,17 +38,12 @@ async function fill() {
   const { stored } = /** @type {{ stored: number }} */ (
     database.prepare('SELECT count(*) AS stored FROM records').get()
   )
-  const unnamed = { add: () => true, find: () => undefined, forget: () => {} }
+  const unnamed = { addAll: () => new Set(), forget: () => {} }
   const writer = new RecordWriter(database, /** @type {any} */ (unnamed))
   for (let number = stored; number < records; ) {
     const group = []
     for (; group.length < 5000 && number < records; number++) {
-      group.push({
-        kind: /** @type {const} */ ('logs'),
-        bucket: 'demo',
-        idempotencyKey: undefined,
-        record: record(number),
-      })
+      group.push(writtenRecord({ kind: 'logs', bucket: 'demo', idempotencyKey: undefined, record: record(number) }))
     }
     database.exec('BEGIN')
     writer.write(group)

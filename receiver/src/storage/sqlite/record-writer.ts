@@ -1,38 +1,29 @@
-import type { NewRecord } from '../record-storage.js'
 import type { Attempts } from './attempts.js'
 import type { Database, Statement } from './open-sqlite.js'
 import { recordTimeMs } from './record-time.js'
+import { Spans } from './spans.js'
 import { toSqlText } from './sql-text.js'
+import type { SeriesFields, WrittenRecord } from './written-records.js'
 
-/** How many ids a span covers at most. */
-const spanLength = 10_000
 /** Series that are known by heart; more than this many and they are looked up again. */
 const maxKnownSeries = 10_000
-
-interface Span {
-  readonly lane: number
-  readonly firstId: number
-  lastId: number
-  earliestMs: number
-  latestMs: number
-}
 
 /** Puts groups of records into their tables. Each group is a transaction of the caller's. */
 export class RecordWriter {
   readonly #attempts: Attempts
+  readonly #spans: Spans
   readonly #insert: Statement
   readonly #addSeries: Statement
   readonly #findSeries: Statement
   readonly #count: Statement
   readonly #addLane: Statement
   readonly #findLane: Statement
-  readonly #saveSpan: Statement
   readonly #lanes = new Map<string, number>()
   readonly #series = new Map<string, number>()
-  readonly #spans = new Map<number, Span>()
 
   constructor(database: Database, attempts: Attempts) {
     this.#attempts = attempts
+    this.#spans = new Spans(database)
     this.#insert = database.prepare(
       'INSERT INTO records (lane, series, received_at, time_ms, record) VALUES (?, ?, ?, ?, ?)',
     )
@@ -43,41 +34,41 @@ export class RecordWriter {
     )
     this.#findSeries = database.prepare('SELECT id FROM series WHERE lane = ? AND name = ?')
     this.#count = database.prepare('UPDATE series SET records = records + ? WHERE id = ?')
-    this.#saveSpan = database.prepare(
-      `INSERT INTO spans (lane, first_id, last_id, earliest_ms, latest_ms) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET last_id = excluded.last_id, earliest_ms = excluded.earliest_ms, latest_ms = excluded.latest_ms`,
-    )
   }
 
   /** Store each record that is not a further attempt at an earlier one. */
-  write(records: readonly NewRecord[]): void {
-    const receivedAt = Date.now()
-    const counts = new Map<number, number>()
-    const grown = new Set<number>()
+  write(records: readonly WrittenRecord[]): void {
     this.#attempts.forget(records.length)
-    for (const { kind, bucket, idempotencyKey, record } of records) {
-      if (idempotencyKey !== undefined && !this.#attempts.add({ scope: `${kind} ${bucket}`, key: idempotencyKey }))
-        continue
-      const lane = this.#lane(kind, bucket)
-      const series = this.#seriesOf(record, lane)
-      const timeMs = recordTimeMs(record.timeStamp)
-      const { lastInsertRowid } = this.#insert.run(lane, series, receivedAt, timeMs, JSON.stringify(record))
-      counts.set(series, (counts.get(series) ?? 0) + 1)
-      this.#extendSpan({ lane, id: Number(lastInsertRowid), timeMs })
-      grown.add(lane)
+    for (const [scope, ofLane] of byLane(records)) {
+      const first = firstAttempts(ofLane, this.#attempts.addAll(scope, keysOf(ofLane)))
+      if (first.length > 0) this.#store(first)
     }
-    for (const [series, added] of counts) this.#count.run(added, series)
-    for (const lane of grown) this.#save(this.#spans.get(lane)!)
   }
 
   /** To be called when the transaction was rolled back: what it had made is not there. */
   forget(): void {
     this.#lanes.clear()
     this.#series.clear()
-    this.#spans.clear()
+    this.#spans.forget()
   }
 
-  #lane(kind: string, bucket: string): number {
+  /** Records of one lane. */
+  #store(records: readonly WrittenRecord[]): void {
+    const receivedAt = Date.now()
+    const lane = this.#lane(records[0]!)
+    const counts = new Map<number, number>()
+    for (const { timeStamp, series: name, json } of records) {
+      const series = this.#seriesOf(name, lane)
+      const timeMs = recordTimeMs(timeStamp)
+      const { lastInsertRowid } = this.#insert.run(lane, series, receivedAt, timeMs, json)
+      counts.set(series, (counts.get(series) ?? 0) + 1)
+      this.#spans.extend({ lane, id: Number(lastInsertRowid), timeMs })
+    }
+    for (const [series, added] of counts) this.#count.run(added, series)
+    this.#spans.save(lane)
+  }
+
+  #lane({ kind, bucket }: WrittenRecord): number {
     const name = `${kind} ${bucket}`
     const known = this.#lanes.get(name)
     if (known !== undefined) return known
@@ -87,32 +78,35 @@ export class RecordWriter {
     return id
   }
 
-  #seriesOf({ level, eventId, appName, env }: NewRecord['record'], lane: number): number {
-    const name = JSON.stringify([level ?? null, eventId ?? null, appName, env ?? null])
+  #seriesOf(name: string, lane: number): number {
     const known = this.#series.get(`${lane} ${name}`)
     if (known !== undefined) return known
-    const texts = [level, appName, env].map((text) => (text === undefined ? null : toSqlText(text)))
-    const [levelText = null, appNameText = null, envText = null] = texts
-    this.#addSeries.run(lane, name, levelText, eventId ?? null, appNameText, envText)
+    const [level, eventId, appName, env] = JSON.parse(name) as SeriesFields
+    const levelText = level === null ? null : toSqlText(level)
+    this.#addSeries.run(lane, name, levelText, eventId, toSqlText(appName), env === null ? null : toSqlText(env))
     const { id } = this.#findSeries.get(lane, name) as { id: number }
     if (this.#series.size >= maxKnownSeries) this.#series.clear()
     this.#series.set(`${lane} ${name}`, id)
     return id
   }
+}
 
-  #extendSpan({ lane, id, timeMs }: { lane: number; id: number; timeMs: number }): void {
-    const span = this.#spans.get(lane)
-    if (span === undefined || id >= span.firstId + spanLength) {
-      if (span !== undefined) this.#save(span)
-      this.#spans.set(lane, { lane, firstId: id, lastId: id, earliestMs: timeMs, latestMs: timeMs })
-      return
-    }
-    span.lastId = id
-    span.earliestMs = Math.min(span.earliestMs, timeMs)
-    span.latestMs = Math.max(span.latestMs, timeMs)
+function byLane(records: readonly WrittenRecord[]): Map<string, WrittenRecord[]> {
+  const lanes = new Map<string, WrittenRecord[]>()
+  for (const record of records) {
+    const name = `${record.kind} ${record.bucket}`
+    const others = lanes.get(name)
+    if (others === undefined) lanes.set(name, [record])
+    else others.push(record)
   }
+  return lanes
+}
 
-  #save({ lane, firstId, lastId, earliestMs, latestMs }: Span): void {
-    this.#saveSpan.run(lane, firstId, lastId, earliestMs, latestMs)
-  }
+function keysOf(records: readonly WrittenRecord[]): string[] {
+  return records.flatMap(({ idempotencyKey }) => (idempotencyKey === '' ? [] : [idempotencyKey]))
+}
+
+/** Records without a key, and the first one with each of the new keys. */
+function firstAttempts(records: readonly WrittenRecord[], newKeys: Set<string>): WrittenRecord[] {
+  return records.filter(({ idempotencyKey }) => idempotencyKey === '' || newKeys.delete(idempotencyKey))
 }

@@ -5,13 +5,14 @@ import type { Database } from './open-sqlite.js'
 import { RecordReader } from './record-reader.js'
 import { RecordWriter } from './record-writer.js'
 import { inTransaction } from './transaction.js'
+import { type WrittenRecord, writtenRecord } from './written-records.js'
 
 /** Log and value records: written in groups, read by their series. */
 export class SqliteRecords implements RecordStorage {
   readonly #database: Database
   readonly #writer: RecordWriter
   #reader: RecordReader | undefined
-  readonly #commits = new GroupCommit<NewRecord>(async (records) => this.store(records))
+  readonly #commits = new GroupCommit<NewRecord>(async (records) => this.store(records.map(writtenRecord)))
 
   constructor(database: Database, attempts: Attempts) {
     this.#database = database
@@ -23,7 +24,7 @@ export class SqliteRecords implements RecordStorage {
   }
 
   /** All of them in one transaction, which is on disk when this returns. */
-  store(records: readonly NewRecord[]): void {
+  store(records: readonly WrittenRecord[]): void {
     try {
       inTransaction(this.#database, () => this.#writer.write(records))
     } catch (error) {

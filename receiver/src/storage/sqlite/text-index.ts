@@ -5,15 +5,6 @@ const step = 2_000
 /** Up to so many series are looked for in the index itself; more are sorted out afterwards. */
 const maxSeriesInQuery = 64
 
-interface Row {
-  readonly id: number
-  readonly lane: number
-  readonly series: number
-  readonly message: string | null
-  /** The record, where a NUL may end its message too early. */
-  readonly uncut: string | null
-}
-
 /**
  * Which words stand in which message, in a database of its own beside the records, and made from them: it follows them, a step
  * at a time, so that no record waits for its words.
@@ -35,10 +26,14 @@ export class TextIndex {
     database.exec('PRAGMA texts.journal_mode = WAL; PRAGMA texts.synchronous = NORMAL')
     if (!this.#belongs()) this.#begin()
     this.#next = database.prepare(
-      `SELECT r.id, r.lane, r.series, r.record ->> '$.message' AS message, iif(instr(r.record, '\\u0000'), r.record, NULL) AS uncut
-         FROM records r WHERE id > ? ORDER BY id LIMIT ?`,
+      'SELECT max(id) AS last, count(*) AS taken FROM (SELECT id FROM main.records WHERE id > ? ORDER BY id LIMIT ?)',
     )
-    this.#add = database.prepare('INSERT INTO texts.words (rowid, message, labels) VALUES (?, ?, ?)')
+    // In rising order of what the index is ordered by: against it, each row would be written by itself.
+    this.#add = database.prepare(
+      `INSERT INTO texts.words (rowid, message, labels)
+         SELECT -id, record ->> '$.message' AS text, 'l' || lane || ' s' || series FROM main.records
+           WHERE id > ? AND id <= ? AND text IS NOT NULL ORDER BY id DESC`,
+    )
     this.#done = database.prepare('SELECT last_id FROM texts.progress')
     this.#advance = database.prepare('UPDATE texts.progress SET last_id = ?')
   }
@@ -59,15 +54,12 @@ export class TextIndex {
 
   #takeStep(): number {
     const { last_id: done } = this.#done.get() as { last_id: number }
-    const rows = this.#next.all(done, step) as Row[]
-    const last = rows.at(-1)
-    if (last !== undefined) this.#advance.run(last.id)
-    // In rising order of what the index is ordered by: against it, each row would be written by itself.
-    for (const { id, lane, series, ...row } of rows.reverse()) {
-      const message = messageOf(row)
-      if (message !== null) this.#add.run(-id, message, `l${lane} s${series}`)
+    const { last, taken } = this.#next.get(done, step) as { last: number | null; taken: number }
+    if (last !== null) {
+      this.#add.run(done, last)
+      this.#advance.run(last)
     }
-    return rows.length
+    return taken
   }
 
   /** Whether the index is one of these records, and of no others. */
@@ -111,9 +103,4 @@ export class TextIndex {
     // In double quotes nothing is an operator, and runs are looked for next to one another.
     return `message : (${words.join(' AND ')}) AND labels : (${labels})`
   }
-}
-
-function messageOf({ message, uncut }: Pick<Row, 'message' | 'uncut'>): string | null {
-  if (message === null || uncut === null) return message
-  return (JSON.parse(uncut) as { message: string }).message.replaceAll('\0', ' ')
 }

@@ -4,10 +4,11 @@ import type { Storage } from '../storage.js'
 import { GroupCommit } from './group-commit.js'
 import { ReaderThread } from './reader-thread.js'
 import { ThreadLink } from './thread-link.js'
+import { toLines } from './written-records.js'
 
 type Port = 'content' | 'projects' | 'keys'
 
-/** What the thread is asked: to store records (as JSON, which crosses for a fraction of what objects cost), or to call a port. */
+/** What the thread is asked: to store records (as lines), or to call a port. */
 export type WriterQuestion =
   | { readonly type: 'append'; readonly records: string }
   | { readonly type: 'call'; readonly port: Port; readonly method: string; readonly args: readonly unknown[] }
@@ -16,7 +17,7 @@ export type WriterQuestion =
 /**
  * A SqliteStorage in a thread, so that nobody who waits for the disk holds up who is talking HTTP; records are read in another.
  *
- * HTTP        append ── GroupCommit ── JSON ──▶ writer thread ── one transaction per group
+ * HTTP        append ── GroupCommit ── lines ─▶ writer thread ── one transaction per group
  * HTTP        read ───────────────────────────▶ reader thread ── its own connection, the text index
  */
 export class ThreadedSqliteStorage implements Storage {
@@ -32,7 +33,7 @@ export class ThreadedSqliteStorage implements Storage {
     const writer = new ThreadLink<WriterQuestion>(new URL('./writer-worker.js', import.meta.url), { path })
     const reader = new ReaderThread({ path, texts: `${path.replace(/\.sqlite$/, '')}-texts.sqlite` })
     const commits = new GroupCommit<NewRecord>(async (records) => {
-      await writer.ask({ type: 'append', records: JSON.stringify(records) })
+      await writer.ask({ type: 'append', records: toLines(records) })
       reader.committed()
     })
     this.#writer = writer

@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads'
-import type { NewRecord } from '../record-storage.js'
 import { SqliteStorage } from './sqlite-storage.js'
 import { serve } from './thread-port.js'
 import type { WriterQuestion } from './threaded-sqlite-storage.js'
+import { fromLines } from './written-records.js'
 
 // The thread of ThreadedSqliteStorage.
 
@@ -12,7 +12,7 @@ serve<WriterQuestion>({
   answer(question) {
     switch (question.type) {
       case 'append':
-        return storage.records.store(JSON.parse(question.records) as NewRecord[])
+        return storage.records.store(fromLines(question.records))
       case 'check':
         return storage.check()
       case 'call': {

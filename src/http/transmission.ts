@@ -8,7 +8,10 @@ import type { ReadAnswer } from './response-reader.js'
 export interface BreakOff {
   readonly reason: string
   readonly timedOut?: boolean
-  /** The server has announced that it does not process what came after its last answer. */
+  /**
+   * The server has announced `Connection: close` in its last answer: it must not process what came after that (RFC 9112, 9.6). nginx and
+   * node:http keep to it; an application on node:http that sets this header by hand need not, for there requests run side by side.
+   */
   readonly unprocessed?: boolean
 }
 

@@ -5,7 +5,8 @@ import { compare, perRecord, printMedians, startServer } from '../support/measur
 // Delivery with the undici sender against bare undici requests on as many connections: what do queue, ledger and retries cost?
 const records = 20_000
 const server = await startServer()
-const destination = { url: server.url, apiKey: 'benchmark', bucket: 'b', maxConnections: 32 }
+/** @type {import('sluice').SluiceOptions & { url: string, maxConnections: number }} */
+const destination = { url: server.url, apiKey: 'benchmark', bucket: 'b', maxConnections: 32, pipelining: 'off' }
 const sluice = createSluice(destination)
 const pool = new Pool(server.url, { connections: destination.maxConnections })
 

@@ -32,20 +32,17 @@ const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const fieldLine = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/
 const wholeNumber = /^\d{1,15}$/
 
-/** Fields that have to be known; each may stand once, for a repetition is where readers come to differ. */
-const known = {
-  connection: '',
-  'content-length': '',
-  'transfer-encoding': '',
-  'keep-alive': '',
-  'retry-after': '',
-  location: '',
-  'x-correlation-id': '',
-  'idempotency-key': '',
+/** The fields that have to be known. */
+class Fields {
+  connection: string | undefined = undefined
+  contentLength: string | undefined = undefined
+  transferEncoding: string | undefined = undefined
+  keepAlive: string | undefined = undefined
+  retryAfter: string | undefined = undefined
+  location: string | undefined = undefined
+  correlationId: string | undefined = undefined
+  idempotencyKey: string | undefined = undefined
 }
-type Known = keyof typeof known
-/** So that the names of other fields are not even cut out. */
-const knownLengths: ReadonlySet<number> = new Set(Object.keys(known).map(({ length }) => length))
 
 /** Whether a line is a field as RFC 9112 has it: no space before the colon, no folded line, no control character. */
 export function isField(line: string): boolean {
@@ -61,7 +58,7 @@ export function readHead(text: string): AnswerHead | NotUnderstood {
   const firstEnd = text.indexOf('\r\n')
   const start = statusLine.exec(firstEnd === -1 ? text : text.slice(0, firstEnd))
   if (start === null) return { failure: 'the status line is none of HTTP/1.0 or HTTP/1.1' }
-  const fields: Partial<Record<Known, string>> = {}
+  const fields = new Fields()
   for (let at = firstEnd; at !== -1; ) {
     const next = text.indexOf('\r\n', at + 2)
     const line = text.slice(at + 2, next === -1 ? text.length : next)
@@ -70,60 +67,84 @@ export function readHead(text: string): AnswerHead | NotUnderstood {
     if (failure !== undefined) return { failure }
     at = next
   }
-  return understand({ status: Number(start[2]), version: start[1] === '0' ? '1.0' : '1.1', fields })
+  return understand(fields, { status: Number(start[2]), version: start[1] === '0' ? '1.0' : '1.1' })
 }
 
-/** Keep the line's value where its field is known; what is wrong with it. */
-function keep(fields: Partial<Record<Known, string>>, line: string): string | undefined {
+/**
+ * Keep the line's value where its field is known; what is wrong with it. Of most fields the length of the name shows that it is none of
+ * those. A framing field may not stand twice, for a repetition is where readers come to differ; of others the first counts.
+ */
+function keep(fields: Fields, line: string): string | undefined {
   const colon = line.indexOf(':')
-  if (!knownLengths.has(colon)) return undefined
-  const name = line.slice(0, colon).toLowerCase()
-  if (!Object.hasOwn(known, name)) return undefined
-  const value = line.slice(colon + 1).trim()
-  const before = fields[name as Known]
-  if (before === undefined) fields[name as Known] = value
-  else if (name === 'connection') fields.connection = `${before},${value}`
-  else if (name === 'content-length' || name === 'transfer-encoding') return `the header ${name} stands twice`
+  const is = (name: string) => line.startsWith(name) || line.slice(0, colon).toLowerCase() === name
+  const value = () => line.slice(colon + 1).trim()
+  switch (colon) {
+    case 8:
+      if (is('location')) fields.location ??= value()
+      break
+    case 10:
+      if (is('keep-alive')) fields.keepAlive ??= value()
+      else if (is('connection')) {
+        fields.connection = fields.connection === undefined ? value() : `${fields.connection},${value()}`
+      }
+      break
+    case 11:
+      if (is('retry-after')) fields.retryAfter ??= value()
+      break
+    case 14:
+      if (!is('content-length')) break
+      if (fields.contentLength !== undefined) return 'the header content-length stands twice'
+      fields.contentLength = value()
+      break
+    case 15:
+      if (is('idempotency-key')) fields.idempotencyKey ??= value()
+      break
+    case 16:
+      if (is('x-correlation-id')) fields.correlationId ??= value()
+      break
+    case 17:
+      if (!is('transfer-encoding')) break
+      if (fields.transferEncoding !== undefined) return 'the header transfer-encoding stands twice'
+      fields.transferEncoding = value()
+  }
   return undefined
 }
 
-function understand({
-  status,
-  version,
-  fields,
-}: {
-  status: number
-  version: AnswerHead['version']
-  fields: Partial<Record<Known, string>>
-}): AnswerHead | NotUnderstood {
-  const { connection = '', 'content-length': length, 'transfer-encoding': coding } = fields
+function understand(
+  fields: Fields,
+  { status, version }: Pick<AnswerHead, 'status' | 'version'>,
+): AnswerHead | NotUnderstood {
+  const { contentLength: length, transferEncoding: coding } = fields
   if (status === 101) return { failure: 'the server wants another protocol (101)' }
   if (length !== undefined && !wholeNumber.test(length)) return { failure: 'the content-length is not a number' }
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return { failure: `the transfer coding is not chunked` }
-  }
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return { failure: 'the transfer coding is not chunked' }
   if (coding !== undefined && length !== undefined) return { failure: 'a content-length beside a transfer coding' }
   if (coding !== undefined && version === '1.0') return { failure: 'a transfer coding in HTTP/1.0' }
   const bodiless = status < 200 || status === 204 || status === 304
   if (bodiless && (coding !== undefined || (status !== 304 && Number(length ?? 0) > 0))) {
     return { failure: `a body with status ${status}` }
   }
-  const tokens = connection.toLowerCase().split(',')
-  const says = (token: string) => connection !== '' && tokens.some((each) => each.trim() === token)
-  const closes = says('close')
+  const closes = says(fields.connection, 'close')
   const framing = bodiless ? noBody : framingOf(coding, length)
+  const fleeting = version === '1.0' && !says(fields.connection, 'keep-alive')
   return {
     status,
     version,
     framing,
     closes,
-    last: closes || framing.type === 'until-close' || (version === '1.0' && !says('keep-alive')),
-    keepAliveMs: keepAliveMs(fields['keep-alive']),
-    retryAfter: fields['retry-after'],
+    last: closes || framing.type === 'until-close' || fleeting,
+    keepAliveMs: keepAliveMs(fields.keepAlive),
+    retryAfter: fields.retryAfter,
     location: fields.location,
-    correlationId: fields['x-correlation-id'],
-    echoedKey: fields['idempotency-key'],
+    correlationId: fields.correlationId,
+    echoedKey: fields.idempotencyKey,
   }
+}
+
+function says(connection: string | undefined, token: string): boolean {
+  const tokens = connection?.toLowerCase() ?? ''
+  return tokens.includes(token) && tokens.split(',').some((each) => each.trim() === token)
 }
 
 const noBody: Framing = { type: 'length', bytes: 0 }
@@ -133,7 +154,14 @@ function framingOf(coding: string | undefined, length: string | undefined): Fram
   return length === undefined ? { type: 'until-close' } : { type: 'length', bytes: Number(length) }
 }
 
-function keepAliveMs(value: string | undefined): number | undefined {
-  const seconds = value === undefined ? null : /(?:^|[\s,;])timeout\s*=\s*(\d{1,9})/i.exec(value)
-  return seconds === null ? undefined : Number(seconds[1]) * 1000
+/** A server says the same in every answer. */
+let keepAlive: { readonly text: string; readonly ms: number | undefined } = { text: '', ms: undefined }
+
+function keepAliveMs(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (text !== keepAlive.text) {
+    const seconds = /(?:^|[\s,;])timeout\s*=\s*(\d{1,9})/i.exec(text)
+    keepAlive = { text, ms: seconds === null ? undefined : Number(seconds[1]) * 1000 }
+  }
+  return keepAlive.ms
 }

@@ -153,8 +153,7 @@ export class ResponseReader {
 
   /** Without an end, nothing can follow. */
   #finish(head: AnswerHead, { body, complete, end }: { body: string; complete: boolean; end?: number }): ReadAnswer {
-    const { framing: _, ...about } = head
-    const answer = { ...about, body: utf8(body), complete }
+    const answer = answerOf(head, { body: utf8(body), complete })
     if (end === undefined || head.last) this.#over = true
     else if (this.#interim === 0) {
       this.#last = answer
@@ -174,6 +173,23 @@ export class ResponseReader {
     this.#text = ''
     this.#at = 0
     return false
+  }
+}
+
+/** Field by field, for that is ten times as fast as a spread. */
+function answerOf(head: AnswerHead, { body, complete }: { body: string; complete: boolean }): ReadAnswer {
+  return {
+    status: head.status,
+    version: head.version,
+    closes: head.closes,
+    last: head.last,
+    keepAliveMs: head.keepAliveMs,
+    retryAfter: head.retryAfter,
+    location: head.location,
+    correlationId: head.correlationId,
+    echoedKey: head.echoedKey,
+    body,
+    complete,
   }
 }
 

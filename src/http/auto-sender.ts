@@ -1,7 +1,7 @@
 import type { Clock } from '../delivery/clock.js'
 import type { Batch, Carriage, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
-import type { PipelineWatch } from './pipelined-connection.js'
+import type { Breakage, PipelineWatch } from './pipelined-connection.js'
 import type { ReadAnswer } from './response-reader.js'
 import type { Sighting } from './sighting.js'
 
@@ -30,11 +30,14 @@ const answersToForgive = 10_000
  * It goes back to the sure sender for good, and says so, when an answer is not understood or is not HTTP/1.1, or when connections break
  * in mid-batch more than rarely: at three occasions with fewer than 10,000 answers from each to the next. A break in mid-batch is a
  * connection that ends unannounced, or falls silent after an answer, with several requests on it of which one at least is unanswered.
- * Connections that were open when one broke belong to the same occasion, so that a server which restarts is one.
+ * Connections that were open when one broke belong to the same occasion, so that a server which restarts is one. While the fast sender
+ * is on trial, every broken connection counts.
  */
 export class AutoSender implements Sender {
   readonly #sure: Sender
   readonly #fast: Sender
+  /** The fast one with one request in flight. */
+  readonly #single: Carriage
   readonly #clock: Clock
   readonly #left: (reason: string) => void
   #stage: 'sure' | 'trial' | 'fast' | 'left' = 'sure'
@@ -53,15 +56,15 @@ export class AutoSender implements Sender {
         this.#answersSinceBreak += count
       },
       misunderstood: (reason) => this.#leave(`an answer was not understood (${reason})`),
-      broke: (openedAt) => this.#broke(openedAt),
+      broke: (breakage) => this.#broke(breakage),
     })
+    this.#single = { ...this.#fast.carriage('logs'), maxDepth: 1 }
   }
 
   carriage(kind: RecordKind): Carriage {
     if (this.#stage === 'sure' || this.#stage === 'left') return this.#sure.carriage(kind)
-    const carriage = this.#fast.carriage(kind)
     const pipelines = this.#stage === 'fast' && (kind === 'logs' || this.#echoes)
-    return pipelines ? carriage : { ...carriage, maxDepth: 1 }
+    return pipelines ? this.#fast.carriage(kind) : this.#single
   }
 
   send(batch: Batch): Promise<void> {
@@ -84,7 +87,8 @@ export class AutoSender implements Sender {
     if (this.#stage === 'trial' && !last) this.#stage = 'fast'
   }
 
-  #broke(openedAt: number): void {
+  #broke({ openedAt, requests, silent }: Breakage): void {
+    if (this.#stage === 'fast' && (requests === 1 || silent)) return
     if (openedAt <= this.#brokeAt) return
     this.#brokeAt = this.#clock.now()
     this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1

@@ -21,8 +21,17 @@ export interface PipelineWatch {
   /** So many answers have come in good order. */
   answered(count: number): void
   misunderstood(reason: string): void
-  /** A connection that was opened then (on the clock) has broken with several requests on it, one of them unanswered at least. */
-  broke(openedAt: number): void
+  /** A connection has broken with requests on it that are unanswered, and the server had not announced it. */
+  broke(breakage: Breakage): void
+}
+
+export interface Breakage {
+  /** When the connection was opened, on the clock. */
+  readonly openedAt: number
+  /** Requests that had been written together. */
+  readonly requests: number
+  /** It was a time-out, and none of them was answered: servers that are stuck do that, too. */
+  readonly silent: boolean
 }
 
 export interface PipelinedConnectionPlan {
@@ -193,9 +202,10 @@ export class PipelinedConnection {
     }
     this.#plan.owner.lost(this)
     if (transmission === undefined) return
-    const stuck = how.timedOut === true && this.served === this.#servedBefore
-    const broken = this.#partSize > 1 && transmission.awaiting > 0 && !this.announced
-    if (broken && !stuck && !blameless) this.#plan.watch.broke(this.openedAt)
+    if (transmission.awaiting > 0 && !this.announced && !blameless) {
+      const silent = how.timedOut === true && this.served === this.#servedBefore
+      this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, silent })
+    }
     transmission.breakOff({ ...how, unprocessed: this.announced })
   }
 

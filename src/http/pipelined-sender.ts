@@ -23,6 +23,7 @@ export interface PipelinedSenderPlan extends SenderPlan {
 export class PipelinedSender implements Sender {
   readonly #plan: PipelinedSenderPlan
   readonly #base: URL
+  readonly #carriage: Carriage
   /** One for each kind of record: lanes never wait for each other's connections. */
   readonly #pools: Readonly<Record<RecordKind, ConnectionPool>>
   readonly #heads = new Map<string, PrebuiltHead>()
@@ -31,13 +32,14 @@ export class PipelinedSender implements Sender {
     const { url, maxConnections, requestTimeoutMs, clock, connection, watch = nobody } = plan
     this.#plan = plan
     this.#base = new URL(url)
+    this.#carriage = { sender: 'pipelined', maxDepth: plan.maxDepth }
     const connect = quietConnector({ connectTimeoutMs: requestTimeoutMs, ...connection })
     const pool = () => new ConnectionPool({ base: this.#base, connect, maxConnections, requestTimeoutMs, clock, watch })
     this.#pools = { logs: pool(), values: pool() }
   }
 
   carriage(): Carriage {
-    return { sender: 'pipelined', maxDepth: this.#plan.maxDepth }
+    return this.#carriage
   }
 
   send(batch: Batch): Promise<void> {

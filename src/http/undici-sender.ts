@@ -41,7 +41,7 @@ export class UndiciSender implements Sender {
   }
 
   carriage(): Carriage {
-    return { sender: 'undici', maxDepth: 1 }
+    return carriage
   }
 
   async send({ kind, bucket, records, settle }: Batch): Promise<void> {
@@ -94,6 +94,8 @@ export class UndiciSender implements Sender {
     return path
   }
 }
+
+const carriage: Carriage = { sender: 'undici', maxDepth: 1 }
 
 function outcomeOf(exchange: Exchange): Outcome {
   if (exchange.type === 'answered') return classify(exchange.answer, Date.now())

@@ -157,6 +157,20 @@ describe('auto', () => {
     expect(left).toHaveLength(1)
   })
 
+  it.each<[string, Fault]>([
+    ['resets', { type: 'reset-before-answer' }],
+    ['never answers', { type: 'silence' }],
+  ])('leaves a server that %s whatever the fast sender writes, while that is on trial', async (_, fault) => {
+    await start(({ headers }) => (headers.has('connection') ? delivered : fault))
+    expect(await send(1)).toEqual({ delivered: 1 })
+    for (let turn = 0; turn < 3; turn++) {
+      expect(left).toEqual([])
+      expect(await send(1)).toEqual({ ambiguous: 1 })
+    }
+    expect(left).toHaveLength(1)
+    expect(await send(1)).toEqual({ delivered: 1 })
+  })
+
   it('stays with a server that restarts, whatever breaks with it, or that is only silent, or closes as announced', async () => {
     await start(() => delivered)
     await warmUp()

@@ -40,8 +40,12 @@ export class Bounds {
 
   /** Whether at least half of the room is free. */
   get roomy(): boolean {
-    const { maxQueueRecords, maxQueueBytes } = this.#limits
-    return this.#records <= maxQueueRecords / 2 && this.#bytes <= maxQueueBytes / 2
+    return this.#fills(1 / 2)
+  }
+
+  /** Whether at least three quarters of the room are free: time to bring back what had to leave. */
+  get low(): boolean {
+    return this.#fills(1 / 4)
   }
 
   /**
@@ -60,6 +64,11 @@ export class Bounds {
       }
     }
     return this.fits(newcomer.bytes)
+  }
+
+  #fills(share: number): boolean {
+    const { maxQueueRecords, maxQueueBytes } = this.#limits
+    return this.#records <= maxQueueRecords * share && this.#bytes <= maxQueueBytes * share
   }
 
   #canMakeRoom({ severity, bytes }: { severity: Severity; bytes: number }): boolean {

@@ -3,25 +3,30 @@ import { Bounds } from './bounds.js'
 import { Dispatcher } from './dispatcher.js'
 import { Drains } from './drains.js'
 import { Exchange, type ExchangeResult } from './exchange.js'
+import { HeldRecords } from './held-records.js'
 import { Holds } from './holds.js'
 import { Lane } from './lane.js'
 import { LastDrain } from './last-drain.js'
 import { type DropReason, type Ledger, LedgerBook } from './ledger.js'
 import type { Observer } from './observer.js'
 import type { Acceptable, DeliveryPlan } from './plan.js'
-import type { Pending } from './record-queue.js'
+import { type Generation, type Pending, pendingRecord } from './record-queue.js'
 import type { BlockingSender, Outcome } from './sender.js'
+import { noStore, type Restored, type Store, type StoreOwner } from './store.js'
+
+type Settled = Outcome & { type: 'delivered' | 'rejected' }
 
 /**
  * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread
- * and no disk: sender, clock and random source come from outside.
+ * and no disk: sender, store, clock and random source come from outside.
  */
-export class Delivery {
+export class Delivery implements StoreOwner {
   readonly book: LedgerBook
   readonly #plan: DeliveryPlan
   readonly #lanes: readonly Lane[]
   readonly #dispatchers = new Map<Lane, Dispatcher>()
-  readonly #bounds: Bounds
+  readonly #store: Store
+  readonly #held: HeldRecords
   readonly #drains: Drains
   readonly #exchanges = new Set<Exchange>()
   readonly #holds: Holds
@@ -45,8 +50,17 @@ export class Delivery {
       this.#dispatchers.set(lane, new Dispatcher(lane, (records) => this.#carry(lane, records)))
       this.#describe(lane)
     }
-    this.#bounds = new Bounds(plan.limits, this.#lanes)
+    this.#store = plan.store ?? noStore
     this.#drains = new Drains({ lanes: this.#lanes, clock: plan.clock, stats: () => this.stats() })
+    this.#held = new HeldRecords({
+      lanes: this.#lanes,
+      bounds: new Bounds(plan.limits, this.#lanes),
+      store: this.#store,
+      book: this.book,
+      clock: plan.clock,
+      tell: (message) => this.#tell(message),
+      settled: (lane) => this.#drains.check(lane),
+    })
     this.#holds = new Holds({
       lanes: this.#lanes,
       clock: plan.clock,
@@ -64,38 +78,40 @@ export class Delivery {
     const lane = this.#lanes[laneIndex]!
     const bytes = Buffer.byteLength(body)
     const sequence = this.#sequence++
+    const idempotencyKey = `${this.#plan.keyPrefix}-${sequence.toString(36)}`
     this.book.accept(laneIndex, { bytes, handedOver })
     if (this.#closing !== undefined) {
-      this.#drop(lane, { from: 'queued', reason: 'closed', bytes })
+      this.#held.drop(lane, { from: 'queued', reason: 'closed', bytes })
       return
     }
-    if (!this.#bounds.makeRoom({ severity, bytes }, (from, record) => this.#shed(from, record))) {
-      this.#drop(lane, { from: 'queued', reason: 'queue-full', bytes })
-      return
-    }
-    const record: Pending = {
-      body,
-      severity,
-      bytes,
-      sequence,
-      idempotencyKey: `${this.#plan.keyPrefix}-${sequence.toString(36)}`,
-      generation: lane.generation,
-      attempts: 0,
-      slot: undefined,
-      heapIndex: -1,
-      previous: undefined,
-      next: undefined,
-    }
-    record.generation.outstanding++
-    this.#bounds.take(bytes)
-    lane.ready.push(record)
-    this.#supplied(lane)
+    const { generation } = lane
+    const record = pendingRecord({ body, bytes, severity, idempotencyKey }, { sequence, generation })
+    if (this.#held.take(lane, record)) this.#supplied(lane)
+  }
+
+  idle(laneIndex: number): boolean {
+    const lane = this.#lanes[laneIndex]!
+    return lane.ready.length === 0 && lane.hold === undefined && this.#held.roomy && this.#closing === undefined
+  }
+
+  adopt(laneIndex: number, count: number): void {
+    this.book.adopt(laneIndex, count)
+  }
+
+  restore(laneIndex: number, records: readonly Restored[]): void {
+    const lane = this.#lanes[laneIndex]!
+    // Of the newest generation: no drain waits for what somebody else has left.
+    this.#restore(lane, records, lane.generation)
+  }
+
+  lost(laneIndex: number, loss: { count: number; reason: DropReason; adopted: boolean }): void {
+    this.#held.lost(this.#lanes[laneIndex]!, loss)
   }
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
   refuse(laneIndex: number): void {
     this.book.accept(laneIndex, { bytes: 0, handedOver: false })
-    this.#drop(this.#lanes[laneIndex]!, { from: 'queued', reason: 'closed', bytes: 0 })
+    this.#held.drop(this.#lanes[laneIndex]!, { from: 'queued', reason: 'closed', bytes: 0 })
   }
 
   /** A `track` with a bad number: counted outside the equation. */
@@ -116,14 +132,15 @@ export class Delivery {
   }
 
   /**
-   * Take no more, flush, then release everything. What could not be delivered by then is counted as dropped by `shutdown`.
+   * Take no more, flush, then release everything. What could not be delivered by then is left to the store, else counted as dropped
+   * by `shutdown`.
    * Every call gives the same promise; the earliest of their deadlines counts.
    */
   close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
     if (this.#closing === undefined) {
       for (const lane of this.#lanes) lane.severeFirst = true
       const drain = this.#drains.begin(timeoutMs)
-      this.#closing = { drain, ledger: drain.ledger.then(() => this.#release()) }
+      this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
       return this.#closing.ledger
     }
     const { drain, ledger } = this.#closing
@@ -139,6 +156,35 @@ export class Delivery {
    */
   drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): LastDrain {
     this.#holds.stop()
+    this.#takeAllBack()
+    const { clock, random, retry, maxConnections } = this.#plan
+    const deadline = clock.now() + timeoutMs
+    const tell = (message: (observer: Observer) => void) => this.#tell(message)
+    const settled = (lane: Lane, record: Pending, outcome: Settled) => this.#release(lane, record, outcome)
+    const plan = {
+      lanes: this.#lanes,
+      book: this.book,
+      tell,
+      settled,
+      sender,
+      clock,
+      random,
+      retry,
+      maxConnections,
+      deadline,
+    }
+    return new LastDrain(plan)
+  }
+
+  /** After a {@link drainSync}, or in its place: leave what is still held to the store. Nothing may come after it. */
+  leave(): void {
+    this.#takeAllBack()
+    this.#held.parkAll()
+    this.#store.close()
+  }
+
+  /** No answer will be heard any more. */
+  #takeAllBack(): void {
     for (const exchange of this.#exchanges) {
       for (const record of exchange.abandon()) {
         this.book.putBack(exchange.lane.index, { ambiguous: true })
@@ -146,14 +192,9 @@ export class Delivery {
       }
     }
     this.#exchanges.clear()
-    const { clock, random, retry, maxConnections } = this.#plan
-    const deadline = clock.now() + timeoutMs
-    const tell = (message: (observer: Observer) => void) => this.#tell(message)
-    const plan = { lanes: this.#lanes, book: this.book, tell, sender, clock, random, retry, maxConnections, deadline }
-    return new LastDrain(plan)
   }
 
-  async #release(): Promise<Ledger> {
+  async #end(): Promise<Ledger> {
     this.#closed = true
     this.#holds.stop()
     for (const lane of this.#lanes) {
@@ -163,14 +204,13 @@ export class Delivery {
     for (const lane of this.#lanes) {
       const delayed = lane.delayed.clear().map(({ record }) => record)
       const left = [...delayed, ...lane.cut(Number.POSITIVE_INFINITY)]
-      for (const record of left) this.#giveUp(lane, record, { from: 'queued', reason: 'shutdown' })
+      for (const record of left) this.#held.leave(lane, record, 'queued')
     }
     for (const exchange of this.#exchanges) {
-      for (const record of exchange.abandon()) {
-        this.#giveUp(exchange.lane, record, { from: 'inFlight', reason: 'shutdown' })
-      }
+      for (const record of exchange.abandon()) this.#held.leave(exchange.lane, record, 'inFlight')
     }
     this.#exchanges.clear()
+    this.#store.close()
     await this.#plan.sender.close()
     return this.stats()
   }
@@ -200,14 +240,20 @@ export class Delivery {
     this.#conclude(lane, result, { probe })
   }
 
-  #settled(lane: Lane, record: Pending, outcome: Outcome & { type: 'delivered' | 'rejected' }): void {
+  #settled(lane: Lane, record: Pending, outcome: Settled): void {
+    if (outcome.type === 'rejected') this.book.lastError(lane.index, outcome.reason)
+    lane.lastSuccessAt = this.#plan.clock.now()
+    this.#release(lane, record, outcome)
+  }
+
+  /** The service has taken the record, or refused it for what it contains. */
+  #release(lane: Lane, record: Pending, outcome: Settled): void {
     if (outcome.type === 'delivered') this.book.deliver(lane.index, record.bytes)
     else {
       this.book.reject(lane.index, record.bytes)
-      this.book.lastError(lane.index, outcome.reason)
+      this.#store.reject(lane.index, record, outcome)
     }
-    lane.lastSuccessAt = this.#plan.clock.now()
-    this.#letGo(lane, record)
+    this.#held.release(lane, record)
     if (outcome.type === 'rejected') this.#tell((observer) => observer.rejected(lane.name, outcome))
   }
 
@@ -221,7 +267,8 @@ export class Delivery {
     if (returned.length > 0) this.#takeBack(lane, result, { probe })
     else this.#recover(lane)
     this.#describe(lane)
-    if (successes > 0 && this.#bounds.roomy && this.#closing === undefined) this.#tellLosses(lane)
+    this.#held.refill((each, records) => this.#restore(each, records, each.oldestGeneration))
+    if (successes > 0 && this.#held.roomy && this.#closing === undefined) this.#tellLosses(lane)
   }
 
   /** What was not settled goes back: to its own retry when it failed among successes, else to where it was. */
@@ -269,28 +316,11 @@ export class Delivery {
     return true
   }
 
-  #shed(lane: Lane, record: Pending): void {
-    if (record.slot === undefined) lane.ready.remove(record)
-    else lane.delayed.remove(record)
-    this.#giveUp(lane, record, { from: 'queued', reason: 'queue-full' })
-  }
-
-  /** A record that was held is given up. */
-  #giveUp(lane: Lane, record: Pending, loss: { from: 'queued' | 'inFlight'; reason: DropReason }): void {
-    this.#drop(lane, { ...loss, bytes: record.bytes })
-    this.#letGo(lane, record)
-  }
-
-  #drop(lane: Lane, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
-    this.book.drop(lane.index, loss)
-    lane.losses.add(loss.reason, this.#plan.clock.now())
-    this.#tell((observer) => observer.dropped(lane.name, { reason: loss.reason, count: 1 }))
-  }
-
-  #letGo(lane: Lane, record: Pending): void {
-    this.#bounds.release(record.bytes)
-    record.generation.outstanding--
-    if (record.generation.outstanding === 0) this.#drains.check(lane)
+  #restore(lane: Lane, records: readonly Restored[], generation: Generation): void {
+    for (const record of records) {
+      this.#held.restore(lane, pendingRecord(record, { sequence: this.#sequence++, generation }))
+    }
+    if (records.length > 0) this.#supplied(lane)
   }
 
   #describe(lane: Lane): void {

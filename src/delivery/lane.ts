@@ -23,6 +23,8 @@ export class Lane {
   closed = false
   /** A batch of one that finds out whether the hold can end. */
   probing = false
+  /** Records of it that are in the store alone, and were accepted by this process. */
+  parked = 0
   /** On the clock; when the service last took or judged a record. */
   lastSuccessAt = Number.NEGATIVE_INFINITY
   /** Most severe first, for a process that is about to end. */
@@ -56,16 +58,22 @@ export class Lane {
     return this.#generations.at(-1)!
   }
 
+  /** The one that the next drain waits for first. What comes back from the store joins it: it was accepted long before. */
+  get oldestGeneration(): Generation {
+    return this.#generations[0]!
+  }
+
   /** Begin a new generation; the answer is the number of the last one before it. */
   turnGeneration(): number {
     const { number, outstanding } = this.generation
-    if (outstanding === 0) return number - 1
+    if (outstanding === 0 && this.parked === 0) return number - 1
     this.#generations.push({ number: number + 1, outstanding: 0 })
     return number
   }
 
   /** Whether every record of the generations up to `number` is settled. */
   settledThrough(number: number): boolean {
+    if (this.parked > 0) return false
     while (this.#generations.length > 1 && this.#generations[0]!.outstanding === 0) this.#generations.shift()
     const oldest = this.#generations[0]!
     return oldest.number > number || oldest.outstanding === 0

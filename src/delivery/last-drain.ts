@@ -10,6 +10,8 @@ export interface LastDrainPlan {
   readonly lanes: readonly Lane[]
   readonly book: LedgerBook
   readonly tell: (message: (observer: Observer) => void) => void
+  /** The service has taken or judged a record. */
+  readonly settled: (lane: Lane, record: Pending, outcome: Outcome & { type: 'delivered' | 'rejected' }) => void
   readonly sender: BlockingSender
   readonly clock: Clock
   readonly random: () => number
@@ -120,17 +122,13 @@ export class LastDrain {
     this.#underWay.delete(id)
     const { course, record } = sent
     const { index, name } = course.lane
-    const { book, tell } = this.#plan
+    const { book, tell, settled } = this.#plan
     course.inFlight--
     if (outcome.type !== 'delivered') book.lastError(index, outcome.reason)
     switch (outcome.type) {
       case 'delivered':
-        book.deliver(index, record.bytes)
-        this.#succeeded(course)
-        return
       case 'rejected':
-        book.reject(index, record.bytes)
-        tell((observer) => observer.rejected(name, outcome))
+        settled(course.lane, record, outcome)
         this.#succeeded(course)
         return
       case 'pause':

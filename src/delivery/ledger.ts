@@ -19,7 +19,7 @@ export interface Counts {
   readonly rejected: number
   /** Given up, by reason. */
   readonly dropped: Readonly<Record<DropReason, number>>
-  /** Left on disk for the next process. */
+  /** On disk and not in memory: until there is room for them, or for the next process. */
   readonly spooled: number
   /** Waiting to be sent. */
   readonly queued: number
@@ -35,6 +35,8 @@ export interface Counts {
   readonly heldBytes: number
   /** Bytes of the records that were delivered. */
   readonly deliveredBytes: number
+  /** Of those accepted: found on disk, where a process that is gone had left them. They count from the moment they are found. */
+  readonly adopted: number
 }
 
 export type LaneState = 'open' | 'outage' | 'paused' | 'closed'
@@ -75,6 +77,7 @@ const plain = [
   'requests',
   'heldBytes',
   'deliveredBytes',
+  'adopted',
 ] as const
 type PlainCount = (typeof plain)[number]
 
@@ -208,6 +211,41 @@ export class LedgerBook {
     row[column[loss.from]]!--
     row[column[loss.reason]]!++
     row[column.heldBytes]! -= loss.bytes
+    this.#done()
+  }
+
+  /** A record leaves memory: it is on disk alone. */
+  park(lane: number, { from, bytes }: { from: 'queued' | 'inFlight'; bytes: number }): void {
+    const row = this.#open(lane)
+    row[column[from]]!--
+    row[column.spooled]!++
+    row[column.heldBytes]! -= bytes
+    this.#done()
+  }
+
+  /** A record that was on disk alone is queued again. */
+  unpark(lane: number, bytes: number): void {
+    const row = this.#open(lane)
+    row[column.spooled]!--
+    row[column.queued]!++
+    row[column.heldBytes]! += bytes
+    this.#done()
+  }
+
+  /** Records that a process which is gone has left on disk. */
+  adopt(lane: number, count: number): void {
+    const row = this.#open(lane)
+    row[column.accepted]! += count
+    row[column.adopted]! += count
+    row[column.spooled]! += count
+    this.#done()
+  }
+
+  /** Records that were on disk alone are lost. */
+  lose(lane: number, { count, reason }: { count: number; reason: DropReason }): void {
+    const row = this.#open(lane)
+    row[column.spooled]! -= count
+    row[column[reason]]! += count
     this.#done()
   }
 

@@ -15,10 +15,10 @@ export class LossTally {
   #untilMs = 0
   #toldAt = Number.NEGATIVE_INFINITY
 
-  add(reason: DropReason, now: number): void {
+  add({ reason, count = 1 }: { readonly reason: DropReason; readonly count?: number }, now: number): void {
     if (this.#byReason.size === 0) this.#sinceMs = now
     this.#untilMs = now
-    this.#byReason.set(reason, (this.#byReason.get(reason) ?? 0) + 1)
+    this.#byReason.set(reason, (this.#byReason.get(reason) ?? 0) + count)
   }
 
   /** What is to be told, at most once a minute; undefined when there is nothing. */

@@ -5,12 +5,15 @@ import type { Clock } from './clock.js'
 import type { LaneName } from './ledger.js'
 import type { Observer } from './observer.js'
 import type { Sender } from './sender.js'
+import type { Store } from './store.js'
 
 /** What a delivery needs to know, and whom it needs. */
 export interface DeliveryPlan {
   /** One lane for each; `accept` names them by their index. */
   readonly lanes: readonly LaneName[]
   readonly sender: Sender
+  /** Keeps records beyond memory. @default none: what has no room in memory is given up */
+  readonly store?: Store
   readonly clock: Clock
   /** Uniform in [0, 1). */
   readonly random: () => number

@@ -1,6 +1,7 @@
 import type { Severity } from '../records/level.js'
 import type { Outgoing } from './sender.js'
 import { type Sequenced, SequenceHeap } from './sequence-heap.js'
+import type { Place, Storable } from './store.js'
 
 /** Records accepted between two drains: a drain waits for its own generations and for none that come after. */
 export interface Generation {
@@ -14,11 +15,34 @@ export interface Pending extends Outgoing, Sequenced {
   /** What it counts for in the bounds. */
   readonly bytes: number
   readonly generation: Generation
+  /** Where the store keeps it, if it does. */
+  place: Place | undefined
   attempts: number
   /** Where it waits for its own retry, while it does. */
   slot: number | undefined
   previous: Pending | undefined
   next: Pending | undefined
+}
+
+/** A record that no queue holds yet. */
+export function pendingRecord(
+  { body, bytes, severity, idempotencyKey, place }: Storable & { readonly place?: Place },
+  { sequence, generation }: Pick<Pending, 'sequence' | 'generation'>,
+): Pending {
+  return {
+    body,
+    severity,
+    bytes,
+    sequence,
+    idempotencyKey,
+    generation,
+    place,
+    attempts: 0,
+    slot: undefined,
+    heapIndex: -1,
+    previous: undefined,
+    next: undefined,
+  }
 }
 
 /** Records of one severity: those that came in order are a linked list, those that came back are a heap. */
@@ -99,6 +123,16 @@ export class RecordQueue {
   /** The oldest record of one severity, left where it is. */
   oldestOf(severity: Severity): Pending | undefined {
     return oldestIn(this.#chains[severity]!)
+  }
+
+  /** So many records, the least severe first, left where they are. */
+  leastSevere(most: number): Pending[] {
+    const records: Pending[] = []
+    for (const { first, returned } of this.#chains) {
+      records.push(...returned.items)
+      for (let record = first; record !== undefined; record = record.next) records.push(record)
+    }
+    return records.slice(0, Math.max(0, most))
   }
 
   bytesOf(severity: Severity): number {

@@ -9,6 +9,11 @@ export interface Sequenced {
 export class SequenceHeap<Item extends Sequenced> {
   readonly #items: Item[] = []
 
+  /** All items, in no order. */
+  get items(): readonly Item[] {
+    return this.#items
+  }
+
   get first(): Item | undefined {
     return this.#items[0]
   }

@@ -187,6 +187,30 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     default: 300_000,
     about: 'longest wait between probes',
   },
+  spoolDir: {
+    kind: text,
+    variable: 'SLUICE_SPOOL_DIR',
+    defaultText: 'none: memory alone',
+    about: 'folder in which records outlive the process until they are delivered; processes may share it',
+  },
+  spoolMaxBytes: {
+    kind: integer(65_536, 2 ** 40),
+    variable: 'SLUICE_SPOOL_MAX_BYTES',
+    default: 512 * mebibyte,
+    about: 'most bytes of one engine there; beyond it the least severe and oldest go',
+  },
+  spoolMaxAgeHours: {
+    kind: integer(1, 8760),
+    variable: 'SLUICE_SPOOL_MAX_AGE_HOURS',
+    default: 72,
+    about: 'how long a record may be there',
+  },
+  spoolSync: {
+    kind: flag,
+    variable: 'SLUICE_SPOOL_SYNC',
+    default: false,
+    about: 'wait for the disk after each batch: without it records survive the process, not the power',
+  },
   handleSignals: {
     kind: flag,
     variable: 'SLUICE_HANDLE_SIGNALS',

@@ -65,6 +65,20 @@ export interface SluiceOptions {
   readonly probeBaseMs?: number | undefined
   /** Longest wait of a paused lane between probes. @default 300000 */
   readonly probeCapMs?: number | undefined
+  /**
+   * Folder for records that are not delivered yet, so that they outlive the process; made when it is first needed. Processes may share it.
+   * @default no spool: memory alone
+   */
+  readonly spoolDir?: string | undefined
+  /** Most bytes that an engine keeps there, 64 KiB to 1 TiB; beyond it the least severe and oldest go. @default 536870912 */
+  readonly spoolMaxBytes?: number | undefined
+  /** How long a record may be there, in hours, 1 to 8760. @default 72 */
+  readonly spoolMaxAgeHours?: number | undefined
+  /**
+   * Wait for the disk after each batch that is written (`fdatasync`). Without it what was accepted survives the process, not the power.
+   * @default false
+   */
+  readonly spoolSync?: boolean | undefined
   /** Deliver before SIGTERM and SIGINT end the process, where the application has no listener of its own. @default true */
   readonly handleSignals?: boolean | undefined
   /** Allow `http:` to hosts other than loopback. @default false */
@@ -85,7 +99,16 @@ type Resolved = {
 export interface ResolvedOptions
   extends Omit<
     Resolved,
-    'apiKey' | 'accessToken' | 'bucket' | 'logBucket' | 'valueBucket' | 'appVersion' | 'env' | 'level' | 'onError'
+    | 'apiKey'
+    | 'accessToken'
+    | 'bucket'
+    | 'logBucket'
+    | 'valueBucket'
+    | 'appVersion'
+    | 'env'
+    | 'level'
+    | 'spoolDir'
+    | 'onError'
   > {
   /** Empty when there is none, which only content operations can do with. */
   readonly apiKey: Secret
@@ -99,6 +122,7 @@ export interface ResolvedOptions
   readonly appVersion: string | undefined
   readonly env: string | undefined
   readonly level: string | undefined
+  readonly spoolDir: string | undefined
   readonly onError: ((error: Error) => void) | undefined
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
 import { systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
@@ -10,6 +11,8 @@ import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog } from '../records/encode.js'
 import { type Severity, valueSeverity } from '../records/level.js'
 import type { RecordKind } from '../records/wire.js'
+import { Spool } from '../spool/spool.js'
+import { SpooledSender } from '../spool/spooled-sender.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
@@ -42,6 +45,7 @@ export class Engine implements RecordPort {
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
+  readonly #spool: Spool | undefined
   readonly #writer: RecordWriter
   readonly #apiKey: ApiKey
   readonly #proxyUrl: string | undefined
@@ -66,6 +70,19 @@ export class Engine implements RecordPort {
     })
     this.#proxyUrl = this.#findProxy(options.url)
     const { url, maxConnections, maxBatch, requestTimeoutMs, maxQueueRecords, maxQueueBytes } = options
+    const sender = openSender({
+      url,
+      apiKey: this.#apiKey,
+      userAgent,
+      maxConnections,
+      maxBatch,
+      pipelining: options.pipelining,
+      proxyUrl: this.#proxyUrl,
+      requestTimeoutMs,
+      clock,
+      left: (reason) => this.misused('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
+    })
+    this.#spool = this.#makeSpool()
     this.#delivery = new Delivery({
       lanes: this.lanes,
       clock,
@@ -79,18 +96,26 @@ export class Engine implements RecordPort {
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,
-      sender: openSender({
-        url,
-        apiKey: this.#apiKey,
-        userAgent,
-        maxConnections,
-        maxBatch,
-        pipelining: options.pipelining,
-        proxyUrl: this.#proxyUrl,
-        requestTimeoutMs,
-        clock,
-        left: (reason) => this.misused('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
-      }),
+      sender: this.#spool === undefined ? sender : new SpooledSender(sender, this.#spool),
+      ...(this.#spool === undefined ? {} : { store: this.#spool }),
+    })
+    this.#spool?.start(this.#delivery)
+  }
+
+  #makeSpool(): Spool | undefined {
+    const { url, spoolDir, spoolMaxBytes, spoolMaxAgeHours, spoolSync } = this.options
+    if (spoolDir === undefined) return undefined
+    return new Spool({
+      dir: resolve(spoolDir),
+      url,
+      lanes: this.lanes,
+      maxBytes: spoolMaxBytes,
+      maxAgeMs: spoolMaxAgeHours * hourMs,
+      sync: spoolSync,
+      clock: systemClock,
+      wallClock: Date.now,
+      random: Math.random,
+      tell: (text) => this.misused('SLUICE_SPOOL', text, text),
     })
   }
 
@@ -196,26 +221,33 @@ export class Engine implements RecordPort {
 
   ending(): void {}
 
-  /** Another thread makes the requests, while this one waits. */
+  /** Another thread makes the requests, while this one waits; what is left then is on disk, where there is a spool. */
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
+    const end = () => {
+      this.#delivery.leave()
+      return true
+    }
     const deadline = systemClock.now() + timeoutMs
     const { queued, inFlight } = this.stats()
-    if (queued + inFlight === 0 || timeoutMs === 0) return () => true
+    if (queued + inFlight === 0 || timeoutMs === 0) return end
     const { url, maxConnections, requestTimeoutMs } = this.options
     const apiKey = this.#apiKey.reveal()
     const sender = ThreadSender.start(
       { url, apiKey, userAgent, maxConnections, requestTimeoutMs, proxyUrl: this.#proxyUrl },
       timeoutMs,
     )
-    if (sender === undefined) return () => true
+    if (sender === undefined) return end
+    this.#spool?.commit()
     const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - systemClock.now() })
     return (waitMs) => {
       if (!drain.step(waitMs)) return false
       sender.close()
       this.#telling.close()
-      return true
+      return end()
     }
   }
 }
+
+const hourMs = 3_600_000
 
 const userAgent = `sluice/${packageVersion} node/${process.versions.node}`

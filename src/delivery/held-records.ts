@@ -1,0 +1,167 @@
+import type { Bounds } from './bounds.js'
+import type { Clock } from './clock.js'
+import type { Lane } from './lane.js'
+import type { DropReason, LedgerBook } from './ledger.js'
+import type { Observer } from './observer.js'
+import type { Pending } from './record-queue.js'
+import type { Restored, Store } from './store.js'
+
+export interface HeldRecordsPlan {
+  readonly lanes: readonly Lane[]
+  readonly bounds: Bounds
+  readonly store: Store
+  readonly book: LedgerBook
+  readonly clock: Clock
+  readonly tell: (message: (observer: Observer) => void) => void
+  /** A drain may have what it waits for. */
+  readonly settled: (lane: Lane) => void
+}
+
+const fruitlessRecords = 10_000
+/** Records that come back from the store in one go, at most. */
+const maxRestored = 1000
+
+/**
+ * What an engine holds in memory, within bounds. What has to leave goes to the store, and comes back when there is room; without a place
+ * there it is given up.
+ */
+export class HeldRecords {
+  readonly #plan: HeldRecordsPlan
+  /** Records that may come before it is worth while to look again for what could be parked. */
+  #fruitless = 0
+
+  constructor(plan: HeldRecordsPlan) {
+    this.#plan = plan
+  }
+
+  /** Whether it would take a record that need not come now. */
+  get roomy(): boolean {
+    return this.#plan.bounds.roomy
+  }
+
+  /** Take a record that was accepted; false when there was no room for it. */
+  take(lane: Lane, record: Pending): boolean {
+    const { bounds, store } = this.#plan
+    const { severity, bytes } = record
+    record.place = store.keep(lane.index, record)
+    if (record.place !== undefined && !bounds.fits(bytes)) this.#parkWaiting()
+    const fits = bounds.makeRoom({ severity, bytes }, (from, other) => this.#shed(from, other))
+    if (fits) this.#hold(lane, record)
+    else this.#putAway(lane, record, { from: 'queued', reason: store.lossReason })
+    return fits
+  }
+
+  /** Take a record that the store has given back. */
+  restore(lane: Lane, record: Pending): void {
+    this.#plan.book.unpark(lane.index, record.bytes)
+    this.#hold(lane, record)
+  }
+
+  /** Bring back what had to leave, when there is room again: by severity, then by age. */
+  refill(restored: (lane: Lane, records: readonly Restored[]) => void): void {
+    const { lanes, bounds, store } = this.#plan
+    if (!bounds.low) return
+    for (const lane of lanes) {
+      if (lane.parked === 0) continue
+      const records = store.unpark(lane.index, maxRestored)
+      // Before they are counted as held: until then a drain waits for what is parked.
+      restored(lane, records)
+      lane.parked -= records.length
+    }
+  }
+
+  /** The record is delivered or rejected. */
+  release(lane: Lane, record: Pending): void {
+    if (record.place !== undefined) this.#plan.store.settle(record.place)
+    this.#letGo(lane, record)
+  }
+
+  /** The process ends before the record could be sent: it stays on disk where it can, else it is given up. */
+  leave(lane: Lane, record: Pending, from: 'queued' | 'inFlight'): void {
+    this.#putAway(lane, record, { from, reason: 'shutdown' })
+    this.#letGo(lane, record)
+  }
+
+  /** A record that is not held is given up. */
+  drop(lane: Lane, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
+    this.#plan.book.drop(lane.index, loss)
+    this.#tellOf(lane, { reason: loss.reason, count: 1 })
+  }
+
+  /** The store has lost records that it alone had. */
+  lost(lane: Lane, { count, reason, adopted }: { count: number; reason: DropReason; adopted: boolean }): void {
+    this.#plan.book.lose(lane.index, { count, reason })
+    if (!adopted) lane.parked -= count
+    this.#tellOf(lane, { reason, count })
+    this.#plan.settled(lane)
+  }
+
+  #hold(lane: Lane, record: Pending): void {
+    record.generation.outstanding++
+    this.#plan.bounds.take(record.bytes)
+    lane.ready.push(record)
+  }
+
+  #shed(lane: Lane, record: Pending): void {
+    if (record.slot === undefined) lane.ready.remove(record)
+    else lane.delayed.remove(record)
+    this.#putAway(lane, record, { from: 'queued', reason: this.#plan.store.lossReason })
+    this.#letGo(lane, record)
+  }
+
+  /** Put into the store what may not be sent, or not any more; what finds no place there stays. */
+  parkAll(): void {
+    for (const lane of this.#plan.lanes) {
+      for (const record of lane.ready.leastSevere(lane.ready.length)) {
+        record.place ??= this.#plan.store.keep(lane.index, record)
+        this.#parkReady(lane, record)
+      }
+    }
+  }
+
+  /** Memory is full: the records of lanes that may not send wait on disk, so that they keep nobody else out. One stays, to probe with. */
+  #parkWaiting(): void {
+    if (this.#fruitless > 0) {
+      this.#fruitless--
+      return
+    }
+    let parked = 0
+    for (const lane of this.#plan.lanes) {
+      if (lane.hold === undefined) continue
+      for (const record of lane.ready.leastSevere(lane.ready.length - 1)) if (this.#parkReady(lane, record)) parked++
+    }
+    if (parked === 0) this.#fruitless = fruitlessRecords
+  }
+
+  #parkReady(lane: Lane, record: Pending): boolean {
+    if (!this.#park(lane, record, 'queued')) return false
+    lane.ready.remove(record)
+    this.#letGo(lane, record)
+    return true
+  }
+
+  #putAway(lane: Lane, record: Pending, { from, reason }: { from: 'queued' | 'inFlight'; reason: DropReason }): void {
+    if (this.#park(lane, record, from)) return
+    // The disk may have failed when the record came, and take it now.
+    record.place = this.#plan.store.keep(lane.index, record)
+    if (!this.#park(lane, record, from)) this.drop(lane, { from, reason, bytes: record.bytes })
+  }
+
+  #park(lane: Lane, { place, bytes }: Pending, from: 'queued' | 'inFlight'): boolean {
+    if (place === undefined || !this.#plan.store.park(place)) return false
+    this.#plan.book.park(lane.index, { from, bytes })
+    lane.parked++
+    return true
+  }
+
+  #letGo(lane: Lane, record: Pending): void {
+    this.#plan.bounds.release(record.bytes)
+    record.generation.outstanding--
+    if (record.generation.outstanding === 0) this.#plan.settled(lane)
+  }
+
+  #tellOf(lane: Lane, loss: { reason: DropReason; count: number }): void {
+    lane.losses.add(loss, this.#plan.clock.now())
+    this.#plan.tell((observer) => observer.dropped(lane.name, loss))
+  }
+}

@@ -1,0 +1,69 @@
+import type { Severity } from '../records/level.js'
+import type { DropReason } from './ledger.js'
+import type { Outcome } from './sender.js'
+
+/** A record as a store keeps it. */
+export interface Storable {
+  readonly body: string
+  /** Of the body, in UTF-8. */
+  readonly bytes: number
+  readonly severity: Severity
+  readonly idempotencyKey: string
+}
+
+/** Where a store keeps a record; nobody else looks inside. */
+export type Place = object
+
+/** A record that comes back from a store. */
+export interface Restored extends Storable {
+  readonly place: Place
+}
+
+/**
+ * The port to what keeps records beyond memory: a spool. A record is given to it when it is accepted, and stays there until it is
+ * settled; while memory has no room for it, it is in the store alone, *parked*. Lanes are named by their index. Implementations never
+ * throw.
+ */
+export interface Store {
+  /** Why a record is lost that must leave memory and has no place here. */
+  readonly lossReason: DropReason
+  /** Keep a record; undefined when that is impossible. */
+  keep(lane: number, record: Storable): Place | undefined
+  /** The record leaves memory and is here alone; false when it is not here any more. */
+  park(place: Place): boolean
+  /** Give back parked records, the most severe first and the oldest within them, at most so many. */
+  unpark(lane: number, most: number): readonly Restored[]
+  /** The record was delivered, or given up: it need not be kept. */
+  settle(place: Place): void
+  /** The service refused the record: it goes to the dead letters. Its place, if it has one, is settled. */
+  reject(
+    lane: number,
+    record: Storable & { readonly place: Place | undefined },
+    refusal: Outcome & { type: 'rejected' },
+  ): void
+  /** Nothing more will come. Idempotent. */
+  close(): void
+}
+
+/** No store at all. */
+export const noStore: Store = {
+  lossReason: 'queue-full',
+  keep: () => undefined,
+  park: () => false,
+  unpark: () => [],
+  settle() {},
+  reject() {},
+  close() {},
+}
+
+/** What a store says to the delivery that it works for. */
+export interface StoreOwner {
+  /** Whether records that others have left would keep no new one waiting. */
+  idle(lane: number): boolean
+  /** So many records that others have left are here; they are accepted, and parked. */
+  adopt(lane: number, count: number): void
+  /** Adopted records whose turn has come. */
+  restore(lane: number, records: readonly Restored[]): void
+  /** Parked or adopted records are here no longer. */
+  lost(lane: number, loss: { readonly count: number; readonly reason: DropReason; readonly adopted: boolean }): void
+}

@@ -1,0 +1,107 @@
+import { readdirSync, renameSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { LaneName } from '../delivery/ledger.js'
+import { acknowledgementsOf } from './acknowledgements.js'
+import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
+import { FolderLock } from './folder-lock.js'
+import { Segment } from './segment.js'
+
+export interface AdoptionPlan {
+  readonly spoolDir: string
+  readonly url: string
+  readonly lanes: readonly LaneName[]
+  /** The engine's own folder, made when it is first needed. Throws what the file system does. */
+  readonly home: () => string
+}
+
+/** A holder that cannot be seen is dead when it has given no sign of life in so many looks, one every `signIntervalMs`. */
+const maxMissed = 6
+
+/**
+ * Takes over what dead engines have left, for the same service and buckets. A holder that can be seen (Linux, the same machine and
+ * container) counts as dead at once, any other when several looks in a row find no sign of life: looks, not time, so that neither a
+ * clock that is changed nor a machine that sleeps kills anybody.
+ */
+export class Adoption {
+  readonly #plan: AdoptionPlan
+  readonly #laneOf: ReadonlyMap<string, number>
+  readonly #watched = new Map<string, { readonly sign: string; missed: number }>()
+
+  constructor(plan: AdoptionPlan) {
+    this.#plan = plan
+    this.#laneOf = new Map(plan.lanes.map(({ kind, bucket }, index) => [`${kind} ${fingerprint(bucket)}`, index]))
+  }
+
+  /** Look once; the segments that are this engine's from now on. Never throws. */
+  look(): Segment[] {
+    const { spoolDir, url } = this.#plan
+    try {
+      const ours = readdirSync(spoolDir).filter(
+        (name) => engineFolder.test(name) && name.startsWith(`${fingerprint(url)}-`),
+      )
+      removeUnnamed(spoolDir)
+      for (const name of this.#watched.keys()) if (!ours.includes(name)) this.#watched.delete(name)
+      return ours.flatMap((name) => this.#lookAt(join(spoolDir, name)))
+    } catch {
+      return []
+    }
+  }
+
+  #lookAt(folder: string): Segment[] {
+    try {
+      const names = readdirSync(folder)
+      const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1)
+      // Nothing in it for us; but what nobody needs need not stay.
+      if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return []
+      if (!this.#abandoned(folder)) return []
+      const lock = FolderLock.claim(folder)
+      if (lock === undefined) return []
+      try {
+        return wanted.flatMap((name) => this.#take(folder, name))
+      } finally {
+        releaseFolder(folder, lock)
+      }
+    } catch {
+      return []
+    }
+  }
+
+  #abandoned(folder: string): boolean {
+    const name = basename(folder)
+    const holder = FolderLock.holderOf(folder)
+    if (holder === undefined || holder.state === 'dead') return true
+    if (holder.state === 'alive') return false
+    const watched = this.#watched.get(name)
+    if (watched?.sign !== holder.sign) this.#watched.set(name, { sign: holder.sign, missed: 0 })
+    else if (++watched.missed >= maxMissed) return true
+    return false
+  }
+
+  #take(folder: string, name: string): Segment[] {
+    const path = join(this.#plan.home(), name)
+    try {
+      const source = join(folder, name)
+      // Acknowledgements first: without them what was delivered would go out again.
+      renameIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
+      renameSync(source, path)
+    } catch {
+      return []
+    }
+    return [new Segment({ path, lane: this.#laneOfSegment(name), severity: segmentName(name)!.severity })]
+  }
+
+  #laneOfSegment(name: string): number {
+    const known = segmentName(name)
+    return known === undefined
+      ? -1
+      : (this.#laneOf.get(`${known.severity === 6 ? 'values' : 'logs'} ${known.bucket}`) ?? -1)
+  }
+}
+
+function renameIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LaneName } from '../delivery/ledger.js'
+import type { Severity } from '../records/level.js'
+import { FolderLock } from './folder-lock.js'
+
+/** Names of the severities in the names of files. */
+const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
+const newFolder = /^\.new-/
+export const engineFolder = /^[0-9a-f]{8}-[0-9a-f]{12}$/
+export const segmentFile = /^(?:trace|debug|info|warn|error|fatal|value)-([0-9a-f]{8})-[0-9a-f]{12}-\d{6,}\.ndjson$/
+
+/** Eight digits that stand for a service or a bucket in the name of a folder or file. */
+export function fingerprint(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
+}
+
+/** What can be told of a segment by its name; undefined for the name of anything else. */
+export function segmentName(name: string): { readonly bucket: string; readonly severity: Severity } | undefined {
+  const bucket = segmentFile.exec(name)?.[1]
+  const severity = severityNames.findIndex((each) => name.startsWith(`${each}-`)) as Severity
+  return bucket === undefined ? undefined : { bucket, severity }
+}
+
+/** The folder of one engine in a spool, and its lock. */
+export class EngineFolder {
+  readonly path: string
+  readonly #id: string
+  readonly #lock: FolderLock
+  #segments = 0
+
+  /**
+   * Throws what the file system does.
+   *
+   * @param url of the service: nobody adopts records that were meant for another one
+   */
+  constructor(spoolDir: string, url: string) {
+    this.#id = randomBytes(6).toString('hex')
+    const name = `${fingerprint(url)}-${this.#id}`
+    this.path = join(spoolDir, name)
+    const unready = join(spoolDir, `.new-${name}`)
+    mkdirSync(unready, { recursive: true, mode: 0o700 })
+    // It gets its name together with its lock: what has a name and no lock is free for everybody.
+    if (FolderLock.claim(unready) === undefined) throw new Error(`${unready} is locked`)
+    renameSync(unready, this.path)
+    this.#lock = FolderLock.at(this.path)
+  }
+
+  /** Path of the next segment: its name tells severity, bucket and engine, and is used only once. */
+  nextSegment({ bucket }: LaneName, severity: Severity): string {
+    const number = String(++this.#segments).padStart(6, '0')
+    return join(this.path, `${severityNames[severity]}-${fingerprint(bucket)}-${this.#id}-${number}.ndjson`)
+  }
+
+  /** Give a sign of life; false when the folder is gone. */
+  touch(): boolean {
+    return this.#lock.touch()
+  }
+
+  /** Leave the folder to whoever comes next; without records nothing is left of it. */
+  release(): void {
+    releaseFolder(this.path, this.#lock)
+  }
+}
+
+/** Let go of a folder, and take it away when it has no segment. */
+export function releaseFolder(path: string, lock: FolderLock): void {
+  try {
+    const names = readdirSync(path)
+    if (!names.some((name) => name.endsWith('.ndjson'))) {
+      for (const name of names) if (name.endsWith('.acks') || name.startsWith('lock-')) unlinkSync(join(path, name))
+      rmdirSync(path)
+      return
+    }
+  } catch {
+    // Somebody is in it, or it is gone.
+  }
+  lock.release()
+}
+
+/** Folders that got no name, because whoever made them died over it. */
+export function removeUnnamed(spoolDir: string): void {
+  for (const name of readdirSync(spoolDir)) {
+    if (!newFolder.test(name)) continue
+    const path = join(spoolDir, name)
+    try {
+      if (FolderLock.holderOf(path)?.state === 'dead') rmSync(path, { recursive: true, force: true })
+    } catch {}
+  }
+}

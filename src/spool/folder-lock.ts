@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { currentOwner, type Owner, type OwnerState, stateOf } from './owner.js'
+
+/** Who holds a folder. */
+export interface Holder {
+  readonly owner: Owner | undefined
+  readonly state: OwnerState
+  /** Changes with every sign of life that the holder gives. */
+  readonly sign: string
+}
+
+/** How often a holder gives a sign of life, for those who cannot see it. */
+export const signIntervalMs = 10_000
+
+const lockFile = /^lock-(\d+)$/
+
+/**
+ * Says which engine a folder belongs to. Locks are numbered, and the highest number counts: to take a folder over from a dead holder means
+ * to be the first to create the next one, so that of several who try one succeeds, however long each of them has hesitated.
+ */
+export class FolderLock {
+  readonly #path: string
+
+  private constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Who holds the folder; undefined when nobody does. Throws when the folder cannot be read. */
+  static holderOf(folder: string): Holder | undefined {
+    const number = highestLock(folder)
+    if (number === 0) return undefined
+    const path = join(folder, `lock-${number}`)
+    try {
+      const sign = `${number} ${statSync(path).mtimeMs}`
+      const owner = readOwner(path)
+      return { owner, sign, state: owner === undefined ? 'unknown' : stateOf(owner) }
+    } catch {
+      // It has just been released.
+      return undefined
+    }
+  }
+
+  /** Take a folder that nobody holds, or whose holder is dead: undefined when somebody else was quicker. Throws what the file system does. */
+  static claim(folder: string): FolderLock | undefined {
+    const path = join(folder, `lock-${highestLock(folder) + 1}`)
+    try {
+      writeFileSync(path, `${JSON.stringify(currentOwner())}\n`, { flag: 'wx', mode: 0o600 })
+      return new FolderLock(path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
+      throw error
+    }
+  }
+
+  /** The lock that counts in a folder that this thread holds already. */
+  static at(folder: string): FolderLock {
+    return new FolderLock(join(folder, `lock-${highestLock(folder)}`))
+  }
+
+  /** Give a sign of life; false when the lock is no longer there. */
+  touch(): boolean {
+    try {
+      const now = new Date()
+      utimesSync(this.#path, now, now)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  release(): void {
+    try {
+      unlinkSync(this.#path)
+    } catch {
+      // The folder is gone, or cannot be written: whoever comes sees that its holder is dead.
+    }
+  }
+}
+
+function highestLock(folder: string): number {
+  return Math.max(0, ...readdirSync(folder).map((name) => Number(lockFile.exec(name)?.[1] ?? 0)))
+}
+
+function readOwner(path: string): Owner | undefined {
+  try {
+    const owner = JSON.parse(readFileSync(path, 'utf8')) as Partial<Owner> | null
+    return typeof owner?.pid === 'number' && typeof owner.host === 'string' ? (owner as Owner) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,74 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** The thread that an engine runs in, so that nobody takes another one for it. */
+export interface Owner {
+  readonly host: string
+  readonly pid: number
+  /** Linux: this run of the machine, the namespace in which the numbers count, the thread, and when it was started, in its ticks. */
+  readonly boot?: string
+  readonly namespace?: string
+  readonly thread?: number
+  readonly started?: string
+}
+
+/** `unknown`: from here it cannot be seen, as in another container, on another machine, or elsewhere than on Linux. */
+export type OwnerState = 'alive' | 'dead' | 'unknown'
+
+/** The thread that calls. */
+export function currentOwner(): Owner {
+  const self = { host: hostname(), pid: process.pid }
+  try {
+    // Of the form 7/task/9; not that of the process itself, for a worker may end before its process.
+    const thread = Number(readlinkSync('/proc/thread-self').split('/')[2])
+    return { ...self, ...surroundings(), thread, started: startOf(process.pid, thread)! }
+  } catch {
+    return self
+  }
+}
+
+/** Whether a thread still runs. Numbers are used again, in other containers at the same time: what decides is when it was started. */
+export function stateOf(owner: Owner): OwnerState {
+  const { pid, thread, started } = owner
+  if (thread === undefined || started === undefined) {
+    return owner.host === hostname() && runs(pid) === false ? 'dead' : 'unknown'
+  }
+  try {
+    const { boot, namespace } = surroundings()
+    if (owner.boot !== boot || owner.namespace !== namespace) return 'unknown'
+  } catch {
+    return 'unknown'
+  }
+  const found = startOf(pid, thread)
+  if (found !== undefined) return found === started ? 'alive' : 'dead'
+  // Processes of others may be hidden.
+  return runs(pid) === 'hidden' ? 'unknown' : 'dead'
+}
+
+function surroundings(): { readonly boot: string; readonly namespace: string } {
+  return {
+    boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+    namespace: readlinkSync('/proc/self/ns/pid'),
+  }
+}
+
+/** When a thread was started; undefined when there is none. */
+function startOf(pid: number, thread: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')
+    // The name of the program stands in brackets and may contain anything; after it the state, and the start as the 20th word.
+    const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return /^[ZX]$/.test(words[0] ?? '') ? undefined : words[19]
+  } catch {
+    return undefined
+  }
+}
+
+function runs(pid: number): boolean | 'hidden' {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? 'hidden' : false
+  }
+}

@@ -1,0 +1,225 @@
+import { closeSync, createReadStream, openSync, readSync, unlinkSync } from 'node:fs'
+import type { Severity } from '../records/level.js'
+import { acknowledge, acknowledged, acknowledgementsOf } from './acknowledgements.js'
+import { type Found, LineScanner } from './line-scanner.js'
+import { readSpoolLine, type SpoolLine } from './spool-line.js'
+
+/**
+ * Where a record of a segment is: in memory as well, on disk alone, on disk alone since before this engine (`left`), or settled.
+ */
+export const places = { memory: 0, disk: 1, left: 2, settled: 3 } as const
+export type PlaceState = (typeof places)[keyof typeof places]
+
+/** A record that was read back. */
+export interface Reread {
+  readonly number: number
+  /** Undefined when the file no longer has it. */
+  readonly line: SpoolLine | undefined
+}
+
+/** Most bytes of a segment that are read in one go. */
+const maxReadBytes = 524_288
+const pieceBytes = 262_144
+/** Records acknowledged in one line, at most. */
+const maxAcknowledged = 1024
+
+/** One file of records, all of one lane and severity, and where each of them is: nine bytes of memory per record. */
+export class Segment {
+  readonly path: string
+  readonly lane: number
+  readonly severity: Severity
+  /** On the clock: when its last record came. */
+  lastAt = 0
+  /** Bytes of its file. */
+  bytes = 0
+  /** It was given up: nothing of it is on disk any more. */
+  gone = false
+  readonly #counts: [number, number, number, number] = [0, 0, 0, 0]
+  #starts = new Uint32Array(64)
+  #lengths = new Uint32Array(64)
+  #states = new Uint8Array(64)
+  #length = 0
+  /** No record before these is in that place. */
+  readonly #first: [number, number, number, number] = [0, 0, 0, 0]
+  #unacknowledged: number[] = []
+
+  constructor(plan: { readonly path: string; readonly lane: number; readonly severity: Severity }) {
+    this.path = plan.path
+    this.lane = plan.lane
+    this.severity = plan.severity
+  }
+
+  /** Records that it has had. */
+  get length(): number {
+    return this.#length
+  }
+
+  count(place: PlaceState): number {
+    return this.#counts[place]
+  }
+
+  get settled(): boolean {
+    return this.#counts[places.settled] === this.#length
+  }
+
+  /** A record stands at the end of the file, and in memory; the answer is its number. */
+  add(length: number): number {
+    const number = this.#length
+    this.#put(number, { start: this.bytes, length, place: places.memory })
+    this.bytes += length + 1
+    return number
+  }
+
+  /** What a record takes in the file. */
+  bytesOf(number: number): number {
+    return this.#lengths[number]! + 1
+  }
+
+  placeOf(number: number): PlaceState {
+    return this.#states[number] as PlaceState
+  }
+
+  move(number: number, place: PlaceState): void {
+    this.#counts[this.#states[number] as PlaceState]--
+    this.#counts[place]++
+    this.#states[number] = place
+    this.#first[place] = Math.min(this.#first[place], number)
+  }
+
+  /** A record needs to be kept no more: remember to say so. */
+  settle(number: number): void {
+    this.move(number, places.settled)
+    this.#unacknowledged.push(number)
+  }
+
+  /** The records from this number on have not come to the disk; the answer is how many of them are in memory nowhere. */
+  lose(from: number): number {
+    let lost = 0
+    for (let number = from; number < this.#length; number++) {
+      if (this.placeOf(number) === places.disk) lost++
+      this.move(number, places.settled)
+    }
+    return lost
+  }
+
+  /** The numbers of the oldest records in a place, at most so many, near enough to each other to be read at once. */
+  oldest(place: PlaceState, most: number): number[] {
+    const numbers: number[] = []
+    let number = this.#first[place]
+    for (; number < this.#length && numbers.length < most && numbers.length < this.#counts[place]; number++) {
+      if (this.#states[number] !== place) continue
+      const first = numbers[0] ?? number
+      if (numbers.length > 0 && this.#starts[number]! + this.#lengths[number]! - this.#starts[first]! > maxReadBytes)
+        break
+      numbers.push(number)
+    }
+    // What was skipped is elsewhere.
+    this.#first[place] = numbers[0] ?? number
+    return numbers
+  }
+
+  /** Read records back, numbers ascending. */
+  read(numbers: readonly number[]): Reread[] {
+    const [first, last] = [numbers[0], numbers.at(-1)]
+    if (first === undefined || last === undefined) return []
+    const start = this.#starts[first]!
+    const bytes = Buffer.allocUnsafe(this.#starts[last]! + this.#lengths[last]! - start)
+    let file: number | undefined
+    try {
+      file = openSync(this.path, 'r')
+      let read = 0
+      for (let more = -1; more !== 0 && read < bytes.length; read += more) {
+        more = readSync(file, bytes, read, bytes.length - read, start + read)
+      }
+      bytes.fill(0, read)
+    } catch {
+      return numbers.map((number) => ({ number, line: undefined }))
+    } finally {
+      if (file !== undefined) closeSync(file)
+    }
+    return numbers.map((number) => {
+      const at = this.#starts[number]! - start
+      const line = readSpoolLine(bytes.subarray(at, at + this.#lengths[number]!))
+      return { number, line: line?.number === number ? line : undefined }
+    })
+  }
+
+  /** Say on disk what was settled since the last time. Throws what the file system does; then it is said the next time. */
+  acknowledge(): void {
+    while (this.#unacknowledged.length > 0) {
+      const batch = this.#unacknowledged.slice(0, maxAcknowledged)
+      acknowledge(this.path, batch)
+      this.#unacknowledged = this.#unacknowledged.slice(batch.length)
+    }
+  }
+
+  /** Take the file away. Its acknowledgements go last: without the file they say nothing. */
+  remove(): void {
+    this.gone = true
+    for (const path of [this.path, acknowledgementsOf(this.path)]) removeFile(path)
+  }
+
+  /**
+   * Read a segment that somebody else has written: every whole line that is not acknowledged is `left`. Rejects with what the file
+   * system says.
+   */
+  async recover(): Promise<Recovery> {
+    const scanner = new LineScanner(readSpoolLine)
+    let newest = 0
+    const take = (found: readonly Found<SpoolLine>[]) => {
+      for (const { start, length, line } of found) {
+        this.#put(line.number, { start, length, place: places.left })
+        newest = Math.max(newest, line.time)
+      }
+    }
+    for await (const piece of createReadStream(this.path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
+      this.bytes += piece.length
+      take(scanner.push(piece))
+    }
+    take(scanner.end())
+    for (const [from, to] of acknowledged(this.path)) {
+      for (let number = from; number <= to && number < this.#length; number++) this.move(number, places.settled)
+    }
+    return { damaged: scanner.damaged, newest }
+  }
+
+  #put(number: number, { start, length, place }: { start: number; length: number; place: PlaceState }): void {
+    this.#grow(number + 1)
+    // Numbers that are missing belong to lines that are not whole.
+    for (; this.#length <= number; this.#length++) {
+      this.#states[this.#length] = places.settled
+      this.#counts[places.settled]++
+    }
+    this.#starts[number] = start
+    this.#lengths[number] = length
+    this.move(number, place)
+  }
+
+  #grow(length: number): void {
+    if (length <= this.#states.length) return
+    const size = Math.max(length, 2 * this.#states.length)
+    const [starts, lengths, states] = [this.#starts, this.#lengths, this.#states]
+    this.#starts = new Uint32Array(size)
+    this.#lengths = new Uint32Array(size)
+    this.#states = new Uint8Array(size)
+    this.#starts.set(starts)
+    this.#lengths.set(lengths)
+    this.#states.set(states)
+  }
+}
+
+/** What was found in a segment besides its records. */
+export interface Recovery {
+  /** Places at which bytes stood that are no line. */
+  readonly damaged: number
+  /** When the last of its records was accepted, in milliseconds since 1970; 0 when there is none. */
+  readonly newest: number
+}
+
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // It is not there, or it cannot be removed: whoever adopts it sees from its acknowledgements what is settled.
+  }
+}

@@ -1,0 +1,373 @@
+import { basename } from 'node:path'
+import type { Clock, Timer } from '../delivery/clock.js'
+import type { DropReason, LaneName } from '../delivery/ledger.js'
+import type { Outcome } from '../delivery/sender.js'
+import type { Place, Restored, Storable, Store, StoreOwner } from '../delivery/store.js'
+import type { Severity } from '../records/level.js'
+import { AdoptedRecords } from './adopted-records.js'
+import { Adoption } from './adoption.js'
+import { DeadLetters } from './dead-letters.js'
+import { EngineFolder } from './engine-folder.js'
+import { Health } from './health.js'
+import { type PlaceState, places, type Recovery, Segment } from './segment.js'
+import { SegmentWriter } from './segment-writer.js'
+import { Segments } from './segments.js'
+import { lineMiddle, spoolLine } from './spool-line.js'
+
+export interface SpoolPlan {
+  /** The folder that engines share; made when it is first needed. */
+  readonly dir: string
+  /** Of the service that the records are meant for. */
+  readonly url: string
+  readonly lanes: readonly LaneName[]
+  /** Bound of the segments of this engine, with those that it has adopted. */
+  readonly maxBytes: number
+  /** How long a record may be on disk. */
+  readonly maxAgeMs: number
+  /** Wait for the disk after each write: what was accepted survives not only the process, but the power. */
+  readonly sync: boolean
+  readonly clock: Clock
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number
+  readonly random: () => number
+  /** Says what somebody should know. */
+  readonly tell: (text: string) => void
+}
+
+/** Where a record is: what a place is to this store. */
+interface Spot {
+  readonly segment: Segment
+  readonly number: number
+}
+
+/** A segment to which lines are added. */
+interface Open {
+  readonly segment: Segment
+  readonly writer: SegmentWriter
+  /** What the lines of it have in common. */
+  readonly middle: string
+  readonly openedAt: number
+  /** Records of it that are written. */
+  committed: number
+}
+
+const maxSegmentBytes = 8_388_608
+/** Characters that are gathered; beyond it they are written though the code that logs has not returned. */
+const maxPending = 262_144
+/** Acknowledgements are gathered for this long: after a kill, what was delivered within it goes out again. */
+const acknowledgeMs = 100
+/** A file system does not say that a file was removed by somebody else: how often that is looked at. */
+const lookMs = 1000
+/** What a line has besides its record, about. */
+const lineBytes = 200
+
+/**
+ * The records of an engine on disk, until they are settled.
+ *
+ *     SPOOLDIR/3f0c…-9b1e…/lock-1                  who it belongs to
+ *                         /info-77ab…-000001.ndjson   a line per record, one lane and severity per file
+ *                         /info-77ab…-000001.acks     which of them are settled
+ *             /dead-letter/…ndjson                    what the service refused
+ *
+ * Lines are gathered, and written in one go before any of them is sent, else at the end of the turn of the event loop: one synchronous
+ * write of a batch costs a fraction of an asynchronous one. A file is deleted when all of it is settled. What does not fit gives up
+ * files, the least severe and oldest first. When the disk fails, memory takes over, and the disk is tried again.
+ */
+export class Spool implements Store {
+  readonly #plan: SpoolPlan
+  readonly #segments = new Segments()
+  readonly #open = new Map<string, Open>()
+  readonly #unacknowledged = new Set<Segment>()
+  readonly #deadLetters: DeadLetters
+  readonly #health: Health
+  readonly #segmentBytes: number
+  #home: EngineFolder | undefined
+  #owner: StoreOwner | undefined
+  #adopted: AdoptedRecords | undefined
+  #bytes = 0
+  #full = false
+  #commitScheduled = false
+  #acknowledging: Timer | undefined
+  #lookedAt = 0
+  #closed = false
+
+  constructor(plan: SpoolPlan) {
+    this.#plan = plan
+    this.#segmentBytes = Math.min(maxSegmentBytes, plan.maxBytes / 16)
+    this.#health = new Health(plan)
+    const id = `${process.pid}-${plan.wallClock().toString(36)}-${Math.floor(plan.random() * 2 ** 32).toString(36)}`
+    this.#deadLetters = new DeadLetters({ spoolDir: plan.dir, id, maxBytes: plan.maxBytes / 8 })
+  }
+
+  /** Work for a delivery from here on, and look for what dead engines have left. */
+  start(owner: StoreOwner): void {
+    const { dir, url, lanes, clock, random } = this.#plan
+    this.#owner = owner
+    this.#adopted = new AdoptedRecords({
+      adoption: new Adoption({ spoolDir: dir, url, lanes, home: () => this.#folder().path }),
+      clock,
+      random,
+      lanes: lanes.length,
+      owner,
+      live: () => this.#live(),
+      recovered: (segment, facts) => this.#adopt(segment, facts),
+      feed: (lane, most) => this.#feed(lane, most),
+    })
+  }
+
+  get lossReason(): DropReason {
+    return this.#full ? 'spool-full' : 'queue-full'
+  }
+
+  keep(lane: number, { body, bytes, severity, idempotencyKey }: Storable): Place | undefined {
+    if (this.#closed) return undefined
+    if (!this.#health.tries) {
+      this.#health.missed(1)
+      this.#full = false
+      return undefined
+    }
+    this.#full = !this.#makeRoom(severity, bytes + lineBytes)
+    if (this.#full) return undefined
+    try {
+      const { segment, writer, middle } = this.#openFor(lane, severity)
+      const time = this.#plan.wallClock()
+      const line = spoolLine({ number: segment.length, idempotencyKey, time, body }, { middle })
+      const number = segment.add(line.length - body.length + bytes)
+      this.#bytes += segment.bytesOf(number)
+      segment.lastAt = this.#plan.clock.now()
+      writer.add(line)
+      if (writer.pending > maxPending) this.commit()
+      else this.#scheduleCommit()
+      return segment.gone ? undefined : ({ segment, number } satisfies Spot)
+    } catch (error) {
+      this.#health.failed(error)
+      this.#health.missed(1)
+      return undefined
+    }
+  }
+
+  park(place: Place): boolean {
+    const { segment, number } = place as Spot
+    if (segment.gone || segment.placeOf(number) !== places.memory) return false
+    segment.move(number, places.disk)
+    return true
+  }
+
+  unpark(lane: number, most: number): readonly Restored[] {
+    return this.#read(lane, places.disk, most)
+  }
+
+  settle(place: Place): void {
+    const { segment, number } = place as Spot
+    if (this.#closed || segment.gone || segment.placeOf(number) === places.settled) return
+    segment.settle(number)
+    this.#unacknowledged.add(segment)
+    this.#acknowledging ??= this.#plan.clock.schedule(() => this.#acknowledge(), acknowledgeMs)
+  }
+
+  reject(
+    lane: number,
+    { body, severity, idempotencyKey, place }: Storable & { readonly place: Place | undefined },
+    { status, reason, validationErrors }: Outcome & { type: 'rejected' },
+  ): void {
+    const time = this.#plan.wallClock()
+    const refusal = { status, reason, validationErrors, rejectedAt: time }
+    this.#deadLetters.add({ ...this.#plan.lanes[lane]!, severity, idempotencyKey, time, refusal, body })
+    // First there, then settled here.
+    this.commit()
+    if (place !== undefined) this.settle(place)
+  }
+
+  /** Write what was gathered. What leaves for the service must have been written before. Never throws. */
+  commit(): void {
+    this.#commitScheduled = false
+    if (this.#plan.clock.now() - this.#lookedAt > lookMs) this.#live()
+    for (const open of this.#open.values()) {
+      if (open.writer.pending === 0) continue
+      try {
+        open.writer.commit(this.#plan)
+        open.committed = open.segment.length
+        this.#health.succeeded()
+      } catch (error) {
+        this.#failed(open, error)
+      }
+    }
+    try {
+      this.#deadLetters.commit()
+    } catch (error) {
+      this.#health.failed(error)
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.commit()
+    this.#closed = true
+    this.#adopted?.close()
+    this.#acknowledge()
+    for (const open of [...this.#open.values()]) this.#seal(open)
+    this.#home?.release()
+  }
+
+  #folder(): EngineFolder {
+    this.#home ??= new EngineFolder(this.#plan.dir, this.#plan.url)
+    return this.#home
+  }
+
+  #openFor(lane: number, severity: Severity): Open {
+    const name = `${lane} ${severity}`
+    const now = this.#plan.clock.now()
+    const open = this.#open.get(name)
+    if (open !== undefined) {
+      const { segment, openedAt } = open
+      // So that a file holds records of about the same age.
+      const old = now - openedAt > this.#plan.maxAgeMs / 16
+      if (segment.bytes < this.#segmentBytes && !old) return open
+      this.commit()
+      this.#seal(open)
+    }
+    const laneName = this.#plan.lanes[lane]!
+    const path = this.#folder().nextSegment(laneName, severity)
+    const next: Open = {
+      segment: new Segment({ path, lane, severity }),
+      writer: new SegmentWriter(path),
+      middle: lineMiddle({ ...laneName, severity }),
+      openedAt: now,
+      committed: 0,
+    }
+    next.segment.lastAt = now
+    this.#open.set(name, next)
+    this.#segments.add(next.segment)
+    return next
+  }
+
+  /** Nothing more is added to it. */
+  #seal(open: Open): void {
+    const { segment, writer } = open
+    if (this.#open.delete(`${segment.lane} ${segment.severity}`)) writer.close()
+    if (segment.settled) this.#remove(segment)
+  }
+
+  #failed(open: Open, error: unknown): void {
+    const { segment, committed } = open
+    this.#health.missed(segment.length - committed)
+    this.#health.failed(error)
+    const count = segment.lose(committed)
+    this.#seal(open)
+    if (count > 0) this.#owner?.lost(segment.lane, { count, reason: 'queue-full', adopted: false })
+  }
+
+  #scheduleCommit(): void {
+    if (this.#commitScheduled) return
+    this.#commitScheduled = true
+    queueMicrotask(() => this.commit())
+  }
+
+  #acknowledge(): void {
+    this.#acknowledging?.cancel()
+    this.#acknowledging = undefined
+    for (const segment of this.#unacknowledged) {
+      if (segment.settled) {
+        const open = this.#open.get(`${segment.lane} ${segment.severity}`)
+        if (open?.segment === segment) this.#seal(open)
+        else this.#remove(segment)
+      } else if (!segment.gone) {
+        try {
+          segment.acknowledge()
+        } catch {
+          // Said with the next ones, or never: then they go out again, with the same idempotency key.
+          continue
+        }
+      }
+      this.#unacknowledged.delete(segment)
+    }
+  }
+
+  #remove(segment: Segment): void {
+    if (segment.gone) return
+    segment.remove()
+    this.#segments.delete(segment)
+    this.#bytes -= segment.bytes
+  }
+
+  /** Give a segment up, with what it holds. */
+  #giveUp(segment: Segment, reason: DropReason): void {
+    const { lane } = segment
+    const [parked, left] = [segment.count(places.disk), segment.count(places.left)]
+    const open = this.#open.get(`${lane} ${segment.severity}`)
+    if (open?.segment === segment) this.#seal(open)
+    this.#remove(segment)
+    if (parked > 0) this.#owner?.lost(lane, { count: parked, reason, adopted: false })
+    if (left > 0) this.#owner?.lost(lane, { count: left, reason, adopted: true })
+  }
+
+  /** Whether so many bytes more of this severity fit, by giving up what is no more severe if need be. */
+  #makeRoom(severity: Severity, bytes: number): boolean {
+    while (this.#bytes + bytes > this.#plan.maxBytes) {
+      const segment = this.#segments.leastWanted(severity)
+      if (segment === undefined) return false
+      this.#giveUp(segment, 'spool-full')
+    }
+    return true
+  }
+
+  /** Say that this engine lives, see whether its folder does, and give up what is too old. */
+  #live(): void {
+    const now = this.#plan.clock.now()
+    this.#lookedAt = now
+    if (this.#home !== undefined && !this.#home.touch()) this.#vanished()
+    for (const segment of this.#segments.list()) {
+      if (now - segment.lastAt > this.#plan.maxAgeMs) this.#giveUp(segment, 'too-old')
+    }
+  }
+
+  /** Somebody has removed the folder. */
+  #vanished(): void {
+    this.#home = undefined
+    for (const segment of this.#segments.list()) this.#giveUp(segment, 'spool-full')
+    this.#health.failed(new Error('its folder was removed'))
+  }
+
+  #adopt(segment: Segment, { damaged, newest }: Recovery): void {
+    const { clock, wallClock, tell } = this.#plan
+    if (damaged > 0) tell(`${damaged} lines of ${basename(segment.path)} in the spool were damaged and are lost`)
+    segment.lastAt = clock.now() - Math.max(0, wallClock() - newest)
+    this.#segments.add(segment)
+    this.#bytes += segment.bytes
+    this.#owner?.adopt(segment.lane, segment.count(places.left))
+    if (segment.settled) this.#remove(segment)
+    else if (clock.now() - segment.lastAt > this.#plan.maxAgeMs) this.#giveUp(segment, 'too-old')
+    this.#makeRoom(6, 0)
+  }
+
+  #feed(lane: number, most: number): number {
+    const records = this.#read(lane, places.left, most)
+    if (records.length > 0) this.#owner?.restore(lane, records)
+    return records.length
+  }
+
+  /** Read records back into memory. */
+  #read(lane: number, place: PlaceState, most: number): readonly Restored[] {
+    const restored: Restored[] = []
+    while (restored.length < most) {
+      const segment = this.#segments.mostWanted(lane, place)
+      if (segment === undefined) break
+      if (this.#open.get(`${lane} ${segment.severity}`)?.segment === segment) this.commit()
+      let lost = 0
+      for (const { number, line } of segment.read(segment.oldest(place, most - restored.length))) {
+        if (line === undefined) {
+          lost++
+          segment.move(number, places.settled)
+          continue
+        }
+        segment.move(number, places.memory)
+        const { body, severity, idempotencyKey } = line
+        const spot: Spot = { segment, number }
+        restored.push({ body, bytes: Buffer.byteLength(body), severity, idempotencyKey, place: spot })
+      }
+      if (lost > 0) this.#owner?.lost(lane, { count: lost, reason: 'spool-full', adopted: place === places.left })
+      if (segment.settled) this.#unacknowledged.add(segment)
+    }
+    return restored
+  }
+}

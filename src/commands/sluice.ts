@@ -1,13 +1,15 @@
 import { packageVersion } from '../worker/version.js'
 import { readArguments, unknown } from './arguments.js'
 import { migrate } from './migrate.js'
+import { replay } from './replay.js'
 
 /** Every command takes its part of the command line and resolves with the exit status. */
-const commands: Readonly<Record<string, (written: readonly string[]) => Promise<number>>> = { migrate }
+const commands: Readonly<Record<string, (written: readonly string[]) => Promise<number>>> = { migrate, replay }
 
 const helpText = `Usage: sluice COMMAND [options]
 
   migrate FILE   make content entries of the lines of a file
+  replay DIR     send the records of a spool, or of dead letters
 
   --help         print this; sluice COMMAND --help tells of a command
   --version      print the version

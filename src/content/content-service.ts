@@ -4,7 +4,7 @@ import { systemClock } from '../delivery/clock.js'
 import type { Exchange } from '../http/answer-collector.js'
 import { Requester } from '../http/requester.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { packageVersion } from '../worker/version.js'
+import { userAgent } from '../worker/version.js'
 import { argumentError } from './argument-error.js'
 import type { ContentTypeInfo } from './content-type.js'
 import { Credentials, type Scheme } from './credentials.js'
@@ -36,7 +36,6 @@ interface Operation {
   readonly options: WriteOptions
 }
 
-const userAgent = `sluice/${packageVersion} node/${process.versions.node}`
 
 /** The content operations of the API, one method each, as they go over the wire. */
 export class ContentService {

@@ -16,7 +16,7 @@ import { SpooledSender } from '../spool/spooled-sender.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort, WinstonLine } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
-import { packageVersion } from './version.js'
+import { userAgent } from './version.js'
 
 export interface EngineSetting {
   /** Kinds of record that it will be given; each has a lane where the options name a bucket for it. @default both */
@@ -249,5 +249,3 @@ export class Engine implements RecordPort {
 }
 
 const hourMs = 3_600_000
-
-const userAgent = `sluice/${packageVersion} node/${process.versions.node}`

@@ -12,7 +12,14 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-recovery-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const middle = lineMiddle({ kind: 'logs', bucket: 'büro "1"', severity: 4 })
-const messages = ['plain', 'ünïcode 🚰 “quotes”', `quoted ${lineMarker}0badc0de","record":{`, '', 'a\nb\u0000\u2028', 'last']
+const messages = [
+  'plain',
+  'ünïcode 🚰 “quotes”',
+  `quoted ${lineMarker}0badc0de","record":{`,
+  '',
+  'a\nb\u0000\u2028',
+  'last',
+]
 const bodies = messages.map((message, index) => JSON.stringify({ timeStamp: index, level: 'error', message }))
 
 /** A segment with these records, and where each of them stands. */
@@ -50,7 +57,14 @@ describe('a segment that was damaged', () => {
   it('has lines that are JSON, with the record as it was', () => {
     const lines = segment.bytes.toString().trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).record)).toEqual(bodies.map((body) => JSON.parse(body)))
-    expect(JSON.parse(lines[0]!)).toMatchObject({ n: 0, key: 'k-0', time: 1000, kind: 'logs', bucket: 'büro "1"', severity: 4 })
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      n: 0,
+      key: 'k-0',
+      time: 1000,
+      kind: 'logs',
+      bucket: 'büro "1"',
+      severity: 4,
+    })
   })
 
   it('gives every whole record and no other, at whichever byte it was cut', async () => {
@@ -112,7 +126,7 @@ describe('acknowledgements that were damaged', () => {
   for (const batch of batches) acknowledge(path, batch)
   const bytes = readFileSync(acknowledgementsOf(path))
   const expand = (ranges: Iterable<readonly [number, number]>) =>
-    [...ranges].map(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index)).flat()
+    [...ranges].flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index))
 
   it('say what was said', () => {
     expect(expand(acknowledged(path))).toEqual(batches.flat())
@@ -126,12 +140,18 @@ describe('acknowledgements that were damaged', () => {
       changed[bit >> 3]! ^= 1 << (bit & 7)
       writeFileSync(acknowledgementsOf(damaged), changed)
       const said = expand(acknowledged(damaged))
-      expect(said.filter((number) => !known.has(number)), `bit ${bit}`).toEqual([])
+      expect(
+        said.filter((number) => !known.has(number)),
+        `bit ${bit}`,
+      ).toEqual([])
       expect(said.length).toBeGreaterThanOrEqual(batches.flat().length - 4)
     }
     for (let length = 0; length < bytes.length; length++) {
       writeFileSync(acknowledgementsOf(damaged), bytes.subarray(0, length))
-      expect(expand(acknowledged(damaged)).filter((number) => !known.has(number)), `cut at ${length}`).toEqual([])
+      expect(
+        expand(acknowledged(damaged)).filter((number) => !known.has(number)),
+        `cut at ${length}`,
+      ).toEqual([])
     }
   })
 })

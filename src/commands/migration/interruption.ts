@@ -3,11 +3,13 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 /** SIGINT and SIGTERM: the first one asks for an orderly end, the second one is what it would be without this. */
 export class Interruption {
   readonly #tell: (text: string) => void
+  readonly #underWay: string
   readonly #controller = new AbortController()
 
-  /** `tell` says that the first one was heard. */
-  constructor(tell: (text: string) => void) {
+  /** `tell` says that the first one was heard; `underWay` is what an orderly end waits for. */
+  constructor(tell: (text: string) => void, underWay = 'entries') {
     this.#tell = tell
+    this.#underWay = underWay
     for (const signal of signals) process.on(signal, this.#hear)
   }
 
@@ -25,7 +27,7 @@ export class Interruption {
       process.kill(process.pid, signal)
       return
     }
-    this.#tell(`${signal}: waits for the entries under way; the second time it ends at once`)
+    this.#tell(`${signal}: waits for the ${this.#underWay} under way; the second time it ends at once`)
     this.#controller.abort(`interrupted by ${signal}`)
   }
 }

@@ -1,0 +1,80 @@
+import { type Clock, systemClock } from '../delivery/clock.js'
+import { ConfigError } from '../errors/config-error.js'
+import { UndiciSender } from '../http/undici-sender.js'
+import { ApiKey } from '../options/api-key.js'
+import { resolve } from '../options/resolve.js'
+import { userAgent } from '../worker/version.js'
+import { Interruption } from './migration/interruption.js'
+import { Progress } from './migration/progress.js'
+import { RecordsToSend } from './replaying/records-to-send.js'
+import { Replay } from './replaying/replay.js'
+import { type ReplayArguments, readReplayArguments, replayHelp } from './replaying/replay-arguments.js'
+import { checkedSummary, replaySummary } from './replaying/replay-summary.js'
+import { SpoolFolders } from './replaying/spool-folders.js'
+
+/** The command `sluice replay`: resolves with the exit status. */
+export async function replay(written: readonly string[]): Promise<number> {
+  const request = readReplayArguments(written)
+  if (request.type === 'help') {
+    process.stdout.write(replayHelp)
+    return 0
+  }
+  if (request.type === 'wrong') return fail(2, `${request.message}; see sluice replay --help`)
+  const { dir } = request.arguments
+  try {
+    return await carryOut(request.arguments, systemClock)
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(2, error.message)
+    const { code, path, message } = error as NodeJS.ErrnoException
+    if (code !== undefined && path === dir) return fail(2, `DIR: cannot read ${dir}: ${code}`)
+    if (code !== undefined) return fail(1, message)
+    throw error
+  }
+}
+
+async function carryOut({ dir, dryRun, limitRate }: ReplayArguments, clock: Clock): Promise<number> {
+  // Records bring their buckets.
+  const { options } = dryRun
+    ? resolve({ disabled: true }, { environment: {}, needs: 'logs' })
+    : resolve({ bucket: 'of the record', disabled: false }, { environment: process.env, needs: 'logs' })
+  const say = (text: string) => process.stderr.write(`${text}\n`)
+  const folders = await SpoolFolders.hold(dir, { clock, say })
+  if ('refused' in folders) return fail(1, folders.refused)
+  const interruption = new Interruption('records')
+  let progress: Progress | undefined
+  try {
+    const records = await RecordsToSend.of(folders.files)
+    if (dryRun) {
+      process.stdout.write(checkedSummary(records))
+      return records.damaged === 0 ? 0 : 1
+    }
+    progress = new Progress({ screen: process.stderr, clock, totalBytes: records.bytes })
+    interruption.tell = (text) => progress?.say(text)
+    const { url, maxConnections, requestTimeoutMs } = options
+    const apiKey = new ApiKey(options.apiKey, options.apiKeyFile)
+    const run = new Replay({
+      records,
+      sender: new UndiciSender({ url, apiKey, userAgent, maxConnections, requestTimeoutMs, clock }),
+      options,
+      limitRate,
+      progress,
+      clock,
+      random: Math.random,
+      signal: interruption.signal,
+      turn: () => folders.touch(),
+    })
+    await run.run()
+    progress.end()
+    process.stdout.write(replaySummary(run.account, { records, stopped: run.stopped }))
+    return run.account.delivered === records.records && records.damaged === 0 ? 0 : 1
+  } finally {
+    progress?.end()
+    interruption.end()
+    folders.release()
+  }
+}
+
+function fail(status: number, message: string): number {
+  process.stderr.write(`sluice replay: ${message}\n`)
+  return status
+}

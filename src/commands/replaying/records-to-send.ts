@@ -1,0 +1,120 @@
+import { renameSync, statSync } from 'node:fs'
+import type { LaneName } from '../../delivery/ledger.js'
+import type { Restored } from '../../delivery/store.js'
+import { places, Segment } from '../../spool/segment.js'
+
+/** A record to be sent, and where it is. */
+export interface RecordToSend extends Restored {
+  readonly lane: number
+  readonly place: SentPlace
+}
+
+/** Where a record that was sent stands. */
+export interface SentPlace {
+  readonly segment: Segment
+  readonly number: number
+  /** Of its line. */
+  readonly bytes: number
+  rejected: boolean
+}
+
+/** The records of files of a spool that are not settled yet. */
+export class RecordsToSend {
+  readonly lanes: LaneName[] = []
+  /** Records, and bytes of their lines; places at which bytes stand that are no record. */
+  records = 0
+  bytes = 0
+  damaged = 0
+  /** Records of each lane. */
+  readonly counts: number[] = []
+  readonly #laneOf = new Map<string, number>()
+  readonly #segments: { readonly segment: Segment; readonly damaged: boolean }[] = []
+  readonly #unacknowledged = new Set<Segment>()
+
+  /** Rejects when a file cannot be read. */
+  static async of(files: readonly string[]): Promise<RecordsToSend> {
+    const records = new RecordsToSend()
+    for (const file of files) await records.#read(file)
+    return records
+  }
+
+  async #read(path: string): Promise<void> {
+    const segment = new Segment({ path, lane: 0, severity: 0 })
+    const { damaged } = await segment.recover()
+    for (
+      let numbers = segment.oldest(places.left, most);
+      numbers.length > 0;
+      numbers = segment.oldest(places.left, most)
+    ) {
+      for (const { number, line } of segment.read(numbers)) {
+        segment.move(number, places.disk)
+        if (line === undefined) continue
+        const lane = this.#lane(line)
+        this.counts[lane] = (this.counts[lane] ?? 0) + 1
+        this.records++
+        this.bytes += segment.bytesOf(number)
+      }
+    }
+    this.damaged += damaged
+    this.#segments.push({ segment, damaged: damaged > 0 })
+    if (segment.settled) this.#unacknowledged.add(segment)
+  }
+
+  get allTaken(): boolean {
+    return this.#segments.every(({ segment }) => segment.count(places.disk) === 0)
+  }
+
+  /** Take so many records to be sent now; none when all are taken. */
+  take(wanted: number): RecordToSend[] {
+    const records: RecordToSend[] = []
+    for (const { segment } of this.#segments) {
+      while (records.length < wanted && segment.count(places.disk) > 0) {
+        for (const { number, line } of segment.read(segment.oldest(places.disk, wanted - records.length))) {
+          segment.move(number, places.memory)
+          if (line === undefined) continue
+          const { body, severity, idempotencyKey } = line
+          const place = { segment, number, bytes: segment.bytesOf(number), rejected: false }
+          const bytes = Buffer.byteLength(body)
+          records.push({ lane: this.#lane(line), body, bytes, severity, idempotencyKey, place })
+        }
+      }
+    }
+    return records
+  }
+
+  delivered({ segment, number }: SentPlace): void {
+    segment.settle(number)
+    this.#unacknowledged.add(segment)
+  }
+
+  /** Say on disk what was delivered, and take away what is no longer needed. Throws what the file system does. */
+  acknowledge(): void {
+    for (const segment of this.#unacknowledged) {
+      segment.acknowledge()
+      this.#unacknowledged.delete(segment)
+      if (segment.settled) this.#remove(segment)
+    }
+  }
+
+  #remove(segment: Segment): void {
+    // Something may have come at the last moment.
+    if (statSync(segment.path).size !== segment.bytes) return
+    if (this.#segments.some((each) => each.segment === segment && each.damaged)) {
+      renameSync(segment.path, `${segment.path}.damaged`)
+    }
+    segment.remove()
+  }
+
+  #lane({ kind, bucket }: LaneName): number {
+    const name = `${kind} ${bucket}`
+    let lane = this.#laneOf.get(name)
+    if (lane === undefined) {
+      lane = this.lanes.push({ kind, bucket }) - 1
+      this.#laneOf.set(name, lane)
+    }
+    return lane
+  }
+}
+
+/** Records read in one go. */
+const most = 1000

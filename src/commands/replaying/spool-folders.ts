@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, renameSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import type { Clock } from '../../delivery/clock.js'
+import { pause } from '../../http/requester.js'
+import { deadLetterFolder } from '../../spool/dead-letters.js'
+import { engineFolder, releaseFolder, segmentName } from '../../spool/engine-folder.js'
+import { FolderLock, signIntervalMs } from '../../spool/folder-lock.js'
+
+/** A holder that cannot be seen gives a sign of life within this time, if it lives. */
+const patienceMs = 1.5 * signIntervalMs
+
+/** Why a folder cannot be had. */
+export interface Refusal {
+  readonly refused: string
+}
+
+/** Folders of engines, or of dead letters, that nobody else touches as long as they are held. */
+export class SpoolFolders {
+  /** The files with records in them, the most severe first, in the order in which they were written. */
+  readonly files: readonly string[]
+  readonly #held: readonly { readonly path: string; readonly lock: FolderLock }[]
+
+  private constructor(held: readonly { readonly path: string; readonly lock: FolderLock }[]) {
+    this.#held = held
+    this.files = held.flatMap(({ path }) => filesOf(path))
+  }
+
+  /**
+   * Take hold of every folder with records in a folder, itself included. Throws what the file system does.
+   *
+   * @param say hears why it takes a while
+   */
+  static async hold(
+    dir: string,
+    { clock, say }: { clock: Clock; say: (text: string) => void },
+  ): Promise<SpoolFolders | Refusal> {
+    const held: { path: string; lock: FolderLock }[] = []
+    for (const path of foldersOf(resolve(dir))) {
+      const lives = await livingHolder(path, { clock, say })
+      const lock = lives === undefined ? FolderLock.claim(path) : undefined
+      if (lock === undefined) {
+        for (const each of held) each.lock.release()
+        return {
+          refused: `${path} belongs to ${lives ?? 'somebody else who was quicker'}: its records are being delivered`,
+        }
+      }
+      held.push({ path, lock })
+    }
+    return new SpoolFolders(held)
+  }
+
+  /** Say that this process lives. */
+  touch(): void {
+    for (const { lock } of this.#held) lock.touch()
+  }
+
+  release(): void {
+    for (const { path, lock } of this.#held) releaseFolder(path, lock)
+  }
+}
+
+function foldersOf(dir: string): string[] {
+  const names = readdirSync(dir)
+  const engines = names.filter((name) => engineFolder.test(name)).map((name) => join(dir, name))
+  const own = names.some((name) => name.endsWith('.ndjson') || name.startsWith('lock-')) ? [dir] : []
+  return [...own, ...engines]
+}
+
+/** In words, when there is one. */
+async function livingHolder(
+  folder: string,
+  { clock, say }: { clock: Clock; say: (text: string) => void },
+): Promise<string | undefined> {
+  const holder = FolderLock.holderOf(folder)
+  if (holder === undefined || holder.state === 'dead') return undefined
+  const { owner } = holder
+  const words = owner === undefined ? 'a process' : `process ${owner.pid} of ${owner.host}`
+  if (holder.state === 'alive') return `${words}, which is running`
+  say(`waiting ${patienceMs / 1000} s to see whether ${words} still runs, to which ${folder} belongs`)
+  await pause(clock, { ms: patienceMs })
+  const later = FolderLock.holderOf(folder)
+  return later === undefined || later.sign === holder.sign ? undefined : `${words}, which is running`
+}
+
+function filesOf(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.ndjson'))
+  const severity = (name: string) => segmentName(name)?.severity ?? 0
+  names.sort((a, b) => severity(b) - severity(a) || (a < b ? -1 : 1))
+  return names.map((name) => join(folder, basename(folder) === deadLetterFolder ? setAside(folder, name) : name))
+}
+
+/** An engine may live that adds to its dead letters: it begins another file when this one has another name. */
+function setAside(folder: string, name: string): string {
+  if (name.includes(asideMark)) return name
+  const aside = name.replace(/\.ndjson$/, `${asideMark}${randomBytes(4).toString('hex')}.ndjson`)
+  renameSync(join(folder, name), join(folder, aside))
+  return aside
+}
+
+const asideMark = '.replay-'

@@ -125,12 +125,11 @@ export class HeldRecords {
       this.#fruitless--
       return
     }
-    let parked = 0
     for (const lane of this.#plan.lanes) {
-      if (lane.hold === undefined) continue
-      for (const record of lane.ready.leastSevere(lane.ready.length - 1)) if (this.#parkReady(lane, record)) parked++
+      if (lane.hold === undefined || lane.ready.length < 2) continue
+      const waiting = lane.ready.leastSevere(lane.ready.length - 1)
+      if (!waiting.map((record) => this.#parkReady(lane, record)).includes(true)) this.#fruitless = fruitlessRecords
     }
-    if (parked === 0) this.#fruitless = fruitlessRecords
   }
 
   #parkReady(lane: Lane, record: Pending): boolean {

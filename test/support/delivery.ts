@@ -6,8 +6,7 @@ import { ScriptedSender } from './scripted-sender.js'
 import { VirtualClock } from './virtual-clock.js'
 
 /** A delivery with a lane of each kind, in virtual time, over a scripted sender. */
-export function setUp(changes: Partial<DeliveryPlan> = {}) {
-  const clock = new VirtualClock()
+export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualClock()) {
   const sender = new ScriptedSender(clock)
   const told: string[] = []
   const delivery = new Delivery({

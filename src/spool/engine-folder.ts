@@ -40,7 +40,8 @@ export class EngineFolder {
     const name = `${fingerprint(url)}-${this.#id}`
     this.path = join(spoolDir, name)
     const unready = join(spoolDir, `.new-${name}`)
-    mkdirSync(unready, { recursive: true, mode: 0o700 })
+    mkdirSync(spoolDir, { recursive: true, mode: 0o700 })
+    mkdirSync(unready, { mode: 0o700 })
     // It gets its name together with its lock: what has a name and no lock is free for everybody.
     if (FolderLock.claim(unready) === undefined) throw new Error(`${unready} is locked`)
     renameSync(unready, this.path)

@@ -27,12 +27,10 @@ export class SegmentWriter {
     this.#pending += line.length
   }
 
-  /**
-   * Write what was gathered; with `sync` wait until the disk has it. Throws what the file system does: then none of it counts, and
-   * nothing more may be added.
-   */
-  commit({ sync }: { sync: boolean }): void {
-    if (this.#lines.length === 0) return
+  /** Write what was gathered; with `sync` wait until the disk has it. What the disk did not take is gone, and nothing more may be added. */
+  commit({ sync }: { sync: boolean }): Commit {
+    const lines = this.#lines.length
+    if (lines === 0) return { lines }
     const bytes = Buffer.from(`${this.#lines.join('\n')}\n`)
     this.#lines = []
     this.#pending = 0
@@ -41,9 +39,9 @@ export class SegmentWriter {
       while (written < bytes.length) written += writeSync(this.#file, bytes, written)
       if (sync) fdatasyncSync(this.#file)
       this.#written += bytes.length
+      return { lines }
     } catch (error) {
-      this.#takeBack()
-      throw error
+      return { lines: this.#keepWhole(bytes.subarray(0, written)), error }
     }
   }
 
@@ -51,11 +49,28 @@ export class SegmentWriter {
     closeSync(this.#file)
   }
 
-  #takeBack(): void {
+  /** Cut off the line of which only a part was written; the answer is how many whole ones were. */
+  #keepWhole(written: Buffer): number {
+    let lines = 0
+    let end = 0
+    for (let next = written.indexOf(lineFeed); next !== -1; next = written.indexOf(lineFeed, end)) {
+      end = next + 1
+      lines++
+    }
+    this.#written += end
     try {
       ftruncateSync(this.#file, this.#written)
     } catch {
-      // What stands there beyond may go out twice, with the same idempotency key.
+      // Part of a line does no harm.
     }
+    return lines
   }
 }
+
+/** How many lines the disk has, and what kept it from taking all. */
+export interface Commit {
+  readonly lines: number
+  readonly error?: unknown
+}
+
+const lineFeed = 10

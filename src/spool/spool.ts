@@ -162,7 +162,7 @@ export class Spool implements Store {
     if (this.#closed || segment.gone || segment.placeOf(number) === places.settled) return
     segment.settle(number)
     this.#unacknowledged.add(segment)
-    this.#acknowledging ??= this.#plan.clock.schedule(() => this.#acknowledge(), acknowledgeMs)
+    this.#acknowledging ??= this.#plan.clock.schedule(() => this.acknowledge(), acknowledgeMs)
   }
 
   reject(
@@ -184,13 +184,10 @@ export class Spool implements Store {
     if (this.#plan.clock.now() - this.#lookedAt > lookMs) this.#live()
     for (const open of this.#open.values()) {
       if (open.writer.pending === 0) continue
-      try {
-        open.writer.commit(this.#plan)
-        open.committed = open.segment.length
-        this.#health.succeeded()
-      } catch (error) {
-        this.#failed(open, error)
-      }
+      const { lines, error } = open.writer.commit(this.#plan)
+      open.committed += lines
+      if (error === undefined) this.#health.succeeded()
+      else this.#failed(open, error)
     }
     try {
       this.#deadLetters.commit()
@@ -204,7 +201,7 @@ export class Spool implements Store {
     this.commit()
     this.#closed = true
     this.#adopted?.close()
-    this.#acknowledge()
+    this.acknowledge()
     for (const open of [...this.#open.values()]) this.#seal(open)
     this.#home?.release()
   }
@@ -263,7 +260,8 @@ export class Spool implements Store {
     queueMicrotask(() => this.commit())
   }
 
-  #acknowledge(): void {
+  /** Say on disk what was settled, now: whatever ends the process after this, none of it goes out again. Never throws. */
+  acknowledge(): void {
     this.#acknowledging?.cancel()
     this.#acknowledging = undefined
     for (const segment of this.#unacknowledged) {

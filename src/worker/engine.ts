@@ -198,7 +198,11 @@ export class Engine implements RecordPort {
   }
 
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
-    return this.#delivery.flush({ timeoutMs })
+    return this.#delivery.flush({ timeoutMs }).then((ledger) => {
+      // A signal may end the process now.
+      this.#spool?.acknowledge()
+      return ledger
+    })
   }
 
   close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {

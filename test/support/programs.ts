@@ -22,6 +22,8 @@ export interface StartOptions {
   readonly variables?: Record<string, string>
   /** For Node itself. */
   readonly flags?: readonly string[]
+  /** Commands of a shell that come before it, such as `ulimit -f 8`. */
+  readonly before?: string
 }
 
 /** Run a program of test/fixtures to its end, with these variables and no other `SLUICE_*` ones. */
@@ -31,9 +33,11 @@ export function runProgram(name: string, variables: Record<string, string> = {})
 
 /** Start a program of test/fixtures. */
 export function startProgram(name: string, options: StartOptions = {}): Running {
-  const { arguments: own = [], variables = {}, flags = [] } = options
+  const { arguments: own = [], variables = {}, flags = [], before } = options
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE_|OTEL_|DD_|NODE_ENV|VITEST)/.test(name))
-  const child = spawn(process.execPath, [...flags, resolve(import.meta.dirname, '../fixtures', name), ...own], {
+  const line = [process.execPath, ...flags, resolve(import.meta.dirname, '../fixtures', name), ...own]
+  const [command = '', ...rest] = before === undefined ? line : ['/bin/sh', '-c', `${before}; exec "$0" "$@"`, ...line]
+  const child = spawn(command, rest, {
     env: { ...Object.fromEntries(inherited), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -84,6 +84,7 @@ export class Replay {
   /** Resolves when every record is settled, or it had to stop. Rejects when a file cannot be written. */
   async run(): Promise<void> {
     const { records, clock, signal, limitRate } = this.#plan
+    if (records.records === 0) return records.acknowledge()
     let at = clock.now()
     let allowance = 1
     try {

@@ -8,20 +8,22 @@ const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 describe('the repository', () => {
-  const { packages } = JSON.parse(read('package-lock.json')) as {
-    packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>
-  }
+  describe.each(['package-lock.json', 'benchmarks/package-lock.json'])('with %s', (path) => {
+    const { packages } = JSON.parse(read(path)) as {
+      packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>
+    }
 
-  it('names no registry host in its lock file', () => {
-    expect(Object.values(packages).filter(({ resolved }) => resolved?.includes('://'))).toEqual([])
-  })
+    it('names no registry host in its lock file', () => {
+      expect(Object.values(packages).filter(({ resolved }) => resolved?.includes('://'))).toEqual([])
+    })
 
-  it('has every platform’s packages in its lock file, without which npm ci fails', () => {
-    const optional = Object.values(packages).flatMap(({ optionalDependencies }) =>
-      Object.keys(optionalDependencies ?? {}),
-    )
-    expect(optional.length).toBeGreaterThan(10)
-    expect(optional.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([])
+    it('has every platform’s packages in its lock file, without which npm ci fails', () => {
+      const optional = Object.values(packages).flatMap(({ optionalDependencies }) =>
+        Object.keys(optionalDependencies ?? {}),
+      )
+      expect(optional.length).toBeGreaterThan(10)
+      expect(optional.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([])
+    })
   })
 
   it('shows in the README the option table that the code has', () => {

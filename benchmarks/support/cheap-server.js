@@ -9,16 +9,23 @@ import { requestSplitter } from './request-splitter.js'
  *   answer?: Answer,
  *   mark?: string,
  *   snappy?: boolean,
+ *   echo?: boolean,
  *   delayMs?: number,
  *   oneByOne?: boolean,
  * }} ServerOptions `mark`: what stands before the number of each record; `snappy`: bodies are packed with it, whatever the header says;
- *   `delayMs`: from the arrival of a request to its answer; `oneByOne`: it works on a connection's requests one after the other
+ *   `echo`: answers bear the idempotency key of their request, as those of a server do that tells repetitions by it; `delayMs`: from the
+ *   arrival of a request to its answer; `oneByOne`: it works on a connection's requests one after the other
  */
 /** @type {ServerOptions} */
-const { answer = {}, mark, snappy = false, delayMs = 0, oneByOne = false } = JSON.parse(process.argv[2] ?? '{}')
+const { answer = {}, mark, snappy = false, echo, delayMs = 0, oneByOne } = JSON.parse(process.argv[2] ?? '{}')
 const { status = '201 Created', type = 'application/json', body = '{"result":true}' } = answer
 const about = status.startsWith('204') ? '' : `content-type: ${type}\r\ncontent-length: ${body.length}\r\n`
 const reply = `HTTP/1.1 ${status}\r\n${about}\r\n${body}`
+/** @param {string} head of the request */
+const replyWithKey = (head) => {
+  const key = /\r\nidempotency-key: *([^\r]+)/i.exec(head)?.[1]
+  return `HTTP/1.1 ${status}\r\n${about}${key === undefined ? '' : `idempotency-key: ${key}\r\n`}\r\n${body}`
+}
 
 const records = mark === undefined ? undefined : recordCount({ mark, snappy })
 const now = () => Number(process.hrtime.bigint()) / 1e6
@@ -29,25 +36,34 @@ let arrivedAt = 0
 const keep = (bytes, encoding = '') => records?.add({ at: arrivedAt, bytes, encoding })
 
 const server = createServer((socket) => {
-  const split = requestSplitter({ plain: keep, coded: keep })
-  let pending = 0
+  /** @type {string[]} */
+  let replies = []
+  const split = requestSplitter({
+    head: (head) => replies.push(echo ? replyWithKey(head) : reply),
+    plain: keep,
+    coded: keep,
+  })
+  const send = (/** @type {string} */ text) => socket.destroyed || socket.write(text)
   const workOff = () => {
-    if (socket.destroyed) return
-    socket.write(reply)
-    if (--pending > 0) setTimeout(workOff, delayMs)
+    send(replies.shift() ?? '')
+    if (replies.length > 0) setTimeout(workOff, delayMs)
   }
   socket.setNoDelay(true)
   socket.on('error', () => {})
   socket.on('data', (chunk) => {
     arrivedAt = now()
-    const answers = split(chunk)
-    requests += answers
-    if (answers === 0) return
-    if (delayMs === 0) socket.write(reply.repeat(answers))
-    else if (oneByOne) {
-      if (pending === 0) setTimeout(workOff, delayMs)
-      pending += answers
-    } else setTimeout(() => socket.destroyed || socket.write(reply.repeat(answers)), delayMs)
+    const before = replies.length
+    split(chunk)
+    requests += replies.length - before
+    if (replies.length === before) return
+    if (oneByOne) {
+      if (before === 0) setTimeout(workOff, delayMs)
+      return
+    }
+    const text = replies.join('')
+    replies = []
+    if (delayMs === 0) send(text)
+    else setTimeout(send, delayMs, text)
   })
 })
 server.listen(0, '127.0.0.1', 4096, () => process.stdout.write(`${/** @type {any} */ (server.address()).port}\n`))

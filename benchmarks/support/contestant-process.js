@@ -3,8 +3,8 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import { contestants } from './contestants/contestants.js'
 import { median } from './per-call.js'
 
-// An application that logs through one contestant: `perTurn` records in each turn of its event loop, as fast as it can or at a steady
-// rate. The parent says when to begin, when the last record has arrived, and when to end.
+// An application that logs through one contestant: `perTurn` records in each turn of its event loop, as fast as it can, or at a steady
+// rate and waiting where a worker falls behind. The parent says when to begin, when the last record has arrived, and when to end.
 const [name = '', url = '', records = '100000', perSecond = ''] = process.argv.slice(2)
 const perTurn = 100
 
@@ -60,6 +60,7 @@ const orders = {
       const from = process.hrtime.bigint()
       while (number < until) subject.log(number++)
       turns.push(Number(process.hrtime.bigint() - from) / calls)
+      if (perSecond !== '') await subject.room?.()
       const aheadMs = perSecond === '' ? 0 : (number * 1000) / Number(perSecond) - Number(from - startedAt) / 1e6
       await (aheadMs > 1 ? wait(aheadMs) : turn())
     }

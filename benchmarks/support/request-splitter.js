@@ -5,12 +5,14 @@ const nothing = Buffer.alloc(0)
  * Cuts what one connection sends into requests, without parsing more than it must. `Content-Length` and chunked bodies.
  *
  * @param {{
+ *   head?: (text: string) => void,
  *   plain?: (bytes: Buffer) => void,
  *   coded?: (bytes: Buffer, encoding: string) => void,
- * }} take `plain`: whole requests as they came, heads and all; `coded`: the body of one that has to be put together or unpacked first
- * @returns {(chunk: Buffer) => number} how many requests the chunk completed
+ * }} take `head`: of each request that is complete; `plain`: whole requests as they came, heads and all; `coded`: the body
+ *   of one that has to be put together or unpacked first
+ * @returns {(chunk: Buffer) => void}
  */
-export function requestSplitter({ plain, coded }) {
+export function requestSplitter(take) {
   /** @type {Buffer} */
   let rest = nothing
   /** Parts of a request that is larger than a chunk, and how many bytes are known to be missing of it. */
@@ -22,13 +24,12 @@ export function requestSplitter({ plain, coded }) {
     if (missing > chunk.length) {
       parts.push(chunk)
       missing -= chunk.length
-      return 0
+      return
     }
     const data = parts.length > 0 || rest.length > 0 ? Buffer.concat([rest, ...parts, chunk]) : chunk
     rest = nothing
     parts = []
     missing = 0
-    let requests = 0
     let plainFrom = 0
     let at = 0
     for (;;) {
@@ -45,19 +46,18 @@ export function requestSplitter({ plain, coded }) {
         if (!chunked) missing = next - data.length
         break
       }
-      requests++
+      take.head?.(head)
       if (chunked || encoding !== '') {
-        if (plainFrom < at) plain?.(data.subarray(plainFrom, at))
-        coded?.(body?.bytes ?? data.subarray(from, next), encoding)
+        if (plainFrom < at) take.plain?.(data.subarray(plainFrom, at))
+        take.coded?.(body?.bytes ?? data.subarray(from, next), encoding)
         plainFrom = next
       }
       at = next
     }
-    if (plainFrom < at) plain?.(data.subarray(plainFrom, at))
+    if (plainFrom < at) take.plain?.(data.subarray(plainFrom, at))
     const left = data.subarray(at)
     if (missing > 0) parts = [left]
     else rest = left
-    return requests
   }
 }
 

@@ -16,8 +16,11 @@ export const fieldsOf = (number) => ({ orderId: number, customer: 'c-17', shop, 
 export const textOf = (number) => `${message}, ${mark}${firstNumber + number}`
 
 /**
- * @typedef {{ log: (number: number) => void, close?: () => unknown }} Subject `close`: as its documentation says that an application ends
- *   with it
+ * @typedef {{
+ *   log: (number: number) => void,
+ *   room?: () => Promise<void>,
+ *   close?: () => unknown,
+ * }} Subject `room`: until the worker has caught up; `close`: as its documentation says that an application ends with it
  */
 /**
  * @typedef {{

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,13 @@ import { fieldsOf, textOf } from './order.js'
 export async function pinoLines(make) {
   const { default: pino } = await import('pino')
   const logger = make(pino)
-  return { log: (/** @type {number} */ number) => logger.info(fieldsOf(number), textOf(number)) }
+  const stream = /** @type {any} */ (logger)[pino.symbols.streamSym]
+  return {
+    log: (/** @type {number} */ number) => logger.info(fieldsOf(number), textOf(number)),
+    room: async () => {
+      if (stream.writableNeedDrain) await once(stream, 'drain')
+    },
+  }
 }
 
 /**

@@ -23,19 +23,25 @@ const subjects = {
     },
   },
   track: {
-    server: { mark: '"eventId":' },
-    start: async () => {
-      const { track, close } = await import('sluice')
-      return { log: (number) => track(firstNumber + number), close }
-    },
+    // As the receiver does it. Where a server does not, a repetition would be counted twice, and values are not pipelined.
+    server: { mark: '"eventId":', echo: true },
+    start: track,
   },
+}
+
+async function track() {
+  const { track, close } = await import('sluice')
+  return { log: (/** @type {number} */ number) => track(firstNumber + number), close }
 }
 
 /** Each as it is by default, and with the sure sender alone. */
 /** @type {Record<string, Contestant>} */
-export const sluice = Object.fromEntries(
-  Object.entries(subjects).flatMap(([name, subject]) => [
-    [`Sluice: ${name}`, { library: 'sluice', ...subject }],
-    [`Sluice: ${name}, pipelining off`, { library: 'sluice', ...subject, env: { SLUICE_PIPELINING: 'off' } }],
-  ]),
-)
+export const sluice = {
+  ...Object.fromEntries(
+    Object.entries(subjects).flatMap(([name, subject]) => [
+      [`Sluice: ${name}`, { library: 'sluice', ...subject }],
+      [`Sluice: ${name}, pipelining off`, { library: 'sluice', ...subject, env: { SLUICE_PIPELINING: 'off' } }],
+    ]),
+  ),
+  'Sluice: track, keys not echoed': { library: 'sluice', server: { mark: '"eventId":' }, start: track },
+}

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../delivery/clock.js'
 import { ConfigError } from '../errors/config-error.js'
-import { UndiciSender } from '../http/undici-sender.js'
+import { openSender } from '../http/open-sender.js'
+import { proxyFor } from '../http/proxy.js'
 import { ApiKey } from '../options/api-key.js'
 import { resolve } from '../options/resolve.js'
 import { userAgent } from '../worker/version.js'
@@ -40,8 +41,8 @@ async function carryOut({ dir, dryRun, limitRate }: ReplayArguments, clock: Cloc
   const say = (text: string) => process.stderr.write(`${text}\n`)
   const folders = await SpoolFolders.hold(dir, { clock, say })
   if ('refused' in folders) return fail(1, folders.refused)
-  const interruption = new Interruption('records')
   let progress: Progress | undefined
+  const interruption = new Interruption((text) => (progress === undefined ? say(text) : progress.say(text)), 'records')
   try {
     const records = await RecordsToSend.of(folders.files)
     if (dryRun) {
@@ -49,12 +50,23 @@ async function carryOut({ dir, dryRun, limitRate }: ReplayArguments, clock: Cloc
       return records.damaged === 0 ? 0 : 1
     }
     progress = new Progress({ screen: process.stderr, clock, totalBytes: records.bytes })
-    interruption.tell = (text) => progress?.say(text)
-    const { url, maxConnections, requestTimeoutMs } = options
+    const { url, maxConnections, maxBatch, pipelining, requestTimeoutMs } = options
+    const proxy = proxyFor(url, process.env)
     const apiKey = new ApiKey(options.apiKey, options.apiKeyFile)
     const run = new Replay({
       records,
-      sender: new UndiciSender({ url, apiKey, userAgent, maxConnections, requestTimeoutMs, clock }),
+      sender: openSender({
+        url,
+        apiKey,
+        userAgent,
+        maxConnections,
+        maxBatch,
+        pipelining,
+        proxyUrl: proxy.type === 'proxy' ? proxy.url : undefined,
+        requestTimeoutMs,
+        clock,
+        left: (reason) => progress?.say(`requests are not pipelined any more: ${reason}`),
+      }),
       options,
       limitRate,
       progress,

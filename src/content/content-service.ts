@@ -36,7 +36,6 @@ interface Operation {
   readonly options: WriteOptions
 }
 
-
 /** The content operations of the API, one method each, as they go over the wire. */
 export class ContentService {
   /** Base URL. */

@@ -7,12 +7,12 @@ import { HeldRecords } from './held-records.js'
 import { Holds } from './holds.js'
 import { Lane } from './lane.js'
 import { LastDrain } from './last-drain.js'
-import { type DropReason, type Ledger, LedgerBook } from './ledger.js'
+import { type Ledger, LedgerBook } from './ledger.js'
 import type { Observer } from './observer.js'
 import type { Acceptable, DeliveryPlan } from './plan.js'
-import { type Generation, type Pending, pendingRecord } from './record-queue.js'
+import { type Pending, pendingRecord } from './record-queue.js'
 import type { BlockingSender, Outcome } from './sender.js'
-import { noStore, type Restored, type Store, type StoreOwner } from './store.js'
+import { noStore, type Store } from './store.js'
 
 type Settled = Outcome & { type: 'delivered' | 'rejected' }
 
@@ -20,13 +20,14 @@ type Settled = Outcome & { type: 'delivered' | 'rejected' }
  * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread
  * and no disk: sender, store, clock and random source come from outside.
  */
-export class Delivery implements StoreOwner {
+export class Delivery {
   readonly book: LedgerBook
+  /** What it has in memory; a store talks to it. */
+  readonly held: HeldRecords
   readonly #plan: DeliveryPlan
   readonly #lanes: readonly Lane[]
   readonly #dispatchers = new Map<Lane, Dispatcher>()
   readonly #store: Store
-  readonly #held: HeldRecords
   readonly #drains: Drains
   readonly #exchanges = new Set<Exchange>()
   readonly #holds: Holds
@@ -52,14 +53,17 @@ export class Delivery implements StoreOwner {
     }
     this.#store = plan.store ?? noStore
     this.#drains = new Drains({ lanes: this.#lanes, clock: plan.clock, stats: () => this.stats() })
-    this.#held = new HeldRecords({
+    this.held = new HeldRecords({
       lanes: this.#lanes,
       bounds: new Bounds(plan.limits, this.#lanes),
       store: this.#store,
       book: this.book,
       clock: plan.clock,
       tell: (message) => this.#tell(message),
+      nextSequence: () => this.#sequence++,
+      closing: () => this.#closing !== undefined,
       settled: (lane) => this.#drains.check(lane),
+      supplied: due,
     })
     this.#holds = new Holds({
       lanes: this.#lanes,
@@ -81,37 +85,18 @@ export class Delivery implements StoreOwner {
     const idempotencyKey = `${this.#plan.keyPrefix}-${sequence.toString(36)}`
     this.book.accept(laneIndex, { bytes, handedOver })
     if (this.#closing !== undefined) {
-      this.#held.drop(lane, { from: 'queued', reason: 'closed', bytes })
+      this.held.drop(lane, { from: 'queued', reason: 'closed', bytes })
       return
     }
     const { generation } = lane
     const record = pendingRecord({ body, bytes, severity, idempotencyKey }, { sequence, generation })
-    if (this.#held.take(lane, record)) this.#supplied(lane)
-  }
-
-  idle(laneIndex: number): boolean {
-    const lane = this.#lanes[laneIndex]!
-    return lane.ready.length === 0 && lane.hold === undefined && this.#held.roomy && this.#closing === undefined
-  }
-
-  adopt(laneIndex: number, count: number): void {
-    this.book.adopt(laneIndex, count)
-  }
-
-  restore(laneIndex: number, records: readonly Restored[]): void {
-    const lane = this.#lanes[laneIndex]!
-    // Of the newest generation: no drain waits for what somebody else has left.
-    this.#restore(lane, records, lane.generation)
-  }
-
-  lost(laneIndex: number, loss: { count: number; reason: DropReason; adopted: boolean }): void {
-    this.#held.lost(this.#lanes[laneIndex]!, loss)
+    if (this.held.take(lane, record)) this.#supplied(lane)
   }
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
   refuse(laneIndex: number): void {
     this.book.accept(laneIndex, { bytes: 0, handedOver: false })
-    this.#held.drop(this.#lanes[laneIndex]!, { from: 'queued', reason: 'closed', bytes: 0 })
+    this.held.drop(this.#lanes[laneIndex]!, { from: 'queued', reason: 'closed', bytes: 0 })
   }
 
   /** A `track` with a bad number: counted outside the equation. */
@@ -161,25 +146,16 @@ export class Delivery implements StoreOwner {
     const deadline = clock.now() + timeoutMs
     const tell = (message: (observer: Observer) => void) => this.#tell(message)
     const settled = (lane: Lane, record: Pending, outcome: Settled) => this.#release(lane, record, outcome)
-    const plan = {
-      lanes: this.#lanes,
-      book: this.book,
-      tell,
-      settled,
-      sender,
-      clock,
-      random,
-      retry,
-      maxConnections,
-      deadline,
-    }
-    return new LastDrain(plan)
+    const ways = { book: this.book, tell, settled, sender }
+    return new LastDrain({ lanes: this.#lanes, ...ways, clock, random, retry, maxConnections, deadline })
   }
 
   /** After a {@link drainSync}, or in its place: leave what is still held to the store. Nothing may come after it. */
   leave(): void {
+    this.#holds.stop()
     this.#takeAllBack()
-    this.#held.parkAll()
+    for (const lane of this.#lanes) for (const { record } of lane.delayed.clear()) lane.ready.putBack(record)
+    this.held.parkAll()
     this.#store.close()
   }
 
@@ -204,10 +180,10 @@ export class Delivery implements StoreOwner {
     for (const lane of this.#lanes) {
       const delayed = lane.delayed.clear().map(({ record }) => record)
       const left = [...delayed, ...lane.cut(Number.POSITIVE_INFINITY)]
-      for (const record of left) this.#held.leave(lane, record, 'queued')
+      for (const record of left) this.held.leave(lane, record, 'queued')
     }
     for (const exchange of this.#exchanges) {
-      for (const record of exchange.abandon()) this.#held.leave(exchange.lane, record, 'inFlight')
+      for (const record of exchange.abandon()) this.held.leave(exchange.lane, record, 'inFlight')
     }
     this.#exchanges.clear()
     this.#store.close()
@@ -253,7 +229,7 @@ export class Delivery implements StoreOwner {
       this.book.reject(lane.index, record.bytes)
       this.#store.reject(lane.index, record, outcome)
     }
-    this.#held.release(lane, record)
+    this.held.release(lane, record)
     if (outcome.type === 'rejected') this.#tell((observer) => observer.rejected(lane.name, outcome))
   }
 
@@ -267,8 +243,8 @@ export class Delivery implements StoreOwner {
     if (returned.length > 0) this.#takeBack(lane, result, { probe })
     else this.#recover(lane)
     this.#describe(lane)
-    this.#held.refill((each, records) => this.#restore(each, records, each.oldestGeneration))
-    if (successes > 0 && this.#held.roomy && this.#closing === undefined) this.#tellLosses(lane)
+    this.held.refill()
+    if (successes > 0 && this.held.roomy && this.#closing === undefined) this.#tellLosses(lane)
   }
 
   /** What was not settled goes back: to its own retry when it failed among successes, else to where it was. */
@@ -314,13 +290,6 @@ export class Delivery implements StoreOwner {
     lane.probing = true
     void this.#carry(lane, records, { probe: true })
     return true
-  }
-
-  #restore(lane: Lane, records: readonly Restored[], generation: Generation): void {
-    for (const record of records) {
-      this.#held.restore(lane, pendingRecord(record, { sequence: this.#sequence++, generation }))
-    }
-    if (records.length > 0) this.#supplied(lane)
   }
 
   #describe(lane: Lane): void {

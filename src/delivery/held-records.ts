@@ -3,8 +3,8 @@ import type { Clock } from './clock.js'
 import type { Lane } from './lane.js'
 import type { DropReason, LedgerBook } from './ledger.js'
 import type { Observer } from './observer.js'
-import type { Pending } from './record-queue.js'
-import type { Restored, Store } from './store.js'
+import { type Generation, type Pending, pendingRecord } from './record-queue.js'
+import type { Restored, Store, StoreOwner } from './store.js'
 
 export interface HeldRecordsPlan {
   readonly lanes: readonly Lane[]
@@ -13,6 +13,12 @@ export interface HeldRecordsPlan {
   readonly book: LedgerBook
   readonly clock: Clock
   readonly tell: (message: (observer: Observer) => void) => void
+  /** The place in the order of acceptance of what comes now. */
+  readonly nextSequence: () => number
+  /** Whether nothing more is taken. */
+  readonly closing: () => boolean
+  /** A lane has records to send. */
+  readonly supplied: (lane: Lane) => void
   /** A drain may have what it waits for. */
   readonly settled: (lane: Lane) => void
 }
@@ -25,7 +31,7 @@ const maxRestored = 1000
  * What an engine holds in memory, within bounds. What has to leave goes to the store, and comes back when there is room; without a place
  * there it is given up.
  */
-export class HeldRecords {
+export class HeldRecords implements StoreOwner {
   readonly #plan: HeldRecordsPlan
   /** Records that may come before it is worth while to look again for what could be parked. */
   #fruitless = 0
@@ -51,23 +57,32 @@ export class HeldRecords {
     return fits
   }
 
-  /** Take a record that the store has given back. */
-  restore(lane: Lane, record: Pending): void {
-    this.#plan.book.unpark(lane.index, record.bytes)
-    this.#hold(lane, record)
-  }
-
   /** Bring back what had to leave, when there is room again: by severity, then by age. */
-  refill(restored: (lane: Lane, records: readonly Restored[]) => void): void {
+  refill(): void {
     const { lanes, bounds, store } = this.#plan
     if (!bounds.low) return
     for (const lane of lanes) {
       if (lane.parked === 0) continue
       const records = store.unpark(lane.index, maxRestored)
-      // Before they are counted as held: until then a drain waits for what is parked.
-      restored(lane, records)
+      // Before they are counted as parked no longer: a drain waits for them all the while.
+      this.#restore(lane, records, lane.oldestGeneration)
       lane.parked -= records.length
     }
+  }
+
+  idle(laneIndex: number): boolean {
+    const lane = this.#plan.lanes[laneIndex]!
+    return lane.ready.length === 0 && lane.hold === undefined && this.roomy && !this.#plan.closing()
+  }
+
+  adopt(laneIndex: number, count: number): void {
+    this.#plan.book.adopt(laneIndex, count)
+  }
+
+  restore(laneIndex: number, records: readonly Restored[]): void {
+    const lane = this.#plan.lanes[laneIndex]!
+    // Of the newest generation: no drain waits for what somebody else has left.
+    this.#restore(lane, records, lane.generation)
   }
 
   /** The record is delivered or rejected. */
@@ -88,12 +103,20 @@ export class HeldRecords {
     this.#tellOf(lane, { reason: loss.reason, count: 1 })
   }
 
-  /** The store has lost records that it alone had. */
-  lost(lane: Lane, { count, reason, adopted }: { count: number; reason: DropReason; adopted: boolean }): void {
+  lost(laneIndex: number, { count, reason, adopted }: { count: number; reason: DropReason; adopted: boolean }): void {
+    const lane = this.#plan.lanes[laneIndex]!
     this.#plan.book.lose(lane.index, { count, reason })
     if (!adopted) lane.parked -= count
     this.#tellOf(lane, { reason, count })
     this.#plan.settled(lane)
+  }
+
+  #restore(lane: Lane, records: readonly Restored[], generation: Generation): void {
+    for (const record of records) {
+      this.#plan.book.unpark(lane.index, record.bytes)
+      this.#hold(lane, pendingRecord(record, { sequence: this.#plan.nextSequence(), generation }))
+    }
+    if (records.length > 0) this.#plan.supplied(lane)
   }
 
   #hold(lane: Lane, record: Pending): void {

@@ -190,20 +190,12 @@ export class LedgerBook {
   }
 
   reject(lane: number, bytes: number): void {
-    const row = this.#open(lane)
-    row[column.inFlight]!--
-    row[column.rejected]!++
-    row[column.heldBytes]! -= bytes
-    this.#done()
+    this.#add(lane, { inFlight: -1, rejected: 1, heldBytes: -bytes })
   }
 
   /** A record goes back from the wire to the queue. */
   putBack(lane: number, { ambiguous }: { ambiguous: boolean }): void {
-    const row = this.#open(lane)
-    row[column.inFlight]!--
-    row[column.queued]!++
-    if (ambiguous) row[column.ambiguousRetries]!++
-    this.#done()
+    this.#add(lane, { inFlight: -1, queued: 1, ambiguousRetries: ambiguous ? 1 : 0 })
   }
 
   drop(lane: number, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
@@ -216,37 +208,22 @@ export class LedgerBook {
 
   /** A record leaves memory: it is on disk alone. */
   park(lane: number, { from, bytes }: { from: 'queued' | 'inFlight'; bytes: number }): void {
-    const row = this.#open(lane)
-    row[column[from]]!--
-    row[column.spooled]!++
-    row[column.heldBytes]! -= bytes
-    this.#done()
+    this.#add(lane, { [from]: -1, spooled: 1, heldBytes: -bytes })
   }
 
   /** A record that was on disk alone is queued again. */
   unpark(lane: number, bytes: number): void {
-    const row = this.#open(lane)
-    row[column.spooled]!--
-    row[column.queued]!++
-    row[column.heldBytes]! += bytes
-    this.#done()
+    this.#add(lane, { spooled: -1, queued: 1, heldBytes: bytes })
   }
 
   /** Records that a process which is gone has left on disk. */
   adopt(lane: number, count: number): void {
-    const row = this.#open(lane)
-    row[column.accepted]! += count
-    row[column.adopted]! += count
-    row[column.spooled]! += count
-    this.#done()
+    this.#add(lane, { accepted: count, adopted: count, spooled: count })
   }
 
   /** Records that were on disk alone are lost. */
   lose(lane: number, { count, reason }: { count: number; reason: DropReason }): void {
-    const row = this.#open(lane)
-    row[column.spooled]! -= count
-    row[column[reason]]! += count
-    this.#done()
+    this.#add(lane, { spooled: -count, [reason]: count })
   }
 
   describe(lane: number, now: LaneCondition): void {
@@ -307,6 +284,12 @@ export class LedgerBook {
       }
     })
     return { ledger: sumLedger(lanes, this.#header[0]!), taken: this.#rows.map((row) => row[column.taken]!) }
+  }
+
+  #add(lane: number, changes: Partial<Record<PlainCount | DropReason, number>>): void {
+    const row = this.#open(lane)
+    for (const [name, change] of Object.entries(changes)) row[column[name as PlainCount | DropReason]]! += change
+    this.#done()
   }
 
   #open(lane: number): Float64Array {

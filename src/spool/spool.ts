@@ -9,10 +9,9 @@ import { Adoption } from './adoption.js'
 import { DeadLetters } from './dead-letters.js'
 import { EngineFolder } from './engine-folder.js'
 import { Health } from './health.js'
-import { type PlaceState, places, type Recovery, Segment } from './segment.js'
-import { SegmentWriter } from './segment-writer.js'
+import { OpenSegments, type Written } from './open-segments.js'
+import { type PlaceState, places, type Recovery, type Segment } from './segment.js'
 import { Segments } from './segments.js'
-import { lineMiddle, spoolLine } from './spool-line.js'
 
 export interface SpoolPlan {
   /** The folder that engines share; made when it is first needed. */
@@ -40,17 +39,6 @@ interface Spot {
   readonly number: number
 }
 
-/** A segment to which lines are added. */
-interface Open {
-  readonly segment: Segment
-  readonly writer: SegmentWriter
-  /** What the lines of it have in common. */
-  readonly middle: string
-  readonly openedAt: number
-  /** Records of it that are written. */
-  committed: number
-}
-
 const maxSegmentBytes = 8_388_608
 /** Characters that are gathered; beyond it they are written though the code that logs has not returned. */
 const maxPending = 262_144
@@ -76,11 +64,10 @@ const lineBytes = 200
 export class Spool implements Store {
   readonly #plan: SpoolPlan
   readonly #segments = new Segments()
-  readonly #open = new Map<string, Open>()
+  readonly #open: OpenSegments
   readonly #unacknowledged = new Set<Segment>()
   readonly #deadLetters: DeadLetters
   readonly #health: Health
-  readonly #segmentBytes: number
   #home: EngineFolder | undefined
   #owner: StoreOwner | undefined
   #adopted: AdoptedRecords | undefined
@@ -93,7 +80,16 @@ export class Spool implements Store {
 
   constructor(plan: SpoolPlan) {
     this.#plan = plan
-    this.#segmentBytes = Math.min(maxSegmentBytes, plan.maxBytes / 16)
+    this.#open = new OpenSegments({
+      ...plan,
+      segmentBytes: Math.min(maxSegmentBytes, plan.maxBytes / 16),
+      maxOpenMs: plan.maxAgeMs / 16,
+      pathFor: (lane, severity) => this.#folder().nextSegment(lane, severity),
+      opened: (segment) => this.#segments.add(segment),
+      sealed: (segment) => {
+        if (segment.settled) this.#remove(segment)
+      },
+    })
     this.#health = new Health(plan)
     const id = `${process.pid}-${plan.wallClock().toString(36)}-${Math.floor(plan.random() * 2 ** 32).toString(36)}`
     this.#deadLetters = new DeadLetters({ spoolDir: plan.dir, id, maxBytes: plan.maxBytes / 8 })
@@ -119,26 +115,26 @@ export class Spool implements Store {
     return this.#full ? 'spool-full' : 'queue-full'
   }
 
-  keep(lane: number, { body, bytes, severity, idempotencyKey }: Storable): Place | undefined {
+  keep(lane: number, record: Storable): Place | undefined {
     if (this.#closed) return undefined
     if (!this.#health.tries) {
       this.#health.missed(1)
       this.#full = false
       return undefined
     }
+    const { severity, bytes } = record
     this.#full = !this.#makeRoom(severity, bytes + lineBytes)
     if (this.#full) return undefined
+    if (this.#open.isDue(lane, severity)) {
+      this.commit()
+      this.#open.sealAll({ lane, severity })
+    }
     try {
-      const { segment, writer, middle } = this.#openFor(lane, severity)
-      const time = this.#plan.wallClock()
-      const line = spoolLine({ number: segment.length, idempotencyKey, time, body }, { middle })
-      const number = segment.add(line.length - body.length + bytes)
-      this.#bytes += segment.bytesOf(number)
-      segment.lastAt = this.#plan.clock.now()
-      writer.add(line)
-      if (writer.pending > maxPending) this.commit()
+      const spot: Spot = this.#open.add(lane, record)
+      this.#bytes += spot.segment.bytesOf(spot.number)
+      if (this.#open.pending > maxPending) this.commit()
       else this.#scheduleCommit()
-      return segment.gone ? undefined : ({ segment, number } satisfies Spot)
+      return spot.segment.gone ? undefined : spot
     } catch (error) {
       this.#health.failed(error)
       this.#health.missed(1)
@@ -182,12 +178,9 @@ export class Spool implements Store {
   commit(): void {
     this.#commitScheduled = false
     if (this.#plan.clock.now() - this.#lookedAt > lookMs) this.#live()
-    for (const open of this.#open.values()) {
-      if (open.writer.pending === 0) continue
-      const { lines, error } = open.writer.commit(this.#plan)
-      open.committed += lines
-      if (error === undefined) this.#health.succeeded()
-      else this.#failed(open, error)
+    for (const written of this.#open.commit()) {
+      if (written.error === undefined) this.#health.succeeded()
+      else this.#failed(written)
     }
     try {
       this.#deadLetters.commit()
@@ -202,7 +195,7 @@ export class Spool implements Store {
     this.#closed = true
     this.#adopted?.close()
     this.acknowledge()
-    for (const open of [...this.#open.values()]) this.#seal(open)
+    this.#open.sealAll()
     this.#home?.release()
   }
 
@@ -211,46 +204,11 @@ export class Spool implements Store {
     return this.#home
   }
 
-  #openFor(lane: number, severity: Severity): Open {
-    const name = `${lane} ${severity}`
-    const now = this.#plan.clock.now()
-    const open = this.#open.get(name)
-    if (open !== undefined) {
-      const { segment, openedAt } = open
-      // So that a file holds records of about the same age.
-      const old = now - openedAt > this.#plan.maxAgeMs / 16
-      if (segment.bytes < this.#segmentBytes && !old) return open
-      this.commit()
-      this.#seal(open)
-    }
-    const laneName = this.#plan.lanes[lane]!
-    const path = this.#folder().nextSegment(laneName, severity)
-    const next: Open = {
-      segment: new Segment({ path, lane, severity }),
-      writer: new SegmentWriter(path),
-      middle: lineMiddle({ ...laneName, severity }),
-      openedAt: now,
-      committed: 0,
-    }
-    next.segment.lastAt = now
-    this.#open.set(name, next)
-    this.#segments.add(next.segment)
-    return next
-  }
-
-  /** Nothing more is added to it. */
-  #seal(open: Open): void {
-    const { segment, writer } = open
-    if (this.#open.delete(`${segment.lane} ${segment.severity}`)) writer.close()
-    if (segment.settled) this.#remove(segment)
-  }
-
-  #failed(open: Open, error: unknown): void {
-    const { segment, committed } = open
+  #failed({ segment, committed, error }: Written): void {
     this.#health.missed(segment.length - committed)
     this.#health.failed(error)
     const count = segment.lose(committed)
-    this.#seal(open)
+    this.#open.seal(segment)
     if (count > 0) this.#owner?.lost(segment.lane, { count, reason: 'queue-full', adopted: false })
   }
 
@@ -266,9 +224,8 @@ export class Spool implements Store {
     this.#acknowledging = undefined
     for (const segment of this.#unacknowledged) {
       if (segment.settled) {
-        const open = this.#open.get(`${segment.lane} ${segment.severity}`)
-        if (open?.segment === segment) this.#seal(open)
-        else this.#remove(segment)
+        this.#open.seal(segment)
+        this.#remove(segment)
       } else if (!segment.gone) {
         try {
           segment.acknowledge()
@@ -292,8 +249,7 @@ export class Spool implements Store {
   #giveUp(segment: Segment, reason: DropReason): void {
     const { lane } = segment
     const [parked, left] = [segment.count(places.disk), segment.count(places.left)]
-    const open = this.#open.get(`${lane} ${segment.severity}`)
-    if (open?.segment === segment) this.#seal(open)
+    this.#open.seal(segment)
     this.#remove(segment)
     if (parked > 0) this.#owner?.lost(lane, { count: parked, reason, adopted: false })
     if (left > 0) this.#owner?.lost(lane, { count: left, reason, adopted: true })
@@ -350,7 +306,7 @@ export class Spool implements Store {
     while (restored.length < most) {
       const segment = this.#segments.mostWanted(lane, place)
       if (segment === undefined) break
-      if (this.#open.get(`${lane} ${segment.severity}`)?.segment === segment) this.commit()
+      if (this.#open.has(segment)) this.commit()
       let lost = 0
       for (const { number, line } of segment.read(segment.oldest(place, most - restored.length))) {
         if (line === undefined) {

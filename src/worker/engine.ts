@@ -99,7 +99,7 @@ export class Engine implements RecordPort {
       sender: this.#spool === undefined ? sender : new SpooledSender(sender, this.#spool),
       ...(this.#spool === undefined ? {} : { store: this.#spool }),
     })
-    this.#spool?.start(this.#delivery)
+    this.#spool?.start(this.#delivery.held)
   }
 
   #makeSpool(): Spool | undefined {

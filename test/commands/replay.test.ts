@@ -79,8 +79,8 @@ describe('sluice replay', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('goes on where it was ended by %s', async (signal) => {
     await leave(2000)
     server.script = () => ({ ...delivered, afterMs: 5 })
-    const first = start(dir, ['--limit-rate', '1000'])
-    await vi.waitFor(() => expect(server.taken.length).toBeGreaterThan(300), patience)
+    const first = start(dir, ['--limit-rate', '400'])
+    await vi.waitFor(() => expect(server.taken.length).toBeGreaterThan(200), patience)
     first.process.kill(signal)
     const ended = await first.ended
     const sent = server.taken.length

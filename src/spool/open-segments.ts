@@ -1,0 +1,129 @@
+import type { Clock } from '../delivery/clock.js'
+import type { LaneName } from '../delivery/ledger.js'
+import type { Storable } from '../delivery/store.js'
+import type { Severity } from '../records/level.js'
+import { Segment } from './segment.js'
+import { SegmentWriter } from './segment-writer.js'
+import { lineMiddle, spoolLine } from './spool-line.js'
+
+export interface OpenSegmentsPlan {
+  readonly lanes: readonly LaneName[]
+  /** A segment that has so many bytes gets no more. */
+  readonly segmentBytes: number
+  /** Nor does one that was opened so long ago: a file holds records of about the same age. */
+  readonly maxOpenMs: number
+  readonly sync: boolean
+  readonly clock: Clock
+  readonly wallClock: () => number
+  /** Path of the next segment. Throws what the file system does. */
+  readonly pathFor: (lane: LaneName, severity: Severity) => string
+  /** A segment was begun. */
+  readonly opened: (segment: Segment) => void
+  /** Nothing more is added to a segment. */
+  readonly sealed: (segment: Segment) => void
+}
+
+/** A segment to which lines are added. */
+interface Open {
+  readonly segment: Segment
+  readonly writer: SegmentWriter
+  /** What the lines of it have in common. */
+  readonly middle: string
+  readonly openedAt: number
+  /** Records of it that are written. */
+  committed: number
+}
+
+/** What became of the lines of one segment. */
+export interface Written {
+  readonly segment: Segment
+  /** From this number on they did not come to the disk. */
+  readonly committed: number
+  /** Why not; undefined when all of them did. */
+  readonly error: unknown
+}
+
+/** The segments to which lines are added: one for each lane and severity that has any. */
+export class OpenSegments {
+  readonly #plan: OpenSegmentsPlan
+  readonly #open = new Map<string, Open>()
+  #pending = 0
+
+  constructor(plan: OpenSegmentsPlan) {
+    this.#plan = plan
+  }
+
+  /** Characters that wait to be written, about. */
+  get pending(): number {
+    return this.#pending
+  }
+
+  has(segment: Segment): boolean {
+    return this.#open.get(nameOf(segment))?.segment === segment
+  }
+
+  /** Whether the next record of a lane and severity needs another segment than the last one. */
+  isDue(lane: number, severity: Severity): boolean {
+    const open = this.#open.get(nameOf({ lane, severity }))
+    const { clock, maxOpenMs, segmentBytes } = this.#plan
+    return open !== undefined && (open.segment.bytes >= segmentBytes || clock.now() - open.openedAt > maxOpenMs)
+  }
+
+  /** Add a record. Throws what the file system does. */
+  add(lane: number, { body, bytes, severity, idempotencyKey }: Storable): { segment: Segment; number: number } {
+    const { segment, writer, middle } = this.#open.get(nameOf({ lane, severity })) ?? this.#begin(lane, severity)
+    const time = this.#plan.wallClock()
+    const line = spoolLine({ number: segment.length, idempotencyKey, time, body }, { middle })
+    const number = segment.add(line.length - body.length + bytes)
+    segment.lastAt = this.#plan.clock.now()
+    writer.add(line)
+    this.#pending += line.length
+    return { segment, number }
+  }
+
+  /** Write what was gathered; one answer for each segment that had any of it. */
+  commit(): Written[] {
+    const written: Written[] = []
+    this.#pending = 0
+    for (const open of this.#open.values()) {
+      if (open.writer.pending === 0) continue
+      const { lines, error } = open.writer.commit(this.#plan)
+      open.committed += lines
+      written.push({ segment: open.segment, committed: open.committed, error })
+    }
+    return written
+  }
+
+  /** Add no more to a segment; what waits to be written is gone. */
+  seal(segment: Segment): void {
+    const open = this.#open.get(nameOf(segment))
+    if (open?.segment !== segment) return
+    this.#open.delete(nameOf(segment))
+    open.writer.close()
+    this.#plan.sealed(segment)
+  }
+
+  /** Add no more to the segment of a lane and severity, or to any. */
+  sealAll(only?: { readonly lane: number; readonly severity: Severity }): void {
+    for (const [name, { segment }] of [...this.#open]) {
+      if (only === undefined || name === nameOf(only)) this.seal(segment)
+    }
+  }
+
+  #begin(lane: number, severity: Severity): Open {
+    const laneName = this.#plan.lanes[lane]!
+    const path = this.#plan.pathFor(laneName, severity)
+    const writer = new SegmentWriter(path)
+    const openedAt = this.#plan.clock.now()
+    const segment = new Segment({ path, lane, severity })
+    const open: Open = { segment, writer, middle: lineMiddle({ ...laneName, severity }), openedAt, committed: 0 }
+    segment.lastAt = openedAt
+    this.#open.set(nameOf(segment), open)
+    this.#plan.opened(segment)
+    return open
+  }
+}
+
+function nameOf({ lane, severity }: { readonly lane: number; readonly severity: Severity }): string {
+  return `${lane} ${severity}`
+}

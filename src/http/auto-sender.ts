@@ -31,7 +31,8 @@ const answersToForgive = 10_000
  * in mid-batch more than rarely: at three occasions with fewer than 10,000 answers from each to the next. A break in mid-batch is a
  * connection that ends unannounced, or falls silent after an answer, with several requests on it of which one at least is unanswered.
  * Connections that were open when one broke belong to the same occasion, so that a server which restarts is one. While the fast sender
- * is on trial, every broken connection counts.
+ * is on trial, every broken connection counts. One that had been idle and is closed before the first answer is what every client of HTTP
+ * meets now and then, and does not count.
  */
 export class AutoSender implements Sender {
   readonly #sure: Sender
@@ -87,8 +88,8 @@ export class AutoSender implements Sender {
     if (this.#stage === 'trial' && !last) this.#stage = 'fast'
   }
 
-  #broke({ openedAt, requests, silent }: Breakage): void {
-    if (this.#stage === 'fast' && (requests === 1 || silent)) return
+  #broke({ openedAt, requests, usual }: Breakage): void {
+    if (this.#stage === 'fast' && (requests === 1 || usual)) return
     if (openedAt <= this.#brokeAt) return
     this.#brokeAt = this.#clock.now()
     this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1

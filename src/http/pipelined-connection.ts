@@ -30,8 +30,11 @@ export interface Breakage {
   readonly openedAt: number
   /** Requests that had been written together. */
   readonly requests: number
-  /** It was a time-out, and none of them was answered: servers that are stuck do that, too. */
-  readonly silent: boolean
+  /**
+   * It says nothing of pipelining, for none of them was answered, and it was a time-out, as servers make that are stuck, or the connection
+   * had been idle before, when servers close it without a word.
+   */
+  readonly usual: boolean
 }
 
 export interface PipelinedConnectionPlan {
@@ -46,6 +49,8 @@ export interface PipelinedConnectionPlan {
 /** How long an idle connection is kept when the server does not say how long it keeps it: servers keep them for 5 s at least. */
 const idleMs = 4000
 const longestIdleMs = 600_000
+/** A connection that has waited so long for its next batch has been idle: in a busy lane that comes in the same turn of the event loop. */
+const idleFromMs = 1
 /** Before the server closes an idle connection by its own word, it is closed here, so that no request meets the end of it. */
 const idleMarginMs = 2000
 
@@ -69,6 +74,8 @@ export class PipelinedConnection {
   #partSize = 0
   #flushed = true
   #servedBefore = 0
+  /** It had been idle before that. */
+  #wasIdle = false
   #lastAnswer: ReadAnswer | undefined
   #error: Error | undefined
   #ended = false
@@ -115,7 +122,9 @@ export class PipelinedConnection {
     this.#partSize = transmission.awaiting
     this.#servedBefore = this.served
     this.#flushed = false
-    this.#progressAt = clock.now()
+    const now = clock.now()
+    this.#wasIdle = this.served > 0 && now - this.#progressAt >= idleFromMs
+    this.#progressAt = now
     this.#arm(this.#progressAt + requestTimeoutMs)
     socket.write(text, transmission.encoding, this.#onFlushed)
   }
@@ -203,8 +212,8 @@ export class PipelinedConnection {
     this.#plan.owner.lost(this)
     if (transmission === undefined) return
     if (transmission.awaiting > 0 && !this.announced && !blameless) {
-      const silent = how.timedOut === true && this.served === this.#servedBefore
-      this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, silent })
+      const usual = this.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
+      this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, usual })
     }
     transmission.breakOff({ ...how, unprocessed: this.announced })
   }

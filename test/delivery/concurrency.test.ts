@@ -191,3 +191,20 @@ describe('slow start', () => {
     expect(connectionsAfter([100, 100, 100, 100, 200])).toBeLessThan(32)
   })
 })
+
+describe('back-pressure', () => {
+  it('costs depth first: as many connections as before, with less on each', () => {
+    const concurrency = new Concurrency({ maxConnections: 64, maxDepth: () => 64, patienceMs: 2500 })
+    const answered = { firstAnswerMs: 50, betweenAnswersMs: 2, backPressure: false, limited: true }
+    for (let turn = 0; turn < 40; turn++) {
+      concurrency.add({ startedAt: turn * 50, endedAt: turn * 50 + 50, successes: concurrency.depth, ...answered })
+    }
+    const { connections, depth } = concurrency
+    expect(connections).toBeGreaterThan(4)
+    expect(depth).toBeGreaterThan(20)
+    const refused = { successes: 0, firstAnswerMs: undefined, betweenAnswersMs: undefined, limited: true }
+    concurrency.add({ startedAt: 5000, endedAt: 5050, backPressure: true, ...refused })
+    expect(concurrency.depth).toBeLessThan(0.95 * depth)
+    expect(Math.abs(concurrency.connections - connections)).toBeLessThanOrEqual(1)
+  })
+})

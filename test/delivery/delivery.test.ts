@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Ledger } from '../../src/delivery/ledger.js'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
+import type { Sender } from '../../src/delivery/sender.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 
@@ -318,5 +319,25 @@ describe('the bounds of a delivery', () => {
     expect(addsUp(ledger)).toBe(true)
     await clock.advance(60_000)
     expect(sender.sent.filter((body) => body === 'odd')).toHaveLength(1)
+  })
+})
+
+describe('what the service did not process after it had processed others of the batch', () => {
+  it('goes out again at once, for nothing was wrong with it', async () => {
+    const sizes: number[] = []
+    const unsent = { ...answers.refused, reason: 'the server closes the connection' }
+    const sender: Sender = {
+      carriage: () => ({ sender: 'pipelined', maxDepth: 8 }),
+      async send({ records, settle }) {
+        sizes.push(records.length)
+        for (const index of records.keys()) settle(index, index < 1 ? answers.delivered : unsent)
+      },
+      async close() {},
+    }
+    const { delivery, clock, log } = setUp({ sender })
+    for (let number = 0; number < 40; number++) log(`${number}`)
+    await clock.advance(0)
+    expect(delivery.stats()).toMatchObject({ delivered: 40, queued: 0, ambiguousRetries: 0 })
+    expect(Math.max(...sizes)).toBeGreaterThan(1)
   })
 })

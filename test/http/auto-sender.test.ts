@@ -5,6 +5,7 @@ import type { Sender } from '../../src/delivery/sender.js'
 import { type OpenSenderPlan, openSender } from '../../src/http/open-sender.js'
 import { delivered, type Fault, FaultServer, type Request } from '../faults/fault-server.js'
 import { sendBatch, tally } from '../support/batch.js'
+import { VirtualClock } from '../support/virtual-clock.js'
 
 let server: FaultServer
 let sender: Sender | undefined
@@ -186,6 +187,20 @@ describe('auto', () => {
     for (let turn = 0; turn < 5; turn++) await send(10)
     expect(left).toEqual([])
     expect(state()).toBe('pipelined 64 1')
+  })
+
+  it('stays with a server that closes connections which have been idle, at the moment at which requests are written', async () => {
+    const clock = new VirtualClock()
+    await start(() => delivered, { clock })
+    await warmUp()
+    for (let turn = 0; turn < 4; turn++) {
+      expect(await send(5)).toEqual({ delivered: 5 })
+      await clock.advance(30)
+      const hungUp = server.hangUp()
+      expect(await send(5)).toEqual({ ambiguous: 5 })
+      await hungUp
+    }
+    expect(left).toEqual([])
   })
 
   it('forgives breaks that are rare', async () => {

@@ -1,5 +1,21 @@
+import type { Restored } from '../delivery/store.js'
 import type { Severity } from '../records/level.js'
-import type { PlaceState, Segment } from './segment.js'
+import { type PlaceState, places, type Segment } from './segment.js'
+
+/** Where a record is. */
+export interface Spot {
+  readonly segment: Segment
+  readonly number: number
+}
+
+/** What came of reading records back. */
+interface TakenBack {
+  readonly records: readonly Restored[]
+  /** Records that the disk has no longer. */
+  readonly lost: number
+  /** Segments of which nothing is left. */
+  readonly emptied: readonly Segment[]
+}
 
 /** The segments of an engine by severity, the oldest first. */
 export class Segments {
@@ -31,8 +47,30 @@ export class Segments {
     return undefined
   }
 
+  /** Read records of a lane that are in this place back into memory: the most severe first, the oldest within them. */
+  takeBack({ lane, place, most }: { lane: number; place: PlaceState; most: number }): TakenBack {
+    const records: Restored[] = []
+    const emptied: Segment[] = []
+    let lost = 0
+    while (records.length < most) {
+      const segment = this.#mostWanted(lane, place)
+      if (segment === undefined) break
+      for (const { number, line } of segment.read(segment.oldest(place, most - records.length))) {
+        segment.move(number, line === undefined ? places.settled : places.memory)
+        if (line === undefined) lost++
+        else {
+          const { body, severity, idempotencyKey } = line
+          const spot: Spot = { segment, number }
+          records.push({ body, bytes: Buffer.byteLength(body), severity, idempotencyKey, place: spot })
+        }
+      }
+      if (segment.settled) emptied.push(segment)
+    }
+    return { records, lost, emptied }
+  }
+
   /** The oldest of the most severe in which records of a lane are in this place. */
-  mostWanted(lane: number, place: PlaceState): Segment | undefined {
+  #mostWanted(lane: number, place: PlaceState): Segment | undefined {
     for (let severity = 6; severity >= 0; severity--) {
       const found = this.#bySeverity[severity]!.find((each) => each.lane === lane && each.count(place) > 0)
       if (found !== undefined) return found

@@ -11,7 +11,7 @@ import { EngineFolder } from './engine-folder.js'
 import { Health } from './health.js'
 import { OpenSegments, type Written } from './open-segments.js'
 import { type PlaceState, places, type Recovery, type Segment } from './segment.js'
-import { Segments } from './segments.js'
+import { Segments, type Spot } from './segments.js'
 
 export interface SpoolPlan {
   /** The folder that engines share; made when it is first needed. */
@@ -31,12 +31,6 @@ export interface SpoolPlan {
   readonly random: () => number
   /** Says what somebody should know. */
   readonly tell: (text: string) => void
-}
-
-/** Where a record is: what a place is to this store. */
-interface Spot {
-  readonly segment: Segment
-  readonly number: number
 }
 
 const maxSegmentBytes = 8_388_608
@@ -302,26 +296,11 @@ export class Spool implements Store {
 
   /** Read records back into memory. */
   #read(lane: number, place: PlaceState, most: number): readonly Restored[] {
-    const restored: Restored[] = []
-    while (restored.length < most) {
-      const segment = this.#segments.mostWanted(lane, place)
-      if (segment === undefined) break
-      if (this.#open.has(segment)) this.commit()
-      let lost = 0
-      for (const { number, line } of segment.read(segment.oldest(place, most - restored.length))) {
-        if (line === undefined) {
-          lost++
-          segment.move(number, places.settled)
-          continue
-        }
-        segment.move(number, places.memory)
-        const { body, severity, idempotencyKey } = line
-        const spot: Spot = { segment, number }
-        restored.push({ body, bytes: Buffer.byteLength(body), severity, idempotencyKey, place: spot })
-      }
-      if (lost > 0) this.#owner?.lost(lane, { count: lost, reason: 'spool-full', adopted: place === places.left })
-      if (segment.settled) this.#unacknowledged.add(segment)
-    }
-    return restored
+    // What was only gathered so far is read, too.
+    this.commit()
+    const { records, lost, emptied } = this.#segments.takeBack({ lane, place, most })
+    for (const segment of emptied) this.#unacknowledged.add(segment)
+    if (lost > 0) this.#owner?.lost(lane, { count: lost, reason: 'spool-full', adopted: place === places.left })
+    return records
   }
 }

@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Place, Restored, Storable, Store } from '../../src/delivery/store.js'
+import type { Severity } from '../../src/records/level.js'
+import { addsUp, setUp } from '../support/delivery.js'
+import { answers } from '../support/scripted-sender.js'
+
+interface Kept extends Restored {
+  readonly lane: number
+  state: 'memory' | 'parked' | 'settled'
+}
+
+/** The port as it is meant: keeps what it is given, unless it is broken. */
+class MemoryStore implements Store {
+  readonly lossReason = 'spool-full'
+  readonly kept: Kept[] = []
+  broken = false
+
+  keep(lane: number, record: Storable): Place | undefined {
+    if (this.broken) return undefined
+    const kept: Kept = { ...record, lane, state: 'memory', place: {} }
+    this.kept.push(Object.assign(kept, { place: kept }))
+    return kept
+  }
+
+  park(place: Place): boolean {
+    const kept = place as Kept
+    if (kept.state !== 'memory') throw new Error(`parked, though ${kept.state}`)
+    kept.state = 'parked'
+    return true
+  }
+
+  unpark(lane: number, most: number): readonly Restored[] {
+    const parked = this.kept.filter((each) => each.lane === lane && each.state === 'parked')
+    const taken = parked.sort((a, b) => b.severity - a.severity).slice(0, most)
+    for (const each of taken) each.state = 'memory'
+    return taken
+  }
+
+  settle(place: Place): void {
+    const kept = place as Kept
+    if (kept.state !== 'memory') throw new Error(`settled, though ${kept.state}`)
+    kept.state = 'settled'
+  }
+
+  reject(): void {}
+
+  close(): void {}
+}
+
+const trouble = fc.constantFrom(...Object.values(answers))
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ log: fc.nat(30), severity: fc.integer({ min: 0, max: 5 }) }) },
+  { weight: 2, arbitrary: fc.record({ value: fc.nat(10) }) },
+  { weight: 3, arbitrary: fc.record({ answer: trouble }) },
+  { weight: 3, arbitrary: fc.record({ passMs: fc.constantFrom(1, 50, 5000, 400_000) }) },
+  { weight: 1, arbitrary: fc.record({ flushMs: fc.constantFrom(0, 1000) }) },
+  { weight: 1, arbitrary: fc.record({ broken: fc.boolean() }) },
+)
+
+describe('delivery with a store', () => {
+  it('loses nothing that the store has, accounts for every record at every instant, and settles each place once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.boolean(), async (steps, close) => {
+        const store = new MemoryStore()
+        const { clock, sender, delivery, log, value } = setUp({
+          store,
+          limits: { maxQueueRecords: 8, maxQueueBytes: 10_000 },
+        })
+        let number = 0
+        for (const each of steps) {
+          if ('log' in each) for (let n = 0; n < each.log; n++) log(`log ${number++}`, each.severity as Severity)
+          else if ('value' in each) for (let n = 0; n < each.value; n++) value(`value ${number++}`)
+          else if ('answer' in each) sender.answer = () => each.answer
+          else if ('flushMs' in each) void delivery.flush({ timeoutMs: each.flushMs })
+          else if ('broken' in each) store.broken = each.broken
+          else await clock.advance(each.passMs)
+          const ledger = delivery.stats()
+          expect(addsUp(ledger)).toBe(true)
+          expect(ledger.queued + ledger.inFlight).toBeLessThanOrEqual(8)
+          expect(ledger.spooled).toBe(store.kept.filter(({ state }) => state === 'parked').length)
+        }
+        if (close) {
+          store.broken = false
+          const closed = delivery.close({ timeoutMs: 100 })
+          await clock.advance(100)
+          expect(await closed).toMatchObject({ queued: 0, inFlight: 0, heldBytes: 0 })
+          expect((await closed).dropped.shutdown).toBe(0)
+        } else {
+          sender.answer = () => answers.delivered
+          const { stats } = delivery
+          const open = ({ spooled, queued, inFlight } = stats.call(delivery)) => spooled + queued + inFlight > 0
+          for (let round = 0; round < 50 && open(); round++) await clock.advance(400_000)
+          expect(delivery.stats()).toMatchObject({ queued: 0, inFlight: 0, spooled: 0, heldBytes: 0 })
+          const left = store.kept.filter(({ state }) => state !== 'settled')
+          expect(left.map(({ body, state }) => `${body} ${state}`)).toEqual([])
+        }
+        expect(addsUp(delivery.stats())).toBe(true)
+      }),
+      { numRuns: process.env.FULL === undefined ? 300 : 10_000 },
+    )
+  }, 60_000)
+})

@@ -1,6 +1,7 @@
 import type { Severity } from '../records/level.js'
 import type { Lane } from './lane.js'
 import type { Pending, RecordQueue } from './record-queue.js'
+import type { Room } from './store.js'
 
 /** The bound of what one engine holds in memory, queued and in flight together. */
 export interface Limits {
@@ -41,6 +42,16 @@ export class Bounds {
   /** Whether at least half of the room is free. */
   get roomy(): boolean {
     return this.#fills(1 / 2)
+  }
+
+  /** What may come without need: until half of the room is taken. */
+  get spare(): Room {
+    const { maxQueueRecords, maxQueueBytes } = this.#limits
+    const records = Math.floor(maxQueueRecords / 2) - this.#records
+    const bytes = maxQueueBytes / 2 - this.#bytes
+    // A bound of one record has no half.
+    if (this.#records === 0) return { records: Math.max(1, records), bytes }
+    return bytes > 0 ? { records: Math.max(0, records), bytes } : { records: 0, bytes: 0 }
   }
 
   /** Whether at least three quarters of the room are free: time to bring back what had to leave. */

@@ -4,7 +4,7 @@ import type { Lane } from './lane.js'
 import type { DropReason, LedgerBook } from './ledger.js'
 import type { Observer } from './observer.js'
 import { type Generation, type Pending, pendingRecord } from './record-queue.js'
-import type { Restored, Store, StoreOwner } from './store.js'
+import type { Restored, Room, Store, StoreOwner } from './store.js'
 
 export interface HeldRecordsPlan {
   readonly lanes: readonly Lane[]
@@ -62,17 +62,19 @@ export class HeldRecords implements StoreOwner {
     const { lanes, bounds, store } = this.#plan
     if (!bounds.low) return
     for (const lane of lanes) {
-      if (lane.parked === 0) continue
-      const records = store.unpark(lane.index, maxRestored)
+      const room = bounds.spare
+      if (lane.parked === 0 || room.records === 0) continue
+      const records = store.unpark(lane.index, { ...room, records: Math.min(maxRestored, room.records) })
       // Before they are counted as parked no longer: a drain waits for them all the while.
       this.#restore(lane, records, lane.oldestGeneration)
       lane.parked -= records.length
     }
   }
 
-  idle(laneIndex: number): boolean {
+  room(laneIndex: number): Room {
     const lane = this.#plan.lanes[laneIndex]!
-    return lane.ready.length === 0 && lane.hold === undefined && this.roomy && !this.#plan.closing()
+    const idle = lane.ready.length === 0 && lane.hold === undefined && !this.#plan.closing()
+    return idle ? this.#plan.bounds.spare : { records: 0, bytes: 0 }
   }
 
   adopt(laneIndex: number, count: number): void {

@@ -19,6 +19,12 @@ export interface Restored extends Storable {
   readonly place: Place
 }
 
+/** What there is room for; one record may be larger. */
+export interface Room {
+  readonly records: number
+  readonly bytes: number
+}
+
 /**
  * The port to what keeps records beyond memory: a spool. A record is given to it when it is accepted, and stays there until it is
  * settled; while memory has no room for it, it is in the store alone, *parked*. Lanes are named by their index. Implementations never
@@ -31,8 +37,8 @@ export interface Store {
   keep(lane: number, record: Storable): Place | undefined
   /** The record leaves memory and is here alone; false when it is not here any more. */
   park(place: Place): boolean
-  /** Give back parked records, the most severe first and the oldest within them, at most so many. */
-  unpark(lane: number, most: number): readonly Restored[]
+  /** Give back parked records, the most severe first and the oldest within them, as many as there is room for. */
+  unpark(lane: number, room: Room): readonly Restored[]
   /** The record was delivered, or given up: it need not be kept. */
   settle(place: Place): void
   /** The service refused the record: it goes to the dead letters. Its place, if it has one, is settled. */
@@ -58,8 +64,8 @@ export const noStore: Store = {
 
 /** What a store says to the delivery that it works for. */
 export interface StoreOwner {
-  /** Whether records that others have left would keep no new one waiting. */
-  idle(lane: number): boolean
+  /** What there is room for of the records that others have left: nothing while a new one waits. */
+  room(lane: number): Room
   /** So many records that others have left are here; they are accepted, and parked. */
   adopt(lane: number, count: number): void
   /** Adopted records whose turn has come. */

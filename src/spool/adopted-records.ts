@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../delivery/clock.js'
-import type { StoreOwner } from '../delivery/store.js'
+import type { Room, StoreOwner } from '../delivery/store.js'
 import type { Adoption } from './adoption.js'
 import { signIntervalMs } from './folder-lock.js'
 import type { Segment } from './segment.js'
@@ -20,8 +20,8 @@ export interface AdoptedRecordsPlan {
   readonly live: () => void
   /** A segment was read, and what it holds is ours. */
   readonly recovered: (segment: Segment, facts: { readonly damaged: number; readonly newest: number }) => void
-  /** Give records of a lane that dead engines left to delivery, at most so many; the answer is how many there were. */
-  readonly feed: (lane: number, most: number) => number
+  /** Give records of a lane that dead engines left to delivery, as far as there is room; the answer is how many there were. */
+  readonly feed: (lane: number, room: Room) => number
 }
 
 /** Looks for what dead engines have left, again and again, and gives it to delivery: slowly, and while no new record waits. */
@@ -59,13 +59,14 @@ export class AdoptedRecords {
 
   #feed(): void {
     const { lanes, owner, feed } = this.#plan
-    let room = recordsPerTurn
+    let left = recordsPerTurn
     let waiting = false
     for (let lane = 0; lane < lanes; lane++) {
-      if (!owner.idle(lane)) waiting = true
-      else if (room > 0) room -= feed(lane, room)
+      const room = owner.room(lane)
+      if (room.records === 0) waiting = true
+      else if (left > 0) left -= feed(lane, { ...room, records: Math.min(left, room.records) })
     }
-    if (waiting || room < recordsPerTurn) this.#schedule('feed', turnMs, () => this.#feed())
+    if (waiting || left < recordsPerTurn) this.#schedule('feed', turnMs, () => this.#feed())
   }
 
   #schedule(name: 'look' | 'feed', delayMs: number, task: () => void): void {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import { acknowledgementsOf } from './acknowledgements.js'
 import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
-import { FolderLock } from './folder-lock.js'
+import { FolderLock, type Holder } from './folder-lock.js'
 import { Segment } from './segment.js'
 
 export interface AdoptionPlan {
@@ -53,8 +53,9 @@ export class Adoption {
       const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1)
       // Nothing in it for us; but what nobody needs need not stay.
       if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return []
-      if (!this.#abandoned(folder)) return []
-      const lock = FolderLock.claim(folder)
+      const holder = FolderLock.holderOf(folder)
+      if (!this.#isDead(folder, holder)) return []
+      const lock = FolderLock.claim(folder, holder)
       if (lock === undefined) return []
       try {
         return wanted.flatMap((name) => this.#take(folder, name))
@@ -66,9 +67,8 @@ export class Adoption {
     }
   }
 
-  #abandoned(folder: string): boolean {
+  #isDead(folder: string, holder: Holder | undefined): boolean {
     const name = basename(folder)
-    const holder = FolderLock.holderOf(folder)
     if (holder === undefined || holder.state === 'dead') return true
     if (holder.state === 'alive') return false
     const watched = this.#watched.get(name)

@@ -43,7 +43,7 @@ export class EngineFolder {
     mkdirSync(spoolDir, { recursive: true, mode: 0o700 })
     mkdirSync(unready, { mode: 0o700 })
     // It gets its name together with its lock: what has a name and no lock is free for everybody.
-    if (FolderLock.claim(unready) === undefined) throw new Error(`${unready} is locked`)
+    if (FolderLock.claim(unready, undefined) === undefined) throw new Error(`${unready} is locked`)
     renameSync(unready, this.path)
     this.#lock = FolderLock.at(this.path)
   }

@@ -4,6 +4,8 @@ import { currentOwner, type Owner, type OwnerState, stateOf } from './owner.js'
 
 /** Who holds a folder. */
 export interface Holder {
+  /** Of the lock. */
+  readonly number: number
   readonly owner: Owner | undefined
   readonly state: OwnerState
   /** Changes with every sign of life that the holder gives. */
@@ -34,16 +36,20 @@ export class FolderLock {
     try {
       const sign = `${number} ${statSync(path).mtimeMs}`
       const owner = readOwner(path)
-      return { owner, sign, state: owner === undefined ? 'unknown' : stateOf(owner) }
+      return { number, owner, sign, state: owner === undefined ? 'unknown' : stateOf(owner) }
     } catch {
       // It has just been released.
       return undefined
     }
   }
 
-  /** Take a folder that nobody holds, or whose holder is dead: undefined when somebody else was quicker. Throws what the file system does. */
-  static claim(folder: string): FolderLock | undefined {
-    const path = join(folder, `lock-${highestLock(folder) + 1}`)
+  /**
+   * Take a folder over from a holder that was found dead, or from nobody: undefined when somebody else was quicker. Throws what the file
+   * system does.
+   */
+  static claim(folder: string, found: Holder | undefined): FolderLock | undefined {
+    // The one after that which was looked at: whoever looked at the same one wants this very number.
+    const path = join(folder, `lock-${(found?.number ?? 0) + 1}`)
     try {
       writeFileSync(path, `${JSON.stringify(currentOwner())}\n`, { flag: 'wx', mode: 0o600 })
       return new FolderLock(path)

@@ -1,4 +1,5 @@
 import { closeSync, createReadStream, openSync, readSync, unlinkSync } from 'node:fs'
+import type { Room } from '../delivery/store.js'
 import type { Severity } from '../records/level.js'
 import { acknowledge, acknowledged, acknowledgementsOf } from './acknowledgements.js'
 import { type Found, LineScanner } from './line-scanner.js'
@@ -20,6 +21,7 @@ export interface Reread {
 /** Most bytes of a segment that are read in one go. */
 const maxReadBytes = 524_288
 const pieceBytes = 262_144
+const manyRecords: Room = { records: 1000, bytes: maxReadBytes }
 /** Records acknowledged in one line, at most. */
 const maxAcknowledged = 1024
 
@@ -102,15 +104,15 @@ export class Segment {
     return lost
   }
 
-  /** The numbers of the oldest records in a place, at most so many, near enough to each other to be read at once. */
-  oldest(place: PlaceState, most: number): number[] {
+  /** The numbers of the oldest records in a place, as far as there is room, near enough to each other to be read at once. */
+  oldest(place: PlaceState, { records: most, bytes }: Room = manyRecords): number[] {
+    const maxBytes = Math.min(bytes, maxReadBytes)
     const numbers: number[] = []
     let number = this.#first[place]
     for (; number < this.#length && numbers.length < most && numbers.length < this.#counts[place]; number++) {
       if (this.#states[number] !== place) continue
       const first = numbers[0] ?? number
-      if (numbers.length > 0 && this.#starts[number]! + this.#lengths[number]! - this.#starts[first]! > maxReadBytes)
-        break
+      if (numbers.length > 0 && this.#starts[number]! + this.#lengths[number]! - this.#starts[first]! > maxBytes) break
       numbers.push(number)
     }
     // What was skipped is elsewhere.

@@ -1,4 +1,4 @@
-import type { Restored } from '../delivery/store.js'
+import type { Restored, Room } from '../delivery/store.js'
 import type { Severity } from '../records/level.js'
 import { type PlaceState, places, type Segment } from './segment.js'
 
@@ -48,15 +48,19 @@ export class Segments {
   }
 
   /** Read records of a lane that are in this place back into memory: the most severe first, the oldest within them. */
-  takeBack({ lane, place, most }: { lane: number; place: PlaceState; most: number }): TakenBack {
+  takeBack({ lane, place, room }: { lane: number; place: PlaceState; room: Room }): TakenBack {
     const records: Restored[] = []
     const emptied: Segment[] = []
     let lost = 0
-    while (records.length < most) {
+    let bytesLeft = room.bytes
+    while (records.length < room.records && bytesLeft > 0) {
       const segment = this.#mostWanted(lane, place)
       if (segment === undefined) break
-      for (const { number, line } of segment.read(segment.oldest(place, most - records.length))) {
+      for (const { number, line } of segment.read(
+        segment.oldest(place, { records: room.records - records.length, bytes: bytesLeft }),
+      )) {
         segment.move(number, line === undefined ? places.settled : places.memory)
+        bytesLeft -= segment.bytesOf(number)
         if (line === undefined) lost++
         else {
           const { body, severity, idempotencyKey } = line

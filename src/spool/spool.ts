@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { Clock, Timer } from '../delivery/clock.js'
 import type { DropReason, LaneName } from '../delivery/ledger.js'
 import type { Outcome } from '../delivery/sender.js'
-import type { Place, Restored, Storable, Store, StoreOwner } from '../delivery/store.js'
+import type { Place, Restored, Room, Storable, Store, StoreOwner } from '../delivery/store.js'
 import type { Severity } from '../records/level.js'
 import { AdoptedRecords } from './adopted-records.js'
 import { Adoption } from './adoption.js'
@@ -101,7 +101,7 @@ export class Spool implements Store {
       owner,
       live: () => this.#live(),
       recovered: (segment, facts) => this.#adopt(segment, facts),
-      feed: (lane, most) => this.#feed(lane, most),
+      feed: (lane, room) => this.#feed(lane, room),
     })
   }
 
@@ -143,8 +143,8 @@ export class Spool implements Store {
     return true
   }
 
-  unpark(lane: number, most: number): readonly Restored[] {
-    return this.#read(lane, places.disk, most)
+  unpark(lane: number, room: Room): readonly Restored[] {
+    return this.#read(lane, places.disk, room)
   }
 
   settle(place: Place): void {
@@ -288,17 +288,17 @@ export class Spool implements Store {
     this.#makeRoom(6, 0)
   }
 
-  #feed(lane: number, most: number): number {
-    const records = this.#read(lane, places.left, most)
+  #feed(lane: number, room: Room): number {
+    const records = this.#read(lane, places.left, room)
     if (records.length > 0) this.#owner?.restore(lane, records)
     return records.length
   }
 
   /** Read records back into memory. */
-  #read(lane: number, place: PlaceState, most: number): readonly Restored[] {
+  #read(lane: number, place: PlaceState, room: Room): readonly Restored[] {
     // What was only gathered so far is read, too.
     this.commit()
-    const { records, lost, emptied } = this.#segments.takeBack({ lane, place, most })
+    const { records, lost, emptied } = this.#segments.takeBack({ lane, place, room })
     for (const segment of emptied) this.#unacknowledged.add(segment)
     if (lost > 0) this.#owner?.lost(lane, { count: lost, reason: 'spool-full', adopted: place === places.left })
     return records

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Place, Restored, Storable, Store } from '../../src/delivery/store.js'
+import type { Place, Restored, Room, Storable, Store } from '../../src/delivery/store.js'
 import type { Severity } from '../../src/records/level.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
@@ -30,9 +30,9 @@ class MemoryStore implements Store {
     return true
   }
 
-  unpark(lane: number, most: number): readonly Restored[] {
+  unpark(lane: number, { records }: Room): readonly Restored[] {
     const parked = this.kept.filter((each) => each.lane === lane && each.state === 'parked')
-    const taken = parked.sort((a, b) => b.severity - a.severity).slice(0, most)
+    const taken = parked.sort((a, b) => b.severity - a.severity).slice(0, records)
     for (const each of taken) each.state = 'memory'
     return taken
   }
@@ -97,7 +97,7 @@ describe('delivery with a store', () => {
         }
         expect(addsUp(delivery.stats())).toBe(true)
       }),
-      { numRuns: process.env.FULL === undefined ? 300 : 10_000 },
+      { numRuns: process.env.FULL === undefined ? 500 : 10_000 },
     )
   }, 60_000)
 })

@@ -75,7 +75,7 @@ describe('a segment that was damaged', () => {
       writeFileSync(path, segment.bytes.subarray(0, length))
       const cut = new Segment({ path, lane: 0, severity: 4 })
       await cut.recover()
-      const numbers = cut.oldest(places.left, 100)
+      const numbers = cut.oldest(places.left)
       const read = cut.read(numbers).map(({ number, line }) => [number, line?.body])
       expect(read, `cut at ${length}`).toEqual(expected)
     }

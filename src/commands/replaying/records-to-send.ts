@@ -41,11 +41,7 @@ export class RecordsToSend {
   async #read(path: string): Promise<void> {
     const segment = new Segment({ path, lane: 0, severity: 0 })
     const { damaged } = await segment.recover()
-    for (
-      let numbers = segment.oldest(places.left, most);
-      numbers.length > 0;
-      numbers = segment.oldest(places.left, most)
-    ) {
+    for (let numbers = segment.oldest(places.left); numbers.length > 0; numbers = segment.oldest(places.left)) {
       for (const { number, line } of segment.read(numbers)) {
         segment.move(number, places.disk)
         if (line === undefined) continue
@@ -69,7 +65,9 @@ export class RecordsToSend {
     const records: RecordToSend[] = []
     for (const { segment } of this.#segments) {
       while (records.length < wanted && segment.count(places.disk) > 0) {
-        for (const { number, line } of segment.read(segment.oldest(places.disk, wanted - records.length))) {
+        for (const { number, line } of segment.read(
+          segment.oldest(places.disk, { records: wanted - records.length, bytes: readBytes }),
+        )) {
           segment.move(number, places.memory)
           if (line === undefined) continue
           const { body, severity, idempotencyKey } = line
@@ -116,5 +114,5 @@ export class RecordsToSend {
   }
 }
 
-/** Records read in one go. */
-const most = 1000
+/** Bytes that are read in one go, at most. */
+const readBytes = 1_048_576

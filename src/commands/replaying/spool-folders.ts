@@ -5,7 +5,7 @@ import type { Clock } from '../../delivery/clock.js'
 import { pause } from '../../http/requester.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
 import { engineFolder, releaseFolder, segmentName } from '../../spool/engine-folder.js'
-import { FolderLock, signIntervalMs } from '../../spool/folder-lock.js'
+import { FolderLock, type Holder, signIntervalMs } from '../../spool/folder-lock.js'
 
 /** A holder that cannot be seen gives a sign of life within this time, if it lives. */
 const patienceMs = 1.5 * signIntervalMs
@@ -37,8 +37,9 @@ export class SpoolFolders {
   ): Promise<SpoolFolders | Refusal> {
     const held: { path: string; lock: FolderLock }[] = []
     for (const path of foldersOf(resolve(dir))) {
-      const lives = await livingHolder(path, { clock, say })
-      const lock = lives === undefined ? FolderLock.claim(path) : undefined
+      const holder = FolderLock.holderOf(path)
+      const lives = await inWordsIfAlive(path, { holder, clock, say })
+      const lock = lives === undefined ? FolderLock.claim(path, holder) : undefined
       if (lock === undefined) {
         for (const each of held) each.lock.release()
         return {
@@ -67,12 +68,11 @@ function foldersOf(dir: string): string[] {
   return [...own, ...engines]
 }
 
-/** In words, when there is one. */
-async function livingHolder(
+/** Who holds the folder, in words; undefined when he is dead. */
+async function inWordsIfAlive(
   folder: string,
-  { clock, say }: { clock: Clock; say: (text: string) => void },
+  { holder, clock, say }: { holder: Holder | undefined; clock: Clock; say: (text: string) => void },
 ): Promise<string | undefined> {
-  const holder = FolderLock.holderOf(folder)
   if (holder === undefined || holder.state === 'dead') return undefined
   const { owner } = holder
   const words = owner === undefined ? 'a process' : `process ${owner.pid} of ${owner.host}`

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import type { Sender } from '../../src/delivery/sender.js'
+import { SpooledSender } from '../../src/spool/spooled-sender.js'
+
+it('a spooled sender has everything written to disk before it sends', async () => {
+  const order: string[] = []
+  const inner: Sender = {
+    carriage: () => ({ sender: 'undici', maxDepth: 1 }),
+    send: async () => void order.push('sent'),
+    close: async () => void order.push('closed'),
+  }
+  const sender = new SpooledSender(inner, { commit: () => order.push('written') })
+  await sender.send({ kind: 'logs', bucket: 'b', records: [], probe: false, settle() {} })
+  await sender.close()
+  expect(order).toEqual(['written', 'sent', 'closed'])
+})

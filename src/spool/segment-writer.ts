@@ -1,7 +1,9 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 /** The end of a segment's file at which lines are added: gathered, then written in one go. */
 export class SegmentWriter {
+  readonly #path: string
   readonly #file: number
   #lines: string[] = []
   #pending = 0
@@ -9,17 +11,13 @@ export class SegmentWriter {
 
   /** Throws what the file system does. */
   constructor(path: string) {
+    this.#path = path
     this.#file = openSync(path, 'ax', 0o600)
   }
 
   /** Characters that are gathered and not written. */
   get pending(): number {
     return this.#pending
-  }
-
-  /** Whether somebody has removed the file. */
-  get removed(): boolean {
-    return fstatSync(this.#file).nlink === 0
   }
 
   add(line: string): void {
@@ -37,7 +35,7 @@ export class SegmentWriter {
     let written = 0
     try {
       while (written < bytes.length) written += writeSync(this.#file, bytes, written)
-      if (sync) fdatasyncSync(this.#file)
+      if (sync) this.#sync()
       this.#written += bytes.length
       return { lines }
     } catch (error) {
@@ -47,6 +45,14 @@ export class SegmentWriter {
 
   close(): void {
     closeSync(this.#file)
+  }
+
+  #sync(): void {
+    fdatasyncSync(this.#file)
+    if (this.#written > 0) return
+    // A file that is new has to be in its folder, and that in its own, after a power cut.
+    const folder = dirname(this.#path)
+    for (const path of [folder, dirname(folder)]) syncFolder(path)
   }
 
   /** Cut off the line of which only a part was written; the answer is how many whole ones were. */
@@ -74,3 +80,12 @@ export interface Commit {
 }
 
 const lineFeed = 10
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}

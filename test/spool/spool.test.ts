@@ -30,6 +30,16 @@ describe('a spool', () => {
     expect(sender.sent.map((body) => keys.get(body))).toEqual(sender.keys)
   })
 
+  it('does the same when it waits for the disk each time', async () => {
+    const dir = spoolFolder()
+    const { clock, sender, said, log } = setUpSpool(dir, { spool: { sync: true } })
+    sender.answer = down
+    for (const body of bodies(20)) log(body)
+    await clock.advance(1)
+    expect(linesIn(dir).map(({ body }) => body)).toEqual(bodies(20))
+    expect(said).toEqual([])
+  })
+
   it('writes a record to disk though its lane may not send', async () => {
     const dir = spoolFolder()
     const { clock, sender, log } = setUpSpool(dir)

@@ -20,6 +20,8 @@ export class Connections {
   /** Whether a request is to be answered: not when the stop has announced that nothing more will be on its connection. */
   takes(response: ServerResponse): boolean {
     const { socket } = response.req
+    // Of a name with several addresses, all but the first have servers of their own, which fastify keeps to itself.
+    if (!this.#newest.has(socket)) this.add(socket)
     if (this.#isStopping) {
       if (this.#lastTaken.has(socket)) return false
       announceEnd(response)

@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { GroupCommit } from '../dist/storage/sqlite/group-commit.js'
+
+let log: string[]
+/** What a commit waits for, by its group. */
+let ends: Map<string, { resolve(): void; reject(error: Error): void }>
+let commits: GroupCommit<string>
+beforeEach(() => {
+  log = []
+  ends = new Map()
+  commits = new GroupCommit(async (items) => {
+    const group = items.join(' ')
+    log.push(`commit ${group}`)
+    await new Promise<void>((resolve, reject) => ends.set(group, { resolve, reject }))
+  })
+})
+
+/** Add each of the items, and note what becomes of it. */
+function add(...items: string[]): Promise<void>[] {
+  return items.map(async (item) => {
+    await commits.add(item).then(
+      () => log.push(`answer ${item}`),
+      (error: Error) => log.push(`refuse ${item}: ${error.message}`),
+    )
+  })
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('a group commit', () => {
+  it('commits a lone record at the end of the turn, and what arrives in one turn together', async () => {
+    const lone = add('a')
+    await turn()
+    expect(log).toEqual(['commit a'])
+    ends.get('a')?.resolve()
+    await Promise.all(lone)
+    const group = add('b', 'c')
+    await turn()
+    ends.get('b c')?.resolve()
+    await Promise.all(group)
+    expect(log).toEqual(['commit a', 'answer a', 'commit b c', 'answer b', 'answer c'])
+  })
+
+  it('has the next commit at hand while one runs, and gathers what arrives meanwhile', async () => {
+    add('a')
+    await turn()
+    add('b')
+    await turn()
+    add('c')
+    await turn()
+    add('d')
+    await turn()
+    expect(log).toEqual(['commit a', 'commit b'])
+    ends.get('a')?.resolve()
+    await turn()
+    // The store gets its work before anybody gets an answer.
+    expect(log.slice(2)).toEqual(['commit c d', 'answer a'])
+  })
+
+  it('refuses those whose commit has failed, and no others', async () => {
+    const first = add('a', 'b')
+    await turn()
+    const second = add('c')
+    await turn()
+    ends.get('a b')?.reject(new Error('disk full'))
+    ends.get('c')?.resolve()
+    await Promise.all([...first, ...second])
+    expect(log.slice(2)).toEqual(['refuse a: disk full', 'refuse b: disk full', 'answer c'])
+  })
+
+  it('is settled when nothing waits any more, and at once where nothing does', async () => {
+    await commits.settled()
+    add('a')
+    const settled = commits.settled().then(() => log.push('settled'))
+    await turn()
+    add('b')
+    await turn()
+    ends.get('a')?.resolve()
+    await turn()
+    expect(log).not.toContain('settled')
+    ends.get('b')?.resolve()
+    await settled
+    expect(log.filter((line) => !line.startsWith('commit'))).toEqual(['answer a', 'answer b', 'settled'])
+  })
+})

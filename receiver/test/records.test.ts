@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { exchange, requestBytes, statuses } from './sockets.js'
 import { log, startReceiverForTest, value } from './support.js'
 
 let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
@@ -87,6 +88,33 @@ describe('POST /logs/{bucketId}', () => {
     expect((await receiver.call('GET', '/api/logs/demo')).body).toMatchObject({ total: 2, list: { length: 2 } })
     await receiver.call('POST', '/value_tracking/demo', value, { 'idempotency-key': 'k-1' })
     expect((await receiver.call('GET', '/api/values/demo')).body).toMatchObject({ total: 1 })
+  })
+})
+
+describe('attempts that arrive together', () => {
+  it('store each key once per bucket and kind, and everything that has none', async () => {
+    await receiver.call('POST', '/api/projects', { id: 'other' })
+    // In one write, so that one commit takes them.
+    const requests = ['/logs/demo', '/logs/other', '/value_tracking/demo'].flatMap((path) =>
+      ['a', 'b', 'a', '', 'a', 'b', ''].map((key) => {
+        const body = JSON.stringify(path.startsWith('/logs') ? log : value)
+        const headers = key === '' ? {} : { 'idempotency-key': key }
+        return requestBytes({ apiKey: receiver.apiKey, path, body, headers })
+      }),
+    )
+    const last = requestBytes({
+      apiKey: receiver.apiKey,
+      method: 'GET',
+      path: '/',
+      body: '',
+      headers: { connection: 'close' },
+    })
+    const answers = statuses(await exchange(receiver.url, [...requests, last].join('')))
+    expect(answers).toEqual([...requests.map(() => 201), 404])
+    for (const path of ['logs/demo', 'logs/other', 'values/demo']) {
+      const { total, list } = (await receiver.call('GET', `/api/${path}`)).body
+      expect([path, total, list.length]).toEqual([path, 4, 4])
+    }
   })
 })
 

@@ -73,6 +73,16 @@ describe('a graceful stop', () => {
     expect(stored()).toEqual({ records: 2 })
   })
 
+  it('is cut short by a second signal', async () => {
+    const { child, exit, ...receiver } = await ready('--data', data.path)
+    const socket = await asked(receiver)
+    child.kill('SIGTERM')
+    await deaf(receiver.url)
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([null, 'SIGTERM'])
+    socket.destroy()
+  })
+
   it('waits for the disk longer than for clients that send half a request', async () => {
     const receiver = await startReceiverForTest({ data: data.path })
     const [complete, half] = [await asked(receiver), await asked(receiver)]

@@ -113,7 +113,18 @@ export class Delivery {
    * that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
    */
   async flush({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
+    this.held.refill()
     return this.#drains.begin(timeoutMs).ledger
+  }
+
+  /**
+   * Leave what is held to the store, for a process that may be about to die. Should it live on, the next record or drain brings it back,
+   * and a request that is under way now may be made twice.
+   */
+  park(): Ledger {
+    this.#takeAllBack()
+    this.held.parkAll()
+    return this.stats()
   }
 
   /**
@@ -124,6 +135,7 @@ export class Delivery {
   close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
     if (this.#closing === undefined) {
       for (const lane of this.#lanes) lane.severeFirst = true
+      this.held.refill()
       const drain = this.#drains.begin(timeoutMs)
       this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
       return this.#closing.ledger
@@ -154,7 +166,6 @@ export class Delivery {
   leave(): void {
     this.#holds.stop()
     this.#takeAllBack()
-    for (const lane of this.#lanes) for (const { record } of lane.delayed.clear()) lane.ready.putBack(record)
     this.held.parkAll()
     this.#store.close()
   }
@@ -177,6 +188,7 @@ export class Delivery {
       lane.closed = true
       this.#describe(lane)
     }
+    this.#store.look()
     for (const lane of this.#lanes) {
       const delayed = lane.delayed.clear().map(({ record }) => record)
       const left = [...delayed, ...lane.cut(Number.POSITIVE_INFINITY)]

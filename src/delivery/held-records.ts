@@ -107,9 +107,11 @@ export class HeldRecords implements StoreOwner {
 
   lost(laneIndex: number, { count, reason, adopted }: { count: number; reason: DropReason; adopted: boolean }): void {
     const lane = this.#plan.lanes[laneIndex]!
-    this.#plan.book.lose(lane.index, { count, reason })
+    // At the end it is not for want of room that they are lost.
+    const loss = { count, reason: reason === 'queue-full' && this.#plan.closing() ? ('shutdown' as const) : reason }
+    this.#plan.book.lose(lane.index, loss)
     if (!adopted) lane.parked -= count
-    this.#tellOf(lane, { reason, count })
+    this.#tellOf(lane, loss)
     this.#plan.settled(lane)
   }
 
@@ -136,7 +138,9 @@ export class HeldRecords implements StoreOwner {
 
   /** Put into the store what may not be sent, or not any more; what finds no place there stays. */
   parkAll(): void {
+    this.#plan.store.look()
     for (const lane of this.#plan.lanes) {
+      for (const { record } of lane.delayed.clear()) lane.ready.putBack(record)
       for (const record of lane.ready.leastSevere(lane.ready.length)) {
         record.place ??= this.#plan.store.keep(lane.index, record)
         this.#parkReady(lane, record)

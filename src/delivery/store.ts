@@ -35,6 +35,8 @@ export interface Store {
   readonly lossReason: DropReason
   /** Keep a record; undefined when that is impossible. */
   keep(lane: number, record: Storable): Place | undefined
+  /** See whether what was kept is still there. */
+  look(): void
   /** The record leaves memory and is here alone; false when it is not here any more. */
   park(place: Place): boolean
   /** Give back parked records, the most severe first and the oldest within them, as many as there is room for. */
@@ -55,6 +57,7 @@ export interface Store {
 export const noStore: Store = {
   lossReason: 'queue-full',
   keep: () => undefined,
+  look() {},
   park: () => false,
   unpark: () => [],
   settle() {},

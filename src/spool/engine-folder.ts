@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Severity } from '../records/level.js'
@@ -80,13 +80,18 @@ export function releaseFolder(path: string, lock: FolderLock): void {
   lock.release()
 }
 
+/** A folder gets its lock at once. */
+const forgottenAfterMs = 60_000
+
 /** Folders that got no name, because whoever made them died over it. */
 export function removeUnnamed(spoolDir: string): void {
   for (const name of readdirSync(spoolDir)) {
     if (!newFolder.test(name)) continue
     const path = join(spoolDir, name)
     try {
-      if (FolderLock.holderOf(path)?.state === 'dead') rmSync(path, { recursive: true, force: true })
+      const holder = FolderLock.holderOf(path)
+      const forgotten = holder === undefined && Date.now() - statSync(path).mtimeMs > forgottenAfterMs
+      if (holder?.state === 'dead' || forgotten) rmSync(path, { recursive: true, force: true })
     } catch {}
   }
 }

@@ -24,6 +24,11 @@ export class Health {
     return this.#failures === 0 || this.#clock.now() >= this.#retryAt
   }
 
+  /** Try once more, whatever it has been like: there may be no other time. */
+  retry(): void {
+    this.#retryAt = 0
+  }
+
   /** Records could not be kept. */
   missed(count: number): void {
     this.#missed += count

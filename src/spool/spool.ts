@@ -136,6 +136,12 @@ export class Spool implements Store {
     }
   }
 
+  look(): void {
+    if (this.#closed) return
+    this.#live()
+    this.#health.retry()
+  }
+
   park(place: Place): boolean {
     const { segment, number } = place as Spot
     if (segment.gone || segment.placeOf(number) !== places.memory) return false

@@ -66,6 +66,10 @@ export class CapturePort implements RecordPort {
     return this.stats()
   }
 
+  async park(): Promise<Ledger> {
+    return this.stats()
+  }
+
   async close(): Promise<Ledger> {
     return this.stats()
   }

@@ -1,6 +1,7 @@
 import { systemClock } from '../delivery/clock.js'
 
-export type DrainMode = 'flush' | 'close'
+/** `park`: flush, and leave the rest to the spool. */
+export type DrainMode = 'flush' | 'park' | 'close'
 
 /** A drain as it is asked of whoever delivers. */
 export interface DrainRequest {
@@ -16,8 +17,8 @@ interface Open {
   readonly settle: () => void
 }
 
-/** How much later than its deadline a drain gives up an answer. */
-const graceMs = 10
+/** How much later than its deadline a drain gives up an answer. What is left to the spool is counted there, however busy the machine. */
+export const drainGraceMs: Readonly<Record<DrainMode, number>> = { flush: 10, park: 400, close: 10 }
 
 /** Drains that a worker has been asked for and has not answered; each ends by its deadline, whatever the worker does. */
 export class DrainRequests {
@@ -38,7 +39,7 @@ export class DrainRequests {
         this.#open.delete(request)
         resolve()
       }
-      const timer = systemClock.schedule(settle, timeoutMs + graceMs, true)
+      const timer = systemClock.schedule(settle, timeoutMs + drainGraceMs[mode], true)
       this.#open.set(request, { mode, deadline: systemClock.now() + timeoutMs, settle })
       this.#ask({ request, mode, timeoutMs })
     })

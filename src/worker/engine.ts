@@ -205,13 +205,28 @@ export class Engine implements RecordPort {
     })
   }
 
+  /** Flush, and leave the rest to the spool, for a signal that may end the process. */
+  park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+    return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
+      if (this.#spool === undefined) return this.stats()
+      const ledger = this.#delivery.park()
+      this.#spool.commit()
+      return ledger
+    })
+  }
+
   close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
-    this.#closing ??= this.#delivery.close({ timeoutMs }).then((ledger) => {
+    this.#closing ??= this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
       this.#telling.close()
       if (this.options.debug) printLine(ledgerLine(ledger))
       return ledger
     })
     return this.#closing
+  }
+
+  /** What is left to the spool at a deadline must be there by then, and be counted. */
+  #beforeParking(timeoutMs: number): number {
+    return this.#spool === undefined ? timeoutMs : Math.max(timeoutMs * 0.75, timeoutMs - longestParkingMs)
   }
 
   #findProxy(url: string): string | undefined {
@@ -253,3 +268,4 @@ export class Engine implements RecordPort {
 }
 
 const hourMs = 3_600_000
+const longestParkingMs = 250

@@ -1,5 +1,6 @@
 import type { PinoStyle } from '../records/from-pino.js'
 import type { Severity } from '../records/level.js'
+import type { DrainMode } from './drain-requests.js'
 import type { Engine } from './engine.js'
 import type { WinstonLine } from './record-port.js'
 
@@ -19,7 +20,7 @@ export type Frame =
     }
   | { readonly type: 'style'; readonly number: number; readonly style: PinoStyle }
   | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
-  | { readonly type: 'drain'; readonly mode: 'flush' | 'close'; readonly request: number; readonly timeoutMs: number }
+  | { readonly type: 'drain'; readonly mode: DrainMode; readonly request: number; readonly timeoutMs: number }
 
 /** @param head the record's JSON without the fields that all records have in common */
 export function logFrame(severity: Severity, head: string): string {
@@ -50,12 +51,12 @@ export function valueEnd(milliseconds: number): string {
   return `,${milliseconds}\n`
 }
 
+const drainLetters: Readonly<Record<DrainMode, string>> = { flush: 'f', park: 'k', close: 'c' }
+const drainModes = new Map(Object.entries(drainLetters).map(([mode, letter]) => [letter, mode as DrainMode]))
+
 /** A drain travels with the records, so that it comes after all that was handed over before it. */
-export function drainFrame(
-  mode: 'flush' | 'close',
-  { request, timeoutMs }: { request: number; timeoutMs: number },
-): string {
-  return `${mode === 'flush' ? 'f' : 'c'}${request},${timeoutMs}\n`
+export function drainFrame(mode: DrainMode, { request, timeoutMs }: { request: number; timeoutMs: number }): string {
+  return `${drainLetters[mode]}${request},${timeoutMs}\n`
 }
 
 /** Whether a line carries a record. */
@@ -70,12 +71,13 @@ export function isValue(line: string): boolean {
 
 export function readFrame(line: string): Frame {
   const kind = line[0]
-  if (kind === 'v' || kind === 'f' || kind === 'c') {
+  const mode = kind === undefined ? undefined : drainModes.get(kind)
+  if (kind === 'v' || mode !== undefined) {
     const comma = line.indexOf(',')
     const first = Number(line.slice(1, comma))
     const second = Number(line.slice(comma + 1))
-    if (kind === 'v') return { type: 'value', eventId: first, milliseconds: second }
-    return { type: 'drain', mode: kind === 'f' ? 'flush' : 'close', request: first, timeoutMs: second }
+    if (mode === undefined) return { type: 'value', eventId: first, milliseconds: second }
+    return { type: 'drain', mode, request: first, timeoutMs: second }
   }
   if (kind === 'w' || kind === 'p') {
     const afterFirst = line.indexOf(',')

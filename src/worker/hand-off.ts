@@ -128,8 +128,11 @@ export class HandOff implements RecordPort {
   }
 
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
-    this.#handOver()
-    return this.#drains.begin('flush', timeoutMs).then(() => this.stats())
+    return this.#drain('flush', timeoutMs)
+  }
+
+  park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+    return this.#drain('park', timeoutMs)
   }
 
   close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
@@ -180,6 +183,11 @@ export class HandOff implements RecordPort {
   #ask({ request, mode, timeoutMs }: DrainRequest): void {
     if (this.#inline === undefined) this.#link!.write(Buffer.from(drainFrame(mode, { request, timeoutMs })), 0)
     else void this.#inline[mode]({ timeoutMs }).then(() => this.#drains.answered(request))
+  }
+
+  #drain(mode: 'flush' | 'park', timeoutMs: number): Promise<Ledger> {
+    this.#handOver()
+    return this.#drains.begin(mode, timeoutMs).then(() => this.stats())
   }
 
   /** Take in a frame of a log record. */

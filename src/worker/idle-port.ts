@@ -29,6 +29,9 @@ export class IdlePort implements RecordPort {
   async flush(): Promise<Ledger> {
     return emptyLedger
   }
+  async park(): Promise<Ledger> {
+    return emptyLedger
+  }
   async close(): Promise<Ledger> {
     return emptyLedger
   }

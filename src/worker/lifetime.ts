@@ -74,7 +74,7 @@ async function drainBeforeSignal(): Promise<void> {
   const engines = processEngines()
   // A worker that is still starting may bring an engine of which nothing is known yet.
   const timeoutMs = engines.shutdownTimeoutMs ?? defaultTimeoutMs
-  const { queued, inFlight } = await engines.drain('flush', timeoutMs)
+  const { queued, inFlight } = await engines.drain('park', timeoutMs)
   tellUndelivered(queued + inFlight)
   // There is no event of the exit after a signal that ends the process.
   for (const ledger of engines.debugLedgers()) printLine(ledgerLine(ledger))

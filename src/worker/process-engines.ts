@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { BroadcastChannel, isMainThread, receiveMessageOnPort, threadId } from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
 import { givenUp, type LaneName, type Ledger, LedgerBook, sumLedger } from '../delivery/ledger.js'
+import { type DrainMode, drainGraceMs } from './drain-requests.js'
 import { hostGlobal } from './host.js'
 import { type CaptureMessage, ProcessCapture } from './process-capture.js'
 import type { EndStep, RecordPort } from './record-port.js'
@@ -12,7 +13,7 @@ import { ThreadStreams } from './thread-streams.js'
 /** What every engine can do for the process, whichever thread and whichever copy of this package it lives in. */
 type LocalEngine = Pick<
   RecordPort,
-  'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'close' | 'closed' | 'options' | 'ending' | 'endSync'
+  'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'park' | 'close' | 'closed' | 'options' | 'ending' | 'endSync'
 >
 
 interface RemoteEngine extends Figures {
@@ -20,8 +21,6 @@ interface RemoteEngine extends Figures {
   readonly shutdownTimeoutMs: number
   readonly debug: boolean
 }
-
-type DrainMode = 'flush' | 'close'
 
 /** What threads of one process say to each other. */
 type Message =
@@ -137,7 +136,7 @@ export class ProcessEngines {
       expire = resolve
     })
     // Engines keep the deadline themselves; what answers from another thread may take a moment longer, or never come.
-    const timer = clock.schedule(() => expire(), timeoutMs + graceMs, true)
+    const timer = clock.schedule(() => expire(), timeoutMs + drainGraceMs[mode] + graceMs, true)
     const within = (work: Promise<unknown>) => Promise.race([work, expired])
 
     // Node announces a worker in the tick after its start.
@@ -276,8 +275,8 @@ export class ProcessEngines {
 
 /** How often the ledger of another thread is looked at, at the end. */
 const pollMs = 5
-/** How much later than its deadline a drain may resolve. */
-const graceMs = 30
+/** What an answer may take from another thread. */
+const graceMs = 20
 
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))

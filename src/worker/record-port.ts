@@ -61,6 +61,8 @@ export interface RecordPort {
   misused(code: string, text: string, kind?: string): void
   stats(): Ledger
   flush(time?: DrainTime): Promise<Ledger>
+  /** Flush, and leave the rest to the spool, if there is one: a signal may end the process. */
+  park(time?: DrainTime): Promise<Ledger>
   close(time?: DrainTime): Promise<Ledger>
   /** The process has nothing more to do: what comes from now on must not keep it alive. */
   ending(): void

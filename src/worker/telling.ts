@@ -43,9 +43,9 @@ export function printLine(text: string): void {
 
 /** The ledger in one line. */
 export function ledgerLine(ledger: Ledger): string {
-  const { accepted, delivered, rejected, spooled, queued, inFlight, ambiguousRetries } = ledger
+  const { accepted, delivered, rejected, spooled, queued, inFlight, adopted, ambiguousRetries } = ledger
   const balance = { accepted, delivered, rejected, dropped: droppedTotal(ledger), spooled, queued, inFlight }
-  const counts = { ...balance, ambiguous: ambiguousRetries }
+  const counts = { ...balance, adopted, ambiguous: ambiguousRetries }
   const words = Object.entries(counts).map(([name, count]) => `${name}=${count}`)
   return `ledger ${words.join(' ')}`
 }

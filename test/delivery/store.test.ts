@@ -23,6 +23,8 @@ class MemoryStore implements Store {
     return kept
   }
 
+  look(): void {}
+
   park(place: Place): boolean {
     const kept = place as Kept
     if (kept.state !== 'memory') throw new Error(`parked, though ${kept.state}`)

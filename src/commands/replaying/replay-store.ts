@@ -23,6 +23,8 @@ export class ReplayStore implements Store {
 
   keep(): undefined {}
 
+  look(): void {}
+
   park(): boolean {
     return true
   }

@@ -1,0 +1,42 @@
+import { setTimeout as passed } from 'node:timers/promises'
+import { Application } from './application.js'
+import { ChaosServer } from './chaos-server.js'
+import { Disk } from './disk.js'
+import { Oracle, type Verdict, ways } from './oracle.js'
+import { replay } from './replay.js'
+
+/** Kill an application so often, each time while it logs in three ways as fast as it can, and see what that has cost. */
+export async function killCosts(kills: number, random: () => number): Promise<Verdict> {
+  const oracle = new Oracle()
+  const disk = new Disk()
+  const server = await ChaosServer.start({ identify: (path, body) => oracle.identify(path, body), random })
+  const lives = []
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      const application = await Application.start({
+        variables: {
+          SLUICE_URL: server.url,
+          SLUICE_API_KEY: 'k',
+          SLUICE_BUCKET: 'chaos',
+          SLUICE_SPOOL_DIR: disk.folder,
+        },
+      })
+      lives.push(application.life)
+      const bursts = ways.map((way) => application.log(way, { first: oracle.mint(way, 2000), count: 2000 }))
+      await passed(20 + random() * 200)
+      await application.kill()
+      await Promise.all(bursts)
+    }
+    await replay(disk.folder, server.url)
+    return oracle.verdict({ lives, taken: server.taken, refused: server.refused, deadLetters: new Set() })
+  } finally {
+    await server.close()
+    disk.close()
+  }
+}
+
+/** The value below which a share of the samples lies. */
+export function quantile(samples: readonly number[], share: number): number {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}

@@ -22,7 +22,7 @@ interface Kept {
 const startPatienceMs = 3000
 const pulsePatienceMs = 1000
 /** A worker that closes its engine keeps the deadline itself; after this much more it is given up. */
-const graceMs = 300
+const graceMs = 500
 
 /** One worker, the stream to it, and what is on the way. */
 export class WorkerLink {

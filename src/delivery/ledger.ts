@@ -92,12 +92,14 @@ export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger
   return { ...(counts as Record<PlainCount, number>), dropped: dropped as Counts['dropped'], invalid, lanes }
 }
 
-/** A lane whose engine is gone: nothing more will come of what it held. */
-export function givenUp(lane: LaneReport): LaneReport {
+/** A lane whose engine is gone: nothing more will come of what it held, but for what is on disk, if it `spools`. */
+export function givenUp(lane: LaneReport, { spools }: { spools: boolean }): LaneReport {
   // What was accepted counts: a thread that was ended in the middle of a change has left one of its counts behind.
   const { accepted, delivered, rejected, spooled, dropped } = lane
   const shutdown = accepted - delivered - rejected - spooled - (droppedTotal(lane) - dropped.shutdown)
-  return { ...lane, queued: 0, inFlight: 0, state: 'closed', dropped: { ...dropped, shutdown } }
+  const over = { ...lane, queued: 0, inFlight: 0, state: 'closed' as const }
+  if (spools) return { ...over, spooled: spooled + shutdown - dropped.shutdown }
+  return { ...over, dropped: { ...dropped, shutdown } }
 }
 
 /** Records given up, for any reason. */

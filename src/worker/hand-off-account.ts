@@ -13,6 +13,7 @@ import type { RecordKind } from '../records/wire.js'
 export class HandOffAccount {
   /** `track` calls with a bad number. */
   invalid = 0
+  readonly #spools: boolean
   readonly #logLane: number
   readonly #valueLane: number
   /** By lane: records taken in and not handed over yet, and records handed to the present worker. */
@@ -22,7 +23,9 @@ export class HandOffAccount {
   /** Lanes of workers that have died, with what died with them counted as dropped. */
   readonly #past: LaneReport[] = []
 
-  constructor(lanes: readonly LaneName[]) {
+  /** @param spools what a worker has taken is on disk, too */
+  constructor(lanes: readonly LaneName[], { spools }: { spools: boolean }) {
+    this.#spools = spools
     this.#logLane = lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = lanes.findIndex(({ kind }) => kind === 'values')
     this.#pending = lanes.map(() => 0)
@@ -57,7 +60,7 @@ export class HandOffAccount {
 
   /** The worker is gone, with what it had taken and not delivered. What it had not taken will be taken in again. */
   workerDied(book: LedgerBook): void {
-    this.#past.push(...book.read().lanes.map(givenUp))
+    this.#past.push(...book.read().lanes.map((lane) => givenUp(lane, { spools: this.#spools })))
     this.#handed.fill(0)
   }
 
@@ -75,7 +78,10 @@ export class HandOffAccount {
   /** The worker's ledger when its thread has ended: nothing more will come of what it held. */
   final(book: LedgerBook): Ledger {
     const { lanes, invalid } = this.withOnTheWay(book, 0)
-    return sumLedger(lanes.map(givenUp), invalid)
+    return sumLedger(
+      lanes.map((lane) => givenUp(lane, { spools: this.#spools })),
+      invalid,
+    )
   }
 
   /** An engine's ledger with what was given up on this side, and what died with earlier workers. */

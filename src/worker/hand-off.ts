@@ -60,7 +60,7 @@ export class HandOff implements RecordPort {
   constructor(options: ResolvedOptions) {
     this.options = options
     this.lanes = lanesOf(options)
-    this.#account = new HandOffAccount(this.lanes)
+    this.#account = new HandOffAccount(this.lanes, { spools: options.spoolDir !== undefined })
     this.#outbox = new Outbox({
       account: this.#account,
       maxBytes: options.maxQueueBytes,
@@ -273,7 +273,8 @@ export class HandOff implements RecordPort {
     const untaken = link.untaken()
     const { queued, inFlight } = link.book.read()
     const lost = queued + inFlight
-    const words = lost === 0 ? '' : `; ${lost} record${lost === 1 ? '' : 's'} that it had taken may be lost`
+    const fate = this.options.spoolDir === undefined ? 'may be lost' : 'are left to the spool'
+    const words = lost === 0 ? '' : `; ${lost} record${lost === 1 ? '' : 's'} that it had taken ${fate}`
     printLine(`the delivery worker has failed (${reason})${words}; ${next}`)
     this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason + words))
     this.#account.workerDied(link.book)

@@ -20,6 +20,7 @@ interface RemoteEngine extends Figures {
   readonly threadId: number
   readonly shutdownTimeoutMs: number
   readonly debug: boolean
+  readonly spools: boolean
 }
 
 /** What threads of one process say to each other. */
@@ -34,6 +35,7 @@ type Message =
       readonly shutdownTimeoutMs: number
       readonly handleSignals: boolean
       readonly debug: boolean
+      readonly spools: boolean
     }
   | {
       readonly type: 'drain'
@@ -195,8 +197,10 @@ export class ProcessEngines {
     return false
   }
 
-  #announce({ id, lanes, memory, options: { shutdownTimeoutMs, handleSignals, debug } }: LocalEngine): void {
-    this.#post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals, debug })
+  #announce({ id, lanes, memory, options }: LocalEngine): void {
+    const { shutdownTimeoutMs, handleSignals, debug, spoolDir } = options
+    const spools = spoolDir !== undefined
+    this.#post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals, debug, spools })
   }
 
   #post(message: Message): void {
@@ -221,9 +225,9 @@ export class ProcessEngines {
       case 'engine': {
         if (this.#remote.has(message.id)) return
         const book = new LedgerBook(message.lanes, message.memory)
-        const { threadId, shutdownTimeoutMs, handleSignals, debug } = message
+        const { threadId, shutdownTimeoutMs, handleSignals, debug, spools } = message
         if (!handleSignals) this.#leaveSignals()
-        this.#remote.set(message.id, { threadId, shutdownTimeoutMs, debug, stats: () => book.read() })
+        this.#remote.set(message.id, { threadId, shutdownTimeoutMs, debug, spools, stats: () => book.read() })
         return
       }
       case 'drain': {
@@ -264,10 +268,13 @@ export class ProcessEngines {
       if (engine.threadId !== thread) continue
       // pino's worker ends, too, when its logger is garbage.
       const { lanes, invalid, queued, inFlight } = engine.stats()
-      const ledger = sumLedger(lanes.map(givenUp), invalid)
+      const over = lanes.map((lane) => givenUp(lane, engine))
+      const ledger = sumLedger(over, invalid)
       this.#remote.set(id, { ...engine, stats: () => ledger })
       const lost = queued + inFlight
-      if (lost > 0) printLine(`${lost} record${lost === 1 ? '' : 's'} lost: the worker that delivered them has ended`)
+      const fate = engine.spools ? 'left to the spool' : 'lost'
+      const words = `${lost} record${lost === 1 ? '' : 's'} ${fate}: the worker that delivered them has ended`
+      if (lost > 0) printLine(words)
       this.#forget(id)
     }
   }

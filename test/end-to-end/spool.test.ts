@@ -229,3 +229,25 @@ describe('a disk that fails', () => {
     expect(await running.ended).toMatchObject({ signal: 'SIGTERM' })
   })
 })
+
+describe('a delivery worker that dies', () => {
+  it('leaves what it had taken to the spool, from where its successor delivers it', async () => {
+    server.script = () => answer(503)
+    const { process, ended } = startProgram('worker-dies-spooling.js', {
+      variables: { SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b', SLUICE_SPOOL_DIR: dir },
+    })
+    process.stdout.once('data', () => {
+      server.script = () => delivered
+    })
+    const { code, stdout, stderr } = await ended
+    const [atDeath, ledger] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(code).toBe(0)
+    expect(atDeath).toEqual({ dropped: 0, spooled: 10 })
+    expect(ledger).toMatchObject({ delivered: 10, adopted: 10, queued: 0, inFlight: 0, dropped: { shutdown: 0 } })
+    expect(stderr).toContain('10 records that it had taken are left to the spool; starting it again')
+    expect(server.taken.map(numberOf).sort((a, b) => a - b)).toEqual(numbers(10))
+  })
+})

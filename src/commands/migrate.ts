@@ -4,16 +4,17 @@ import { openContentService } from '../content/content-client.js'
 import type { ContentService } from '../content/content-service.js'
 import { type Clock, systemClock } from '../delivery/clock.js'
 import { ConfigError } from '../errors/config-error.js'
+import { Ending, type Status } from './ending.js'
+import { Interruption } from './interruption.js'
 import { checkLines } from './migration/dry-run.js'
 import { FileLock } from './migration/file-lock.js'
-import { Interruption } from './migration/interruption.js'
 import { Journal, JournalError } from './migration/journal.js'
 import { readLines } from './migration/line-reader.js'
 import { type MigrateArguments, migrateHelp, readMigrateArguments } from './migration/migrate-arguments.js'
 import { Migration } from './migration/migration.js'
-import { Progress } from './migration/progress.js'
 import { RejectsFile } from './migration/rejects-file.js'
 import { checkSummary, migrationSummary } from './migration/summary.js'
+import { Progress } from './progress.js'
 
 /** The command `sluice migrate`: resolves with the exit status. */
 export async function migrate(written: readonly string[]): Promise<number> {
@@ -22,21 +23,23 @@ export async function migrate(written: readonly string[]): Promise<number> {
     process.stdout.write(migrateHelp)
     return 0
   }
-  if (request.type === 'wrong') return fail(2, `${request.message}; see sluice migrate --help`)
-  const { file, concurrency, dryRun } = request.arguments
+  if (request.type === 'wrong') return new Ending('migrate').wrong(request.message)
+  const { file, concurrency, dryRun, json } = request.arguments
+  const ending = new Ending('migrate', { json })
   let service: ContentService | undefined
   try {
     const facts = await stat(file)
-    if (!facts.isFile()) return fail(2, `FILE: expected a file, and ${file} is none`)
+    if (!facts.isFile()) return ending.fail(2, `FILE: expected a file, and ${file} is none`)
     service = openContentService({ maxConnections: concurrency })
-    const run: Run = { ...request.arguments, service, totalBytes: facts.size, clock: systemClock }
+    const run: Run = { ...request.arguments, ending, service, totalBytes: facts.size, clock: systemClock }
     return await (dryRun ? check(run) : carryOut(run))
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof JournalError) return fail(2, error.message)
+    if (error instanceof ConfigError || error instanceof JournalError) return ending.fail(2, error.message)
     const { code, path, message } = error as NodeJS.ErrnoException
-    if (path === file) return fail(2, `FILE: cannot read ${file}: ${code}`)
-    if (path?.startsWith(`${file}.`)) return fail(1, `cannot write the journal and the rejects beside ${file}: ${code}`)
-    if (error instanceof ApiError || code !== undefined) return fail(1, message)
+    if (path === file) return ending.fail(2, `FILE: cannot read ${file}: ${code}`)
+    if (path?.startsWith(`${file}.`))
+      return ending.fail(1, `cannot write the journal and the rejects beside ${file}: ${code}`)
+    if (error instanceof ApiError || code !== undefined) return ending.fail(1, message)
     throw error
   } finally {
     await service?.close()
@@ -44,34 +47,34 @@ export async function migrate(written: readonly string[]): Promise<number> {
 }
 
 interface Run extends MigrateArguments {
+  readonly ending: Ending
   readonly service: ContentService
   readonly totalBytes: number
   readonly clock: Clock
 }
 
 /** Check every line, and send nothing. */
-async function check({ file, project, type, service, totalBytes, clock }: Run): Promise<number> {
+async function check({ file, project, type, ending, service, totalBytes, clock }: Run): Promise<Status> {
   const holder = FileLock.holder(lockPath(file))
   // It writes rejects of its own.
-  if (holder !== undefined) return failForLock(file, holder)
+  if (holder !== undefined) return failForLock(ending, { file, holder })
   const rejects = await RejectsFile.begin(rejectsPath(file))
   const progress = new Progress({ screen: process.stderr, clock, totalBytes })
   try {
     const outcome = await checkLines(readLines(file), { service, project, type, rejects, progress })
     progress.end()
-    if ('impossible' in outcome) return fail(1, outcome.impossible)
-    process.stdout.write(checkSummary(outcome, rejects.path))
-    return outcome.invalid === 0 ? 0 : 1
+    if ('impossible' in outcome) return ending.fail(1, outcome.impossible)
+    return ending.summary(checkSummary(outcome, rejects.path))
   } finally {
     progress.end()
     await rejects.close()
   }
 }
 
-async function carryOut(run: Run): Promise<number> {
-  const { file, project, type, concurrency, service, totalBytes, clock } = run
+async function carryOut(run: Run): Promise<Status> {
+  const { file, project, type, concurrency, ending, service, totalBytes, clock } = run
   const lock = FileLock.take(lockPath(file))
-  if (typeof lock === 'number') return failForLock(file, lock)
+  if (typeof lock === 'number') return failForLock(ending, { file, holder: lock })
   let journal: Journal | undefined
   let rejects: RejectsFile | undefined
   let progress: Progress | undefined
@@ -84,7 +87,7 @@ async function carryOut(run: Run): Promise<number> {
     const changed = await journal.arrived.changed(readLines(file))
     if (changed !== undefined) {
       const words = `${file} has changed somewhere in its lines ${changed}, of which some have arrived`
-      return fail(1, `${words}: bring it back as it was, or migrate the rest as another file`)
+      return ending.fail(1, `${words}: bring it back as it was, or migrate the rest as another file`)
     }
     rejects = await RejectsFile.begin(rejectsPath(file))
     progress = new Progress({ screen: process.stderr, clock, totalBytes })
@@ -103,9 +106,9 @@ async function carryOut(run: Run): Promise<number> {
     await migration.run()
     progress.end()
     const { account, stopped } = migration
-    process.stdout.write(migrationSummary(account, { stopped: stopped !== undefined, rejects: rejects.path }))
-    if (stopped !== undefined) return fail(1, `stopped: ${stopped}`)
-    return account.before + account.arrived === account.lines ? 0 : 1
+    const status = ending.summary(migrationSummary(account, { stopped, rejects: rejects.path }))
+    if (stopped !== undefined) ending.complain(`stopped: ${stopped}`)
+    return status
   } finally {
     progress?.end()
     interruption.end()
@@ -115,8 +118,8 @@ async function carryOut(run: Run): Promise<number> {
   }
 }
 
-function failForLock(file: string, holder: number): number {
-  return fail(1, `process ${holder} migrates ${file}; if it does not, remove ${lockPath(file)}`)
+function failForLock(ending: Ending, { file, holder }: { file: string; holder: number }): Status {
+  return ending.fail(1, `process ${holder} migrates ${file}; if it does not, remove ${lockPath(file)}`)
 }
 
 function lockPath(file: string): string {
@@ -125,9 +128,4 @@ function lockPath(file: string): string {
 
 function rejectsPath(file: string): string {
   return `${file}.rejects.ndjson`
-}
-
-function fail(status: number, message: string): number {
-  process.stderr.write(`sluice migrate: ${message}\n`)
-  return status
 }

@@ -1,3 +1,4 @@
+import { resolve as absolutePath } from 'node:path'
 import { type Clock, systemClock } from '../delivery/clock.js'
 import { ConfigError } from '../errors/config-error.js'
 import { openSender } from '../http/open-sender.js'
@@ -5,8 +6,9 @@ import { proxyFor } from '../http/proxy.js'
 import { ApiKey } from '../options/api-key.js'
 import { resolve } from '../options/resolve.js'
 import { userAgent } from '../worker/version.js'
-import { Interruption } from './migration/interruption.js'
-import { Progress } from './migration/progress.js'
+import { Ending, type Status } from './ending.js'
+import { Interruption } from './interruption.js'
+import { Progress } from './progress.js'
 import { RecordsToSend } from './replaying/records-to-send.js'
 import { Replay } from './replaying/replay.js'
 import { type ReplayArguments, readReplayArguments, replayHelp } from './replaying/replay-arguments.js'
@@ -20,35 +22,36 @@ export async function replay(written: readonly string[]): Promise<number> {
     process.stdout.write(replayHelp)
     return 0
   }
-  if (request.type === 'wrong') return fail(2, `${request.message}; see sluice replay --help`)
-  const { dir } = request.arguments
+  if (request.type === 'wrong') return new Ending('replay').wrong(request.message)
+  const { dir, json } = request.arguments
+  const ending = new Ending('replay', { json })
   try {
-    return await carryOut(request.arguments, systemClock)
+    return await carryOut(request.arguments, { ending, clock: systemClock })
   } catch (error) {
-    if (error instanceof ConfigError) return fail(2, error.message)
+    if (error instanceof ConfigError) return ending.fail(2, error.message)
     const { code, path, message } = error as NodeJS.ErrnoException
-    if (code !== undefined && path === dir) return fail(2, `DIR: cannot read ${dir}: ${code}`)
-    if (code !== undefined) return fail(1, message)
+    if (code !== undefined && path === absolutePath(dir)) return ending.fail(2, `DIR: cannot read ${dir}: ${code}`)
+    if (code !== undefined) return ending.fail(1, message)
     throw error
   }
 }
 
-async function carryOut({ dir, dryRun, limitRate }: ReplayArguments, clock: Clock): Promise<number> {
+async function carryOut(
+  { dir, dryRun, limitRate }: ReplayArguments,
+  { ending, clock }: { readonly ending: Ending; readonly clock: Clock },
+): Promise<Status> {
   // Records bring their buckets.
   const { options } = dryRun
     ? resolve({ disabled: true }, { environment: {}, needs: 'logs' })
     : resolve({ bucket: 'of the record', disabled: false }, { environment: process.env, needs: 'logs' })
   const say = (text: string) => process.stderr.write(`${text}\n`)
   const folders = await SpoolFolders.hold(dir, { clock, say })
-  if ('refused' in folders) return fail(1, folders.refused)
+  if ('refused' in folders) return ending.fail(1, folders.refused)
   let progress: Progress | undefined
   const interruption = new Interruption((text) => (progress === undefined ? say(text) : progress.say(text)), 'records')
   try {
     const records = await RecordsToSend.of(folders.files)
-    if (dryRun) {
-      process.stdout.write(checkedSummary(records))
-      return records.damaged === 0 ? 0 : 1
-    }
+    if (dryRun) return ending.summary(checkedSummary(records))
     progress = new Progress({ screen: process.stderr, clock, totalBytes: records.bytes })
     const { url, maxConnections, maxBatch, pipelining, requestTimeoutMs } = options
     const proxy = proxyFor(url, process.env)
@@ -77,16 +80,10 @@ async function carryOut({ dir, dryRun, limitRate }: ReplayArguments, clock: Cloc
     })
     await run.run()
     progress.end()
-    process.stdout.write(replaySummary(run.account, { records, stopped: run.stopped }))
-    return run.account.delivered === records.records && records.damaged === 0 ? 0 : 1
+    return ending.summary(replaySummary(run.account, { records, stopped: run.stopped }))
   } finally {
     progress?.end()
     interruption.end()
     folders.release()
   }
-}
-
-function fail(status: number, message: string): number {
-  process.stderr.write(`sluice replay: ${message}\n`)
-  return status
 }

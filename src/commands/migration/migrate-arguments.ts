@@ -1,5 +1,6 @@
 import { isPathSegment } from '../../content/path-segment.js'
 import { readArguments } from '../arguments.js'
+import { jsonHelp } from '../ending.js'
 
 export interface MigrateArguments {
   readonly file: string
@@ -7,6 +8,7 @@ export interface MigrateArguments {
   readonly type: string
   readonly concurrency: number
   readonly dryRun: boolean
+  readonly json: boolean
 }
 
 export type MigrateRequest =
@@ -30,6 +32,7 @@ Each time may be left out; it is in UTC, such as 2024-05-01T12:00:00Z. Empty lin
   --concurrency N     entries under way at the same time, 1 to ${maxConcurrency} (default ${defaultConcurrency})
   --dry-run           send nothing; check every line against the schema of the content type as the service lists it,
                       which says nothing of markup and size
+  --json              ${jsonHelp}
   --help              print this
 
 The service: SLUICE_URL, and SLUICE_ACCESS_TOKEN, SLUICE_API_KEY or both (or SLUICE_ACCESS_TOKEN_FILE, SLUICE_API_KEY_FILE).
@@ -45,7 +48,9 @@ ends at once. Either way the same command goes on.
 
 Exit status: 0 all lines have arrived (--dry-run: are valid), 1 some have not, 2 the command line or the configuration is wrong.
 
-Example: sluice migrate articles.ndjson --project demo --type article --dry-run
+Examples:
+  sluice migrate articles.ndjson --project demo --type article --dry-run
+  sluice migrate articles.ndjson --project demo --type article
 `
 
 /** Read the command line of `sluice migrate`. */
@@ -55,6 +60,7 @@ export function readMigrateArguments(written: readonly string[]): MigrateRequest
     type: { type: 'string' },
     concurrency: { type: 'string' },
     'dry-run': { type: 'boolean' },
+    json: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   })
   if (!read.ok) return wrong(read.message)
@@ -73,7 +79,10 @@ export function readMigrateArguments(written: readonly string[]): MigrateRequest
   if (!/^\d+$/.test(asked) || concurrency < 1 || concurrency > maxConcurrency) {
     return wrong(`--concurrency: expected a whole number from 1 to ${maxConcurrency}, got "${asked}"`)
   }
-  return { type: 'run', arguments: { file, project, type, concurrency, dryRun: flags.has('dry-run') } }
+  return {
+    type: 'run',
+    arguments: { file, project, type, concurrency, dryRun: flags.has('dry-run'), json: flags.has('json') },
+  }
 }
 
 function wrong(message: string): MigrateRequest {

@@ -2,10 +2,10 @@ import { ApiError, type ApiErrorCode } from '../../content/api-error.js'
 import { type BackoffBounds, fullJitter } from '../../delivery/backoff.js'
 import type { Clock } from '../../delivery/clock.js'
 import { pause } from '../../http/requester.js'
+import type { Progress } from '../progress.js'
 import { readEntry } from './entry-line.js'
 import type { Journal } from './journal.js'
 import type { Line } from './line-reader.js'
-import type { Progress } from './progress.js'
 import type { Rejection, RejectsFile } from './rejects-file.js'
 
 /** Where entries go. */

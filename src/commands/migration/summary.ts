@@ -1,13 +1,15 @@
+import type { Summary } from '../ending.js'
 import type { Account } from './migration.js'
 
-/** What a migration came to, for a person. */
+/** What a migration came to. */
 export function migrationSummary(
   account: Account,
-  { stopped, rejects }: { readonly stopped: boolean; readonly rejects: string },
-): string {
+  { stopped, rejects }: { readonly stopped: string | undefined; readonly rejects: string },
+): Summary {
   const { lines, before, arrived, invalid, refused, unknown } = account
   const have = before + arrived
-  const of = stopped ? '' : ` of ${lines}`
+  const ok = have === lines && stopped === undefined
+  const of = stopped === undefined ? ` of ${lines}` : ''
   const earlier = before === 0 ? '' : ` (${before} of them in earlier runs)`
   const rejected = invalid + refused + unknown
   const kinds = [
@@ -16,18 +18,26 @@ export function migrationSummary(
     [unknown, 'may have arrived'],
   ] as const
   const words = kinds.flatMap(([count, kind]) => (count === 0 ? [] : `${count} ${kind}`)).join(', ')
-  return [
-    `${have}${of} lines have arrived${earlier}\n`,
-    ...(rejected === 0 ? [] : [`${rejected} have not, see ${rejects}: ${words}\n`]),
-    ...(have === lines && !stopped ? [] : ['to go on, give the same command again\n']),
-  ].join('')
+  return {
+    ok,
+    facts: { ...account, rejects: rejected === 0 ? null : rejects, stopped: stopped ?? null },
+    words: [
+      `${have}${of} lines have arrived${earlier}\n`,
+      ...(rejected === 0 ? [] : [`${rejected} have not, see ${rejects}: ${words}\n`]),
+      ...(ok ? [] : ['to go on, give the same command again\n']),
+    ].join(''),
+  }
 }
 
 /** What a check came to. */
 export function checkSummary(
   { lines, invalid }: { readonly lines: number; readonly invalid: number },
   rejects: string,
-): string {
+): Summary {
   const where = invalid === 0 ? '' : `${invalid} are not, see ${rejects}\n`
-  return `${lines - invalid} of ${lines} lines are valid; nothing was sent\n${where}`
+  return {
+    ok: invalid === 0,
+    facts: { lines, invalid, rejects: invalid === 0 ? null : rejects },
+    words: `${lines - invalid} of ${lines} lines are valid; nothing was sent\n${where}`,
+  }
 }

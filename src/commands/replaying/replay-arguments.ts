@@ -1,8 +1,10 @@
 import { readArguments } from '../arguments.js'
+import { jsonHelp } from '../ending.js'
 
 export interface ReplayArguments {
   readonly dir: string
   readonly dryRun: boolean
+  readonly json: boolean
   /** Records a second, at most. */
   readonly limitRate: number
 }
@@ -19,6 +21,7 @@ of SLUICE_SPOOL_DIR, the folder of one engine in it, or its dead-letter folder. 
 
   --dry-run        send nothing; count the records
   --limit-rate N   at most N records a second
+  --json           ${jsonHelp}
   --help           print this
 
 The service: SLUICE_URL and SLUICE_API_KEY (or SLUICE_API_KEY_FILE). Every record goes to the bucket that it was meant for.
@@ -31,13 +34,16 @@ Ctrl-C or SIGTERM: no further record is taken, what is under way is waited for; 
 
 Exit status: 0 all records were delivered (--dry-run: could be read), 1 some were not, 2 the command line or the configuration is wrong.
 
-Example: sluice replay /var/spool/shop --limit-rate 500
+Examples:
+  sluice replay /var/spool/shop --limit-rate 500
+  sluice replay /var/spool/shop/dead-letter --dry-run
 `
 
 /** Read the command line of `sluice replay`. */
 export function readReplayArguments(written: readonly string[]): ReplayRequest {
   const read = readArguments(written, {
     'dry-run': { type: 'boolean' },
+    json: { type: 'boolean' },
     'limit-rate': { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   })
@@ -52,7 +58,7 @@ export function readReplayArguments(written: readonly string[]): ReplayRequest {
     return wrong(`--limit-rate: expected a whole number from 1, got "${rate}"`)
   }
   const limitRate = rate === undefined ? Number.POSITIVE_INFINITY : Number(rate)
-  return { type: 'run', arguments: { dir, dryRun: flags.has('dry-run'), limitRate } }
+  return { type: 'run', arguments: { dir, dryRun: flags.has('dry-run'), json: flags.has('json'), limitRate } }
 }
 
 function wrong(message: string): ReplayRequest {

@@ -1,28 +1,49 @@
+import type { Summary } from '../ending.js'
+import { rejectionLines, rejectionList } from '../rejections.js'
 import type { RecordsToSend } from './records-to-send.js'
 import type { ReplayAccount } from './replay-store.js'
 
-/** What a replay came to, for a person. */
+/** What a replay came to. */
 export function replaySummary(
   { delivered, rejected }: ReplayAccount,
   { records, stopped }: { readonly records: RecordsToSend; readonly stopped: string | undefined },
-): string {
+): Summary {
   const refused = [...rejected.values()].reduce((sum, count) => sum + count, 0)
   const left = records.records - delivered - refused
-  return [
-    `${delivered} of ${records.records} records delivered\n`,
-    ...(refused === 0 ? [] : [`${refused} rejected, still there:\n`]),
-    ...[...rejected].map(([reason, count]) => `  ${count} × ${reason}\n`),
-    ...(left === 0 ? [] : [`${left} not delivered, still there\n`]),
-    ...damagedLines(records),
-    ...(stopped === undefined ? [] : [`stopped: ${stopped}\n`]),
-    ...(left === 0 ? [] : ['to go on, give the same command again\n']),
-  ].join('')
+  const { damaged } = records
+  return {
+    ok: delivered === records.records && damaged === 0,
+    facts: {
+      records: records.records,
+      delivered,
+      rejected: refused,
+      rejections: rejectionList(rejected),
+      left,
+      damaged,
+      stopped: stopped ?? null,
+    },
+    words: [
+      `${delivered} of ${records.records} records delivered\n`,
+      ...(refused === 0 ? [] : [`${refused} rejected, still there:\n`]),
+      ...rejectionLines(rejected),
+      ...(left === 0 ? [] : [`${left} not delivered, still there\n`]),
+      ...damagedLines(records),
+      ...(stopped === undefined ? [] : [`stopped: ${stopped}\n`]),
+      ...(left === 0 ? [] : ['to go on, give the same command again\n']),
+    ].join(''),
+  }
 }
 
 /** What there is to be sent. */
-export function checkedSummary(records: RecordsToSend): string {
-  const lanes = records.lanes.map(({ kind, bucket }, lane) => `  ${records.counts[lane]} ${kind} of bucket ${bucket}\n`)
-  return [`${records.records} records; nothing was sent\n`, ...lanes, ...damagedLines(records)].join('')
+export function checkedSummary(records: RecordsToSend): Summary {
+  const lanes = records.lanes.map(({ kind, bucket }, lane) => ({ kind, bucket, records: records.counts[lane] }))
+  const lines = lanes.map(({ kind, bucket, records }) => `  ${records} ${kind} of bucket ${bucket}\n`)
+  const { damaged } = records
+  return {
+    ok: damaged === 0,
+    facts: { records: records.records, lanes, damaged },
+    words: [`${records.records} records; nothing was sent\n`, ...lines, ...damagedLines(records)].join(''),
+  }
 }
 
 function damagedLines({ damaged }: RecordsToSend): string[] {

@@ -3,7 +3,7 @@ import { Delivery } from '../../delivery/delivery.js'
 import type { Sender } from '../../delivery/sender.js'
 import { pause } from '../../http/requester.js'
 import type { ResolvedOptions } from '../../options/options.js'
-import type { Progress } from '../migration/progress.js'
+import type { Progress } from '../progress.js'
 import type { RecordsToSend, SentPlace } from './records-to-send.js'
 import { type ReplayAccount, ReplayStore } from './replay-store.js'
 

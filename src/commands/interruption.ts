@@ -6,7 +6,10 @@ export class Interruption {
   readonly #underWay: string
   readonly #controller = new AbortController()
 
-  /** `tell` says that the first one was heard; `underWay` is what an orderly end waits for. */
+  /**
+   * @param tell says that the first one was heard
+   * @param underWay what an orderly end waits for
+   */
   constructor(tell: (text: string) => void, underWay = 'entries') {
     this.#tell = tell
     this.#underWay = underWay

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Progress } from '../../../src/commands/migration/progress.js'
-import { VirtualClock } from '../../support/virtual-clock.js'
+import { Progress } from '../../src/commands/progress.js'
+import { VirtualClock } from '../support/virtual-clock.js'
 
 function setUp({ isTTY, columns }: { isTTY: boolean; columns?: number }) {
   const clock = new VirtualClock()

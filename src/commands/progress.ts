@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../delivery/clock.js'
+import type { Clock, Timer } from '../delivery/clock.js'
 
 /** Where progress is shown: stderr. */
 export interface Screen {

@@ -1,0 +1,48 @@
+/** What a command came to. */
+export interface Summary {
+  /** Everything that it was asked for has been done. */
+  readonly ok: boolean
+  /** For a person: whole lines. */
+  readonly words: string
+  /** For a script: the fields of an object of JSON. */
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+/** Exit statuses: all good; something failed; the command line or the configuration is wrong. */
+export type Status = 0 | 1 | 2
+
+/** What `--help` says of `--json`, in every command. */
+export const jsonHelp = 'print one object of JSON on stdout at the end, and no other words there'
+
+/** How a command tells what it came to: in words, or with `--json` as one object on stdout; what went wrong always on stderr, too. */
+export class Ending {
+  readonly #command: string
+  readonly #json: boolean
+
+  constructor(command: string, { json = false }: { readonly json?: boolean } = {}) {
+    this.#command = command
+    this.#json = json
+  }
+
+  /** The answer is the exit status. */
+  summary({ ok, words, facts }: Summary): Status {
+    process.stdout.write(this.#json ? `${JSON.stringify({ ok, ...facts })}\n` : words)
+    return ok ? 0 : 1
+  }
+
+  /** There is nothing to sum up. */
+  fail(status: Status, message: string): Status {
+    if (this.#json) process.stdout.write(`${JSON.stringify({ ok: false, error: message })}\n`)
+    this.complain(message)
+    return status
+  }
+
+  /** The command line is wrong. */
+  wrong(message: string): Status {
+    return this.fail(2, `${message}; see sluice ${this.#command} --help`)
+  }
+
+  complain(message: string): void {
+    process.stderr.write(`sluice ${this.#command}: ${message}\n`)
+  }
+}

@@ -7,6 +7,15 @@ export interface Screen {
   write(text: string): unknown
 }
 
+export interface ProgressPlan {
+  readonly screen: Screen
+  readonly clock: Clock
+  /** Of all files; undefined when there is no saying how much will come. */
+  readonly totalBytes: number | undefined
+  /** What is to be told besides, such as what is under way. @default nothing */
+  readonly besides?: () => string
+}
+
 /** A moment: what had been done by then. */
 interface Sample {
   readonly atMs: number
@@ -24,14 +33,16 @@ const windowMs = 10_000
 export class Progress {
   readonly #screen: Screen
   readonly #clock: Clock
-  readonly #totalBytes: number
+  readonly #totalBytes: number | undefined
+  readonly #besides: () => string
   readonly #samples: Sample[]
   #done = { lines: 0, bytes: 0 }
   #skipped = { lines: 0, bytes: 0 }
   #timer: Timer | undefined
 
-  constructor({ screen, clock, totalBytes }: { screen: Screen; clock: Clock; totalBytes: number }) {
+  constructor({ screen, clock, totalBytes, besides = () => '' }: ProgressPlan) {
     this.#screen = screen
+    this.#besides = besides
     this.#clock = clock
     this.#totalBytes = totalBytes
     this.#samples = [{ atMs: clock.now(), lines: 0, bytes: 0 }]
@@ -72,22 +83,26 @@ export class Progress {
     const seconds = (now.atMs - oldest.atMs) / 1000
     const readBytes = this.#done.bytes + this.#skipped.bytes
     const bytesPerSecond = (now.bytes - oldest.bytes) / seconds
+    const total = this.#totalBytes
+    const besides = this.#besides()
     const text = progressText({
-      share: this.#totalBytes === 0 ? 1 : readBytes / this.#totalBytes,
+      share: total === undefined ? undefined : total === 0 ? 1 : readBytes / total,
       lines: this.#done.lines + this.#skipped.lines,
       linesPerSecond: seconds === 0 ? 0 : (now.lines - oldest.lines) / seconds,
       // A file may grow while it is read.
-      secondsLeft: bytesPerSecond > 0 ? Math.max(0, this.#totalBytes - readBytes) / bytesPerSecond : undefined,
-      barWidth: this.#screen.isTTY ? barWidth(this.#screen.columns) : 0,
+      secondsLeft:
+        total !== undefined && bytesPerSecond > 0 ? Math.max(0, total - readBytes) / bytesPerSecond : undefined,
+      barWidth: this.#screen.isTTY ? barWidth(this.#screen.columns, besides) : 0,
+      besides,
     })
     this.#screen.write(this.#screen.isTTY ? `\r${text}\x1b[K` : `${text}\n`)
   }
 }
 
 /** What a terminal has room for beside the words. */
-function barWidth(columns: number | undefined): number {
+function barWidth(columns: number | undefined, besides: string): number {
   // A terminal that does not know how wide it is says 0.
-  return Math.max(0, Math.min(30, (columns || 80) - 52))
+  return Math.max(0, Math.min(30, (columns || 80) - 52 - besides.length))
 }
 
 /** The line itself. */
@@ -97,17 +112,21 @@ function progressText({
   linesPerSecond,
   secondsLeft,
   barWidth,
+  besides,
 }: {
-  readonly share: number
+  readonly share: number | undefined
   readonly lines: number
   readonly linesPerSecond: number
   readonly secondsLeft: number | undefined
   readonly barWidth: number
+  readonly besides: string
 }): string {
+  const pace = `${lines} lines, ${Math.round(linesPerSecond)} lines/s`
+  if (share === undefined) return pace + besides
   const filled = Math.round(Math.min(1, share) * barWidth)
   const bar = barWidth === 0 ? '' : `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] `
   const left = secondsLeft === undefined ? '' : `, ${duration(secondsLeft)} left`
-  return `${bar}${Math.floor(Math.min(1, share) * 100)} %, ${lines} lines, ${Math.round(linesPerSecond)} lines/s${left}`
+  return `${bar}${Math.floor(Math.min(1, share) * 100)} %, ${pace}${left}${besides}`
 }
 
 function duration(seconds: number): string {

@@ -2,14 +2,20 @@ import { packageVersion } from '../worker/version.js'
 import { readArguments, unknown } from './arguments.js'
 import { migrate } from './migrate.js'
 import { replay } from './replay.js'
+import { ship } from './ship.js'
 
 /** Every command takes its part of the command line and resolves with the exit status. */
-const commands: Readonly<Record<string, (written: readonly string[]) => Promise<number>>> = { migrate, replay }
+const commands: Readonly<Record<string, (written: readonly string[]) => Promise<number>>> = {
+  ship,
+  replay,
+  migrate,
+}
 
 const helpText = `Usage: sluice COMMAND [options]
 
-  migrate FILE   make content entries of the lines of a file
+  ship [FILE…]   send the lines of files, or of stdin, as log records
   replay DIR     send the records of a spool, or of dead letters
+  migrate FILE   make content entries of the lines of a file
 
   --help         print this; sluice COMMAND --help tells of a command
   --version      print the version

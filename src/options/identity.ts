@@ -19,13 +19,16 @@ export function publishMainScript(): void {
 }
 
 /** What the environment's other conventions say of the service: OpenTelemetry, Datadog, package.json. */
-export function serviceIdentity(environment: Environment): {
+export function serviceIdentity(
+  environment: Environment,
+  folder?: string,
+): {
   readonly appName: Fallback<string>
   readonly appVersion: Fallback<string> | undefined
   readonly env: Fallback<string> | undefined
 } {
   const resource = resourceAttributes(environment.OTEL_RESOURCE_ATTRIBUTES)
-  const manifest = nearestManifest()
+  const manifest = nearestManifest(folder ?? folderOfMainScript())
   const attribute = (name: string) => pick(resource.get(name), `OTEL_RESOURCE_ATTRIBUTES (${name})`)
   const variable = (name: string) => pick(environment[name], name)
   return {
@@ -72,9 +75,13 @@ function decoded(value: string): string {
   }
 }
 
-function nearestManifest(): { name?: string; version?: string } | undefined {
+function folderOfMainScript(): string {
   const script = isMainThread ? process.argv[1] : getEnvironmentData(mainScriptKey)
-  let folder = typeof script === 'string' ? dirname(script) : process.cwd()
+  return typeof script === 'string' ? dirname(script) : process.cwd()
+}
+
+function nearestManifest(start: string): { name?: string; version?: string } | undefined {
+  let folder = start
   for (;;) {
     try {
       const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))

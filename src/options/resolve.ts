@@ -23,6 +23,8 @@ export type Resolution = { readonly options: ResolvedOptions; readonly sources: 
 export interface Surroundings {
   readonly environment: Environment
   readonly needs: Need
+  /** From here upwards the package.json of the service is looked for. @default the folder of the main script */
+  readonly folder?: string | undefined
 }
 
 /** What the caller cannot do without: a lane, whose bucket must be set, or content, for which a key or a token must be. */
@@ -35,7 +37,7 @@ export type Need = RecordKind | 'content'
  * URL, key and bucket at all the answer is `off` instead: a developer's machine needs no configuration. Content is never off, for
  * whoever asks for it waits for an answer.
  */
-export function resolve(user: SluiceOptions, { environment, needs }: Surroundings): Resolution {
+export function resolve(user: SluiceOptions, { environment, needs, folder }: Surroundings): Resolution {
   refuseUnknown(user)
   const values: Partial<Record<OptionName, unknown>> = {}
   const sources: Partial<Record<OptionName, string>> = {}
@@ -58,7 +60,7 @@ export function resolve(user: SluiceOptions, { environment, needs }: Surrounding
   const reason = values.disabled === true ? 'disabled' : unconfigured ? 'not-configured' : undefined
   const off = needs === 'content' ? undefined : reason
 
-  fallBack(values, sources, environment)
+  fallBack(values, sources, { environment, folder })
   if (off === undefined) {
     if (needs === 'content') requireCredentials(values)
     else requireDestination(values, needs)
@@ -142,9 +144,9 @@ function refuseUnknown(user: SluiceOptions): void {
 function fallBack(
   values: Partial<Record<OptionName, unknown>>,
   sources: Partial<Record<OptionName, string>>,
-  environment: Environment,
+  { environment, folder }: Pick<Surroundings, 'environment' | 'folder'>,
 ): void {
-  const service = serviceIdentity(environment)
+  const service = serviceIdentity(environment, folder)
   for (const name of ['appName', 'appVersion', 'env'] as const) {
     if (values[name] !== undefined || service[name] === undefined) continue
     values[name] = service[name].value

@@ -1,7 +1,7 @@
-import { optionNames } from '../options/defaults.js'
+import { describeOptions } from '../options/described.js'
 import { misspeltVariables } from '../options/environment.js'
-import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
-import { type Need, type Resolution, resolve, type Sources } from '../options/resolve.js'
+import type { SluiceOptions } from '../options/options.js'
+import { type Need, type Resolution, resolve } from '../options/resolve.js'
 import { currentCapture } from './capture.js'
 import { firstInProcess } from './once.js'
 import { printLine } from './telling.js'
@@ -13,14 +13,10 @@ import { printLine } from './telling.js'
  * @throws {ConfigError}
  */
 export function configure(user: SluiceOptions, needs: Need): Resolution {
-  const misspelt = misspeltVariables(process.env)
-  if (misspelt.length > 0 && firstInProcess('misspelt')) {
-    for (const { variable, nearest } of misspelt) printLine(`unknown variable ${variable}; did you mean ${nearest}?`)
-  }
+  tellMisspelt()
   const resolution = resolveFor(user, needs)
-  if (resolution.state === 'on') {
-    if (resolution.options.debug) printResolved(resolution.options, resolution.sources)
-  } else if (resolution.reason === 'not-configured' && currentCapture() === undefined && firstInProcess('off')) {
+  if (resolution.state === 'on') tellResolved(resolution)
+  else if (resolution.reason === 'not-configured' && currentCapture() === undefined && firstInProcess('off')) {
     printLine('off: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET to ship logs and value events')
   }
   return resolution
@@ -36,13 +32,15 @@ function resolveFor(user: SluiceOptions, needs: Need): Resolution {
   }
 }
 
-function printResolved(options: ResolvedOptions, sources: Sources): void {
-  for (const name of [...optionNames].sort()) {
-    if (name === 'bucket') continue
-    const value = options[name]
-    const shown = value === undefined ? 'none' : typeof value === 'function' ? 'function' : JSON.stringify(value)
-    // What no row of the table says of a lane comes from the bucket of both.
-    const fallback = name.endsWith('Bucket') ? sources.bucket : undefined
-    printLine(`${name}=${shown} (${sources[name] ?? fallback ?? 'default'})`)
-  }
+/** Name the variables that look misspelt, once. */
+export function tellMisspelt(): void {
+  const misspelt = misspeltVariables(process.env)
+  if (misspelt.length === 0 || !firstInProcess('misspelt')) return
+  for (const { variable, nearest } of misspelt) printLine(`unknown variable ${variable}; did you mean ${nearest}?`)
+}
+
+/** With the option `debug`: print every option with its source. */
+export function tellResolved({ options, sources }: Pick<Resolution, 'options' | 'sources'>): void {
+  if (!options.debug) return
+  for (const { name, value, source } of describeOptions(options, sources)) printLine(`${name}=${value} (${source})`)
 }

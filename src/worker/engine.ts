@@ -29,6 +29,8 @@ export interface EngineSetting {
   readonly untold?: DropReason
   /** Who is told of drops, rejections and pauses. @default the listeners of this thread */
   readonly listeners?: Listeners
+  /** Writes one line for people. @default to stderr */
+  readonly print?: (text: string) => void
 }
 
 /** The lanes of a configuration: one for each kind that has a bucket. */
@@ -53,7 +55,8 @@ export class Engine implements RecordPort {
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
 
-  constructor(options: ResolvedOptions, { kinds, memory, handedOver = false, listeners, untold }: EngineSetting = {}) {
+  constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
+    const { kinds, memory, handedOver = false, listeners, print, untold } = setting
     this.options = options
     this.lanes = lanesOf(options, kinds)
     this.#handedOver = handedOver
@@ -65,6 +68,7 @@ export class Engine implements RecordPort {
     this.#telling = new Telling({
       clock,
       listeners: listeners ?? ownListeners(options.onError),
+      print,
       untold,
       warn: (message) => this.#warn(message),
     })

@@ -60,10 +60,13 @@ export class Telling implements Observer {
   readonly #untold: DropReason | undefined
   readonly #causes = new Map<string, Cause>()
   readonly #warn: (message: string) => void
+  readonly #print: (text: string) => void
 
   constructor(plan: {
     readonly clock: Clock
     readonly listeners: Listeners
+    /** Writes one line for people. @default to stderr */
+    readonly print?: ((text: string) => void) | undefined
     /** Drops for this reason are somebody else's to tell. */
     readonly untold?: DropReason | undefined
     /** Delivers a log record of ours, of level warn. */
@@ -73,6 +76,7 @@ export class Telling implements Observer {
     this.#listeners = plan.listeners
     this.#untold = plan.untold
     this.#warn = plan.warn
+    this.#print = plan.print ?? printLine
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
@@ -102,7 +106,7 @@ export class Telling implements Observer {
   /** Good news is no error: `onError` does not hear of it. */
   resumed(lane: LaneName): void {
     this.#listeners.channel('sluice:resumed', { ...lane })
-    this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => printLine(`${laneText(lane)} resumed`))
+    this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => this.#print(`${laneText(lane)} resumed`))
   }
 
   /** The gap in a lane is told in the logs themselves, where somebody will look for what is missing. */
@@ -115,7 +119,7 @@ export class Telling implements Observer {
 
   /** Something that concerns no lane, such as a bad event number. `onError` hears of each kind, stderr of all of them together. */
   misused(code: string, text: string, kind = ''): void {
-    this.#causeOf(code).stderr.add(1, () => printLine(text))
+    this.#causeOf(code).stderr.add(1, () => this.#print(text))
     this.#causeOf(`${code} ${kind}`).listener.add(1, () => this.#listeners.error(new SluiceError(code, text)))
   }
 
@@ -131,7 +135,7 @@ export class Telling implements Observer {
   #tell(name: string, news: News): void {
     const { listener, stderr } = this.#causeOf(name)
     const { code, count = 1, text, publish } = news
-    stderr.add(count, (total) => printLine(text(total)))
+    stderr.add(count, (total) => this.#print(text(total)))
     listener.add(count, (total) => {
       publish?.(total)
       this.#listeners.error(new SluiceError(code, text(total)))

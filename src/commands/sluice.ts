@@ -1,11 +1,13 @@
 import { packageVersion } from '../worker/version.js'
 import { readArguments, unknown } from './arguments.js'
+import { doctor } from './doctor.js'
 import { migrate } from './migrate.js'
 import { replay } from './replay.js'
 import { ship } from './ship.js'
 
 /** Every command takes its part of the command line and resolves with the exit status. */
 const commands: Readonly<Record<string, (written: readonly string[]) => Promise<number>>> = {
+  doctor,
   ship,
   replay,
   migrate,
@@ -13,6 +15,7 @@ const commands: Readonly<Record<string, (written: readonly string[]) => Promise<
 
 const helpText = `Usage: sluice COMMAND [options]
 
+  doctor         look for what keeps records from the service
   ship [FILE…]   send the lines of files, or of stdin, as log records
   replay DIR     send the records of a spool, or of dead letters
   migrate FILE   make content entries of the lines of a file

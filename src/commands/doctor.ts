@@ -1,0 +1,88 @@
+import type { ResolvedOptions } from '../options/options.js'
+import { packageVersion } from '../worker/version.js'
+import { Ending } from './ending.js'
+import { checkCertificate } from './examination/certificate-check.js'
+import { greet } from './examination/clock-check.js'
+import { readConfiguration } from './examination/configuration-check.js'
+import { checkDelivery, expectSender } from './examination/delivery-check.js'
+import { doctorHelp, readDoctorArguments } from './examination/doctor-arguments.js'
+import { bad, type Finding, skipped } from './examination/finding.js'
+import { checkConnection, checkName } from './examination/network-checks.js'
+import { findingLines, hide, optionLines } from './examination/report.js'
+import { checkSpool } from './examination/spool-check.js'
+import { Way } from './examination/way.js'
+import { checkWorker } from './examination/worker-check.js'
+
+/** No look takes longer, whatever a request may take. */
+const longestLookMs = 10_000
+
+/** The command `sluice doctor`: resolves with the exit status. */
+export async function doctor(written: readonly string[]): Promise<number> {
+  const request = readDoctorArguments(written)
+  if (request.type === 'help') {
+    process.stdout.write(doctorHelp)
+    return 0
+  }
+  if (request.type === 'wrong') return new Ending('doctor').wrong(request.message)
+  const { json, send } = request
+  const configuration = readConfiguration(process.env, process.cwd())
+  const { options, described } = configuration
+  const secrets = options === undefined ? [] : secretsOf(options)
+  const say = (text: string) => void (json || process.stdout.write(hide(text, secrets)))
+  say(`sluice ${packageVersion}, Node.js ${process.versions.node}\n\n`)
+  if (described.length > 0) say(`${optionLines(described)}\n`)
+  const findings: Finding[] = []
+  const show = (finding: Finding) => {
+    findings.push(finding)
+    say(findingLines(finding))
+  }
+  for (const finding of configuration.findings) show(finding)
+  if (options !== undefined) for await (const finding of examine(options, { send })) show(finding)
+
+  const crosses = findings.filter(({ state }) => state === 'bad').length
+  const facts = { version: packageVersion, node: process.versions.node, options: described, checks: findings }
+  return new Ending('doctor', { json }).summary({
+    ok: crosses === 0,
+    facts: JSON.parse(hide(JSON.stringify(facts), secrets)) as Record<string, unknown>,
+    words: crosses === 0 ? '\nall is well\n' : `\n${crosses} ${crosses === 1 ? 'thing' : 'things'} to mend\n`,
+  })
+}
+
+/** Look at everything that can be looked at. */
+async function* examine(options: ResolvedOptions, { send }: { readonly send: boolean }): AsyncGenerator<Finding> {
+  yield* examineService(options, { send })
+  yield* checkSpool(options)
+  yield await checkWorker(options, longestLookMs)
+}
+
+/** Each look presumes those before it. */
+async function* examineService(
+  options: ResolvedOptions,
+  { send }: { readonly send: boolean },
+): AsyncGenerator<Finding> {
+  const way = new Way(options.url, process.env)
+  const plan = { way, ms: Math.min(options.requestTimeoutMs, longestLookMs) }
+  if (way.proxyVariable !== undefined && way.proxyUrl === undefined) {
+    const text = `${way.proxyVariable} is not the URL of an HTTP proxy: it is ignored`
+    yield bad('proxy', { text, advice: `mend or unset ${way.proxyVariable}` })
+  }
+  for (const check of [checkName, checkConnection, checkCertificate]) {
+    const finding = await check(plan)
+    yield finding
+    if (finding.state === 'bad') return yield skipped('service', 'not asked, for the above')
+  }
+  const { finding, sighting } = await greet(options.url, plan)
+  yield finding
+  if (sighting === undefined) return yield skipped('records', 'not sent, for the above')
+  const delivery = { ...plan, options, sighting }
+  if (send) return yield* checkDelivery(delivery)
+  yield skipped('records', 'none sent (--no-send): the key and the buckets are not tried')
+  yield expectSender(delivery)
+}
+
+/** What must not be printed, in whatever form it was written. */
+function secretsOf({ apiKey, accessToken, url }: ResolvedOptions): string[] {
+  const way = new Way(url, process.env)
+  const password = way.proxyUrl === undefined ? '' : new URL(way.proxyUrl).password
+  return [apiKey.reveal(), accessToken?.reveal() ?? '', password]
+}

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, constants, existsSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { describeError } from '../../http/describe-error.js'
+import type { ResolvedOptions } from '../../options/options.js'
+import { deadLetterFolder } from '../../spool/dead-letters.js'
+import { engineFolder } from '../../spool/engine-folder.js'
+import { FolderLock } from '../../spool/folder-lock.js'
+import { bad, type Finding, good, skipped } from './finding.js'
+
+type SpoolOptions = Pick<ResolvedOptions, 'spoolDir' | 'spoolMaxBytes'>
+
+/** Whether the spool can be written, and what lies in it. Nothing in it is changed. */
+export async function* checkSpool({ spoolDir, spoolMaxBytes }: SpoolOptions): AsyncGenerator<Finding> {
+  if (spoolDir === undefined) {
+    yield skipped('spool', 'off: SLUICE_SPOOL_DIR names a folder in which records survive the process')
+    return
+  }
+  const dir = resolve(spoolDir)
+  const advice = `the application's user needs to read and write ${dir}`
+  try {
+    const free = await freeBytes(dir)
+    if (!existsSync(dir)) {
+      accessSync(existingAbove(dir), constants.W_OK | constants.X_OK)
+      yield good('spool', `${dir} will be made, ${bytesText(free)} free`)
+      return
+    }
+    tryToWrite(dir)
+    const text = `${dir} can be written, ${bytesText(free)} free`
+    if (free >= spoolMaxBytes) yield good('spool', text)
+    else
+      yield bad('spool', { text, advice: `make room, or lower SLUICE_SPOOL_MAX_BYTES (${bytesText(spoolMaxBytes)})` })
+    yield* checkBacklog(dir)
+  } catch (error) {
+    yield bad('spool', { text: describeError(error as Error), advice })
+  }
+}
+
+function* checkBacklog(dir: string): Generator<Finding> {
+  const left = { files: 0, bytes: 0 }
+  let living = 0
+  for (const name of readdirSync(dir).filter((name) => engineFolder.test(name))) {
+    const folder = join(dir, name)
+    const held = FolderLock.holderOf(folder)
+    if (held?.state === 'alive') living++
+    else add(left, folder)
+  }
+  const users = living === 0 ? '' : `; ${living} in use`
+  const found = `${left.files} files, ${bytesText(left.bytes)}`
+  yield left.files === 0
+    ? good('backlog', `none${users}`)
+    : good('backlog', `${found} of processes that are gone: the next one sends them, or sluice replay ${dir}${users}`)
+  const letters = { files: 0, bytes: 0 }
+  const deadLetters = join(dir, deadLetterFolder)
+  if (existsSync(deadLetters)) add(letters, deadLetters)
+  if (letters.files === 0) return
+  const text = `${letters.files} files, ${bytesText(letters.bytes)} of records that the service has rejected`
+  yield bad('dead letters', {
+    text,
+    advice: `see why in ${deadLetters}; then sluice replay ${deadLetters}, or delete them`,
+  })
+}
+
+function add(sum: { files: number; bytes: number }, folder: string): void {
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.ndjson'))) {
+    sum.files++
+    sum.bytes += statSync(join(folder, name)).size
+  }
+}
+
+function tryToWrite(dir: string): void {
+  readdirSync(dir)
+  const path = join(dir, `.doctor-${randomBytes(6).toString('hex')}`)
+  try {
+    writeFileSync(path, 'sluice doctor\n', { flag: 'wx', mode: 0o600 })
+  } finally {
+    if (existsSync(path)) unlinkSync(path)
+  }
+}
+
+async function freeBytes(dir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(existingAbove(dir))
+  return bavail * bsize
+}
+
+function existingAbove(path: string): string {
+  let folder = path
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
+  return folder
+}
+
+/** For people. */
+export function bytesText(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** power
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`
+}

@@ -27,10 +27,10 @@ export async function doctor(written: readonly string[]): Promise<number> {
   const { json, send } = request
   const configuration = readConfiguration(process.env, process.cwd())
   const { options, described } = configuration
-  const secrets = options === undefined ? [] : secretsOf(options)
+  const secrets = secretsOf(options)
   const say = (text: string) => void (json || process.stdout.write(hide(text, secrets)))
   say(`sluice ${packageVersion}, Node.js ${process.versions.node}\n\n`)
-  if (described.length > 0) say(`${optionLines(described)}\n`)
+  if (options !== undefined) say(`${optionLines(described)}\n`)
   const findings: Finding[] = []
   const show = (finding: Finding) => {
     findings.push(finding)
@@ -43,7 +43,7 @@ export async function doctor(written: readonly string[]): Promise<number> {
   const facts = { version: packageVersion, node: process.versions.node, options: described, checks: findings }
   return new Ending('doctor', { json }).summary({
     ok: crosses === 0,
-    facts: JSON.parse(hide(JSON.stringify(facts), secrets)) as Record<string, unknown>,
+    facts: hide(facts, secrets),
     words: crosses === 0 ? '\nall is well\n' : `\n${crosses} ${crosses === 1 ? 'thing' : 'things'} to mend\n`,
   })
 }
@@ -81,8 +81,13 @@ async function* examineService(
 }
 
 /** What must not be printed, in whatever form it was written. */
-function secretsOf({ apiKey, accessToken, url }: ResolvedOptions): string[] {
-  const way = new Way(url, process.env)
-  const password = way.proxyUrl === undefined ? '' : new URL(way.proxyUrl).password
-  return [apiKey.reveal(), accessToken?.reveal() ?? '', password]
+function secretsOf(options: ResolvedOptions | undefined): string[] {
+  const { SLUICE_API_KEY = '', SLUICE_ACCESS_TOKEN = '' } = process.env
+  const secrets = [SLUICE_API_KEY.trim(), SLUICE_ACCESS_TOKEN.trim()]
+  if (options !== undefined) {
+    const { proxyUrl } = new Way(options.url, process.env)
+    const password = proxyUrl === undefined ? '' : new URL(proxyUrl).password
+    secrets.push(options.apiKey.reveal(), options.accessToken?.reveal() ?? '', password, decodeURIComponent(password))
+  }
+  return secrets.filter((secret) => secret !== '')
 }

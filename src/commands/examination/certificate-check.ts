@@ -13,7 +13,7 @@ const soonDays = 14
 export async function checkCertificate({ way, ms }: NetworkPlan): Promise<Finding> {
   if (!way.secure) return skipped('certificate', 'none: the URL is http:')
   const { host } = way.service
-  const advice = `does ${host} speak TLS at this port?`
+  const advice = `is https: right in SLUICE_URL, and the port of ${host}?`
   try {
     const shaken = await inTime(
       async (signal) => {
@@ -33,7 +33,9 @@ export async function checkCertificate({ way, ms }: NetworkPlan): Promise<Findin
     )
     return shaken.type === 'done' ? shaken.result : bad('certificate', { text: `no TLS within ${ms} ms`, advice })
   } catch (error) {
-    return bad('certificate', { text: describeError(error as Error), advice })
+    const words = describeError(error as Error).trim()
+    const text = /wrong version number/i.test(words) ? 'what answers there does not speak TLS' : words
+    return bad('certificate', { text, advice })
   }
 }
 

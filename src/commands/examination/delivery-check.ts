@@ -96,13 +96,15 @@ async function sendOne(
   if (outcome.type === 'late') return bad(check, { text: 'no answer in time', advice: 'see SLUICE_REQUEST_TIMEOUT_MS' })
   const { result } = outcome
   if (result.type === 'delivered') return good(check, `taken by bucket ${bucket}`)
-  return bad(check, { text: result.reason, advice: adviceFor(result, kind) })
+  // Of a pause the reason says what to do.
+  const [text = '', todo = 'see the answer of the service'] = result.reason.split('; ')
+  if (result.type !== 'pause') return bad(check, { text: result.reason, advice: adviceFor(result) })
+  return bad(check, { text, advice: `${todo}; until then ${kind === 'logs' ? 'logs' : 'values'} wait in the queue` })
 }
 
-function adviceFor(outcome: Exclude<Outcome, { type: 'delivered' }>, kind: RecordKind): string {
+function adviceFor(outcome: Outcome): string {
   if (outcome.type === 'retry')
     return 'records wait and are sent again; if it stays so, the service has a trouble of its own'
-  if (outcome.type === 'pause') return `until this is mended, ${kind === 'logs' ? 'logs' : 'values'} wait in the queue`
   return 'the service does not like what is in the record: see SLUICE_TIMESTAMP_UNIT, SLUICE_APP_NAME and SLUICE_ENV'
 }
 
@@ -117,7 +119,8 @@ function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | un
       'undici, one request after another: the service does not keep its connections, or not plainly',
     )
   }
-  return good('sender', `pipelined: logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`)
+  const why = 'the service speaks plain HTTP/1.1 and keeps its connections'
+  return good('sender', `pipelined, for ${why}: logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`)
 }
 
 /** What the options or the environment decide. */

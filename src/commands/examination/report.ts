@@ -6,9 +6,13 @@ import type { Finding } from './finding.js'
 const marks = { good: ['green', '✓'], bad: ['red', '✗'], skipped: ['dim', '–'] } as const
 const checkWidth = 14
 
-/** What is not to be seen, wherever it turns up: a service may repeat in its answer what it was sent. */
-export function hide(text: string, secrets: readonly string[]): string {
-  return secrets.filter((secret) => secret !== '').reduce((shown, secret) => shown.replaceAll(secret, redacted), text)
+/** The same without what is not to be seen, wherever it turns up: a service may repeat in its answer what it was sent. */
+export function hide<Value>(value: Value, secrets: readonly string[]): Value
+export function hide(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return secrets.reduce((shown, secret) => shown.replaceAll(secret, redacted), value)
+  if (Array.isArray(value)) return value.map((each) => hide(each, secrets))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hide(each, secrets)]))
 }
 
 /** A finding in one line, with what to do about it on the next. Colours where stdout shows them. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { describeError } from '../../http/describe-error.js'
@@ -21,16 +21,13 @@ export async function* checkSpool({ spoolDir, spoolMaxBytes }: SpoolOptions): As
   const advice = `the application's user needs to read and write ${dir}`
   try {
     const free = await freeBytes(dir)
-    if (!existsSync(dir)) {
-      accessSync(existingAbove(dir), constants.W_OK | constants.X_OK)
-      yield good('spool', `${dir} will be made, ${bytesText(free)} free`)
-      return
-    }
-    tryToWrite(dir)
-    const text = `${dir} can be written, ${bytesText(free)} free`
+    const isThere = existsSync(dir)
+    tryToWrite(existingAbove(dir))
+    const text = `${dir} ${isThere ? 'can be written' : 'will be made'}, ${bytesText(free)} free`
     if (free >= spoolMaxBytes) yield good('spool', text)
     else
       yield bad('spool', { text, advice: `make room, or lower SLUICE_SPOOL_MAX_BYTES (${bytesText(spoolMaxBytes)})` })
+    if (!isThere) return
     yield* checkBacklog(dir)
   } catch (error) {
     yield bad('spool', { text: describeError(error as Error), advice })
@@ -75,7 +72,7 @@ function tryToWrite(dir: string): void {
   try {
     writeFileSync(path, 'sluice doctor\n', { flag: 'wx', mode: 0o600 })
   } finally {
-    if (existsSync(path)) unlinkSync(path)
+    rmSync(path, { force: true })
   }
 }
 

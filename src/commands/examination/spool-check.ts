@@ -44,15 +44,17 @@ function* checkBacklog(dir: string): Generator<Finding> {
     else add(left, folder)
   }
   const users = living === 0 ? '' : `; ${living} in use`
-  const found = `${left.files} files, ${bytesText(left.bytes)}`
   yield left.files === 0
     ? good('backlog', `none${users}`)
-    : good('backlog', `${found} of processes that are gone: the next one sends them, or sluice replay ${dir}${users}`)
+    : good(
+        'backlog',
+        `${filesText(left)} of processes that are gone: the next one sends them, or sluice replay ${dir}${users}`,
+      )
   const letters = { files: 0, bytes: 0 }
   const deadLetters = join(dir, deadLetterFolder)
   if (existsSync(deadLetters)) add(letters, deadLetters)
   if (letters.files === 0) return
-  const text = `${letters.files} files, ${bytesText(letters.bytes)} of records that the service has rejected`
+  const text = `${filesText(letters)} of records that the service has rejected`
   yield bad('dead letters', {
     text,
     advice: `see why in ${deadLetters}; then sluice replay ${deadLetters}, or delete them`,
@@ -87,9 +89,13 @@ function existingAbove(path: string): string {
   return folder
 }
 
+function filesText({ files, bytes }: { readonly files: number; readonly bytes: number }): string {
+  return `${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)},`
+}
+
 /** For people. */
 export function bytesText(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
   const value = bytes / 1024 ** power
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`

@@ -71,15 +71,13 @@ describe('sluice ship of a pipe', () => {
     const receiver = await receiverHere()
     const shipping = startShip([], { ...receiver, unread: true })
     const block = `${'x'.repeat(999)}\n`.repeat(100)
-    let written = 0
-    while (shipping.process.stdin.write(block)) written++
+    while (shipping.process.stdin.write(block)) {}
     await expect.poll(async () => (await receiver.logs()).length, { timeout: 10_000 }).toBeGreaterThan(50)
     shipping.process.kill('SIGTERM')
     const { code, stderr } = await shipping.ended
     expect(code).toBe(0)
     const delivered = Number(/(\d+) of \1 records delivered/.exec(stderr)?.[1])
     expect(await receiver.logs()).toHaveLength(delivered)
-    expect(written).toBeGreaterThanOrEqual(0)
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
@@ -167,7 +165,7 @@ describe('sluice ship of a pipe', () => {
     const shipping = startShip(['--quiet'], { variables: { ...receiver.variables, SLUICE_LEVEL: 'warn' } })
     shipping.process.stdin.end(`${pinoText('quiet')}{"level":"error","message":"loud"}\n`)
     const { code, stderr } = await shipping.ended
-    expect([code, stderr]).toEqual([0, '1 of 1 records delivered\n1 lines left out, for they are below SLUICE_LEVEL\n'])
+    expect([code, stderr]).toEqual([0, '1 of 1 records delivered\n1 left out: below SLUICE_LEVEL\n'])
     expect(await messages(receiver)).toEqual(['loud'])
   })
 

@@ -1,0 +1,138 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { FaultServer } from '../../faults/fault-server.js'
+import { startTestReceiver } from '../../support/receiver.js'
+import { folderHere, pinoText, startShip } from '../../support/shipped.js'
+
+const receiverHere = async () => {
+  const receiver = await startTestReceiver()
+  onTestFinished(() => receiver.close())
+  return receiver
+}
+const serverHere = async (script?: Parameters<typeof FaultServer.start>[0]) => {
+  const server = await FaultServer.start(script)
+  onTestFinished(() => server.close())
+  return { server, variables: { SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' } }
+}
+
+describe('sluice ship of files', () => {
+  it('ships each of them, names those that it cannot read, and ends with 1 for these', async () => {
+    const receiver = await receiverHere()
+    const folder = folderHere()
+    const [a, b, missing, sub] = ['a.log', 'b.log', 'missing.log', 'sub'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+      string,
+    ]
+    writeFileSync(a, 'one\ntwo')
+    writeFileSync(b, pinoText('three'))
+    mkdirSync(sub)
+    const { code, stdout, stderr } = await startShip([a, missing, sub, b], receiver).ended
+    expect([code, stdout.length]).toEqual([1, 0])
+    expect(stderr).toBe(
+      `sluice ship: ${missing}: there is no such file\nsluice ship: ${sub}: it is a folder\n3 of 3 records delivered\nnot read to the end: ${missing}, ${sub}\n`,
+    )
+    expect((await receiver.logs()).map(({ message }) => message).sort()).toEqual([
+      'one',
+      'three {"hostname":"elsewhere"}',
+      'two',
+    ])
+  })
+
+  it('does not read on before the queue has room: nothing of a file larger than that is lost', async () => {
+    const { server, variables } = await serverHere()
+    const file = join(folderHere(), 'large.log')
+    writeFileSync(file, Array.from({ length: 20_000 }, (_, number) => pinoText(`line ${number}`)).join(''))
+    const shipping = startShip(['--json', file], {
+      variables: { ...variables, SLUICE_MAX_QUEUE_RECORDS: '50', SLUICE_MAX_QUEUE_BYTES: '8192' },
+    })
+    const { code, stdout } = await shipping.ended
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout.toString())).toMatchObject({ records: 20_000, delivered: 20_000, dropped: {} })
+    const taken = new Set(server.taken.map((body) => (JSON.parse(body) as { message: string }).message))
+    expect(taken.size).toBe(20_000)
+  })
+
+  it('stops where the key is wrong, and leaves in the file what it has not read', async () => {
+    const receiver = await receiverHere()
+    const file = join(folderHere(), 'large.log')
+    writeFileSync(file, pinoText('x').repeat(20_000))
+    const variables = { ...receiver.variables, SLUICE_API_KEY: 'another', SLUICE_MAX_QUEUE_RECORDS: '100' }
+    const { code, stderr } = await startShip([file], { variables }).ended
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^0 of (\d+) records delivered\n\1 dropped: \1 × not delivered before the end\nnot read to the end: .*\nstopped: the key is missing or wrong/,
+    )
+    expect(Number(/of (\d+)/.exec(stderr)?.[1])).toBeLessThanOrEqual(100)
+  })
+
+  it('ends with 1 when it is interrupted before the end of a file, after the answers to what it has taken', async () => {
+    const { server, variables } = await serverHere(
+      (): { type: 'answer'; status: number; body: string; afterMs: number } => ({
+        type: 'answer',
+        status: 201,
+        body: '{"result":true}',
+        afterMs: 20,
+      }),
+    )
+    const file = join(folderHere(), 'large.log')
+    writeFileSync(file, pinoText('x').repeat(50_000))
+    const shipping = startShip([file], { variables: { ...variables, SLUICE_MAX_QUEUE_RECORDS: '10' } })
+    await server.arrived(20)
+    shipping.process.kill('SIGINT')
+    const { code, stderr } = await shipping.ended
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /\n(\d+) of \1 records delivered\nnot read to the end: .*\nstopped: interrupted by SIGINT\n$/,
+    )
+  })
+
+  it('keeps in the spool what cannot be delivered, and ends with 0', async () => {
+    const { server, variables } = await serverHere(() => ({ type: 'answer', status: 503 }))
+    const folder = folderHere()
+    const arrived = server.arrived(1)
+    const setting = {
+      variables: { ...variables, SLUICE_SPOOL_DIR: join(folder, 'spool'), SLUICE_SHUTDOWN_TIMEOUT_MS: '100' },
+    }
+    const shipping = startShip(['-'], setting)
+    shipping.process.stdin.write('a\nb\n')
+    await arrived
+    shipping.process.kill('SIGTERM')
+    const { code, stderr } = await shipping.ended
+    expect([code, stderr]).toEqual([0, expect.stringContaining('2 in the spool: ')])
+    server.script = () => ({ type: 'answer', status: 201, body: '{"result":true}' })
+    const replay = spawn(
+      process.execPath,
+      [join(import.meta.dirname, '../../../bin/sluice.js'), 'replay', join(folder, 'spool')],
+      {
+        env: { ...process.env, ...variables },
+        stdio: 'ignore',
+      },
+    )
+    expect(await new Promise((resolve) => replay.once('exit', resolve))).toBe(0)
+    expect(server.taken).toHaveLength(2)
+  })
+
+  it('reads a pipe that is opened like a file', async () => {
+    const receiver = await receiverHere()
+    const pipe = join(folderHere(), 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const shipping = startShip([pipe], receiver)
+    writeFileSync(pipe, 'through a pipe\n')
+    expect(await shipping.ended).toMatchObject({ code: 0, stderr: '1 of 1 records delivered\n' })
+  })
+
+  it.each<[string[], string]>([
+    [['--follow'], '--follow: expected a FILE, got none'],
+    [['--from-end', 'a'], '--from-end: expected together with --follow'],
+    [['a', 'a'], 'FILE: expected each file once, got a twice'],
+    [['--quite'], 'unknown option --quite; did you mean --quiet?'],
+  ])('called with %j ends with 2 and says: %s', async (written, words) => {
+    const { code, stdout, stderr } = await startShip(written, { variables: {} }).ended
+    expect([code, stdout.length]).toEqual([2, 0])
+    expect(stderr).toContain(words)
+  })
+})

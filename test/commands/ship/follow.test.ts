@@ -1,0 +1,131 @@
+import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+import { folderHere, startShip } from '../../support/shipped.js'
+
+let receiver: TestReceiver
+let log: string
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+  log = join(folderHere(), 'app.log')
+  onTestFinished(() => receiver.close())
+})
+
+const arrived = async (...messages: string[]) => {
+  const read = async () => (await receiver.logs()).map(({ message }) => message).sort()
+  await expect.poll(read, { timeout: 10_000 }).toEqual([...messages].sort())
+}
+const follow = (...written: string[]) => startShip(['--follow', log, ...written], receiver)
+const stop = async (shipping: ReturnType<typeof follow>, records: number) => {
+  shipping.process.kill('SIGTERM')
+  const { code, stderr } = await shipping.ended
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`${records} of ${records} records delivered\n`)])
+}
+
+describe('sluice ship --follow', () => {
+  it('ships what is there and what is added, and waits for the rest of a line', async () => {
+    writeFileSync(log, 'first\nsec')
+    const shipping = follow()
+    await arrived('first')
+    appendFileSync(log, 'ond\nthird')
+    await arrived('first', 'second')
+    await stop(shipping, 3)
+    await arrived('first', 'second', 'third')
+  })
+
+  it('leaves out what is there with --from-end', async () => {
+    writeFileSync(log, 'old\n')
+    const shipping = follow(`${log}.missing`, '--from-end')
+    await shipping.said('no such file yet')
+    // Opening the first may take longer than seeing that the second is not there: write until something comes.
+    let written = 0
+    await expect
+      .poll(
+        async () => {
+          appendFileSync(log, `new ${++written}\n`)
+          return (await receiver.logs()).length
+        },
+        { timeout: 10_000 },
+      )
+      .toBeGreaterThan(0)
+    shipping.process.kill('SIGTERM')
+    expect(await shipping.ended).toMatchObject({ code: 0 })
+    const messages = (await receiver.logs()).map(({ message }) => message)
+    expect(messages.every((message) => message.startsWith('new '))).toBe(true)
+  })
+
+  it('goes on with the new file after a rotation by name, and with the old one for as long as it is written to', async () => {
+    writeFileSync(log, 'a\n')
+    const shipping = follow()
+    await arrived('a')
+    renameSync(log, `${log}.1`)
+    appendFileSync(`${log}.1`, 'b, written late\n')
+    writeFileSync(log, 'c\n')
+    await arrived('a', 'b, written late', 'c')
+    appendFileSync(`${log}.1`, 'd, later still\n')
+    appendFileSync(log, 'e\n')
+    await arrived('a', 'b, written late', 'c', 'd, later still', 'e')
+    await stop(shipping, 5)
+  })
+
+  it('begins anew with a file that is cut, also when it has grown beyond the old place before anybody looked', async () => {
+    writeFileSync(log, 'a\npartial')
+    const shipping = follow()
+    await arrived('a')
+    truncateSync(log)
+    appendFileSync(log, 'b\n')
+    await arrived('a', 'partial', 'b')
+    truncateSync(log)
+    appendFileSync(log, 'c, which is longer than all that was there before it\n')
+    await arrived('a', 'partial', 'b', 'c, which is longer than all that was there before it')
+    await stop(shipping, 4)
+  })
+
+  it('goes on with a file that is deleted and made again, and does not ship one twice that comes back', async () => {
+    writeFileSync(log, 'a\n')
+    const shipping = follow()
+    await arrived('a')
+    rmSync(log)
+    writeFileSync(log, 'b\n')
+    await arrived('a', 'b')
+    renameSync(log, `${log}.away`)
+    renameSync(`${log}.away`, log)
+    appendFileSync(log, 'c\n')
+    await arrived('a', 'b', 'c')
+    await stop(shipping, 3)
+  })
+
+  it('waits for a file that is not there yet, and says so once', async () => {
+    const shipping = follow()
+    await shipping.said(`${log}: there is no such file yet; it is waited for`)
+    writeFileSync(log, 'a\n')
+    await shipping.said(`${log}: is there now`)
+    await arrived('a')
+    await stop(shipping, 1)
+  })
+
+  it('follows several files at a time', async () => {
+    const second = `${log}.second`
+    writeFileSync(log, 'a\n')
+    writeFileSync(second, 'b\n')
+    const shipping = follow(second)
+    await arrived('a', 'b')
+    appendFileSync(log, 'c\n')
+    appendFileSync(second, 'd\n')
+    await arrived('a', 'b', 'c', 'd')
+    await stop(shipping, 4)
+  })
+
+  it('may ship again what was shipped, and leaves nothing out, when it is killed and started again', async () => {
+    writeFileSync(log, 'a\n')
+    const killed = follow()
+    await arrived('a')
+    killed.process.kill('SIGKILL')
+    await killed.ended
+    appendFileSync(log, 'b\n')
+    const shipping = follow()
+    await arrived('a', 'a', 'b')
+    await stop(shipping, 2)
+  })
+})

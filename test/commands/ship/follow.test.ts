@@ -90,10 +90,15 @@ describe('sluice ship --follow', () => {
     writeFileSync(log, 'b\n')
     await arrived('a', 'b')
     renameSync(log, `${log}.away`)
-    renameSync(`${log}.away`, log)
-    appendFileSync(log, 'c\n')
+    appendFileSync(`${log}.away`, 'c\n')
     await arrived('a', 'b', 'c')
-    await stop(shipping, 3)
+    // It has looked once more, and seen that the name is gone.
+    appendFileSync(`${log}.away`, 'd\n')
+    await arrived('a', 'b', 'c', 'd')
+    renameSync(`${log}.away`, log)
+    appendFileSync(log, 'e\n')
+    await arrived('a', 'b', 'c', 'd', 'e')
+    await stop(shipping, 5)
   })
 
   it('waits for a file that is not there yet, and says so once', async () => {

@@ -119,8 +119,8 @@ function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | un
       'undici, one request after another: the service does not keep its connections, or not plainly',
     )
   }
-  const why = 'the service speaks plain HTTP/1.1 and keeps its connections'
-  return good('sender', `pipelined, for ${why}: logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`)
+  const text = `pipelined: on a connection logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`
+  return good('sender', `${text}; the service speaks plain HTTP/1.1 and keeps its connections`)
 }
 
 /** What the options or the environment decide. */
@@ -130,7 +130,7 @@ function fixedSender({ options, way }: Pick<DeliveryPlan, 'options' | 'way'>): F
 }
 
 function depthText({ maxDepth }: Carriage): string {
-  return maxDepth === 1 ? 'one at a time on a connection' : `up to ${maxDepth} at once on a connection`
+  return maxDepth === 1 ? 'one at a time' : `up to ${maxDepth} at once`
 }
 
 function whyNot({ maxDepth }: Carriage): string {

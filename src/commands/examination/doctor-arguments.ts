@@ -16,8 +16,8 @@ pipelining would take and why, the spool, and the delivery worker. Each is a lin
   --json      ${jsonHelp}
   --help      print this
 
-No key and no token is ever printed. Each look takes at most SLUICE_REQUEST_TIMEOUT_MS, and ten seconds; what cannot work for want of an
-earlier one is left out.
+No key and no token is ever printed. Each look ends after SLUICE_REQUEST_TIMEOUT_MS, ten seconds at most (connecting and the answer each);
+what cannot work for want of an earlier one is left out.
 
 Exit status: 0 no cross, 1 at least one, 2 the command line is wrong.
 

@@ -121,8 +121,6 @@ export class Oracle {
     if (lost > 0 && !troubledDisk && !deleted) violations.push(`${name}: ${lost} lost, though they could be spooled`)
     if (missing.length > ledger.givenUp + (deleted ? ledger.spooled + ledger.rejected : 0))
       violations.push(`${name}: ${missing.length} missing, ${ledger.givenUp} given up: ${missing.slice(0, 20)}`)
-    if (missing.length < ledger.dropped - ledger.ambiguous)
-      violations.push(`${name}: ${ledger.dropped} dropped, only ${missing.length} missing`)
     return violations
   }
 

@@ -3,6 +3,7 @@ import { errorFields, isErrorLike } from './error-like.js'
 import { errorText } from './error-text.js'
 import { LevelNames, severityOfName, severityOfNumber } from './level.js'
 import { type MessageStyle, messageOf, textOf } from './message.js'
+import { type PlainLineReader, plainLineReader } from './plain-pino-line.js'
 import { inUnit, timeOf } from './time.js'
 
 /** What pino tells its transports of the logger's configuration. */
@@ -36,21 +37,26 @@ export interface MappedPinoLine extends MappedLog {
   readonly number: number | undefined
 }
 
-/** A mapping from parsed pino lines to the fields of a log record. */
-export function pinoMapper(
-  mapping: PinoMapping,
-): (
-  line: Readonly<Record<string, unknown>>,
-  about: { readonly arrivedAt: number; readonly head?: PinoHead },
-) => MappedPinoLine {
+/** From lines of pino to the fields of log records. */
+export interface PinoMapper {
+  /** Of a line that has been parsed. */
+  readonly parsed: (
+    line: Readonly<Record<string, unknown>>,
+    about: { readonly arrivedAt: number; readonly head?: PinoHead },
+  ) => MappedPinoLine
+  /** The same of the text of a line, where that can be had without parsing it. */
+  readonly plain: PlainLineReader
+}
+
+export function pinoMapper(mapping: PinoMapping): PinoMapper {
   const names = new LevelNames(mapping.labels)
   const { messageKey = 'msg', errorKey = 'err', timestampUnit, maxMessageBytes: maxChars } = mapping
   const withFields = mapping.context === 'none'
 
-  return (line, { arrivedAt, head = line as PinoHead }) => {
-    const context: Record<string, unknown> = { ...line }
-    for (const key of headKeys) if (head[key] !== undefined && Object.is(head[key], line[key])) delete context[key]
-    const written = take(context, messageKey)
+  const parsed: PinoMapper['parsed'] = (line, { arrivedAt, head = line as PinoHead }) => {
+    const isHead = (key: string) => isHeadKey(key) && head[key] !== undefined && Object.is(head[key], line[key])
+    const written = isHead(messageKey) ? undefined : line[messageKey]
+    const context = fieldsWithout(line, (key) => key === messageKey || isHead(key))
     // Formatters may rename the level, as Google Cloud wants it, and hand over its name instead of its number.
     let { level } = head
     if (head.levelKey !== undefined && names.knows(level)) delete context[head.levelKey]
@@ -84,9 +90,27 @@ export function pinoMapper(
       },
     }
   }
+  return { parsed, plain: plainLineReader(mapping, names) }
 }
 
-const headKeys = ['level', 'time', 'pid', 'hostname', 'name'] as const
+const headKeys: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'name'])
+
+function isHeadKey(key: string): key is 'level' | 'time' | 'pid' | 'hostname' | 'name' {
+  return headKeys.has(key)
+}
+
+/** Copied key by key: an object from which keys are deleted costs several times as much. */
+function fieldsWithout(
+  line: Readonly<Record<string, unknown>>,
+  isLeftOut: (key: string) => boolean,
+): Record<string, unknown> {
+  if (Object.hasOwn(line, '__proto__')) {
+    return Object.fromEntries(Object.entries(line).filter(([key]) => !isLeftOut(key)))
+  }
+  const fields: Record<string, unknown> = {}
+  for (const key in line) if (!isLeftOut(key)) fields[key] = line[key]
+  return fields
+}
 
 function take(context: Record<string, unknown>, key: string): unknown {
   const value = context[key]

@@ -1,4 +1,4 @@
-import type { MappedPinoLine, PinoHead, pinoMapper } from './from-pino.js'
+import type { MappedPinoLine, PinoHead, PinoMapper } from './from-pino.js'
 
 /** Whether a field at the head of a line is of the logger's base, and not one of the application's that happens to come first. */
 export type IsBase = (key: 'pid' | 'hostname' | 'name', value: unknown) => boolean
@@ -10,18 +10,22 @@ export interface PinoLineSetting {
   readonly isBase?: IsBase | undefined
 }
 
+const anything: IsBase = () => true
+
 /** Map a line as pino has written it. What is not JSON is a message: not everything that writes to a stream of pino's is pino. */
 export function mapPinoLine(
-  map: ReturnType<typeof pinoMapper>,
+  map: PinoMapper,
   line: string,
-  { messageKey = 'msg', arrivedAt, isBase = () => true }: PinoLineSetting,
+  { messageKey = 'msg', arrivedAt, isBase = anything }: PinoLineSetting,
 ): MappedPinoLine {
+  const plain = map.plain(line, isBase)
+  if (plain !== undefined) return plain
   const value = parsed(line)
   if (typeof value === 'object' && value !== null) {
     const head = headOf(line, isBase)
-    return map(value as Record<string, unknown>, { arrivedAt, ...(head === undefined ? {} : { head }) })
+    return map.parsed(value as Record<string, unknown>, { arrivedAt, ...(head === undefined ? {} : { head }) })
   }
-  return map({ level: 30, [messageKey]: typeof value === 'string' ? value : line }, { arrivedAt })
+  return map.parsed({ level: 30, [messageKey]: typeof value === 'string' ? value : line }, { arrivedAt })
 }
 
 /**

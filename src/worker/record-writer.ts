@@ -1,6 +1,6 @@
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
-import { type PinoStyle, pinoMapper } from '../records/from-pino.js'
+import { type PinoMapper, type PinoStyle, pinoMapper } from '../records/from-pino.js'
 import { winstonMapper } from '../records/from-winston.js'
 import { severityOfNumber } from '../records/level.js'
 import { type IsBase, mapPinoLine } from '../records/pino-line.js'
@@ -13,7 +13,7 @@ export class RecordWriter {
   readonly #options: ResolvedOptions
   readonly #encoder: RecordEncoder
   readonly #winston: ReturnType<typeof winstonMapper>
-  readonly #pino = new WeakMap<PinoStyle, ReturnType<typeof pinoMapper>>()
+  readonly #pino = new WeakMap<PinoStyle, PinoMapper>()
 
   constructor(options: ResolvedOptions) {
     this.#options = options
@@ -64,7 +64,7 @@ export class RecordWriter {
     return this.warning('sluice: a line could not be read')
   }
 
-  #pinoMapper(style: PinoStyle): ReturnType<typeof pinoMapper> {
+  #pinoMapper(style: PinoStyle): PinoMapper {
     let map = this.#pino.get(style)
     if (map === undefined) {
       map = pinoMapper({ ...this.#options, ...style })

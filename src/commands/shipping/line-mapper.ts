@@ -37,7 +37,7 @@ export class LineMapper {
       if (format === 'pino') return mapPinoLine(this.#pino, line, { arrivedAt, isBase: this.#isBase })
       if (format === 'winston') return this.#winston(winstonInfo(fields!), { arrivedAt })
     } catch {}
-    return this.#pino({ level: info, msg: line }, { arrivedAt })
+    return this.#pino.parsed({ level: info, msg: line }, { arrivedAt })
   }
 
   /** Which machine wrote a line is told by the record only when it was this one. */

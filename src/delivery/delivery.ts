@@ -1,13 +1,14 @@
-import { fullJitter } from './backoff.js'
+import { Aftermath } from './aftermath.js'
 import { Bounds } from './bounds.js'
 import { Dispatcher } from './dispatcher.js'
 import { Drains } from './drains.js'
-import { Exchange, type ExchangeResult } from './exchange.js'
+import { Exchange } from './exchange.js'
 import { HeldRecords } from './held-records.js'
 import { Holds } from './holds.js'
 import { Lane } from './lane.js'
 import { LastDrain } from './last-drain.js'
-import { type Ledger, LedgerBook } from './ledger.js'
+import type { Ledger } from './ledger.js'
+import { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
 import type { Acceptable, DeliveryPlan } from './plan.js'
 import { type Pending, pendingRecord } from './record-queue.js'
@@ -31,6 +32,7 @@ export class Delivery {
   readonly #drains: Drains
   readonly #exchanges = new Set<Exchange>()
   readonly #holds: Holds
+  readonly #aftermath: Aftermath
   #sequence = 0
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
   #closed = false
@@ -74,6 +76,13 @@ export class Delivery {
       drains: this.#drains.open,
       sendProbe: (lane) => this.#probe(lane),
       changed: (lane) => this.#describe(lane),
+    })
+    this.#aftermath = new Aftermath({
+      ...plan,
+      book: this.book,
+      holds: this.#holds,
+      tell: (message) => this.#tell(message),
+      wake: (lane) => this.#dispatchers.get(lane)!.wake(),
     })
   }
 
@@ -225,7 +234,10 @@ export class Delivery {
     const result = await exchange.run(this.#plan.sender)
     if (probe) lane.probing = false
     if (!this.#exchanges.delete(exchange)) return
-    this.#conclude(lane, result, { probe })
+    this.#aftermath.of(lane, result, { probe })
+    this.#describe(lane)
+    this.held.refill()
+    if (result.successes > 0 && this.held.roomy && this.#closing === undefined) this.#tellLosses(lane)
   }
 
   #settled(lane: Lane, record: Pending, outcome: Settled): void {
@@ -245,55 +257,9 @@ export class Delivery {
     if (outcome.type === 'rejected') this.#tell((observer) => observer.rejected(lane.name, outcome))
   }
 
-  #conclude(lane: Lane, result: ExchangeResult, { probe }: { probe: boolean }): void {
-    const { startedAt, successes, firstAnswerMs, betweenAnswersMs, returned } = result
-    const limited = lane.ready.length > 0
-    const endedAt = this.#plan.clock.now()
-    const backPressure = returned.some(({ outcome }) => outcome.type === 'retry' && outcome.backPressure)
-    lane.concurrency.add({ startedAt, endedAt, successes, firstAnswerMs, betweenAnswersMs, backPressure, limited })
-
-    if (returned.length > 0) this.#takeBack(lane, result, { probe })
-    else this.#recover(lane)
-    this.#describe(lane)
-    this.held.refill()
-    if (successes > 0 && this.held.roomy && this.#closing === undefined) this.#tellLosses(lane)
-  }
-
-  /** What was not settled goes back: to its own retry when it failed among successes, else to where it was. */
-  #takeBack(lane: Lane, { startedAt, successes, returned }: ExchangeResult, { probe }: { probe: boolean }): void {
-    const pause = returned.find(({ outcome }) => outcome.type === 'pause')?.outcome
-    const held = probe && lane.hold !== undefined
-    const alone = pause === undefined && !held && (successes > 0 || lane.lastSuccessAt > startedAt)
-    for (const { record, outcome, notBefore } of returned) {
-      this.book.putBack(lane.index, { ambiguous: outcome.type === 'retry' && outcome.exchange === 'ambiguous' })
-      this.book.lastError(lane.index, outcome.reason)
-      // What the service announced that it would not process, after it had processed others, may go at once.
-      const untouched = successes > 0 && outcome.type === 'retry' && outcome.exchange === 'unsent'
-      if (alone && outcome.type === 'retry' && !untouched) this.#delay(lane, record, notBefore)
-      else lane.ready.putBack(record)
-    }
-    if (pause?.type === 'pause') {
-      if (this.#holds.pause(lane, pause)) this.#tell((observer) => observer.paused(lane.name, pause))
-    } else if (successes > 0) this.#recover(lane)
-    else if (!alone) this.#holds.keepOut(lane, returned)
-  }
-
-  #recover(lane: Lane): void {
-    const { hold } = lane
-    if (hold === undefined) return
-    for (const each of this.#holds.recover(lane)) this.#dispatchers.get(each)!.wake()
-    if (hold.kind === 'paused') this.#tell((observer) => observer.resumed(lane.name))
-  }
-
   #tellLosses(lane: Lane): void {
     const losses = lane.losses.take(this.#plan.clock.now())
     if (losses !== undefined) this.#tell((observer) => observer.recovered(lane.name, losses))
-  }
-
-  #delay(lane: Lane, record: Pending, notBefore: number): void {
-    const { clock, retry, random } = this.#plan
-    const waitMs = Math.max(notBefore - clock.now(), fullJitter(record.attempts - 1, retry, random))
-    lane.delayed.add(record, { waitMs, notBefore })
   }
 
   #probe(lane: Lane): boolean {

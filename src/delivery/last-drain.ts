@@ -1,7 +1,7 @@
 import { type BackoffBounds, fullJitter } from './backoff.js'
 import type { Clock } from './clock.js'
 import type { Lane } from './lane.js'
-import type { LedgerBook } from './ledger.js'
+import type { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
 import type { Pending } from './record-queue.js'
 import type { BlockingSender, Outcome } from './sender.js'

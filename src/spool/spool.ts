@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Clock, Timer } from '../delivery/clock.js'
+import type { Clock } from '../delivery/clock.js'
 import type { DropReason, LaneName } from '../delivery/ledger.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Place, Restored, Room, Storable, Store, StoreOwner } from '../delivery/store.js'
@@ -12,6 +12,7 @@ import { Health } from './health.js'
 import { OpenSegments, type Written } from './open-segments.js'
 import { type PlaceState, places, type Recovery, type Segment } from './segment.js'
 import { Segments, type Spot } from './segments.js'
+import { SettledSegments } from './settled-segments.js'
 
 export interface SpoolPlan {
   /** The folder that engines share; made when it is first needed. */
@@ -36,8 +37,6 @@ export interface SpoolPlan {
 const maxSegmentBytes = 8_388_608
 /** Characters that are gathered; beyond it they are written though the code that logs has not returned. */
 const maxPending = 262_144
-/** Acknowledgements are gathered for this long: after a kill, what was delivered within it goes out again. */
-const acknowledgeMs = 100
 /** A file system does not say that a file was removed by somebody else: how often that is looked at. */
 const lookMs = 1000
 /** What a line has besides its record, about. */
@@ -59,7 +58,7 @@ export class Spool implements Store {
   readonly #plan: SpoolPlan
   readonly #segments = new Segments()
   readonly #open: OpenSegments
-  readonly #unacknowledged = new Set<Segment>()
+  readonly #settled: SettledSegments
   readonly #deadLetters: DeadLetters
   readonly #health: Health
   #home: EngineFolder | undefined
@@ -68,7 +67,6 @@ export class Spool implements Store {
   #bytes = 0
   #full = false
   #commitScheduled = false
-  #acknowledging: Timer | undefined
   #lookedAt = 0
   #closed = false
 
@@ -84,6 +82,7 @@ export class Spool implements Store {
         if (segment.settled) this.#remove(segment)
       },
     })
+    this.#settled = new SettledSegments({ clock: plan.clock, due: () => this.acknowledge() })
     this.#health = new Health(plan)
     const id = `${process.pid}-${plan.wallClock().toString(36)}-${Math.floor(plan.random() * 2 ** 32).toString(36)}`
     this.#deadLetters = new DeadLetters({ spoolDir: plan.dir, id, maxBytes: plan.maxBytes / 8 })
@@ -157,8 +156,7 @@ export class Spool implements Store {
     const { segment, number } = place as Spot
     if (this.#closed || segment.gone || segment.placeOf(number) === places.settled) return
     segment.settle(number)
-    this.#unacknowledged.add(segment)
-    this.#acknowledging ??= this.#plan.clock.schedule(() => this.acknowledge(), acknowledgeMs)
+    this.#settled.add(segment)
   }
 
   reject(
@@ -220,21 +218,9 @@ export class Spool implements Store {
 
   /** Say on disk what was settled, now: whatever ends the process after this, none of it goes out again. Never throws. */
   acknowledge(): void {
-    this.#acknowledging?.cancel()
-    this.#acknowledging = undefined
-    for (const segment of this.#unacknowledged) {
-      if (segment.settled) {
-        this.#open.seal(segment)
-        this.#remove(segment)
-      } else if (!segment.gone) {
-        try {
-          segment.acknowledge()
-        } catch {
-          // Said with the next ones, or never: then they go out again, with the same idempotency key.
-          continue
-        }
-      }
-      this.#unacknowledged.delete(segment)
+    for (const segment of this.#settled.acknowledge()) {
+      this.#open.seal(segment)
+      this.#remove(segment)
     }
   }
 
@@ -305,7 +291,7 @@ export class Spool implements Store {
     // What was only gathered so far is read, too.
     this.commit()
     const { records, lost, emptied } = this.#segments.takeBack({ lane, place, room })
-    for (const segment of emptied) this.#unacknowledged.add(segment)
+    for (const segment of emptied) this.#settled.add(segment)
     if (lost > 0) this.#owner?.lost(lane, { count: lost, reason: 'spool-full', adopted: place === places.left })
     return records
   }

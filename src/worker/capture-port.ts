@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type LaneName, type Ledger, LedgerBook } from '../delivery/ledger.js'
+import type { LaneName, Ledger } from '../delivery/ledger.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import type { RecordKind } from '../records/wire.js'

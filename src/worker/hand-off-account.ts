@@ -1,12 +1,5 @@
-import {
-  type DropReason,
-  givenUp,
-  type LaneName,
-  type LaneReport,
-  type Ledger,
-  type LedgerBook,
-  sumLedger,
-} from '../delivery/ledger.js'
+import { type DropReason, givenUp, type LaneName, type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
+import type { LedgerBook } from '../delivery/ledger-book.js'
 import type { RecordKind } from '../records/wire.js'
 
 /** What the application's side of a hand-off knows and the worker's ledger does not: records on the way, given up, or lost with it. */

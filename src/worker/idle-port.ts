@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { emptyLedger, type LaneName, type Ledger, LedgerBook } from '../delivery/ledger.js'
+import { emptyLedger, type LaneName, type Ledger } from '../delivery/ledger.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { EndStep, RecordPort } from './record-port.js'
 

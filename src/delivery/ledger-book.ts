@@ -1,0 +1,219 @@
+import {
+  type Counts,
+  type DropReason,
+  dropReasons,
+  type LaneCondition,
+  type LaneName,
+  type LaneReport,
+  type LaneState,
+  type Ledger,
+  type PlainCount,
+  plainCounts,
+  sumLedger,
+} from './ledger.js'
+import { senderNames } from './sender.js'
+
+const states: readonly LaneState[] = ['open', 'outage', 'paused', 'closed']
+const rowFields = [
+  ...plainCounts,
+  ...dropReasons,
+  'taken',
+  'state',
+  'connections',
+  'depth',
+  'sender',
+  'errorLength',
+] as const
+const column = Object.fromEntries(rowFields.map((name, index) => [name, index])) as Record<
+  (typeof rowFields)[number],
+  number
+>
+
+/** The ledger at one moment, and how many records of each lane had come by the hand-off. */
+export interface LedgerCopy {
+  readonly ledger: Ledger
+  readonly taken: readonly number[]
+}
+
+/** Layout of the shared memory: a header, then for each lane its numbers and the text of its last error. */
+const headerBytes = 16
+const invalidOffset = 8
+const errorBytes = 512
+const laneBytes = rowFields.length * 8 + errorBytes
+
+/**
+ * The ledger of one engine, in memory that other threads can read at any time.
+ *
+ * Each change is bracketed by two increments of a sequence number, odd while a change is being made (a seqlock; see
+ * H.-J. Boehm, "Can Seqlocks Get Along With Programming Language Memory Models?", MSPC 2012). One thread writes, any
+ * number read; a reader takes a copy and repeats when the number was odd or has moved, so that the equation holds in
+ * every copy.
+ */
+export class LedgerBook {
+  readonly memory: SharedArrayBuffer
+  readonly #lanes: readonly LaneName[]
+  readonly #sequence: Int32Array
+  readonly #header: Float64Array
+  readonly #rows: readonly Float64Array[]
+  readonly #errors: readonly Uint8Array[]
+
+  constructor(lanes: readonly LaneName[], memory = new SharedArrayBuffer(headerBytes + lanes.length * laneBytes)) {
+    this.memory = memory
+    this.#lanes = lanes
+    this.#sequence = new Int32Array(memory, 0, 1)
+    this.#header = new Float64Array(memory, invalidOffset, 1)
+    const offset = (lane: number) => headerBytes + lane * laneBytes
+    this.#rows = lanes.map((_, lane) => new Float64Array(memory, offset(lane), rowFields.length))
+    this.#errors = lanes.map((_, lane) => new Uint8Array(memory, offset(lane) + rowFields.length * 8, errorBytes))
+  }
+
+  invalid(): void {
+    this.#header[0]!++
+  }
+
+  /** `handedOver`: another thread has counted the record as accepted before. */
+  accept(lane: number, { bytes, handedOver }: { bytes: number; handedOver: boolean }): void {
+    const row = this.#open(lane)
+    if (handedOver) row[column.taken]!++
+    row[column.accepted]!++
+    row[column.queued]!++
+    row[column.heldBytes]! += bytes
+    this.#done()
+  }
+
+  /** A record leaves the queue for the wire. */
+  depart(lane: number, { retry }: { retry: boolean }): void {
+    const row = this.#open(lane)
+    row[column.queued]!--
+    row[column.inFlight]!++
+    row[column.requests]!++
+    if (retry) row[column.retries]!++
+    this.#done()
+  }
+
+  deliver(lane: number, bytes: number): void {
+    const row = this.#open(lane)
+    row[column.inFlight]!--
+    row[column.delivered]!++
+    row[column.heldBytes]! -= bytes
+    row[column.deliveredBytes]! += bytes
+    this.#done()
+  }
+
+  reject(lane: number, bytes: number): void {
+    this.#add(lane, { inFlight: -1, rejected: 1, heldBytes: -bytes })
+  }
+
+  /** A record goes back from the wire to the queue. */
+  putBack(lane: number, { ambiguous }: { ambiguous: boolean }): void {
+    this.#add(lane, { inFlight: -1, queued: 1, ambiguousRetries: ambiguous ? 1 : 0 })
+  }
+
+  drop(lane: number, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
+    const row = this.#open(lane)
+    row[column[loss.from]]!--
+    row[column[loss.reason]]!++
+    row[column.heldBytes]! -= loss.bytes
+    this.#done()
+  }
+
+  /** A record leaves memory: it is on disk alone. */
+  park(lane: number, { from, bytes }: { from: 'queued' | 'inFlight'; bytes: number }): void {
+    this.#add(lane, { [from]: -1, spooled: 1, heldBytes: -bytes })
+  }
+
+  /** A record that was on disk alone is queued again. */
+  unpark(lane: number, bytes: number): void {
+    this.#add(lane, { spooled: -1, queued: 1, heldBytes: bytes })
+  }
+
+  /** Records that a process which is gone has left on disk. */
+  adopt(lane: number, count: number): void {
+    this.#add(lane, { accepted: count, adopted: count, spooled: count })
+  }
+
+  /** Records that were on disk alone are lost. */
+  lose(lane: number, { count, reason }: { count: number; reason: DropReason }): void {
+    this.#add(lane, { spooled: -count, [reason]: count })
+  }
+
+  describe(lane: number, now: LaneCondition): void {
+    const row = this.#open(lane)
+    row[column.state] = states.indexOf(now.state)
+    row[column.connections] = now.connections
+    row[column.depth] = now.depth
+    row[column.sender] = senderNames.indexOf(now.sender)
+    this.#done()
+  }
+
+  lastError(lane: number, text: string): void {
+    const row = this.#open(lane)
+    row[column.errorLength] = new TextEncoder().encodeInto(text, this.#errors[lane]!).written
+    this.#done()
+  }
+
+  /** The ledger now, from any thread. */
+  read(): Ledger {
+    return this.copy().ledger
+  }
+
+  /** Records of all lanes that have come by the hand-off: a glance, cheaper than a copy. */
+  get taken(): number {
+    let sum = 0
+    for (const row of this.#rows) sum += row[column.taken]!
+    return sum
+  }
+
+  /** A consistent copy, from any thread. */
+  copy(): LedgerCopy {
+    for (let attempt = 0; attempt < maxReadAttempts; attempt++) {
+      const before = Atomics.load(this.#sequence, 0)
+      if (before % 2 !== 0) continue
+      const copy = this.#copy()
+      if (Atomics.load(this.#sequence, 0) === before) return copy
+    }
+    // A writer that died in mid-change leaves the number odd: its last state is all that can be told.
+    return this.#copy()
+  }
+
+  #copy(): LedgerCopy {
+    const lanes = this.#lanes.map(({ kind, bucket }, index): LaneReport => {
+      const row = this.#rows[index]!.slice()
+      const counts = Object.fromEntries(plainCounts.map((name) => [name, row[column[name]]!])) as Record<
+        PlainCount,
+        number
+      >
+      const dropped = Object.fromEntries(dropReasons.map((reason) => [reason, row[column[reason]]!]))
+      const error = this.#errors[index]!.slice(0, row[column.errorLength])
+      return {
+        kind,
+        bucket,
+        ...counts,
+        dropped: dropped as Counts['dropped'],
+        state: states[row[column.state]!]!,
+        connections: row[column.connections]!,
+        depth: row[column.depth]!,
+        sender: senderNames[row[column.sender]!]!,
+        lastError: error.length === 0 ? undefined : new TextDecoder().decode(error),
+      }
+    })
+    return { ledger: sumLedger(lanes, this.#header[0]!), taken: this.#rows.map((row) => row[column.taken]!) }
+  }
+
+  #add(lane: number, changes: Partial<Record<PlainCount | DropReason, number>>): void {
+    const row = this.#open(lane)
+    for (const [name, change] of Object.entries(changes)) row[column[name as PlainCount | DropReason]]! += change
+    this.#done()
+  }
+
+  #open(lane: number): Float64Array {
+    Atomics.add(this.#sequence, 0, 1)
+    return this.#rows[lane]!
+  }
+
+  #done(): void {
+    Atomics.add(this.#sequence, 0, 1)
+  }
+}
+
+const maxReadAttempts = 10_000

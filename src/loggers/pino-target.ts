@@ -1,4 +1,4 @@
-import type { Transform, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import build from 'pino-abstract-transport'
 import type { SluiceOptions } from '../options/options.js'
 import { pinoMapper } from '../records/from-pino.js'
@@ -9,6 +9,7 @@ import { Engine } from '../worker/engine.js'
 import { IdlePort } from '../worker/idle-port.js'
 import { processEngines } from '../worker/process-engines.js'
 import type { RecordPort } from '../worker/record-port.js'
+import { LineIntake } from './line-intake.js'
 import { learnedBase } from './pino-base.js'
 import { levelGate, type PinoLevels } from './pino-level.js'
 
@@ -24,8 +25,6 @@ interface PinoConfig {
 
 /** What pino and thread-stream put beside the options of a target. */
 const addedByPino: ReadonlySet<string> = new Set(['levels', 'dedupe', 'pinoWillSendConfig', '$context'])
-
-const unparsed = {}
 
 /**
  * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.
@@ -43,17 +42,16 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     processEngines().capture.notice()
     return capturePort(resolved) ?? engine
   }
-  const stream = await build((source) => ship(source, port), {
-    expectPinoConfig: true,
-    metadata: false,
-    parse: 'lines',
-    // Lines are parsed where they are mapped.
-    parseLine: () => unparsed,
+  // What pino tells of the logger comes by a stream of this package, and nothing else.
+  const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
+  const stream = new LineIntake({
+    take: lineMapper(config as PinoConfig, port),
     close: async () => {
       await engine.close()
       processEngines().retire(engine)
     },
   })
+  config.on('error', (error) => stream.emit('error', error))
   // pino's `logger.flush(callback)` waits for this where the transport is its only target.
   const flush = (callback: (error?: Error) => void) =>
     void port()
@@ -62,13 +60,13 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   return Object.assign(stream, { flush })
 }
 
-function ship(source: Transform & PinoConfig, port: () => RecordPort): void {
-  const { levels, messageKey, errorKey } = source
+/** What becomes of each line. */
+function lineMapper({ levels, messageKey, errorKey }: PinoConfig, port: () => RecordPort): (line: string) => void {
   const { options } = port()
   const map = pinoMapper({ ...options, labels: levels?.labels, messageKey, errorKey })
   const passes = levelGate(options.level, levels?.values)
   const isBase = learnedBase()
-  source.on('data', (line: string) => {
+  return (line) => {
     const engine = port()
     if (engine instanceof IdlePort) return
     try {
@@ -78,5 +76,5 @@ function ship(source: Transform & PinoConfig, port: () => RecordPort): void {
       // A throw here would end the worker, and with it the application.
       engine.unmapped(error)
     }
-  })
+  }
 }

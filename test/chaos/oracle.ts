@@ -81,12 +81,14 @@ export class Oracle {
       else times.set(id, (times.get(id) ?? 0) + 1)
     }
     for (const id of deadLetters) if (!refused.has(id)) violations.push(`dead letter ${id} was never refused`)
-    const settled = (id: number) => times.has(id) || (refused.has(id) && deadLetters.has(id))
+    // Where the disk was in trouble, a refusal may have left no letter; it is counted.
+    const settled = (id: number, { troubledDisk }: Life) =>
+      times.has(id) || (refused.has(id) && (deadLetters.has(id) || troubledDisk))
 
     const killCostsMs: number[] = []
     let lostByKills = 0
     for (const [index, life] of lives.entries()) {
-      const missing = [...life.accepted.keys()].filter((id) => !settled(id))
+      const missing = [...life.accepted.keys()].filter((id) => !settled(id, life))
       const name = `life ${index}`
       if (life.killedAt === undefined) violations.push(...this.#ended(name, life, { missing, own }))
       else {

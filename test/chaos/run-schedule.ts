@@ -1,6 +1,8 @@
 import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as passed } from 'node:timers/promises'
+import { LineScanner } from '../../src/spool/line-scanner.js'
+import { readSpoolLine } from '../../src/spool/spool-line.js'
 import { seeded } from '../support/seeded.js'
 import { Application, type ApplicationPlan } from './application.js'
 import { ChaosServer } from './chaos-server.js'
@@ -205,10 +207,13 @@ class Weather {
 
   #deadLetters(): ReadonlySet<number> {
     const folder = join(this.#disk.folder, 'dead-letter')
-    const lines = entries(folder).flatMap(({ name }) => readFileSync(join(folder, name), 'utf8').split('\n'))
-    const numbers = lines.filter(Boolean).map((line) => {
-      const { kind, record } = JSON.parse(line) as { kind: string; record: object }
-      return this.#oracle.identify(kind === 'logs' ? '/logs/chaos' : '/value_tracking/chaos', JSON.stringify(record))
+    const numbers = entries(folder).flatMap(({ name }) => {
+      // A full disk may have left half a line.
+      const scanner = new LineScanner(readSpoolLine)
+      const found = [...scanner.push(readFileSync(join(folder, name))), ...scanner.end()]
+      return found.map(({ line: { kind, body } }) =>
+        this.#oracle.identify(kind === 'logs' ? '/logs/chaos' : '/value_tracking/chaos', body),
+      )
     })
     return new Set(numbers.filter((id) => id !== undefined))
   }

@@ -21,7 +21,7 @@ export function currentOwner(): Owner {
   try {
     // Of the form 7/task/9; not that of the process itself, for a worker may end before its process.
     const thread = Number(readlinkSync('/proc/thread-self').split('/')[2])
-    return { ...self, ...surroundings(), thread, started: startOf(process.pid, thread)! }
+    return { ...self, ...surroundings(), thread, started: startOfThread(process.pid, thread)! }
   } catch {
     return self
   }
@@ -39,21 +39,26 @@ export function stateOf(owner: Owner): OwnerState {
   } catch {
     return 'unknown'
   }
-  const found = startOf(pid, thread)
+  const found = startOfThread(pid, thread)
   if (found !== undefined) return found === started ? 'alive' : 'dead'
   // Processes of others may be hidden.
   return runs(pid) === 'hidden' ? 'unknown' : 'dead'
 }
 
 function surroundings(): { readonly boot: string; readonly namespace: string } {
-  return {
-    boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
-    namespace: readlinkSync('/proc/self/ns/pid'),
-  }
+  return { boot: bootId(), namespace: readlinkSync('/proc/self/ns/pid') }
 }
 
-/** When a thread was started; undefined when there is none. */
-function startOf(pid: number, thread: number): string | undefined {
+/** Names this run of the machine. Throws elsewhere than on Linux. */
+export function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+}
+
+/**
+ * When a thread was started, in ticks since the start of the machine: with its number it names a thread for good. The first thread of a
+ * process has the number of the process. Undefined where there is none, and elsewhere than on Linux.
+ */
+export function startOfThread(pid: number, thread: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')
     // The name of the program stands in brackets and may contain anything; after it the state, and the start as the 20th word.

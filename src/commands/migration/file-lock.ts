@@ -1,5 +1,5 @@
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
-import { startOfProcess } from './process-start.js'
+import { startOfThread } from '../../spool/owner.js'
 
 /** A file that says which process works on another file. One that a dead process has left counts for nothing. */
 export class FileLock {
@@ -33,7 +33,7 @@ export class FileLock {
     const holder = Number(number)
     if (!Number.isSafeInteger(holder) || holder <= 0 || holder === process.pid || !lives(holder)) return undefined
     // The number may be another process's by now: in containers they are small, and the same again.
-    return start === '' || start === startOfProcess(holder) ? holder : undefined
+    return start === '' || start === startOfThread(holder, holder) ? holder : undefined
   }
 
   release(): void {
@@ -42,7 +42,7 @@ export class FileLock {
 }
 
 function ownText(): string {
-  return `${process.pid} ${startOfProcess(process.pid) ?? ''}`
+  return `${process.pid} ${startOfThread(process.pid, process.pid) ?? ''}`
 }
 
 /** False when there is one already. With all of its text at once, for who reads half of it takes it for a dead one. */

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
+import { bootId } from '../../spool/owner.js'
 
 const minuteMs = 60_000
 
@@ -13,7 +13,7 @@ let boot: string | undefined
 
 function readBoot(): string {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return bootId()
   } catch {
     // Elsewhere than on Linux: the minute of the start. One that is wrongly another costs a few lines that are named in vain.
     return `minute ${Math.round(Date.now() / minuteMs - uptime() / 60)}`

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { currentOwner, type Owner, type OwnerState, stateOf } from './owner.js'
 
@@ -52,11 +52,13 @@ export class FolderLock {
     const path = join(folder, `lock-${(found?.number ?? 0) + 1}`)
     try {
       writeFileSync(path, `${JSON.stringify(currentOwner())}\n`, { flag: 'wx', mode: 0o600 })
-      return new FolderLock(path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
+      // A full disk takes the file, but not what it says: nobody could tell whose it is.
+      rmSync(path, { force: true })
       throw error
     }
+    return new FolderLock(path)
   }
 
   /** The lock that counts in a folder that this thread holds already. */

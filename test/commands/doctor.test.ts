@@ -228,9 +228,9 @@ describe('sluice doctor', () => {
 
   it('is in colours on a terminal, unless that is not wanted', () => {
     const run = (variables: Record<string, string>) => {
-      const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env
       const command = `${process.execPath} ${join(import.meta.dirname, '../../bin/sluice.js')} doctor`
-      const env = { ...inherited, TERM: 'xterm-256color', SLUICE_URL: 'ftp://x', ...variables }
+      // Nothing that is inherited: CI, NODE_DISABLE_COLORS and others would speak of colours, too.
+      const env = { PATH: process.env.PATH, TERM: 'xterm-256color', SLUICE_URL: 'ftp://x', ...variables }
       try {
         return execFileSync('script', ['-qec', command, '/dev/null'], { env, encoding: 'utf8', stdio: 'pipe' })
       } catch (error) {

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FolderLock } from '../../src/spool/folder-lock.js'
+import { Disk } from '../chaos/disk.js'
 import { startProgram } from '../support/programs.js'
 import { spoolFolder } from '../support/spool.js'
 
@@ -41,6 +42,19 @@ describe('the lock of a folder', () => {
     for (const text of ['', '{"pid"', 'null', '[]']) {
       writeFileSync(join(dir, 'lock-1'), text)
       expect(FolderLock.holderOf(dir)).toMatchObject({ state: 'unknown', owner: undefined })
+    }
+  })
+
+  it('is not left half made on a full disk, where nobody could tell whose it is', ({ skip }) => {
+    const disk = new Disk()
+    try {
+      skip(!disk.mounted, 'no disk can be mounted here')
+      mkdirSync(disk.folder)
+      disk.fill()
+      expect(() => FolderLock.claim(disk.folder, undefined)).toThrow('ENOSPC')
+      expect(readdirSync(disk.folder)).toEqual([])
+    } finally {
+      disk.close()
     }
   })
 })

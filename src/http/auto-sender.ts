@@ -6,7 +6,7 @@ import type { ReadAnswer } from './response-reader.js'
 import type { Sighting } from './sighting.js'
 
 export interface AutoSenderPlan {
-  /** The sure sender; it reports what it sees. */
+  /** Opens the sure sender; it reports what it sees. */
   readonly sure: (saw: (sighting: Sighting) => void) => Sender
   /** The fast one. */
   readonly fast: (watch: PipelineWatch) => Sender
@@ -22,10 +22,12 @@ const answersToForgive = 10_000
 /**
  * Chooses the sender for one destination.
  *
- * The sure sender makes the first exchange, and every probe. When it has seen a success on a connection that is kept, with a plain
- * framing, the fast one is tried with one request in flight on each connection; when that has read an answer of HTTP/1.1, it
- * pipelines. Value records are pipelined only while the server echoes `idempotency-key`, for then it does not count one twice that
- * came twice; elsewhere they go one in flight on each connection.
+ * The fast sender makes the first exchanges, with one request in flight on each connection. When it has read a success of HTTP/1.1 on a
+ * connection that is kept, it pipelines. Where its first exchanges fail, because an answer is not understood or connections break at
+ * three occasions before anything was answered, the sure sender takes over; when that has seen a success on a connection that is kept,
+ * with a plain framing, the fast one is tried again. Probes are always the sure sender's: what answers them may be another server than
+ * before. Value records are pipelined only while the server echoes `idempotency-key`, for then it does not count one twice that came
+ * twice; elsewhere they go one in flight on each connection.
  *
  * It goes back to the sure sender for good, and says so, when an answer is not understood or is not HTTP/1.1, or when connections break
  * in mid-batch more than rarely: at three occasions with fewer than 10,000 answers from each to the next. A break in mid-batch is a
@@ -33,15 +35,19 @@ const answersToForgive = 10_000
  * Connections that were open when one broke belong to the same occasion, so that a server which restarts is one. While the fast sender
  * is on trial, every broken connection counts. One that had been idle and is closed before the first answer is what every client of HTTP
  * meets now and then, and does not count.
+ *
+ * The sure sender is opened when it is needed: what undici reads answers with is WebAssembly, and the first answer costs 125 to 175 ms of
+ * CPU and some 40 MB for a while, to compile it (`node --trace-wasm-compilation-times`, Node 20.20).
  */
 export class AutoSender implements Sender {
-  readonly #sure: Sender
+  readonly #openSure: () => Sender
+  #opened: Sender | undefined
   readonly #fast: Sender
   /** The fast one with one request in flight. */
   readonly #single: Carriage
   readonly #clock: Clock
   readonly #left: (reason: string) => void
-  #stage: 'sure' | 'trial' | 'fast' | 'left' = 'sure'
+  #stage: 'first' | 'sure' | 'trial' | 'fast' | 'left' = 'first'
   #echoes = false
   #occasions = 0
   #brokeAt = Number.NEGATIVE_INFINITY
@@ -50,31 +56,39 @@ export class AutoSender implements Sender {
   constructor(plan: AutoSenderPlan) {
     this.#clock = plan.clock
     this.#left = plan.left
-    this.#sure = plan.sure((sighting) => this.#saw(sighting))
+    this.#openSure = () => plan.sure((sighting) => this.#saw(sighting))
     this.#fast = plan.fast({
       saw: (answer, idempotencyKey) => this.#read(answer, idempotencyKey),
       answered: (count) => {
         this.#answersSinceBreak += count
       },
-      misunderstood: (reason) => this.#leave(`an answer was not understood (${reason})`),
+      misunderstood: (reason) => this.#giveUp(`an answer was not understood (${reason})`),
       broke: (breakage) => this.#broke(breakage),
     })
     this.#single = { ...this.#fast.carriage('logs'), maxDepth: 1 }
   }
 
   carriage(kind: RecordKind): Carriage {
-    if (this.#stage === 'sure' || this.#stage === 'left') return this.#sure.carriage(kind)
+    if (!this.#usesFast) return this.#sure.carriage(kind)
     const pipelines = this.#stage === 'fast' && (kind === 'logs' || this.#echoes)
     return pipelines ? this.#fast.carriage(kind) : this.#single
   }
 
   send(batch: Batch): Promise<void> {
-    const fast = !batch.probe && (this.#stage === 'trial' || this.#stage === 'fast')
-    return (fast ? this.#fast : this.#sure).send(batch)
+    return (this.#usesFast && !batch.probe ? this.#fast : this.#sure).send(batch)
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#sure.close(), this.#fast.close()])
+    await Promise.all([this.#opened?.close(), this.#fast.close()])
+  }
+
+  get #usesFast(): boolean {
+    return this.#stage !== 'sure' && this.#stage !== 'left'
+  }
+
+  get #sure(): Sender {
+    this.#opened ??= this.#openSure()
+    return this.#opened
   }
 
   #saw({ plain, echoes }: Sighting): void {
@@ -83,8 +97,13 @@ export class AutoSender implements Sender {
   }
 
   #read({ status, version, last, echoedKey }: ReadAnswer, idempotencyKey: string | undefined): void {
+    const success = status >= 200 && status < 300
+    if (success) this.#echoes = echoedKey !== undefined && echoedKey === idempotencyKey
+    if (this.#stage === 'first') {
+      if (success && version === '1.1' && !last) this.#stage = 'fast'
+      return
+    }
     if (version !== '1.1') this.#leave(`the server answers with HTTP/${version}`)
-    if (status >= 200 && status < 300) this.#echoes = echoedKey !== undefined && echoedKey === idempotencyKey
     if (this.#stage === 'trial' && !last) this.#stage = 'fast'
   }
 
@@ -94,7 +113,15 @@ export class AutoSender implements Sender {
     this.#brokeAt = this.#clock.now()
     this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1
     this.#answersSinceBreak = 0
-    if (this.#occasions >= occasionsToLeave) this.#leave('connections broke again and again with requests on them')
+    if (this.#occasions >= occasionsToLeave) this.#giveUp('connections broke again and again with requests on them')
+  }
+
+  /** Of a server that has never yet answered well it is not known whether pipelining is to blame. */
+  #giveUp(reason: string): void {
+    if (this.#stage === 'first') {
+      this.#stage = 'sure'
+      this.#occasions = 0
+    } else this.#leave(reason)
   }
 
   #leave(reason: string): void {

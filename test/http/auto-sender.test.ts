@@ -51,18 +51,17 @@ const send = async (count: number) => tally(await sendBatch(sender!, bodies(coun
 /** As far as a healthy server brings it. */
 async function warmUp(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) expect(await send(1)).toEqual({ delivered: 1 })
+  expect(state()).toMatch('pipelined 64')
 }
 
 describe('auto', () => {
-  it('begins with the sure sender, tries the fast one with one request, then pipelines', async () => {
+  it('begins with one request on a connection, then pipelines, without the sure sender', async () => {
     await start(() => delivered)
-    expect(state()).toBe('undici 1 1')
-    await send(1)
     expect(state()).toBe('pipelined 1 1')
     await send(1)
     expect(state()).toBe('pipelined 64 1')
     expect(await send(64)).toEqual({ delivered: 64 })
-    expect(used()).toEqual(['undici', ...Array(65).fill('pipelined')])
+    expect(used()).toEqual(Array(65).fill('pipelined'))
     expect(left).toEqual([])
   })
 
@@ -85,26 +84,55 @@ describe('auto', () => {
     await start(() => delivered)
     await warmUp()
     await sendBatch(sender!, bodies(1), { probe: true })
-    expect(used()).toEqual(['undici', 'pipelined', 'undici'])
+    expect(used()).toEqual(['pipelined', 'pipelined', 'undici'])
   })
 
   const bytes = (text: string): Fault => ({ type: 'bytes', text, next: 'go-on' })
   it.each<[string, Fault]>([
     ['announces that it closes', { type: 'close', announced: true }],
     ['ends its bodies with the connection', { type: 'bytes', text: 'HTTP/1.1 201 X\r\n\r\n{}', next: 'fin' }],
-    ['has no body, and so no framing', bytes('HTTP/1.1 204 X\r\n\r\n')],
+    ['speaks HTTP/1.0', { type: 'bytes', text: 'HTTP/1.0 201 X\r\n\r\n{}', next: 'fin' }],
     ['refuses', { type: 'answer', status: 400 }],
     ['has trouble', { type: 'answer', status: 503 }],
-  ])('stays with the sure sender while the server %s', async (_, fault) => {
+  ])('goes on with one request while the server %s', async (_, fault) => {
     await start(() => fault)
     await send(1)
     await send(1)
-    expect(state()).toBe('undici 1 1')
+    expect(state()).toBe('pipelined 1 1')
+    expect(used()).toEqual(['pipelined', 'pipelined'])
     expect(left).toEqual([])
     server.script = () => bytes('HTTP/1.1 201 X\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n')
     await send(1)
-    expect(state()).toBe('pipelined 1 1')
+    expect(state()).toBe('pipelined 64 1')
   })
+
+  it.each<[string, Fault, number]>([
+    ['is not understood', { type: 'garbage' }, 1],
+    ['resets', { type: 'reset-before-answer' }, 3],
+    ['never answers', { type: 'silence' }, 3],
+  ])(
+    'gives a server that %s at first to the sure sender, without a word, until that has success',
+    async (_, fault, exchanges) => {
+      await start(() => fault)
+      for (let exchange = 0; exchange < exchanges; exchange++) {
+        expect(state()).toBe('pipelined 1 1')
+        expect(await send(1)).toEqual({ ambiguous: 1 })
+      }
+      for (let exchange = 0; exchange < 4; exchange++) {
+        expect(state()).toBe('undici 1 1')
+        expect(await send(1)).toEqual({ ambiguous: 1 })
+      }
+      server.script = () => ({ type: 'answer', status: 400 })
+      await send(1)
+      expect(state()).toBe('undici 1 1')
+      server.script = () => delivered
+      await send(1)
+      expect(state()).toBe('pipelined 1 1')
+      await send(1)
+      expect(state()).toBe('pipelined 64 1')
+      expect(left).toEqual([])
+    },
+  )
 
   it.each<[string, Fault, RegExp]>([
     ['bytes that are not understood', { type: 'garbage' }, /not understood \(the status line/],
@@ -116,10 +144,17 @@ describe('auto', () => {
     ],
     ['two lengths', bytes('HTTP/1.1 201 X\r\ncontent-length: 0\r\ncontent-length: 0\r\n\r\n'), /twice/],
   ])('leaves the fast sender for good at %s, and says so once', async (_, fault, reason) => {
-    for (const pipelining of [false, true]) {
-      await start(() => delivered)
-      await send(1)
-      if (pipelining) await send(1)
+    for (const trial of [false, true]) {
+      if (trial) {
+        await start(() => ({ type: 'garbage' }))
+        await send(1)
+        server.script = () => delivered
+        await send(1)
+        expect(state()).toBe('pipelined 1 1')
+      } else {
+        await start(() => delivered)
+        await send(1)
+      }
       server.script = () => fault
       await Promise.all([send(2), send(2)])
       expect(state()).toBe('undici 1 1')
@@ -139,12 +174,16 @@ describe('auto', () => {
   ])(
     'leaves a server that %s the connection after the first of several requests, again and again',
     async (_, fault) => {
-      await start(() => delivered)
+      // By this clock no connection is idle.
+      const clock = new VirtualClock()
+      await start(() => delivered, { clock })
       await warmUp()
       server.script = () => fault
-      for (let turn = 0; turn < 2; turn++) await send(10)
-      expect(left).toEqual([])
-      await send(10)
+      for (let turn = 0; turn < 3; turn++) {
+        expect(left).toEqual([])
+        await send(10)
+        await clock.advance(1)
+      }
       expect(left).toEqual([expect.stringContaining('connections broke again and again')])
       expect(state()).toBe('undici 1 1')
     },
@@ -163,6 +202,7 @@ describe('auto', () => {
     ['never answers', { type: 'silence' }],
   ])('leaves a server that %s whatever the fast sender writes, while that is on trial', async (_, fault) => {
     await start(({ headers }) => (headers.has('connection') ? delivered : fault))
+    for (let turn = 0; turn < 3; turn++) expect(await send(1)).toEqual({ ambiguous: 1 })
     expect(await send(1)).toEqual({ delivered: 1 })
     for (let turn = 0; turn < 3; turn++) {
       expect(left).toEqual([])
@@ -232,7 +272,6 @@ describe('stats()', () => {
     const onError = (error: Error) => told.push([(error as Error & { code: string }).code, error.message])
     sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', retryBaseMs: 5, onError })
     const lane = () => sluice.stats().lanes.find(({ kind }) => kind === 'values')!
-    expect(lane().sender).toBe('undici')
     for (let turn = 0; turn < 3; turn++) {
       sluice.track(1)
       await sluice.flush()

@@ -61,11 +61,11 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
 export function expectSender({ options, way, sighting }: DeliveryPlan): Finding {
   const fixed = fixedSender({ options, way })
   if (fixed !== undefined) return fixed
-  if (sighting?.plain !== true)
-    return skipped('sender', 'undici, until the service is seen to take several requests at once')
   return skipped(
     'sender',
-    'undici at first; pipelined for logs when a record has been answered as plainly as this question was',
+    sighting?.plain === true
+      ? 'pipelined for logs when a record has been answered as plainly as this question was'
+      : 'one request at a time on a connection, until the service is seen to take several at once',
   )
 }
 
@@ -113,10 +113,10 @@ function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | un
   if (fixed !== undefined) return fixed
   if (plan.left !== undefined) return good('sender', `undici, one request after another: ${plan.left}`)
   const [logs, values] = [sender.carriage('logs'), sender.carriage('values')]
-  if (logs.sender === 'undici') {
+  if (logs.maxDepth === 1) {
     return good(
       'sender',
-      'undici, one request after another: the service does not keep its connections, or not plainly',
+      `${logs.sender}, one request at a time: the service does not keep its connections, or not plainly`,
     )
   }
   const text = `pipelined: on a connection logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`

@@ -1,6 +1,6 @@
 import type { MappedLog } from './encode.js'
-import type { WinstonInfo, winstonMapper } from './from-winston.js'
-import type { Severity } from './level.js'
+import { type WinstonInfo, type WinstonMapping, winstonMapper } from './from-winston.js'
+import { plainWinstonReader, type WinstonLine } from './plain-winston-line.js'
 
 const LEVEL = Symbol.for('level')
 const MESSAGE = Symbol.for('message')
@@ -40,11 +40,18 @@ export class WrittenLines {
   }
 }
 
-/** Map a line that {@link WrittenLines} has recognised. */
-export function mapWinstonLine(
+/** Maps lines that {@link WrittenLines} has recognised. Throws whatever the line makes the mapping throw. */
+export function winstonLineMapper(mapping: WinstonMapping) {
+  const plain = plainWinstonReader(mapping)
+  const map = winstonMapper(mapping)
+  return (line: string, about: WinstonLine): MappedLog => plain(line, about) ?? mapParsedLine(map, line, about)
+}
+
+/** Map a line by parsing it. */
+export function mapParsedLine(
   map: ReturnType<typeof winstonMapper>,
   line: string,
-  { level, severity, arrivedAt }: { level: string; severity: Severity; arrivedAt: number },
+  { level, severity, arrivedAt }: WinstonLine,
 ): MappedLog {
   const info = { ...(JSON.parse(line) as Record<string, unknown>), [LEVEL]: level }
   return { fields: map(info, { arrivedAt }).fields, severity }

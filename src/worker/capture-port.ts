@@ -3,9 +3,10 @@ import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
+import type { WinstonLine } from '../records/plain-winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Capture } from './capture.js'
-import type { EndStep, PinoLine, RecordPort, WinstonLine } from './record-port.js'
+import type { EndStep, PinoLine, RecordPort } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
 
 /** Gives every record to a capture at once, as the service would get it, and counts it as delivered. */

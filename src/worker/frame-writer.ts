@@ -1,7 +1,8 @@
 import { logHead, type MappedLog } from '../records/encode.js'
 import type { PinoStyle } from '../records/from-pino.js'
+import type { WinstonLine } from '../records/plain-winston-line.js'
 import { lineEnd, logFrame, pinoStart, styleFrame, valueEnd, valueStart, winstonStart } from './frames.js'
-import type { PinoLine, WinstonLine } from './record-port.js'
+import type { PinoLine } from './record-port.js'
 
 /** Writes frames, and remembers what the last ones had in common with the next: a level within a millisecond, a millisecond. */
 export class FrameWriter {

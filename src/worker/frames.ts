@@ -1,8 +1,8 @@
 import type { PinoStyle } from '../records/from-pino.js'
 import type { Severity } from '../records/level.js'
+import type { WinstonLine } from '../records/plain-winston-line.js'
 import type { DrainMode } from './drain-requests.js'
 import type { Engine } from './engine.js'
-import type { WinstonLine } from './record-port.js'
 
 /**
  * What crosses from the application's thread to the delivery worker: lines of text, whose first character says what follows.

@@ -3,19 +3,12 @@ import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import type { PinoStyle } from '../records/from-pino.js'
 import type { Severity } from '../records/level.js'
+import type { WinstonLine } from '../records/plain-winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 
 export interface DrainTime {
   /** Deadline in milliseconds. @default the option `shutdownTimeoutMs` */
   readonly timeoutMs?: number | undefined
-}
-
-/** What is known of a line of winston without reading it. */
-export interface WinstonLine {
-  readonly level: string
-  readonly severity: Severity
-  /** Milliseconds since 1970. */
-  readonly arrivedAt: number
 }
 
 /** What is known of a line of pino without reading it. */

@@ -1,23 +1,23 @@
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
 import { type PinoMapper, type PinoStyle, pinoMapper } from '../records/from-pino.js'
-import { winstonMapper } from '../records/from-winston.js'
 import { severityOfNumber } from '../records/level.js'
 import { type IsBase, mapPinoLine } from '../records/pino-line.js'
+import type { WinstonLine } from '../records/plain-winston-line.js'
 import { inUnit } from '../records/time.js'
-import { mapWinstonLine } from '../records/winston-line.js'
-import type { PinoLine, WinstonLine } from './record-port.js'
+import { winstonLineMapper } from '../records/winston-line.js'
+import type { PinoLine } from './record-port.js'
 
 /** From what loggers and `track` hand over to the JSON of records, as the options want them. */
 export class RecordWriter {
   readonly #options: ResolvedOptions
   readonly #encoder: RecordEncoder
-  readonly #winston: ReturnType<typeof winstonMapper>
+  readonly #mapWinston: ReturnType<typeof winstonLineMapper>
   readonly #pino = new WeakMap<PinoStyle, PinoMapper>()
 
   constructor(options: ResolvedOptions) {
     this.#options = options
-    this.#winston = winstonMapper(options)
+    this.#mapWinston = winstonLineMapper(options)
     this.#encoder = new RecordEncoder({
       appName: options.appName,
       machineName: options.machineName,
@@ -43,7 +43,7 @@ export class RecordWriter {
 
   /** @throws whatever the line makes the mapping throw */
   winstonLine(line: string, about: WinstonLine): MappedLog {
-    return mapWinstonLine(this.#winston, line, about)
+    return this.#mapWinston(line, about)
   }
 
   /** @throws whatever the line makes the mapping throw */

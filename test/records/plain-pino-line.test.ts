@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type PinoMapping, pinoMapper } from '../../src/records/from-pino.js'
 import { type IsBase, mapPinoLine } from '../../src/records/pino-line.js'
+import { scalarsOfLines } from '../support/plain-lines.js'
 
 const arrivedAt = 1_700_000_000_000
 const head = `{"level":30,"time":${arrivedAt},"pid":1,"hostname":"h"`
@@ -23,25 +24,13 @@ const keys = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.string(),
 )
-/** As it may stand in a line: written by JavaScript, and by others. */
-const values = fc.oneof(
-  { weight: 3, arbitrary: fc.string().map((text) => JSON.stringify(text)) },
-  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
-  fc.string({ unit: 'grapheme' }).map((text) => `"${text}"`),
-  fc.integer().map(String),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
-  fc.constantFrom('true', 'false', 'null', '-0', '0', '00', '01', '1.0', '1e3', '1e400', '-1e400', '1E+2', '0.0000001'),
-  fc.constantFrom('9007199254740993', '12345678901234567890', '999999999999999', '-', '-Infinity', 'NaN', '0x1f', '.5'),
-  fc.constantFrom('5.', 'tru', 'nullx', '"open', '"a\\u0041"', '"\\ud83d"', '"\ud83d"', '"tab\t"', ' 1', '1 ', ''),
-  fc.json(),
-)
 const fields = fc.array(
   fc.tuple(
     fc.oneof(
       keys,
       keys.map((key) => JSON.stringify(key).slice(1, -1)),
     ),
-    values,
+    scalarsOfLines,
   ),
   {
     maxLength: 6,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import winston from 'winston'
 import TransportStream from 'winston-transport'
 import { type WinstonInfo, winstonMapper } from '../../src/records/from-winston.js'
-import { mapWinstonLine, WrittenLines } from '../../src/records/winston-line.js'
+import { mapParsedLine, WrittenLines } from '../../src/records/winston-line.js'
 
 const arrivedAt = 1_700_000_000_000
 const map = winstonMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
@@ -19,7 +19,7 @@ function recognised(format: winston.Logform.Format, log: (logger: winston.Logger
       if (line !== undefined) {
         const mapped = map(info, { arrivedAt })
         const { level } = mapped.fields
-        expect(mapWinstonLine(map, line, { level, severity: mapped.severity, arrivedAt })).toEqual(mapped)
+        expect(mapParsedLine(map, line, { level, severity: mapped.severity, arrivedAt })).toEqual(mapped)
       }
       next()
     },

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readHead } from '../../src/http/answer-head.js'
+import { HeadReader } from '../../src/http/head-reader.js'
+
+const status = fc.constantFrom('HTTP/1.1 201 Created', 'HTTP/1.1 201 Created', 'HTTP/1.1 204 X', 'HTTP/1.0 201 Created')
+const names = fc.constantFrom(
+  ...['date', 'x-correlation-id', 'X-Correlation-Id', 'idempotency-key', 'content-length', 'connection', 'server'],
+  ...['transfer-encoding', 'keep-alive', 'retry-after', 'location', 'bad name', '', 'idempotency-key-x'],
+)
+const values = fc.constantFrom(
+  ...[
+    'a',
+    ' a',
+    'b',
+    ' ab',
+    '',
+    ' close',
+    ' chunked',
+    '5',
+    ' 15',
+    'timeout=72',
+    'a: b',
+    'tab\t',
+    'nul\0',
+    'bare\rcr',
+    '\n',
+  ],
+)
+const field = fc.tuple(names, values).map(([name, value]) => `${name}:${value}`)
+const fields = fc.array(field, { maxLength: 6 })
+
+describe('heads of one connection', () => {
+  it('are read to what each of them is by itself, however like the ones before', () => {
+    // Mostly the lines of the first, some with another value, some left out or added.
+    const changes = fc.array(
+      fc.tuple(fc.nat({ max: 5 }), fc.constantFrom('value', 'line', 'none', 'more'), values, field),
+      { maxLength: 2 },
+    )
+    fc.assert(
+      fc.property(status, fields, fc.array(fc.tuple(status, changes), { maxLength: 6 }), (first, lines, others) => {
+        const reader = new HeadReader()
+        for (const [start, changed] of [[first, []] as const, ...others]) {
+          const mine = [...lines]
+          for (const [at, how, value, line] of changed) {
+            if (how === 'more') mine.splice(at, 0, line)
+            else if (at < mine.length && how === 'none') mine.splice(at, 1)
+            else if (at < mine.length) mine[at] = how === 'line' ? line : mine[at]!.replace(/:.*/s, `:${value}`)
+          }
+          const text = [start, ...mine].join('\r\n')
+          expect(reader.read(`${text}\r\n`)).toEqual(readHead(text))
+        }
+      }),
+      { numRuns: process.env.FULL ? 200_000 : 5000 },
+    )
+  })
+})

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+const root = join(import.meta.dirname, '../..')
+
+/** What a program printed, and how it ended. */
+export interface Printed {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A file of `npm pack`. */
+export interface PackedFile {
+  readonly path: string
+  readonly mode: number
+}
+
+/** A folder far from this repository, in which packages are installed as an application would install them. */
+export class Project {
+  readonly folder = mkdtempSync(join(tmpdir(), 'sluice-project-'))
+
+  constructor(manifest: Readonly<Record<string, unknown>> = {}) {
+    this.write('package.json', JSON.stringify({ private: true, ...manifest }))
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(dirname(join(this.folder, path)), { recursive: true })
+    writeFileSync(join(this.folder, path), text)
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.folder, path), 'utf8')
+  }
+
+  /** Everything below node_modules that is a file, with its apparent size. */
+  installed(): { readonly path: string; readonly bytes: number }[] {
+    const below = readdirSync(join(this.folder, 'node_modules'), { recursive: true, encoding: 'utf8' })
+    return below
+      .map((path) => ({ path, state: lstatSync(join(this.folder, 'node_modules', path)) }))
+      .filter(({ state }) => !state.isDirectory())
+      .map(({ path, state }) => ({ path, bytes: state.size }))
+  }
+
+  /** `npm install`. What npm warns of, but for what it finds amiss in the configuration of this machine. */
+  async install(...packages: string[]): Promise<string[]> {
+    const options = ['--prefer-offline', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=warn']
+    const { code, stderr } = await this.npm('install', ...options, ...packages)
+    if (code !== 0) throw new Error(`npm install ${packages.join(' ')} ended with ${code}: ${stderr}`)
+    return stderr.split('\n').filter((line) => line !== '' && !/^npm warn Unknown \w+ config /.test(line))
+  }
+
+  npm(...written: string[]): Promise<Printed> {
+    return this.run('npm', written)
+  }
+
+  node(...written: string[]): Promise<Printed> {
+    return this.run(process.execPath, written)
+  }
+
+  /** Run a program in the folder, with these variables and none of Sluice, a test runner, or the project that npm runs. */
+  run(command: string, written: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<Printed> {
+    return run(command, written, { folder: this.folder, variables })
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** `npm pack` of a workspace, built before: the tarball, and what is in it. */
+export async function pack(
+  workspace: '.' | 'receiver',
+  destination: string,
+): Promise<{ readonly tarball: string; readonly files: readonly PackedFile[] }> {
+  const written = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination]
+  const { code, stdout, stderr } = await run('npm', written, { folder: join(root, workspace) })
+  if (code !== 0) throw new Error(`npm pack ended with ${code}: ${stderr}`)
+  const [packed] = JSON.parse(stdout) as { filename: string; files: PackedFile[] }[]
+  if (packed === undefined) throw new Error(`npm pack: ${stdout}`)
+  return { tarball: join(destination, packed.filename), files: packed.files }
+}
+
+/** What npm tells its scripts, but for how it reaches the registry. */
+const inherited =
+  /^(?!SLUICE_|OTEL_|DD_|NODE_ENV$|NODE_OPTIONS$|VITEST|npm_)|^npm_config_(registry|cache|cafile|.*proxy|userconfig)$/i
+
+function run(
+  command: string,
+  written: readonly string[],
+  { folder, variables = {} }: { readonly folder: string; readonly variables?: Readonly<Record<string, string>> },
+): Promise<Printed> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => inherited.test(name)))
+  return new Promise((resolve) => {
+    const child = execFile(
+      command,
+      written,
+      { cwd: folder, env: { ...env, ...variables }, maxBuffer: 2 ** 26 },
+      (_, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
+    )
+  })
+}

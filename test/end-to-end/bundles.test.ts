@@ -25,7 +25,7 @@ const requireInModules = {
 }
 
 async function withEsbuild(file: string, options: Parameters<typeof build>[0]): Promise<void> {
-  await build({
+  const { warnings } = await build({
     entryPoints: [entry],
     bundle: true,
     platform: 'node',
@@ -34,14 +34,16 @@ async function withEsbuild(file: string, options: Parameters<typeof build>[0]): 
     logLevel: 'silent',
     ...options,
   })
+  expect(warnings).toEqual([])
 }
 
 async function withWebpack(file: string, options: Configuration): Promise<void> {
-  const output = { path: folder, filename: file.slice(folder.length + 1) }
+  const output = { path: folder, filename: file.slice(folder.length + 1), ...options.output }
   const stats = await new Promise<webpack.Stats | undefined>((done, fail) =>
-    webpack({ entry, target: 'node20', output, ...options }, (error, result) => (error ? fail(error) : done(result))),
+    webpack({ entry, target: 'node20', ...options, output }, (error, result) => (error ? fail(error) : done(result))),
   )
   expect(stats?.compilation.errors).toEqual([])
+  expect(stats?.compilation.warnings).toEqual([])
 }
 
 const bundlers: Record<string, () => Promise<string>> = {
@@ -63,6 +65,15 @@ const bundlers: Record<string, () => Promise<string>> = {
   'webpack, for production': async () => {
     const file = join(folder, 'webpack.cjs')
     await withWebpack(file, { mode: 'production' })
+    return file
+  },
+  'webpack, ES module': async () => {
+    const file = join(folder, 'webpack.mjs')
+    await withWebpack(file, {
+      mode: 'production',
+      experiments: { outputModule: true },
+      output: { module: true, chunkFormat: 'module' },
+    })
     return file
   },
   'webpack, for development': async () => {

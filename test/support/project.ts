@@ -44,12 +44,12 @@ export class Project {
       .map(({ path, state }) => ({ path, bytes: state.size }))
   }
 
-  /** `npm install`. What npm warns of, but for what it finds amiss in the configuration of this machine. */
+  /** `npm install`: what npm warns of. */
   async install(...packages: string[]): Promise<string[]> {
     const options = ['--prefer-offline', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=warn']
     const { code, stderr } = await this.npm('install', ...options, ...packages)
     if (code !== 0) throw new Error(`npm install ${packages.join(' ')} ended with ${code}: ${stderr}`)
-    return stderr.split('\n').filter((line) => line !== '' && !/^npm warn Unknown \w+ config /.test(line))
+    return stderr.split('\n').filter((line) => line !== '')
   }
 
   npm(...written: string[]): Promise<Printed> {
@@ -83,6 +83,9 @@ export async function pack(
   return { tarball: join(destination, packed.filename), files: packed.files }
 }
 
+/** What npm finds amiss in the configuration of this machine. */
+const ofThisMachine = /^npm warn Unknown \w+ config .*\n/gm
+
 /** What npm tells its scripts, but for how it reaches the registry. */
 const inherited =
   /^(?!SLUICE_|OTEL_|DD_|NODE_ENV$|NODE_OPTIONS$|VITEST|npm_)|^npm_config_(registry|cache|cafile|.*proxy|userconfig)$/i
@@ -98,7 +101,7 @@ function run(
       command,
       written,
       { cwd: folder, env: { ...env, ...variables }, maxBuffer: 2 ** 26 },
-      (_, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
+      (_, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr: stderr.replace(ofThisMachine, '') }),
     )
   })
 }

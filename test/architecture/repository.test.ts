@@ -33,8 +33,19 @@ describe('the repository', () => {
 
   it('has a CHANGELOG entry for the version of the package', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string }
-    expect(read('CHANGELOG.md')).toContain(`## ${version}`)
+    expect(read('CHANGELOG.md')).toContain(`\n## [${version}] - `)
   })
+
+  it.each(['package.json', 'receiver/package.json'])(
+    'says in the CHANGELOG why %s has each of its dependencies',
+    (path) => {
+      const { dependencies } = JSON.parse(read(path)) as { dependencies: Record<string, string> }
+      const changelog = read('CHANGELOG.md')
+      const names = Object.keys(dependencies).filter((name) => name !== 'sluice')
+      expect(names.length).toBeGreaterThan(3)
+      expect(names.filter((name) => !changelog.includes(`\n- \`${name}\`: `))).toEqual([])
+    },
+  )
 
   it('says the same version in its package.json and in the header user-agent', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string }

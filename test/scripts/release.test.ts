@@ -65,7 +65,7 @@ describe('npm run release', () => {
     await git('init', '--quiet', '--initial-branch=main', 'repository')
     await git('-C', 'repository', 'remote', 'add', 'origin', '../origin')
     await commit()
-  })
+  }, 30_000)
   afterEach(() => project.remove())
 
   const commit = async () => {

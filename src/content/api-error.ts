@@ -41,6 +41,7 @@ export interface ApiFailure {
 
 /** An operation of the service that failed. Match on `code`. No key and no token is in it. */
 export class ApiError extends SluiceError {
+  /** What went wrong; see {@link ApiErrorCode}. */
   declare readonly code: ApiErrorCode
   /** Status of the answer; undefined when there was none. */
   readonly status: number | undefined

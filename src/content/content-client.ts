@@ -19,21 +19,27 @@ export type ContentOptions = Pick<
   | 'debug'
 >
 
+/** Which content type is to be archived. */
 export interface DeleteContentTypeOptions extends WriteOptions {
   /** Key or id of the content type. */
   readonly key: string
 }
 
+/** An entry that is to be made. */
 export interface CreateEntryOptions<Fields extends object> extends WriteOptions {
   /** A content type made by `contentType`, whose fields are then checked by the compiler, or its key. */
   readonly type: ContentType<Fields> | string
+  /** Its values, by key of the schema's fields. */
   readonly fields: NoInfer<Fields>
 }
 
+/** An entry that is to be made with the times that it has elsewhere. */
 export interface MigrateEntryOptions<Fields extends object> extends CreateEntryOptions<Fields> {
-  /** When it was made where it comes from. A text is passed on as it is: ISO 8601, UTC. */
+  /** When it was made where it comes from. A text is passed on as it is: ISO 8601, UTC. @default up to the service */
   readonly createdAt?: Date | string | undefined
+  /** When it was changed last there; the same form. @default up to the service */
   readonly updatedAt?: Date | string | undefined
+  /** When it was published there; the same form. Left out: it never was. */
   readonly publishedAt?: Date | string | undefined
 }
 

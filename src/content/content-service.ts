@@ -14,6 +14,7 @@ import type { Page, PageBounds } from './type-list.js'
 
 /** How a write is carried out. */
 export interface WriteOptions {
+  /** Ends it: the promise rejects with the reason of the signal. What was sent by then may have been done. */
   readonly signal?: AbortSignal | undefined
   /** The same for every attempt, so that a service can tell a repetition: visible ASCII characters. @default a new one */
   readonly idempotencyKey?: string | undefined

@@ -4,7 +4,9 @@ import type { ContentTypeInfo } from './content-type.js'
 
 /** A part of a list, and how long the whole is. */
 export interface Page<Item> {
+  /** How many there are in all. */
   readonly total: number
+  /** Those of this page, in the order of the service. */
   readonly list: readonly Item[]
 }
 
@@ -18,6 +20,7 @@ export interface PageBounds {
 
 /** The content types of a project: all of them, fetched page by page as they are asked for, or one page. */
 export interface ContentTypeList extends AsyncIterable<ContentTypeInfo> {
+  /** One page. Rejects with an `ApiError`, and with a `TypeError` for bounds that are no whole numbers from 1 on. */
   page(bounds?: PageBounds): Promise<Page<ContentTypeInfo>>
 }
 

@@ -39,22 +39,31 @@ export interface Counts {
   readonly adopted: number
 }
 
+/**
+ * `open`: records go out as they come. `outage`: the service is out of reach or fails, one probe at a time. `paused`: the service refuses
+ * the key, the bucket or the plan; records are kept, one probe after `probeBaseMs`, doubling to `probeCapMs`. `closed`: nothing more is taken.
+ */
 export type LaneState = 'open' | 'outage' | 'paused' | 'closed'
 
 /** How a lane sends now. */
 export interface LaneCondition {
+  /** Whether it sends, and if not, why. */
   readonly state: LaneState
   /** `undici`, one request after another on each connection, or `pipelined`; see the option `pipelining`. */
   readonly sender: SenderName
-  /** Connections that it may use now, and records per batch on each. */
+  /** Connections that it may use now, 1 to `maxConnections`; found out, and found out anew after an outage. */
   readonly connections: number
+  /** Records per batch on each of them now, 1 to `maxBatch`; 1 where nothing is pipelined. */
   readonly depth: number
 }
 
 /** One lane in the ledger. */
 export interface LaneReport extends Counts, LaneCondition {
+  /** Log records or value records. */
   readonly kind: RecordKind
+  /** Where they go. */
   readonly bucket: string
+  /** What went wrong last, in words; undefined as long as nothing has. It stays when all is well again. */
   readonly lastError: string | undefined
 }
 
@@ -62,6 +71,7 @@ export interface LaneReport extends Counts, LaneCondition {
 export interface Ledger extends Counts {
   /** `track` calls with a bad number: outside the equation, for they never became records. */
   readonly invalid: number
+  /** Each lane of each engine. */
   readonly lanes: readonly LaneReport[]
 }
 

@@ -1,5 +1,6 @@
 import { SluiceError } from './sluice-error.js'
 
+/** `…_INVALID`: a value that cannot be used. `…_MISSING`: a setting without which nothing works. `…_UNKNOWN`: a name that there is not. */
 export type ConfigErrorCode = 'SLUICE_CONFIG_INVALID' | 'SLUICE_CONFIG_MISSING' | 'SLUICE_CONFIG_UNKNOWN'
 
 /** What is wrong with which setting. `value` is `'[redacted]'` for secrets. */
@@ -18,8 +19,12 @@ export interface ConfigMistake {
  * (`createSluice`, `new SluiceTransport`, the start of the pino target), never by `track` or a logger call.
  */
 export class ConfigError extends SluiceError {
+  declare readonly code: ConfigErrorCode
+  /** The option's name, as in `createSluice({ url })`. */
   readonly option: string
+  /** The variable that set it, or that could; undefined where there is none. */
   readonly variable: string | undefined
+  /** What it was set to; `'[redacted]'` for secrets. */
   readonly value: unknown
 
   constructor(mistake: ConfigMistake) {

@@ -49,10 +49,15 @@ const metadata: unique symbol = Symbol.for('pino.metadata')
 export class SluicePinoStream extends EventEmitter {
   /** Asks pino for the properties below, set before each line. */
   readonly [metadata] = true
+  /** Set by pino: number of the level of the line that follows. */
   lastLevel: number | undefined
+  /** Set by pino: the logger of the line that follows. */
   lastLogger: { readonly levels?: PinoLevels | undefined } | undefined
+  /** Set by pino, and not read. */
   lastObj: unknown
+  /** Set by pino, and not read. */
   lastMsg: unknown
+  /** Set by pino, and not read. */
   lastTime: unknown
   readonly #lease: EngineLease
   readonly #kinds = new WeakMap<PinoLevels, LineKind>()

@@ -37,7 +37,9 @@ const transportOptions: ReadonlySet<string> = new Set([
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
 export class SluiceTransport extends TransportStream {
+  /** Set by winston: the levels of the logger, by name. */
   declare readonly levels?: Record<string, number>
+  /** Set by winston: the logger. */
   declare readonly parent?: { readonly format?: { transform?: unknown } }
   readonly #lease: EngineLease
   readonly #map: ReturnType<typeof winstonMapper>

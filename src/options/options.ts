@@ -1,91 +1,195 @@
 import type { Secret } from './secret.js'
 
 /**
- * What the application may set. Every option has a variable (see the table in the README); an option beats its variable.
- * Durations are in milliseconds, sizes in bytes.
+ * What the application may set. An option beats the variable that sets it, which beats the default; an empty variable is an unset one. A
+ * value out of range throws `ConfigError` where Sluice is set up.
  */
 export interface SluiceOptions {
-  /** Base URL of the service, `https:`; plain `http:` only to loopback, or with `allowInsecure`. */
+  /**
+   * Base URL of the service, `https:`; plain `http:` only to loopback, or with `allowInsecure`. Without URL, key and bucket Sluice is
+   * off. Set by `SLUICE_URL`.
+   */
   readonly url?: string | undefined
-  /** Sent as `x-api-key`. Never printed. */
+  /**
+   * Sent as `x-api-key`. Never printed. `SLUICE_API_KEY_FILE` names a file that holds it, which is read again when the service refuses
+   * the key. Set by `SLUICE_API_KEY`.
+   */
   readonly apiKey?: string | undefined
-  /** Sent as `Authorization: Bearer` by content operations, and by them alone. Never printed. */
+  /**
+   * Sent as `Authorization: Bearer` by content operations, and by them alone. Never printed. `SLUICE_ACCESS_TOKEN_FILE` names a file
+   * that holds it. Set by `SLUICE_ACCESS_TOKEN`.
+   */
   readonly accessToken?: string | undefined
-  /** Bucket (project) of both lanes. */
+  /** Bucket (project) of both lanes. Set by `SLUICE_BUCKET`. */
   readonly bucket?: string | undefined
-  /** Bucket of log records. @default the option `bucket` */
+  /**
+   * Bucket of log records. Set by `SLUICE_LOG_BUCKET`.
+   * @default the option `bucket`
+   */
   readonly logBucket?: string | undefined
-  /** Bucket of value records. @default the option `bucket` */
+  /**
+   * Bucket of value records. Set by `SLUICE_VALUE_BUCKET`.
+   * @default the option `bucket`
+   */
   readonly valueBucket?: string | undefined
-  /** The record field `appName`. @default OTEL_SERVICE_NAME, DD_SERVICE, or the name in the nearest package.json */
+  /**
+   * The record field `appName`. Set by `SLUICE_APP_NAME`.
+   * @default `OTEL_SERVICE_NAME`, `service.name` of `OTEL_RESOURCE_ATTRIBUTES`, `DD_SERVICE`, the name in the nearest package.json,
+   * `unknown_service:node`
+   */
   readonly appName?: string | undefined
-  /** The record field `appVersion`. @default DD_VERSION, or the version in the nearest package.json */
+  /**
+   * The record field `appVersion`. Set by `SLUICE_APP_VERSION`.
+   * @default `service.version` of `OTEL_RESOURCE_ATTRIBUTES`, `DD_VERSION`, the version in the nearest package.json
+   */
   readonly appVersion?: string | undefined
-  /** The record field `env`. @default DD_ENV, NODE_ENV */
+  /**
+   * The record field `env`. Set by `SLUICE_ENV`.
+   * @default `deployment.environment.name` of `OTEL_RESOURCE_ATTRIBUTES`, `DD_ENV`, `NODE_ENV`
+   */
   readonly env?: string | undefined
-  /** The record field `machineName`. @default os.hostname() */
+  /**
+   * The record field `machineName`. Set by `SLUICE_MACHINE_NAME`.
+   * @default os.hostname()
+   */
   readonly machineName?: string | undefined
-  /** The record field `runtimeVersion`. @default such as `v20.20.2` */
+  /**
+   * The record field `runtimeVersion`.
+   * @default such as `v20.20.2`
+   */
   readonly runtimeVersion?: string | undefined
-  /** The record field `runtime`: 1 Node.js, 2 Bun, 3 Deno. @default the runtime that it runs on */
+  /**
+   * The record field `runtime`: 1 Node.js, 2 Bun, 3 Deno. 0 to 65535. Set by `SLUICE_RUNTIME`.
+   * @default the runtime that it runs on
+   */
   readonly runtime?: number | undefined
-  /** Unit of `timeStamp`, which the API leaves open. @default 'ms' */
+  /**
+   * Unit of `timeStamp`, which the API leaves open: milliseconds or seconds. Set by `SLUICE_TIMESTAMP_UNIT`.
+   * @default 'ms'
+   */
   readonly timestampUnit?: 'ms' | 's' | undefined
-  /** Lowest level that is shipped, by name. @default everything that the logger lets through */
+  /**
+   * Lowest level that is shipped, by name. Set by `SLUICE_LEVEL`.
+   * @default everything that the logger lets through
+   */
   readonly level?: string | undefined
-  /** How fields that the API has no place for follow the message. @default 'json' */
+  /**
+   * How fields that the API has no place for follow the message: as JSON, as logfmt, or not at all. Set by `SLUICE_CONTEXT`.
+   * @default 'json'
+   */
   readonly context?: 'json' | 'logfmt' | 'none' | undefined
-  /** Longest `message`, in bytes of UTF-8; the rest is cut and said so. 256 to 16777216. @default 32768 */
+  /**
+   * Longest `message`, in bytes of UTF-8; the rest is cut and said so. 256 to 16777216. Set by `SLUICE_MAX_MESSAGE_BYTES`.
+   * @default 32768
+   */
   readonly maxMessageBytes?: number | undefined
-  /** Where winston and `track` deliver: in a worker, or in the application's thread. @default 'worker', 'inline' in serverless runtimes */
+  /**
+   * Where winston, `sluicePino()` and `track` deliver: in a worker, or in the application's thread. pino's target delivers in pino's
+   * worker, whatever this says. Set by `SLUICE_MODE`.
+   * @default 'worker', 'inline' in serverless runtimes
+   */
   readonly mode?: 'worker' | 'inline' | undefined
-  /** Bound of what an engine holds, queued and in flight, in records. @default 100000 */
+  /**
+   * Bound of what an engine holds, queued and in flight, in records. When it is full, the least severe goes first, the oldest first
+   * within it. 1 to 100000000. Set by `SLUICE_MAX_QUEUE_RECORDS`.
+   * @default 100000
+   */
   readonly maxQueueRecords?: number | undefined
-  /** The same bound in bytes. @default 67108864 */
+  /**
+   * The same bound in bytes. 1024 to 1099511627776. Set by `SLUICE_MAX_QUEUE_BYTES`.
+   * @default 67108864
+   */
   readonly maxQueueBytes?: number | undefined
-  /** Most connections per lane, 1 to 1024. @default 64 */
+  /**
+   * Most connections per lane; how many are used adapts. 1 to 1024. Set by `SLUICE_MAX_CONNECTIONS`.
+   * @default 64
+   */
   readonly maxConnections?: number | undefined
-  /** Most records in one batch on one connection, 1 to 1024. @default 64 */
+  /**
+   * Most records in one batch on one connection; how many are used adapts. 1 to 1024. Set by `SLUICE_MAX_BATCH`.
+   * @default 64
+   */
   readonly maxBatch?: number | undefined
   /**
    * Whether several requests may be in flight on one connection. `auto`: where the service has been seen to speak plain HTTP/1.1, and
    * there is no proxy; value records only where it echoes `idempotency-key`. It ends at the first answer that is not understood, and
-   * when connections break again and again. `off`: never. @default 'auto'
+   * when connections break again and again. `off`: never. Set by `SLUICE_PIPELINING`.
+   * @default 'auto'
    */
   readonly pipelining?: 'auto' | 'off' | undefined
-  /** How long one request may take, 1 ms to 10 minutes. @default 10000 */
+  /**
+   * How long one request may take, in milliseconds. 1 to 600000. Set by `SLUICE_REQUEST_TIMEOUT_MS`.
+   * @default 10000
+   */
   readonly requestTimeoutMs?: number | undefined
-  /** How long the end of the process waits for delivery, 0 to 8000. @default 5000 */
+  /**
+   * How long the end of the process waits for delivery, in milliseconds. 0 to 8000. Set by `SLUICE_SHUTDOWN_TIMEOUT_MS`.
+   * @default 5000
+   */
   readonly shutdownTimeoutMs?: number | undefined
-  /** First ceiling of the backoff; full jitter, doubled with each attempt. @default 500 */
+  /**
+   * First ceiling of the backoff, in milliseconds; full jitter, doubled with each attempt. 1 to 86400000. Set by `SLUICE_RETRY_BASE_MS`.
+   * @default 500
+   */
   readonly retryBaseMs?: number | undefined
-  /** Last ceiling of the backoff. @default 30000 */
+  /**
+   * Last ceiling of the backoff, in milliseconds. 1 to 86400000. Set by `SLUICE_RETRY_CAP_MS`.
+   * @default 30000
+   */
   readonly retryCapMs?: number | undefined
-  /** First wait of a paused lane before it probes. @default 30000 */
+  /**
+   * First wait of a paused lane before it probes, in milliseconds; doubled with each probe. 1 to 86400000. Set by
+   * `SLUICE_PROBE_BASE_MS`.
+   * @default 30000
+   */
   readonly probeBaseMs?: number | undefined
-  /** Longest wait of a paused lane between probes. @default 300000 */
+  /**
+   * Longest wait of a paused lane between probes, in milliseconds. 1 to 86400000. Set by `SLUICE_PROBE_CAP_MS`.
+   * @default 300000
+   */
   readonly probeCapMs?: number | undefined
   /**
-   * Folder for records that are not delivered yet, so that they outlive the process; made when it is first needed. Processes may share it.
+   * Folder for records that are not delivered yet, so that they outlive the process; made when it is first needed. Processes may share
+   * it. Set by `SLUICE_SPOOL_DIR`.
    * @default no spool: memory alone
    */
   readonly spoolDir?: string | undefined
-  /** Most bytes that an engine keeps there, 64 KiB to 1 TiB; beyond it the least severe and oldest go. @default 536870912 */
+  /**
+   * Most bytes that an engine keeps there; beyond it the least severe and oldest go. 65536 to 1099511627776. Set by
+   * `SLUICE_SPOOL_MAX_BYTES`.
+   * @default 536870912
+   */
   readonly spoolMaxBytes?: number | undefined
-  /** How long a record may be there, in hours, 1 to 8760. @default 72 */
+  /**
+   * How long a record may be there, in hours. 1 to 8760. Set by `SLUICE_SPOOL_MAX_AGE_HOURS`.
+   * @default 72
+   */
   readonly spoolMaxAgeHours?: number | undefined
   /**
    * Wait for the disk after each batch that is written (`fdatasync`). Without it what was accepted survives the process, not the power.
+   * Set by `SLUICE_SPOOL_SYNC`.
    * @default false
    */
   readonly spoolSync?: boolean | undefined
-  /** Deliver before SIGTERM and SIGINT end the process, where the application has no listener of its own. @default true */
+  /**
+   * Deliver before SIGTERM and SIGINT end the process, where the application has no listener of its own. Set by `SLUICE_HANDLE_SIGNALS`.
+   * @default true
+   */
   readonly handleSignals?: boolean | undefined
-  /** Allow `http:` to hosts other than loopback. @default false */
+  /**
+   * Allow `http:` to hosts other than loopback. Set by `SLUICE_ALLOW_INSECURE`.
+   * @default false
+   */
   readonly allowInsecure?: boolean | undefined
-  /** Turn Sluice off: everything becomes a no-op. @default false */
+  /**
+   * Turn Sluice off: everything becomes a no-op. Set by `SLUICE_DISABLED`.
+   * @default false
+   */
   readonly disabled?: boolean | undefined
-  /** Print the resolved options with the source of each, and the ledger at the end, on stderr. @default false */
+  /**
+   * Print the resolved options with the source of each, and the ledger at the end, on stderr. Set by `SLUICE_DEBUG`.
+   * @default false
+   */
   readonly debug?: boolean | undefined
   /** Told of drops, rejections and pauses. What it throws is ignored. In a pino target it cannot be given. */
   readonly onError?: ((error: Error) => void) | undefined

@@ -4,13 +4,19 @@ export interface LogRecord {
   readonly timeStamp: number
   /** Name of the level, lower case. */
   readonly level: string
+  /** Text, then the fields that the API has no place for, then errors; at most `maxMessageBytes`. */
   readonly message: string
   /** Name of the service. */
   readonly appName: string
+  /** Host on which it was logged. */
   readonly machineName?: string
+  /** Number of an event: the field `eventId` of the line, where that is a whole number. */
   readonly eventId?: number
+  /** Environment, such as `production`. */
   readonly env?: string
+  /** Version of the service. */
   readonly appVersion?: string
+  /** Version of the runtime, such as `v20.20.2`. */
   readonly runtimeVersion?: string
   /** See {@link runtimes}. */
   readonly runtime?: number
@@ -18,12 +24,19 @@ export interface LogRecord {
 
 /** A value record as the API takes it: the body of `POST /value_tracking/{bucketId}`, one occurrence of an event. */
 export interface ValueRecord {
+  /** Unix time of the occurrence, in the unit of the option `timestampUnit`. */
   readonly timeStamp: number
+  /** Number of the event, a whole number from 0 to 2^53 - 1. */
   readonly eventId: number
+  /** Name of the service. */
   readonly appName: string
+  /** Environment, such as `production`. */
   readonly env?: string
+  /** Version of the service. */
   readonly appVersion?: string
+  /** Version of the runtime, such as `v20.20.2`. */
   readonly runtimeVersion?: string
+  /** See {@link runtimes}. */
   readonly runtime?: number
 }
 
@@ -36,6 +49,7 @@ export interface ValidationError {
   readonly name: string
   /** What was sent; null for a missing field. */
   readonly attemptedValue: unknown
+  /** What is wrong with it, for people. */
   readonly message: string
 }
 

@@ -5,7 +5,9 @@ import { processEngines } from '../worker/process-engines.js'
 
 /** The records that a test has captured, oldest first, as the service would have got them. */
 export interface CapturedSluice extends Disposable {
+  /** Log records, those of pino's target once `await flush()` has resolved. */
   readonly logs: readonly LogRecord[]
+  /** Value records: one for each `track`. */
   readonly values: readonly ValueRecord[]
   /** Forget what was captured so far. */
   clear(): void

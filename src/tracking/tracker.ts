@@ -1,8 +1,9 @@
 import type { EngineLease } from '../worker/shared-engines.js'
 import { isEventId, shown } from './events.js'
 
+/** What may be said of an occurrence beside its event. */
 export interface TrackOptions {
-  /** When it happened. @default now */
+  /** When it happened: a `Date`, or milliseconds since 1970, whatever `timestampUnit` is. @default now */
   readonly timeStamp?: Date | number | undefined
 }
 

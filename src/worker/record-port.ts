@@ -6,6 +6,7 @@ import type { Severity } from '../records/level.js'
 import type { WinstonLine } from '../records/plain-winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 
+/** How long a flush or close may take. */
 export interface DrainTime {
   /** Deadline in milliseconds. @default the option `shutdownTimeoutMs` */
   readonly timeoutMs?: number | undefined

@@ -112,6 +112,7 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
     [401, ['paused', 'paused'], 'SLUICE_API_KEY'],
     [403, ['paused', 'paused'], 'permissions'],
     [404, ['open', 'paused'], 'SLUICE_BUCKET'],
+    [402, ['open', 'paused'], 'plan'],
     [412, ['open', 'paused'], 'plan'],
     [301, ['open', 'paused'], 'https://elsewhere.example/'],
     [307, ['open', 'paused'], 'https://elsewhere.example/'],

@@ -42,7 +42,7 @@ describe('an answer of the service', () => {
     expect(outcome(status)).toMatchObject({ type: 'pause', scope: 'key', status })
   })
 
-  it.each([404, 412, 301, 302, 307, 308, 405, 410])('%i pauses the lane', (status) => {
+  it.each([402, 404, 412, 301, 302, 307, 308, 405, 410])('%i pauses the lane', (status) => {
     expect(outcome(status)).toMatchObject({ type: 'pause', scope: 'lane', status })
   })
 

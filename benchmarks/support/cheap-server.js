@@ -12,12 +12,14 @@ import { requestSplitter } from './request-splitter.js'
  *   echo?: boolean,
  *   delayMs?: number,
  *   oneByOne?: boolean,
+ *   port?: number,
  * }} ServerOptions `mark`: what stands before the number of each record; `snappy`: bodies are packed with it, whatever the header says;
  *   `echo`: answers bear the idempotency key of their request, as those of a server do that tells repetitions by it; `delayMs`: from the
- *   arrival of a request to its answer; `oneByOne`: it works on a connection's requests one after the other
+ *   arrival of a request to its answer; `oneByOne`: it works on a connection's requests one after the other;
+ *   `port`: where it listens, any free one without
  */
 /** @type {ServerOptions} */
-const { answer = {}, mark, snappy = false, echo, delayMs = 0, oneByOne } = JSON.parse(process.argv[2] ?? '{}')
+const { answer = {}, mark, snappy = false, echo, delayMs = 0, oneByOne, port = 0 } = JSON.parse(process.argv[2] ?? '{}')
 const { status = '201 Created', type = 'application/json', body = '{"result":true}' } = answer
 const about = status.startsWith('204') ? '' : `content-type: ${type}\r\ncontent-length: ${body.length}\r\n`
 const reply = `HTTP/1.1 ${status}\r\n${about}\r\n${body}`
@@ -66,7 +68,7 @@ const server = createServer((socket) => {
     else setTimeout(send, delayMs, text)
   })
 })
-server.listen(0, '127.0.0.1', 4096, () => process.stdout.write(`${/** @type {any} */ (server.address()).port}\n`))
+server.listen(port, '127.0.0.1', 4096, () => process.stdout.write(`${/** @type {any} */ (server.address()).port}\n`))
 
 const quietMs = 50
 process.on('message', async (/** @type {{ evenIfBusy: boolean }} */ { evenIfBusy }) => {

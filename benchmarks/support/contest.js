@@ -76,9 +76,10 @@ async function untilArrived(server, records) {
 
 /**
  * @param {string} name
- * @param {{ url: string, records: number, perSecond?: number }} setting without `perSecond` it logs as fast as it can
+ * @param {{ url: string, records: number, perSecond?: number, env?: Record<string, string> }} setting without `perSecond` it logs as fast
+ *   as it can; `env`: variables of its process
  */
-export function startApplication(name, { url, records, perSecond }) {
+export function startApplication(name, { url, records, perSecond, env }) {
   const program = fileURLToPath(new URL('./contestant-process.js', import.meta.url))
   const child = fork(program, [name, url, String(records), String(perSecond ?? '')], {
     env: {
@@ -87,6 +88,7 @@ export function startApplication(name, { url, records, perSecond }) {
       SLUICE_API_KEY: 'benchmark',
       SLUICE_BUCKET: 'b',
       ...contestants[name]?.env,
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
@@ -117,6 +119,15 @@ export function startApplication(name, { url, records, perSecond }) {
     end: async () => {
       child.send('end')
       await Promise.race([exited, wait(30_000)])
+    },
+    /** Log all at once, and call `process.exit(0)` behind it. */
+    exit: () => {
+      child.send('exit')
+      return Promise.race([exited, wait(30_000)])
+    },
+    terminate: () => {
+      child.kill('SIGTERM')
+      return Promise.race([exited, wait(30_000)])
     },
     kill: () => child.kill('SIGKILL'),
     complaint: () => complaint.split('\n').find((line) => line.trim() !== '') ?? '',

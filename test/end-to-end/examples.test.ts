@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runProgram, startProgram } from '../support/programs.js'
+import { runProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 import { ReceiverContent } from '../support/receiver-content.js'
 
@@ -37,21 +37,6 @@ describe('the examples', () => {
     expect(await receiver.logs()).toHaveLength(logs)
     expect(await receiver.values()).toHaveLength(values)
     expect(await content.entries('article')).toHaveLength(entries)
-  })
-
-  it('of content in the README do what they say', async () => {
-    const content = new ReceiverContent(receiver)
-    await content.makeType('article')
-    const section = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8').split('### Content\n')[1] ?? ''
-    const code = /```js\n(.*?)```/s.exec(section)?.[1] ?? ''
-    const flags = ['--input-type=module', '--eval', code]
-    const { ended } = startProgram('readme', { flags, variables: receiver.variables })
-    expect(await ended).toMatchObject({ code: 0, stdout: 'article 2\n', stderr: '' })
-    const entries = (await content.entries('article')).map(({ fields, createdAt }) => [fields.title, createdAt])
-    expect(entries).toEqual([
-      ['Hello', expect.any(String)],
-      ['Old', '2019-05-01T12:00:00Z'],
-    ])
   })
 
   it('content.js says what has become of each post', async () => {

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readMarkdown, root } from './markdown.js'
+
+/** Figures of each row of a scenario of RESULTS.md, by the name of the row. */
+function resultsOf(scenario: string): Readonly<Record<string, readonly number[]>> {
+  const text = readFileSync(join(root, 'benchmarks/RESULTS.md'), 'utf8')
+  const table = text.split(`## ${scenario}\n`)[1]?.split('```')[1] ?? ''
+  const rows = [...table.matchAll(/^ {2}(\S.*?)((?: {2,}[\d.–]+)+)(?: {2}.*)?$/gm)]
+  return Object.fromEntries(
+    rows.map(([, name = '', figures = '']) => [name.trim(), figures.trim().split(/\s+/).map(Number)]),
+  )
+}
+
+const products: Readonly<Record<string, string>> = { Segment: '@segment/analytics-node', PostHog: 'posthog-node' }
+
+/** What RESULTS.md calls a row of the README, without a remark in brackets. */
+function resultName(label: string): string {
+  const plain = label
+    .replace(' (as it comes)', '')
+    .replaceAll('`', '')
+    .replace('Sluice, ', 'Sluice: ')
+    .replace('not pipelined', 'pipelining off')
+  const [product = '', ...rest] = plain.split(',')
+  return [products[product] ?? product, ...rest].join(',')
+}
+
+const rows = readMarkdown('README.md').rows['beside-others'] ?? []
+const numbers = (cell: string) => [...cell.replaceAll(',', '').matchAll(/\d+/g)].map(Number)
+const rivals = rows.filter((cells) => cells.length === 3 && !/^(not )?pipelined$/.test(cells[0] ?? ''))
+const farServer = rows.filter(([label = '']) => /^(not )?pipelined$/.test(label))
+const losses = rows.filter(({ length }) => length === 5)
+
+describe('the figures in the README are those of RESULTS.md', () => {
+  const results = resultsOf('delivery/rivals')
+
+  it('as many as there are', () => {
+    expect([rivals.length, farServer.length, losses.length]).toEqual([13, 2, 12])
+  })
+
+  it.each(rivals)('what each costs: %s', (label = '', cpu = '', lost = '') => {
+    const name = resultName(label)
+    const names = label.includes('(as it comes)') ? [name, name.replace(', tuned', '')] : [name]
+    expect(numbers(cpu)).toEqual(names.map((each) => Math.round(results[each]?.[1] ?? Number.NaN)))
+    expect(numbers(lost)).toEqual([...new Set(names.map((each) => results[each]?.[5]))])
+  })
+
+  it.each(farServer)('records/s to a far server: %s', (label = '', ...cells) => {
+    const name = `Sluice: pino target${label === 'pipelined' ? '' : ', pipelining off'}`
+    expect(cells.flatMap(numbers)).toEqual(resultsOf('delivery/far-server')[name])
+  })
+
+  it.each(losses)('what each loses: %s', (label = '', ...cells) => {
+    const several = /^Sluice, `sluicePino\(\)`, winston, `track`$/.test(label)
+    const names = several ? ['Sluice: sluicePino', 'Sluice: winston', 'Sluice: track'] : [resultName(label)]
+    for (const name of names) {
+      expect(cells.slice(0, 3).flatMap(numbers)).toEqual(resultsOf('delivery/losses')[name])
+    }
+  })
+})

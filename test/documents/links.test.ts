@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { linkedDocuments, readMarkdown, root, userDocuments } from './markdown.js'
+
+const documents = Object.fromEntries(linkedDocuments.map((path) => [path, readMarkdown(path)]))
+const isElsewhere = (link: string) => /^[a-z]+:/.test(link)
+
+/** Why the link leads nowhere; undefined when it leads somewhere. */
+function fault(from: string, link: string): string | undefined {
+  const [file = '', anchor] = link.split('#')
+  const path = file === '' ? from : normalize(join(dirname(from), file))
+  if (!existsSync(join(root, path))) return `${from}: there is no ${path}`
+  if (anchor === undefined) return undefined
+  const anchors = (documents[path] ?? readMarkdown(path)).anchors
+  return anchors.includes(anchor) ? undefined : `${from}: ${path} has no heading #${anchor}`
+}
+
+describe('links in documents', () => {
+  it.each(linkedDocuments)('of %s lead somewhere', (path) => {
+    const links = documents[path]!.links.filter((link) => !isElsewhere(link))
+    expect(links.length + documents[path]!.anchors.length).toBeGreaterThan(1)
+    expect(links.flatMap((link) => fault(path, link) ?? [])).toEqual([])
+  })
+
+  it('lead from the README to every guide', () => {
+    const linked = documents['README.md']!.links.map((link) => link.split('#')[0])
+    expect(userDocuments.filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([])
+  })
+
+  it('would be noticed when they lead nowhere', () => {
+    expect(fault('README.md', 'docs/no-such-guide.md')).toContain('there is no')
+    expect(fault('docs/spool.md', '../README.md#no-such-heading')).toContain('no heading')
+    expect(fault('docs/spool.md', '../README.md#options')).toBeUndefined()
+  })
+})

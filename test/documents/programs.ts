@@ -1,0 +1,42 @@
+/** What becomes of a block of code when it is run on its own, with `SLUICE_URL`, `SLUICE_API_KEY` and `SLUICE_BUCKET` of a receiver. */
+export interface Course {
+  /** Log records that arrive. */
+  readonly logs?: number
+  /** Value records that arrive. */
+  readonly values?: number
+  /** Titles of the entries of the content type `article`, which is there. */
+  readonly entries?: readonly string[]
+  /** What it prints. @default nothing, or the block of text behind it */
+  readonly stdout?: string
+  /** Code that stands for the rest of the application. */
+  readonly after?: string
+  /** It is a file of tests: vitest runs it. */
+  readonly tests?: true
+}
+
+/** The blocks of the documents that are run, by name. */
+export const courses: Readonly<Record<string, Course>> = {
+  'README.md#sluice, js 1': { logs: 1, values: 1 },
+  'README.md#pino, js 1': { logs: 1 },
+  'README.md#pino, js 2': { logs: 1 },
+  'README.md#winston, js 1': { logs: 1 },
+  'README.md#track, js 1': { values: 1 },
+  'docs/content.md#content, js 1': { entries: ['Hello', 'Old'], stdout: 'article 2\n1 of 1\nstring\n' },
+  'docs/delivery.md#the-account, js 1': { values: 1, stdout: '1 1\n' },
+  'docs/delivery.md#who-is-told, js 1': { values: 1 },
+  'docs/lifetime.md#containers, js 1': {
+    values: 1,
+    after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",
+  },
+  'docs/lifetime.md#serverless, js 1': { logs: 1, after: 'await handler()' },
+  'docs/records.md#errors-of-pino, js 1': { logs: 1 },
+  'docs/records.md#errors-of-pino, js 2': { logs: 1 },
+  'docs/records.md#value-records, js 1': { values: 2 },
+  'docs/testing.md#in-your-tests, js 1': { tests: true },
+  'docs/testing.md#in-your-tests, js 2': { stdout: 'string string demo\n' },
+}
+
+/** The blocks that are not run, and why. Their types are checked all the same. */
+export const unrun: Readonly<Record<string, string>> = {
+  'docs/content.md#content, ts 1': 'TypeScript, which not every Node.js that is supported runs',
+}

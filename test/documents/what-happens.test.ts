@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readMarkdown, root } from './markdown.js'
+import { type Proof, proofs } from './what-happens.js'
+
+const rows = readMarkdown('README.md').rows['what-happens-when'] ?? []
+const topics = rows.map(([when = '']) => /^\*\*(.+?)\*\*/.exec(when)?.[1] ?? when)
+
+/** Whether the file has a test, or a suite, with this title that is run. */
+function isThere({ file, title }: Proof): boolean {
+  const source = readFileSync(join(root, 'test', file), 'utf8')
+  const at = source.indexOf(`'${title}'`)
+  const call = source
+    .slice(0, at)
+    .match(/\b(?:it|describe)(?:\.\w+)*(?=[(<])/g)
+    ?.at(-1)
+  return at !== -1 && call !== undefined && !/\.(skip|todo)$/.test(call)
+}
+
+describe('the README’s table of what happens when', () => {
+  it('has the rows that people ask for', () => {
+    expect(topics.length).toBeGreaterThanOrEqual(13)
+    expect(rows.filter((cells) => cells.length !== 2 || cells.includes(''))).toEqual([])
+  })
+
+  it('has tests for each row, and a row for each of these tests', () => {
+    expect(topics).toEqual(Object.keys(proofs))
+    expect(Object.entries(proofs).filter(([, named]) => named.length === 0)).toEqual([])
+  })
+
+  it.each(Object.entries(proofs))('is held by tests that there are: %s', (_, named) => {
+    expect(named.filter((each) => !isThere(each))).toEqual([])
+  })
+
+  it('would be noticed without one of its tests', () => {
+    expect(isThere({ file: 'end-to-end/worker.test.ts', title: 'is no test at all' })).toBe(false)
+  })
+})

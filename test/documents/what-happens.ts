@@ -1,0 +1,102 @@
+/** A test that holds a row: its file below `test`, and its title, or a part of it, as the file writes it. */
+export interface Proof {
+  readonly file: string
+  readonly title: string
+}
+
+const proof = (file: string, title: string): Proof => ({ file, title })
+
+/** The rows of the README's table "What happens when", by their first words in bold, with the tests that hold them. */
+export const proofs: Readonly<Record<string, readonly Proof[]>> = {
+  'the service is down': [
+    proof('end-to-end/service-trouble.test.ts', 'delivers every record once, those from before, during and after'),
+    proof(
+      'delivery/delivery.test.ts',
+      'probes with one record at a time while the service is out of reach, and delivers everything after',
+    ),
+    proof('delivery/delivery.test.ts', 'begins with one record in flight again after an outage'),
+    proof(
+      'delivery/herd.test.ts',
+      'goes through an outage of ten minutes without a storm, and comes back without a stampede',
+    ),
+    proof('faults/outcomes.test.ts', '503 with Retry-After in %s: not sent again before'),
+  ],
+  'the key is wrong': [
+    proof('end-to-end/service-trouble.test.ts', 'pauses on a wrong key and tells once, with the records kept'),
+    proof('end-to-end/service-trouble.test.ts', 'pauses on an unknown bucket'),
+    proof(
+      'delivery/delivery.test.ts',
+      'pauses every lane of a wrong key with one message, probes rarely, and resumes by itself',
+    ),
+    proof('faults/rotated-key.test.ts', 'is read again by the next probe when the old one was refused first'),
+  ],
+  'the plan is unpaid': [
+    proof(
+      'faults/outcomes.test.ts',
+      '%i: pauses %j (logs, values), one message, the record kept, then resumed by itself',
+    ),
+  ],
+  'the service refuses a record': [
+    proof('faults/outcomes.test.ts', '%s: this record alone is rejected, and told why'),
+    proof(
+      'end-to-end/winston.test.ts',
+      'counts a line that the service refuses as rejected, tells why, and delivers the others',
+    ),
+    proof('spool/spool.test.ts', 'is a dead letter: with the reason, readable, and never sent again'),
+  ],
+  'one record fails': [
+    proof(
+      'delivery/delivery.test.ts',
+      'retries a record that fails among successes alone, without holding up the others',
+    ),
+  ],
+  'an answer is lost': [
+    proof('faults/outcomes.test.ts', '%s: ambiguous, retried and counted'),
+    proof('faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
+  ],
+  'the queue is full': [
+    proof('end-to-end/service-trouble.test.ts', 'keeps the newest up to the bound, counts what it drops, and says so'),
+    proof(
+      'delivery/delivery.test.ts',
+      'hold in records, in flight counted, and cost the lowest severity first, the oldest first within it',
+    ),
+    proof(
+      'end-to-end/harm.test.ts',
+      'cause a few lines on stderr, add up everywhere, and survive a listener that throws',
+    ),
+  ],
+  '`process.exit()`': [
+    proof('end-to-end/worker.test.ts', '$way, $end: all are delivered, exit code and stderr are as without Sluice'),
+    proof(
+      'end-to-end/worker.test.ts',
+      '%s: comes by the deadline when the server never answers, and says in one line what was lost',
+    ),
+  ],
+  'SIGTERM, SIGINT': [
+    proof('end-to-end/signals.test.ts', '$way, $signal: everything is delivered, and the status is that signal'),
+    proof('end-to-end/signals.test.ts', 'a signal to an application with a listener of its own'),
+  ],
+  SIGKILL: [
+    proof('end-to-end/spool.test.ts', 'leaves nothing behind that the next one would not deliver: %s, %s'),
+    proof('chaos/chaos.test.ts', 'costs only what had not reached the worker'),
+  ],
+  'the disk of the spool is full': [
+    proof(
+      'end-to-end/spool.test.ts',
+      'by being full: memory takes over, what memory loses is counted, and delivery goes on',
+    ),
+    proof('end-to-end/spool.test.ts', 'by being read-only: records are delivered from memory, told once'),
+    proof('end-to-end/spool.test.ts', 'by being taken away: the process goes on, and so does the spool'),
+  ],
+  'the worker cannot start': [
+    proof('end-to-end/worker.test.ts', 'for %s, everything is delivered from the application’s thread, and told'),
+    proof('end-to-end/worker.test.ts', 'is started again when it dies, and what it had not taken goes on'),
+    proof('end-to-end/worker.test.ts', 'is replaced by delivery in the application’s thread when it dies again'),
+  ],
+  'the clock jumps': [proof('end-to-end/clock.test.ts', 'a day $direction makes no wait longer or shorter')],
+  'the configuration is wrong': [
+    proof('options/resolve.test.ts', 'in %s is told with option, variable and value'),
+    proof('end-to-end/winston.test.ts', 'throws a ConfigError where the transport is made'),
+    proof('end-to-end/applications.test.ts', 'turns itself off, and says why, when the configuration is wrong'),
+  ],
+}

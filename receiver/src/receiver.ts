@@ -9,6 +9,7 @@ import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
 import type { Storage } from './storage/storage.js'
 
+/** Where it listens and what it keeps. */
 export interface ReceiverOptions {
   /** TCP port; 0 takes a free one. @default 18400 */
   readonly port?: number
@@ -40,6 +41,7 @@ export interface Receiver {
 
 /** Whoever starts the receiver can do nothing about any other error, but about these. */
 export class ReceiverError extends Error {
+  /** What cannot be used, for programs. */
   readonly code: 'PORT_TAKEN' | 'ADDRESS_UNUSABLE' | 'DATA_UNUSABLE' | 'TLS_UNUSABLE'
 
   constructor(code: ReceiverError['code'], message: string, options?: ErrorOptions) {

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { optionTable } from '../../src/options/defaults.js'
+import { root } from './markdown.js'
 import { publicNames } from './public-names.js'
 
-const names = publicNames(join(import.meta.dirname, '../..'))
+const names = [root, join(root, 'receiver')].flatMap(publicNames)
 const proseOf = Object.fromEntries(names.map(({ name, prose }) => [name, prose]))
 const tagsOf = Object.fromEntries(names.map(({ name, tags }) => [name, tags]))
 
-describe('the docstrings of the package as it is built', () => {
+describe('the docstrings of the packages as they are built', () => {
   it('are seen of every entry, with the members of what it exports', () => {
     expect(Object.keys(proseOf)).toEqual(
       expect.arrayContaining([
@@ -19,6 +20,7 @@ describe('the docstrings of the package as it is built', () => {
         'sluice/winston: SluiceTransport.log',
         'sluice/testing: CapturedSluice.clear',
         'sluice/content: ContentClient.createEntry',
+        'sluice-receiver: startReceiver',
       ]),
     )
     expect(names.length).toBeGreaterThan(300)

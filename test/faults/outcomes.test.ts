@@ -39,7 +39,8 @@ async function begin(name: SenderName, options: SluiceOptions): Promise<{ told: 
   const onError = (error: Error) => told.push(error.message)
   const pipelining = name === 'undici' ? 'off' : 'auto'
   sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', pipelining, onError, ...options })
-  for (let turn = 0; turn < 3; turn++) {
+  // On a busy machine an answer may come too late to count for one.
+  for (let turn = 0; turn < 3 || (turn < 20 && laneOf(sluice.stats()).sender !== name); turn++) {
     sluice.track(turn)
     await sluice.flush()
   }
@@ -124,7 +125,9 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
       server!.script = () => fault
       for (let event = 0; event < 5; event++) sluice!.track(event)
       const ledger = since(await sluice!.flush(), before)
-      expect(ledger).toMatchObject({ queued: 5, delivered: 0, rejected: 0 })
+      // One of them may be on its way as a probe.
+      expect(ledger).toMatchObject({ delivered: 0, rejected: 0 })
+      expect(ledger.queued + ledger.inFlight).toBe(5)
       expect(ledger.lanes.map(({ state }) => state)).toEqual(states)
       expect(told).toEqual([expect.stringContaining(words)])
       expect(server!.requests.length).toBeLessThanOrEqual(4)

@@ -75,6 +75,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'SIGTERM, SIGINT': [
     proof('end-to-end/signals.test.ts', '$way, $signal: everything is delivered, and the status is that signal'),
     proof('end-to-end/signals.test.ts', 'a signal to an application with a listener of its own'),
+    proof('end-to-end/signals.test.ts', 'delivers for a bare pino target with --import sluice/register'),
   ],
   SIGKILL: [
     proof('end-to-end/spool.test.ts', 'leaves nothing behind that the next one would not deliver: %s, %s'),

@@ -16,7 +16,14 @@ const testFiles = ['test', 'receiver/test'].flatMap((folder) =>
 )
 
 /** Programs that are not ours, and are not looked into. */
-const others = ['docker run --init', 'node app.js', 'node --test', 'npm publish --workspaces']
+const others = [
+  'docker run --init',
+  'node app.js',
+  'node --test',
+  'npm version 1.2.0 --no-git-tag-version --workspaces --no-workspaces-update',
+  'npm install --package-lock-only',
+  'npm publish --provenance',
+]
 
 /** Every command that a document names: the lines of its `sh` blocks, and what looks like one between backticks. */
 export function commandsIn({ blocks, codeSpans }: MarkdownFile): string[] {

@@ -3,7 +3,7 @@ import { currentCapture } from '../worker/capture.js'
 import { processEngines } from '../worker/process-engines.js'
 import { printLine } from '../worker/telling.js'
 import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
-import { trackedBy } from './tracked.js'
+import { type Tracked, trackedBy } from './tracked.js'
 import type { TrackOptions } from './tracker.js'
 
 /** Deadline of `flush` and `close` of the process when none is given: the default of the option `shutdownTimeoutMs`. */
@@ -40,7 +40,7 @@ export function track(eventId: number, options?: TrackOptions): void {
  *
  * @throws {TypeError} when `run` is no function
  */
-export function tracked<Run extends (...args: never[]) => unknown>(eventId: number, run: Run): Run {
+export function tracked<Run extends Tracked>(eventId: number, run: Run): Run {
   return trackedBy(track, { eventId, run })
 }
 

@@ -3,7 +3,7 @@ import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../worker/configure.js'
 import type { DrainTime } from '../worker/record-port.js'
 import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
-import { trackedBy } from './tracked.js'
+import { type Tracked, trackedBy } from './tracked.js'
 import { Tracker, type TrackOptions } from './tracker.js'
 
 export type { DrainTime as DrainOptions } from '../worker/record-port.js'
@@ -13,7 +13,7 @@ export interface Sluice extends AsyncDisposable {
   /** Record one occurrence of an event. Never throws, never blocks. */
   track(eventId: number, options?: TrackOptions): void
   /** The same function, which records an event when it returns or its promise resolves; see `tracked` of `sluice`. */
-  tracked<Run extends (...args: never[]) => unknown>(eventId: number, run: Run): Run
+  tracked<Run extends Tracked>(eventId: number, run: Run): Run
   /** Wait until what was accepted so far is settled, until the deadline at most. Resolves with the ledger; never rejects. */
   flush(options?: DrainTime): Promise<Ledger>
   /** Flush, then release everything. Idempotent; never rejects. */
@@ -45,7 +45,7 @@ class LeasedSluice implements Sluice {
     this.#tracker.track(eventId, options)
   }
 
-  tracked<Run extends (...args: never[]) => unknown>(eventId: number, run: Run): Run {
+  tracked<Run extends Tracked>(eventId: number, run: Run): Run {
     return trackedBy((event) => this.track(event), { eventId, run })
   }
 

@@ -1,3 +1,7 @@
+/** Any function: `any`, for with `never` or `unknown` parameters that carry no type of their own could not be used in it. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Tracked = (...args: any[]) => unknown
+
 /** What `track` is, of the process or of an instance. */
 type Track = (eventId: number) => void
 
@@ -7,12 +11,12 @@ type Track = (eventId: number) => void
  *
  * @throws {TypeError} when `run` is no function
  */
-export function trackedBy<Run extends (...args: never[]) => unknown>(
+export function trackedBy<Run extends Tracked>(
   track: Track,
   { eventId, run }: { readonly eventId: number; readonly run: Run },
 ): Run {
   if (typeof run !== 'function') throw new TypeError(`tracked: expected a function, got ${typeof run}`)
-  function recorded(this: unknown, ...args: never[]): unknown {
+  function recorded(this: unknown, ...args: unknown[]): unknown {
     const result = run.apply(this, args)
     if (isThenable(result)) {
       // The caller gets the promise itself: whether it is handled is the caller's affair, of this branch nothing is left unhandled.

@@ -1,13 +1,13 @@
 import { createSluice, type Sluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { trackedBy } from '../../src/tracking/tracked.js'
+import { type Tracked, trackedBy } from '../../src/tracking/tracked.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let recorded: number[]
 beforeEach(() => {
   recorded = []
 })
-const tracked = <Run extends (...args: never[]) => unknown>(eventId: number, run: Run) =>
+const tracked = <Run extends Tracked>(eventId: number, run: Run) =>
   trackedBy((event) => recorded.push(event), { eventId, run })
 
 describe('a tracked function', () => {

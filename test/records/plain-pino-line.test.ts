@@ -69,7 +69,9 @@ const bases = fc.constantFrom<IsBase>(
 )
 
 describe('a plain line of pino', () => {
-  it('is read to what the parser makes of it, whatever stands in it, or is left to the parser', () => {
+  it('is read to what the parser makes of it, whatever stands in it, or is left to the parser', {
+    timeout: 300_000,
+  }, () => {
     fc.assert(
       fc.property(lines, mappings, bases, (line, mapping, isBase) => {
         const { parsed, plain } = both(line, { mapping, isBase })

@@ -52,7 +52,9 @@ const mappings: fc.Arbitrary<WinstonMapping> = fc.record({
 })
 
 describe('a plain line of winston', () => {
-  it('is read to what the parser makes of it, whatever stands in it, or is left to the parser', () => {
+  it('is read to what the parser makes of it, whatever stands in it, or is left to the parser', {
+    timeout: 300_000,
+  }, () => {
     fc.assert(
       fc.property(lines, mappings, ([start, all, end], mapping) => {
         const line = start + all.map(([key, value]) => `"${key}":${value}`).join(',') + end

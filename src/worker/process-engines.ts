@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { BroadcastChannel, isMainThread, receiveMessageOnPort, threadId } from 'node:worker_threads'
+import { isMainThread, threadId } from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
-import { givenUp, type LaneName, type Ledger, sumLedger } from '../delivery/ledger.js'
+import { givenUp, type Ledger, sumLedger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type DrainMode, drainGraceMs } from './drain-requests.js'
 import { hostGlobal } from './host.js'
-import { type CaptureMessage, ProcessCapture } from './process-capture.js'
+import { ProcessCapture } from './process-capture.js'
 import type { EndStep, RecordPort } from './record-port.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { printLine } from './telling.js'
+import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 import { ThreadStreams } from './thread-streams.js'
 
 /** What every engine can do for the process, whichever thread and whichever copy of this package it lives in. */
@@ -24,31 +25,6 @@ interface RemoteEngine extends Figures {
   readonly spools: boolean
 }
 
-/** What threads of one process say to each other. */
-type Message =
-  | { readonly type: 'who' }
-  | {
-      readonly type: 'engine'
-      readonly id: string
-      readonly threadId: number
-      readonly lanes: readonly LaneName[]
-      readonly memory: SharedArrayBuffer
-      readonly shutdownTimeoutMs: number
-      readonly handleSignals: boolean
-      readonly debug: boolean
-      readonly spools: boolean
-    }
-  | {
-      readonly type: 'drain'
-      readonly mode: DrainMode
-      readonly id: string
-      readonly request: string
-      readonly timeoutMs: number
-    }
-  | { readonly type: 'drained'; readonly request: string }
-  | { readonly type: 'retired'; readonly id: string }
-  | CaptureMessage
-
 /**
  * Every engine of the process, as one thread sees it: its own directly, those of other threads (pino's workers) through a
  * BroadcastChannel and the shared memory of their ledgers.
@@ -63,16 +39,18 @@ export class ProcessEngines {
   readonly #remote = new Map<string, RemoteEngine>()
   /** Requests to engines of other threads, by request. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
-  readonly #threadStreams = new ThreadStreams((thread) => this.#threadEnded(thread))
-  readonly #channel = new BroadcastChannel('sluice.v1')
+  readonly #threadStreams = new ThreadStreams({
+    ended: (thread) => this.#threadEnded(thread),
+    runsSluice: (thread) => this.#runsSluice(thread),
+    drained: (thread) => this.#threadDrained(thread),
+  })
+  readonly #channel = new ThreadChannel((message) => this.#receive(message))
   readonly #retired = new RetiredEngines()
-  readonly capture = new ProcessCapture((message) => this.#post(message))
+  readonly capture = new ProcessCapture((message) => this.#channel.post(message))
   #leaveSignals = () => {}
 
   constructor() {
-    this.#channel.onmessage = (event) => this.#receive((event as { data: Message }).data)
-    ;(this.#channel as unknown as { unref(): void }).unref()
-    this.#post({ type: 'who' })
+    this.#channel.post({ type: 'who' })
   }
 
   /** Engines of this thread. */
@@ -95,12 +73,12 @@ export class ProcessEngines {
   retire(engine: LocalEngine): void {
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
-    this.#post({ type: 'retired', id: engine.id })
+    this.#channel.post({ type: 'retired', id: engine.id })
   }
 
   /** How long the end of the process may wait: the longest that an engine was told; undefined when none is known. */
   get shutdownTimeoutMs(): number | undefined {
-    this.#catchUp()
+    this.#channel.catchUp()
     const local = [...this.#local.values()].map(({ options }) => options.shutdownTimeoutMs)
     const remote = [...this.#remote.values()].map(({ shutdownTimeoutMs }) => shutdownTimeoutMs)
     return local.length + remote.length === 0 ? undefined : Math.max(...local, ...remote)
@@ -108,7 +86,7 @@ export class ProcessEngines {
 
   /** The ledgers, now, of engines that are to show theirs at the end. */
   debugLedgers(): Ledger[] {
-    this.#catchUp()
+    this.#channel.catchUp()
     const local = [...this.#local.values()].filter(({ options }) => options.debug)
     const remote = [...this.#remote.values()].filter(({ debug }) => debug)
     return [...local, ...remote].map((engine) => engine.stats())
@@ -116,7 +94,7 @@ export class ProcessEngines {
 
   /** The ledger of the whole process, now. */
   stats(): Ledger {
-    this.#catchUp()
+    this.#channel.catchUp()
     const engines: Figures[] = [this.#retired, ...this.#local.values(), ...this.#remote.values()]
     const ledgers = engines.map((engine) => engine.stats())
     const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, 0)
@@ -144,7 +122,7 @@ export class ProcessEngines {
 
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
-    const handOver = this.#threadStreams.handedOver((thread) => this.#runsSluice(thread))
+    const handOver = this.#threadStreams.handedOver()
     await Promise.race([handOver.done, waited(left()), expired])
     await within(this.#drainAll(mode, left()))
     timer.cancel()
@@ -158,27 +136,26 @@ export class ProcessEngines {
    */
   endThreads(): { readonly steps: readonly EndStep[]; readonly undelivered: () => number } {
     if (!isMainThread) return { steps: [], undelivered: () => 0 }
-    this.#catchUp()
-    const left = ({ queued, inFlight }: Ledger) => queued + inFlight
+    this.#channel.catchUp()
     const engines = [...this.#remote].filter(
-      ([, engine]) => !this.#threadStreams.has(engine.threadId) && left(engine.stats()) > 0,
+      ([, engine]) => !this.#threadStreams.has(engine.threadId) && undelivered(engine.stats()) > 0,
     )
     const nobody = new Int32Array(new SharedArrayBuffer(4))
     const steps = engines.map(([id, engine]): EndStep => {
       const timeoutMs = engine.shutdownTimeoutMs
       const deadline = systemClock.now() + timeoutMs
-      this.#post({ type: 'drain', mode: 'close', id, request: randomUUID(), timeoutMs })
+      this.#channel.post({ type: 'drain', mode: 'close', id, request: randomUUID(), timeoutMs })
       return (waitMs) => {
-        if (left(engine.stats()) === 0 || systemClock.now() >= deadline) return true
+        if (undelivered(engine.stats()) === 0 || systemClock.now() >= deadline) return true
         Atomics.wait(nobody, 0, 0, Math.min(waitMs, pollMs))
         return false
       }
     })
-    return { steps, undelivered: () => engines.reduce((sum, [, engine]) => sum + left(engine.stats()), 0) }
+    return { steps, undelivered: () => engines.reduce((sum, [, engine]) => sum + undelivered(engine.stats()), 0) }
   }
 
   async #drainAll(mode: DrainMode, timeoutMs: number): Promise<void> {
-    this.#catchUp()
+    this.#channel.catchUp()
     const local = [...this.#local.values()].map((engine) => engine[mode]({ timeoutMs }))
     const remote = [...this.#remote.keys()].map((id) => this.#drainRemote(mode, { id, timeoutMs }))
     await Promise.all([...local, ...remote])
@@ -188,36 +165,35 @@ export class ProcessEngines {
     return new Promise<void>((resolve) => {
       const request = randomUUID()
       this.#waiting.set(request, { id, resolve })
-      this.#post({ type: 'drain', mode, id, request, timeoutMs })
+      this.#channel.post({ type: 'drain', mode, id, request, timeoutMs })
     })
   }
 
+  #enginesOf(thread: number): [string, RemoteEngine][] {
+    this.#channel.catchUp()
+    return [...this.#remote].filter(([, engine]) => engine.threadId === thread)
+  }
+
   #runsSluice(thread: number): boolean {
-    this.#catchUp()
-    for (const engine of this.#remote.values()) if (engine.threadId === thread) return true
-    return false
+    return this.#enginesOf(thread).length > 0
+  }
+
+  /** Have the engines of another thread deliver what they have; whether nothing is left. */
+  async #threadDrained(thread: number): Promise<boolean> {
+    const engines = this.#enginesOf(thread)
+    const drain = ([id, { shutdownTimeoutMs }]: [string, RemoteEngine]) =>
+      this.#drainRemote('flush', { id, timeoutMs: shutdownTimeoutMs })
+    await Promise.all(engines.map(drain))
+    return engines.every(([, engine]) => undelivered(engine.stats()) === 0)
   }
 
   #announce({ id, lanes, memory, options }: LocalEngine): void {
     const { shutdownTimeoutMs, handleSignals, debug, spoolDir } = options
     const spools = spoolDir !== undefined
-    this.#post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals, debug, spools })
+    this.#channel.post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals, debug, spools })
   }
 
-  #post(message: Message): void {
-    this.#channel.postMessage(message)
-  }
-
-  /** Take what other threads have said so far, without waiting for the event loop. */
-  #catchUp(): void {
-    for (;;) {
-      const received = receiveMessageOnPort(this.#channel as unknown as Parameters<typeof receiveMessageOnPort>[0])
-      if (received === undefined) return
-      this.#receive(received.message as Message)
-    }
-  }
-
-  #receive(message: Message): void {
+  #receive(message: ThreadMessage): void {
     switch (message.type) {
       case 'who':
         for (const engine of this.#local.values()) this.#announce(engine)
@@ -234,7 +210,7 @@ export class ProcessEngines {
       case 'drain': {
         const { id, mode, request, timeoutMs } = message
         const drained = this.#local.get(id)?.[mode]({ timeoutMs })
-        void drained?.then(() => this.#post({ type: 'drained', request }))
+        void drained?.then(() => this.#channel.post({ type: 'drained', request }))
         return
       }
       case 'drained':
@@ -264,9 +240,7 @@ export class ProcessEngines {
   }
 
   #threadEnded(thread: number): void {
-    this.#catchUp()
-    for (const [id, engine] of this.#remote) {
-      if (engine.threadId !== thread) continue
+    for (const [id, engine] of this.#enginesOf(thread)) {
       // pino's worker ends, too, when its logger is garbage.
       const { lanes, invalid, queued, inFlight } = engine.stats()
       const over = lanes.map((lane) => givenUp(lane, engine))
@@ -285,6 +259,10 @@ export class ProcessEngines {
 const pollMs = 5
 /** What an answer may take from another thread. */
 const graceMs = 20
+
+function undelivered({ queued, inFlight }: Ledger): number {
+  return queued + inFlight
+}
 
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))

@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads'
+import { HeldStreams } from './held-streams.js'
 import { hostProcess } from './host.js'
 
 /** What is used of thread-stream's main-thread side; pino's transports are such streams. */
@@ -25,14 +26,29 @@ export const ownStreams = new WeakSet<object>()
 export class ThreadStreams {
   readonly #workers = new Map<number, StreamWorker>()
 
-  /** @param ended is told of every worker that ends, whatever it ran */
-  constructor(ended: (threadId: number) => void) {
+  readonly #runsSluice: (threadId: number) => boolean
+  readonly #held: HeldStreams
+
+  constructor(plan: {
+    /** Told of every worker that ends, whatever it ran. */
+    readonly ended: (threadId: number) => void
+    /** Known once the worker has started. */
+    readonly runsSluice: (threadId: number) => boolean
+    /** Deliver what this thread has; whether nothing is left. */
+    readonly drained: (threadId: number) => Promise<boolean>
+  }) {
+    this.#runsSluice = plan.runsSluice
+    this.#held = new HeldStreams({
+      runsSluice: plan.runsSluice,
+      settled: (threadId) => this.#handOver(threadId).then(() => plan.drained(threadId)),
+    })
     hostProcess.on('worker', (worker: StreamWorker) => {
       const id = worker.threadId
-      if (typeof worker.stream?.deref === 'function') this.#workers.set(id, worker)
+      if (typeof worker.stream?.deref === 'function') this.#add(id, worker)
       worker.once('exit', () => {
         this.#workers.delete(id)
-        ended(id)
+        this.#held.release(id)
+        plan.ended(id)
       })
     })
   }
@@ -42,26 +58,28 @@ export class ThreadStreams {
     return this.#workers.has(threadId)
   }
 
+  #add(threadId: number, worker: StreamWorker): void {
+    this.#workers.set(threadId, worker)
+    const stream = worker.stream?.deref()
+    if (stream !== undefined && !ownStreams.has(stream)) this.#held.hold(threadId, stream)
+  }
+
   /**
    * Wait until every stream whose worker runs Sluice has handed over what was written to it. A worker that is still starting is
-   * waited for, because nobody can tell yet what it runs. Until `release` the streams are held: thread-stream ends the worker of
-   * one that is garbage.
+   * waited for, because nobody can tell yet what it runs. Until `release` the streams are not garbage.
    */
-  handedOver(runsSluice: (threadId: number) => boolean): {
-    readonly done: Promise<unknown>
-    readonly release: () => void
-  } {
-    const held = new Set<ThreadStream>()
-    const one = async (threadId: number, worker: StreamWorker): Promise<void> => {
-      const stream = worker.stream?.deref()
-      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) return
-      held.add(stream)
-      if (!stream.ready && !runsSluice(threadId)) await readyOrClosed(stream)
-      if (stream.destroyed || !runsSluice(threadId)) return
-      await new Promise<void>((resolve) => stream.flush(() => resolve()))
-    }
-    const done = Promise.all([...this.#workers].map(([threadId, worker]) => one(threadId, worker)))
-    return { done, release: () => held.clear() }
+  handedOver(): { readonly done: Promise<unknown>; readonly release: () => void } {
+    const streams = new Set([...this.#workers.values()].map(({ stream }) => stream?.deref()))
+    const done = Promise.all([...this.#workers.keys()].map((threadId) => this.#handOver(threadId)))
+    return { done, release: () => streams.clear() }
+  }
+
+  async #handOver(threadId: number): Promise<void> {
+    const stream = this.#workers.get(threadId)?.stream?.deref()
+    if (stream === undefined || stream.destroyed || ownStreams.has(stream)) return
+    if (!stream.ready && !this.#runsSluice(threadId)) await readyOrClosed(stream)
+    if (stream.destroyed || !this.#runsSluice(threadId)) return
+    await new Promise<void>((resolve) => stream.flush(() => resolve()))
   }
 }
 

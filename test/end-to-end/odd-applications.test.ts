@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import { optionNames } from '../../src/options/defaults.js'
 import { FaultServer } from '../faults/fault-server.js'
-import { runProgram } from '../support/programs.js'
+import { runProgram, startProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let receiver: TestReceiver
@@ -30,6 +30,26 @@ describe('loggers of pino as applications configure them', () => {
   it('obey SLUICE_LEVEL also where a formatter writes the level as text', async () => {
     await runProgram('pino-odd-loggers.js', { ...receiver.variables, SLUICE_LEVEL: 'error' })
     expect((await receiver.logs()).map(({ message }) => message)).toEqual(['error by name'])
+  })
+})
+
+describe('loggers of pino that are garbage', () => {
+  const collected = async (loggers: number, workersLeft: number) => {
+    const flags = ['--expose-gc']
+    const { variables } = receiver
+    const own = [String(loggers), String(workersLeft)]
+    const ended = await startProgram('pino-garbage-loggers.js', { arguments: own, flags, variables }).ended
+    return { ...ended, stdout: JSON.parse(ended.stdout) }
+  }
+
+  it('lose nothing of what they have logged', async () => {
+    expect(await collected(3, 3)).toMatchObject({ code: 0, stderr: '', stdout: { delivered: 3, workers: 3 } })
+    expect(await receiver.logs()).toHaveLength(3)
+  })
+
+  it('keep eight workers at most, and none that still has something to deliver is ended', async () => {
+    expect(await collected(12, 8)).toMatchObject({ code: 0, stderr: '', stdout: { delivered: 12, workers: 8 } })
+    expect(await receiver.logs()).toHaveLength(12)
   })
 })
 

@@ -1,0 +1,47 @@
+/** Beyond so many streams the oldest is let go, once its records are delivered. */
+const maxHeld = 8
+
+/** What is used of a stream of thread-stream's. */
+export interface HeldStream {
+  once(event: 'ready', listener: () => void): unknown
+}
+
+/**
+ * Keeps streams to workers that run Sluice from the garbage collector. thread-stream ends the worker of a stream that nobody can reach any
+ * more, whatever it has yet to deliver; a logger that is a constant of a module is out of reach as soon as the module has logged its
+ * last line, and newer versions of V8 see that within milliseconds.
+ *
+ * An application that makes loggers without end must not gather workers without end: therefore the bound.
+ */
+export class HeldStreams {
+  readonly #held = new Map<number, HeldStream>()
+  readonly #runsSluice: (threadId: number) => boolean
+  readonly #settled: (threadId: number) => Promise<boolean>
+
+  constructor(plan: {
+    /** Known once the stream is ready. */
+    readonly runsSluice: (threadId: number) => boolean
+    /** Deliver what this thread has; whether nothing is left. */
+    readonly settled: (threadId: number) => Promise<boolean>
+  }) {
+    this.#runsSluice = plan.runsSluice
+    this.#settled = plan.settled
+  }
+
+  hold(threadId: number, stream: HeldStream): void {
+    this.#held.set(threadId, stream)
+    stream.once('ready', () => {
+      if (this.#runsSluice(threadId)) void this.#letGoBeyondBound()
+      else this.release(threadId)
+    })
+  }
+
+  release(threadId: number): void {
+    this.#held.delete(threadId)
+  }
+
+  async #letGoBeyondBound(): Promise<void> {
+    const surplus = [...this.#held.keys()].slice(0, Math.max(0, this.#held.size - maxHeld))
+    for (const threadId of surplus) if (await this.#settled(threadId)) this.release(threadId)
+  }
+}

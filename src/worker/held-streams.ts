@@ -15,12 +15,12 @@ export interface HeldStream {
  */
 export class HeldStreams {
   readonly #held = new Map<number, HeldStream>()
-  readonly #runsSluice: (threadId: number) => boolean
+  readonly #runsSluice: (threadId: number) => Promise<boolean>
   readonly #settled: (threadId: number) => Promise<boolean>
 
   constructor(plan: {
     /** Known once the stream is ready. */
-    readonly runsSluice: (threadId: number) => boolean
+    readonly runsSluice: (threadId: number) => Promise<boolean>
     /** Deliver what this thread has; whether nothing is left. */
     readonly settled: (threadId: number) => Promise<boolean>
   }) {
@@ -30,8 +30,8 @@ export class HeldStreams {
 
   hold(threadId: number, stream: HeldStream): void {
     this.#held.set(threadId, stream)
-    stream.once('ready', () => {
-      if (this.#runsSluice(threadId)) void this.#letGoBeyondBound()
+    stream.once('ready', async () => {
+      if (await this.#runsSluice(threadId)) await this.#letGoBeyondBound()
       else this.release(threadId)
     })
   }

@@ -41,7 +41,10 @@ export class ProcessEngines {
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
   readonly #threadStreams = new ThreadStreams({
     ended: (thread) => this.#threadEnded(thread),
-    runsSluice: (thread) => this.#runsSluice(thread),
+    runsSluice: async (thread) => {
+      if (this.#enginesOf(thread).length === 0) await this.#channel.heard()
+      return this.#enginesOf(thread).length > 0
+    },
     drained: (thread) => this.#threadDrained(thread),
   })
   readonly #channel = new ThreadChannel((message) => this.#receive(message))
@@ -172,10 +175,6 @@ export class ProcessEngines {
   #enginesOf(thread: number): [string, RemoteEngine][] {
     this.#channel.catchUp()
     return [...this.#remote].filter(([, engine]) => engine.threadId === thread)
-  }
-
-  #runsSluice(thread: number): boolean {
-    return this.#enginesOf(thread).length > 0
   }
 
   /** Have the engines of another thread deliver what they have; whether nothing is left. */

@@ -1,4 +1,5 @@
-import { BroadcastChannel, receiveMessageOnPort } from 'node:worker_threads'
+import { BroadcastChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { systemClock } from '../delivery/clock.js'
 import type { LaneName } from '../delivery/ledger.js'
 import type { DrainMode } from './drain-requests.js'
 import type { CaptureMessage } from './process-capture.js'
@@ -28,10 +29,14 @@ export type ThreadMessage =
   | { readonly type: 'retired'; readonly id: string }
   | CaptureMessage
 
+/** What a message takes from thread to thread, at most, where it cannot be read at once. */
+const hearingMs = 50
+
 /** Reaches every other thread of the process that has loaded this package. Does not keep the process alive. */
 export class ThreadChannel {
   readonly #channel = new BroadcastChannel('sluice.v1')
   readonly #receive: (message: ThreadMessage) => void
+  #canRead = true
 
   constructor(receive: (message: ThreadMessage) => void) {
     this.#receive = receive
@@ -45,10 +50,23 @@ export class ThreadChannel {
 
   /** Take what other threads have said so far, without waiting for the event loop. */
   catchUp(): void {
-    for (;;) {
-      const received = receiveMessageOnPort(this.#channel as unknown as Parameters<typeof receiveMessageOnPort>[0])
-      if (received === undefined) return
-      this.#receive(received.message as ThreadMessage)
+    for (let message = this.#read(); message !== undefined; message = this.#read()) this.#receive(message)
+  }
+
+  /** Wait until what other threads have said before is heard: no time where it can be read, a moment where it must be waited for. */
+  async heard(): Promise<void> {
+    this.catchUp()
+    if (!this.#canRead) await new Promise<void>((resolve) => systemClock.schedule(resolve, hearingMs))
+  }
+
+  #read(): ThreadMessage | undefined {
+    if (!this.#canRead) return undefined
+    try {
+      return receiveMessageOnPort(this.#channel as unknown as MessagePort)?.message
+    } catch {
+      // Deno reads no BroadcastChannel in this way: what is said is heard in the next turns of the event loop.
+      this.#canRead = false
+      return undefined
     }
   }
 }

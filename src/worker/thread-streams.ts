@@ -26,14 +26,14 @@ export const ownStreams = new WeakSet<object>()
 export class ThreadStreams {
   readonly #workers = new Map<number, StreamWorker>()
 
-  readonly #runsSluice: (threadId: number) => boolean
+  readonly #runsSluice: (threadId: number) => Promise<boolean>
   readonly #held: HeldStreams
 
   constructor(plan: {
     /** Told of every worker that ends, whatever it ran. */
     readonly ended: (threadId: number) => void
     /** Known once the worker has started. */
-    readonly runsSluice: (threadId: number) => boolean
+    readonly runsSluice: (threadId: number) => Promise<boolean>
     /** Deliver what this thread has; whether nothing is left. */
     readonly drained: (threadId: number) => Promise<boolean>
   }) {
@@ -77,8 +77,8 @@ export class ThreadStreams {
   async #handOver(threadId: number): Promise<void> {
     const stream = this.#workers.get(threadId)?.stream?.deref()
     if (stream === undefined || stream.destroyed || ownStreams.has(stream)) return
-    if (!stream.ready && !this.#runsSluice(threadId)) await readyOrClosed(stream)
-    if (stream.destroyed || !this.#runsSluice(threadId)) return
+    if (!stream.ready && !(await this.#runsSluice(threadId))) await readyOrClosed(stream)
+    if (stream.destroyed || !(await this.#runsSluice(threadId))) return
     await new Promise<void>((resolve) => stream.flush(() => resolve()))
   }
 }

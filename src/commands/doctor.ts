@@ -1,3 +1,4 @@
+import { runtimeIdentity } from '../options/identity.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { packageVersion } from '../worker/version.js'
 import { Ending } from './ending.js'
@@ -29,7 +30,8 @@ export async function doctor(written: readonly string[]): Promise<number> {
   const { options, described } = configuration
   const secrets = secretsOf(options)
   const say = (text: string) => void (json || process.stdout.write(hide(text, secrets)))
-  say(`sluice ${packageVersion}, Node.js ${process.versions.node}\n\n`)
+  const { name, version } = runtimeIdentity()
+  say(`sluice ${packageVersion}, ${name} ${version}\n\n`)
   if (options !== undefined) say(`${optionLines(described)}\n`)
   const findings: Finding[] = []
   const show = (finding: Finding) => {

@@ -50,9 +50,16 @@ export function machineIdentity(): {
   readonly runtime: number
   readonly runtimeVersion: string
 } {
-  const { bun, deno } = process.versions as { bun?: string; deno?: string }
-  const runtime = bun !== undefined ? runtimes.bun : deno !== undefined ? runtimes.deno : runtimes.node
-  return { machineName: hostname(), runtime, runtimeVersion: `v${bun ?? deno ?? process.versions.node}` }
+  const { runtime, version } = runtimeIdentity()
+  return { machineName: hostname(), runtime, runtimeVersion: `v${version}` }
+}
+
+/** What runs this program: Bun and Deno say, too, of which version of Node.js they are like. */
+export function runtimeIdentity(): { readonly name: string; readonly version: string; readonly runtime: number } {
+  const { bun, deno, node } = process.versions as { bun?: string; deno?: string; node: string }
+  if (bun !== undefined) return { name: 'Bun', version: bun, runtime: runtimes.bun }
+  if (deno !== undefined) return { name: 'Deno', version: deno, runtime: runtimes.deno }
+  return { name: 'Node.js', version: node, runtime: runtimes.node }
 }
 
 /** The W3C Baggage form that OpenTelemetry uses: `key=value,key=value`, values percent-encoded. */

@@ -9,7 +9,7 @@ export interface HeldStream {
 /**
  * Keeps streams to workers that run Sluice from the garbage collector. thread-stream ends the worker of a stream that nobody can reach any
  * more, whatever it has yet to deliver; a logger that is a constant of a module is out of reach as soon as the module has logged its
- * last line, and newer versions of V8 see that within milliseconds.
+ * last line, and Node 26 sees that within milliseconds.
  *
  * An application that makes loggers without end must not gather workers without end: therefore the bound.
  */

@@ -7,15 +7,25 @@ import { packageVersion } from '../../src/worker/version.js'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-describe('the repository', () => {
-  describe.each(['package-lock.json', 'benchmarks/package-lock.json'])('with %s', (path) => {
-    const { packages } = JSON.parse(read(path)) as {
-      packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>
-    }
+interface Locked {
+  readonly resolved?: string
+  readonly optionalDependencies?: Record<string, string>
+}
 
-    it('names no registry host in its lock file', () => {
-      expect(Object.values(packages).filter(({ resolved }) => resolved?.includes('://'))).toEqual([])
-    })
+function locked(path: string): Record<string, Locked> {
+  return JSON.parse(read(path)).packages
+}
+
+describe('the repository', () => {
+  it.each(['package-lock.json', 'benchmarks/package-lock.json', 'runtimes/package-lock.json'])(
+    'names no registry host in %s',
+    (path) => {
+      expect(Object.values(locked(path)).filter(({ resolved }) => resolved?.includes('://'))).toEqual([])
+    },
+  )
+
+  describe.each(['package-lock.json', 'benchmarks/package-lock.json'])('with %s', (path) => {
+    const packages = locked(path)
 
     it('has every platform’s packages in its lock file, without which npm ci fails', () => {
       const optional = Object.values(packages).flatMap(({ optionalDependencies }) =>

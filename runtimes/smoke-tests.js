@@ -46,7 +46,6 @@ const ends = [
     signal: { line: 'logged\n', signal: 'SIGTERM' },
   },
   { name: 'exception', outcome: { status: 1, stderr: /nobody catches this/ } },
-  { name: 'own listener of exceptions', outcome: { status: 1, stderr: /the application listens for this/ } },
 ]
 
 /** @type {readonly SmokeTest[]} */
@@ -66,9 +65,21 @@ export const smokeTests = [
     variables: { SLUICE_MODE: 'inline' },
     outcome: { ...quiet, logs: all, status: 3 },
   },
+  { name: 'an exception that is survived', program: ['survivor.js'], outcome: { ...quiet, logs: all } },
   {
-    name: 'register, pino alone: SIGTERM',
-    program: ['pino-alone.js'],
+    name: 'pino alone: exception',
+    program: ['pino-alone.js', 'exception'],
+    outcome: { ...quiet, logs: all, status: 1, stderr: /nobody catches this/ },
+  },
+  {
+    name: 'pino alone, register: exception',
+    program: ['pino-alone.js', 'exception'],
+    flags: 'preload',
+    outcome: { ...quiet, logs: all, status: 1, stderr: /nobody catches this/ },
+  },
+  {
+    name: 'pino alone, register: SIGTERM',
+    program: ['pino-alone.js', 'SIGTERM'],
     flags: 'preload',
     outcome: { ...quiet, logs: all, status: 'SIGTERM', stdout: 'logged\n' },
     signal: { line: 'logged\n', signal: 'SIGTERM' },

@@ -16,13 +16,6 @@ const ends = {
   exception: () => {
     throw new Error('nobody catches this')
   },
-  'own listener of exceptions': () => {
-    process.on('uncaughtException', (error) => {
-      console.error(error)
-      process.exit(1)
-    })
-    throw new Error('the application listens for this')
-  },
 }
 
 /** @param {string} said */

@@ -1,7 +1,11 @@
 import { pino } from 'pino'
 
-// Knows pino's target alone, and stays.
+// Knows pino's target alone, and ends as the argument says.
 const logger = pino({ transport: { target: 'sluice/pino' } })
 for (let number = 1; number <= 100; number++) logger.info(`line ${number}`)
-setInterval(() => {}, 1000)
-process.stdout.write('logged\n')
+
+setImmediate(() => {
+  if (process.argv[2] === 'exception') throw new Error('nobody catches this')
+  setInterval(() => {}, 1000)
+  process.stdout.write('logged\n')
+})

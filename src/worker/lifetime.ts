@@ -1,5 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
 import { currentCapture, setCapture } from './capture.js'
+import { onFatalError } from './fatal-errors.js'
 import { hostGlobal, hostProcess } from './host.js'
 import { processEngines } from './process-engines.js'
 import type { EndStep, RecordPort } from './record-port.js'
@@ -32,6 +33,10 @@ export function watchLifetime(): void {
   const signals = new SignalWatch(drainBeforeSignal)
   hostProcess.on('beforeExit', drainBeforeExit(signals))
   listenLast()
+  onFatalError(() => {
+    processEngines().endThreadStreams()
+    deliverAtExit()
+  })
   sharedWatch()[key] = signals
   processEngines().onLeaveSignals(() => signals.stop())
   // Only the main thread sees signals.

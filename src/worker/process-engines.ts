@@ -157,6 +157,11 @@ export class ProcessEngines {
     return { steps, undelivered: () => engines.reduce((sum, [, engine]) => sum + undelivered(engine.stats()), 0) }
   }
 
+  /** End the streams of pino's targets, as pino does at `exit`: holds this thread until they are done. */
+  endThreadStreams(): void {
+    this.#threadStreams.endSync((thread) => this.#enginesOf(thread).length > 0)
+  }
+
   async #drainAll(mode: DrainMode, timeoutMs: number): Promise<void> {
     this.#channel.catchUp()
     const local = [...this.#local.values()].map((engine) => engine[mode]({ timeoutMs }))

@@ -9,6 +9,8 @@ interface ThreadStream {
   once(event: 'ready' | 'close', listener: () => void): unknown
   off(event: 'ready' | 'close', listener: () => void): unknown
   flush(callback: (error?: Error | null) => void): void
+  flushSync(): void
+  end(): void
 }
 
 interface StreamWorker extends Worker {
@@ -72,6 +74,21 @@ export class ThreadStreams {
     const streams = new Set([...this.#workers.values()].map(({ stream }) => stream?.deref()))
     const done = Promise.all([...this.#workers.keys()].map((threadId) => this.#handOver(threadId)))
     return { done, release: () => streams.clear() }
+  }
+
+  /** End the streams whose workers run Sluice, and those of which nobody can tell yet, for they are still starting. */
+  endSync(runsSluice: (threadId: number) => boolean): void {
+    for (const [threadId, worker] of this.#workers) {
+      const stream = worker.stream?.deref()
+      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
+      if (stream.ready && !runsSluice(threadId)) continue
+      try {
+        stream.flushSync()
+        stream.end()
+      } catch {
+        // thread-stream throws where a worker is gone or does not answer: nothing can be done for it here.
+      }
+    }
   }
 
   async #handOver(threadId: number): Promise<void> {

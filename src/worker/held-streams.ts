@@ -1,5 +1,7 @@
 /** Beyond so many streams the oldest is let go, once its records are delivered. */
 const maxHeld = 8
+/** Beyond so many it is let go whatever it holds: the service may be down for hours. */
+const maxWaiting = 32
 
 /** What is used of a stream of thread-stream's. */
 export interface HeldStream {
@@ -41,7 +43,12 @@ export class HeldStreams {
   }
 
   async #letGoBeyondBound(): Promise<void> {
-    const surplus = [...this.#held.keys()].slice(0, Math.max(0, this.#held.size - maxHeld))
-    for (const threadId of surplus) if (await this.#settled(threadId)) this.release(threadId)
+    for (const threadId of this.#beyond(maxWaiting)) this.release(threadId)
+    for (const threadId of this.#beyond(maxHeld)) if (await this.#settled(threadId)) this.release(threadId)
+  }
+
+  /** The oldest, as many as there are more than `most`. */
+  #beyond(most: number): number[] {
+    return [...this.#held.keys()].slice(0, Math.max(0, this.#held.size - most))
   }
 }

@@ -6,9 +6,6 @@ import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
 import { type Tracked, trackedBy } from './tracked.js'
 import type { TrackOptions } from './tracker.js'
 
-/** Deadline of `flush` and `close` of the process when none is given: the default of the option `shutdownTimeoutMs`. */
-const defaultTimeoutMs = 5000
-
 let own: Sluice | undefined
 let misconfigured = false
 
@@ -46,15 +43,21 @@ export function tracked<Run extends Tracked>(eventId: number, run: Run): Run {
 
 /**
  * Wait until everything that this process has logged and tracked so far is settled, pino's workers included. Resolves with the
- * ledger of the process, by `timeoutMs` (default 5000) + 50 ms at the latest; never rejects.
+ * ledger of the process, by `timeoutMs` (default: the option `shutdownTimeoutMs`, the longest where engines differ) + 50 ms at the
+ * latest; never rejects.
  */
 export function flush(options?: DrainOptions): Promise<Ledger> {
-  return processEngines().drain('flush', options?.timeoutMs ?? defaultTimeoutMs)
+  return drain('flush', options)
 }
 
-/** Flush, then release every engine of the process, pino's workers included. What is logged afterwards is counted as `closed`. */
+/** As `flush`, then release every engine of the process, pino's workers included. What is logged afterwards is counted as `closed`. */
 export function close(options?: DrainOptions): Promise<Ledger> {
-  return processEngines().drain('close', options?.timeoutMs ?? defaultTimeoutMs)
+  return drain('close', options)
+}
+
+function drain(mode: 'flush' | 'close', options: DrainOptions | undefined): Promise<Ledger> {
+  const engines = processEngines()
+  return engines.drain(mode, options?.timeoutMs ?? engines.shutdownTimeoutMs)
 }
 
 /** The ledger of the whole process, now. */

@@ -13,9 +13,6 @@ const maxDrains = 3
 /** How long each engine may hold the thread at the end, when there are several. */
 const turnMs = 5
 
-/** Where no engine says otherwise: the default of the option `shutdownTimeoutMs`. */
-const defaultTimeoutMs = 5000
-
 /** One in the process, whichever copy of the package comes first: two that watch signals would wait for each other for ever. */
 const key = Symbol.for('sluice.lifetime.v1')
 
@@ -77,9 +74,7 @@ function hasHadItsTime(engine: Pick<RecordPort, 'stats'>): boolean {
 
 async function drainBeforeSignal(): Promise<void> {
   const engines = processEngines()
-  // A worker that is still starting may bring an engine of which nothing is known yet.
-  const timeoutMs = engines.shutdownTimeoutMs ?? defaultTimeoutMs
-  const { queued, inFlight } = await engines.drain('park', timeoutMs)
+  const { queued, inFlight } = await engines.drain('park', engines.shutdownTimeoutMs)
   tellUndelivered(queued + inFlight)
   // There is no event of the exit after a signal that ends the process.
   for (const ledger of engines.debugLedgers()) printLine(ledgerLine(ledger))

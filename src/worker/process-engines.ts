@@ -79,12 +79,12 @@ export class ProcessEngines {
     this.#channel.post({ type: 'retired', id: engine.id })
   }
 
-  /** How long the end of the process may wait: the longest that an engine was told; undefined when none is known. */
-  get shutdownTimeoutMs(): number | undefined {
+  /** How long the end of the process, or a drain of all of it, may take: the longest that an engine was told. */
+  get shutdownTimeoutMs(): number {
     this.#channel.catchUp()
     const local = [...this.#local.values()].map(({ options }) => options.shutdownTimeoutMs)
     const remote = [...this.#remote.values()].map(({ shutdownTimeoutMs }) => shutdownTimeoutMs)
-    return local.length + remote.length === 0 ? undefined : Math.max(...local, ...remote)
+    return local.length + remote.length === 0 ? defaultTimeoutMs : Math.max(...local, ...remote)
   }
 
   /** The ledgers, now, of engines that are to show theirs at the end. */
@@ -259,6 +259,8 @@ export class ProcessEngines {
   }
 }
 
+/** Where no engine is known, as of a worker that is still starting: the default of the option `shutdownTimeoutMs`. */
+const defaultTimeoutMs = 5000
 /** How often the ledger of another thread is looked at, at the end. */
 const pollMs = 5
 /** What an answer may take from another thread. */

@@ -1,4 +1,4 @@
-import { createSluice, type Sluice } from 'sluice'
+import { createSluice, flush, type Sluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { delivered, FaultServer } from '../faults/fault-server.js'
 import { runProgram } from '../support/programs.js'
@@ -34,6 +34,15 @@ describe('a server that accepts and never answers', () => {
       expect(result.queued + result.inFlight).toBe(1)
       expect(ms).toBeLessThan(timeoutMs + 50)
     }
+  })
+
+  it('does not hold a flush of the process that names no deadline beyond shutdownTimeoutMs', { retry: 3 }, async () => {
+    server.script = () => ({ type: 'silence' })
+    sluice = createSluice({ ...destination(), shutdownTimeoutMs: 300 })
+    sluice.track(1)
+    const { result, ms } = await timed(flush())
+    expect(result.queued + result.inFlight).toBe(1)
+    expect(ms).toBeLessThan(350)
   })
 
   it('does not hold a close beyond its deadline, and what it took is counted', { retry: 3 }, async () => {

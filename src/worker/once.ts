@@ -12,6 +12,11 @@ export function firstInProcess(thing: (typeof things)[number]): boolean {
   return Atomics.exchange(saidFlags(), things.indexOf(thing), 1) === 0
 }
 
+/** See to it that a thing is not said in this process. */
+export function leaveUnsaid(thing: (typeof things)[number]): void {
+  Atomics.store(saidFlags(), things.indexOf(thing), 1)
+}
+
 /** Make the flags known to the workers that this thread will start. */
 export function shareSaidFlags(): void {
   saidFlags()

@@ -1,16 +1,10 @@
-// pino without a worker of its own: for bundles, serverless functions and several streams. Run with SLUICE_URL, SLUICE_API_KEY and
-// SLUICE_BUCKET set.
+// pino without a worker of its own: in bundles, and beside streams of this process. Run with SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET
+// set.
 import pino from 'pino'
-import { flush } from 'sluice'
 import { sluicePino } from 'sluice/pino'
 
-const stderr = { level: 'error', stream: process.stderr }
-const logger = pino({}, pino.multistream([stderr, { stream: sluicePino() }]))
+const streams = pino.multistream([{ stream: sluicePino() }, { level: 'error', stream: process.stdout }])
+const logger = pino({}, streams) // pino takes a multistream for options when it is alone
 
-/** What a serverless function does at the end of an invocation, for it may be frozen when it has returned. */
-export async function handler() {
-  logger.info('invoked')
-  await flush({ timeoutMs: 2000 })
-}
-
-await handler()
+logger.info({ orderId: 7 }, 'order placed')
+logger.error(new Error('card declined'), 'payment failed')

@@ -9,7 +9,7 @@ import { startTestReceiver } from '../support/receiver.js'
 
 const folder = join(import.meta.dirname, '../../examples/kubernetes')
 /** What the end may take beyond its parts, on a busy machine. */
-const spareMs = 2500
+const spareMs = 3500
 
 /** End the server by SIGTERM with an order under way, and see how it ended and how long it took from then on. */
 async function endWithOrder(variables: Record<string, string>, { finish = true } = {}) {

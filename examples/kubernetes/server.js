@@ -1,5 +1,6 @@
 // A pod that ends without losing a request or a record: on SIGTERM it stops listening, answers what it has, and delivers, for
 // DRAIN_SECONDS and SLUICE_SHUTDOWN_TIMEOUT_MS at most, whatever clients and the service do. deployment.yaml beside it has the times.
+import { setImmediate } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { close, track } from 'sluice'
 
@@ -20,14 +21,15 @@ app.addHook('onSend', async (_request, reply) => {
 
 process.once('SIGTERM', async () => {
   app.log.info('stopping')
-  const impatience = setTimeout(() => {
+  setTimeout(() => {
     app.log.warn('requests that do not end are cut off')
     app.server.closeAllConnections()
   }, Number(DRAIN_SECONDS) * 1000)
   await app.close()
-  clearTimeout(impatience)
+  await setImmediate() // requests that were cut off log their end when the server has closed
   app.log.info('stopped')
   await close()
+  process.exit() // whatever handlers still wait for
 })
 
 await app.listen({ host: '0.0.0.0', port: Number(PORT) })

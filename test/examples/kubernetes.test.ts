@@ -79,6 +79,7 @@ describe('the example kubernetes/server.js', () => {
     expect(ended.ms).toBeLessThan(500 + spareMs)
     const lines = (await receiver.logs()).map(({ message }) => message)
     expect(lines).toContain('requests that do not end are cut off')
+    expect(lines).toContainEqual(expect.stringMatching(/^aborted /))
     expect(await receiver.values()).toHaveLength(1)
   })
 })

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
 import type { Clock, Timer } from '../delivery/clock.js'
-import { type DropReason, droppedTotal, type LaneName, type Ledger } from '../delivery/ledger.js'
+import { type DropReason, droppedTotal, type LaneName, type LaneReport, type Ledger } from '../delivery/ledger.js'
 import type { Losses } from '../delivery/losses.js'
 import type { Observer } from '../delivery/observer.js'
 import type { Outcome } from '../delivery/sender.js'
@@ -87,6 +87,15 @@ export class Telling implements Observer {
       text: (total) => `${records(total, lane)} dropped (${reason}): ${explanations[reason]}`,
       publish: (total) => this.#listeners.channel('sluice:dropped', { ...lane, reason, count: total }),
     })
+  }
+
+  /** Of what lanes have given up at the end, and nobody has told of. */
+  gaveUp(lanes: readonly LaneReport[]): void {
+    for (const lane of lanes) {
+      const count = lane.dropped.shutdown
+      if (count > 0) this.dropped(lane, { reason: 'shutdown', count })
+    }
+    this.close()
   }
 
   rejected(lane: LaneName, { status, reason, validationErrors }: Outcome & { type: 'rejected' }): void {

@@ -76,6 +76,14 @@ describe('the end of a process, right after a thousand records', () => {
     },
   )
 
+  it.each(['worker', 'inline'])('%s: what a close() has given up by then is told', async (mode) => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const timeouts = { SLUICE_URL: server.url, SLUICE_SHUTDOWN_TIMEOUT_MS: '300' }
+    const ended = await runProgram('exit-in-close.js', { ...receiver.variables, ...timeouts, SLUICE_MODE: mode })
+    expect(ended).toMatchObject({ code: 5, stderr: expect.stringMatching(/^sluice: 1 [^\n]+\n$/) })
+    await server.close()
+  })
+
   it.each(['worker', 'inline'])('%s: what the application’s own exit listeners log is delivered', async (mode) => {
     const ended = await runProgram('logs-at-exit.js', { ...receiver.variables, SLUICE_MODE: mode })
     expect(ended).toMatchObject({ code: 4, stderr: '' })

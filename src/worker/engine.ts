@@ -55,6 +55,7 @@ export class Engine implements RecordPort {
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
+  #parking: { readonly accepted: number; readonly until: number } | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
     const { kinds, memory, handedOver = false, listeners, print, untold } = setting
@@ -210,8 +211,9 @@ export class Engine implements RecordPort {
     })
   }
 
-  /** Flush, and leave the rest to the spool, for a signal that may end the process. */
+  /** Flush, and leave the rest to the spool, for a process that may be about to end. */
   park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+    this.#parking = { accepted: this.stats().accepted, until: systemClock.now() + timeoutMs }
     return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
       if (this.#spool === undefined) return this.stats()
       const ledger = this.#delivery.park()
@@ -221,12 +223,21 @@ export class Engine implements RecordPort {
   }
 
   close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
-    this.#closing ??= this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
-      this.#telling.close()
-      if (this.options.debug) printLine(ledgerLine(ledger))
-      return ledger
-    })
+    this.#closing ??= this.#delivery
+      .close({ timeoutMs: this.#beforeParking(this.#leftOf(timeoutMs)) })
+      .then((ledger) => {
+        this.#telling.close()
+        if (this.options.debug) printLine(ledgerLine(ledger))
+        return ledger
+      })
     return this.#closing
+  }
+
+  /** Of the time to end: where nothing has come since the last parking, that has had it already, or a part of it. */
+  #leftOf(timeoutMs: number): number {
+    const { accepted, until } = this.#parking ?? {}
+    if (until === undefined || accepted !== this.stats().accepted) return timeoutMs
+    return Math.min(timeoutMs, Math.max(0, until - systemClock.now()))
   }
 
   /** What is left to the spool at a deadline must be there by then, and be counted. */

@@ -29,6 +29,8 @@ export function watchLifetime(): void {
   if (sharedWatch()[key] !== undefined) return
   const signals = new SignalWatch(drainBeforeSignal)
   hostProcess.on('beforeExit', drainBeforeExit(signals))
+  // Before pino's own listener, which was added when its first target was made.
+  hostProcess.prependListener('exit', () => processEngines().remote.beginParking())
   listenLast()
   onFatalError(() => {
     processEngines().endThreadStreams()
@@ -56,8 +58,10 @@ function drainBeforeExit(signals: SignalWatch): () => void {
     if (drains === maxDrains) for (const engine of engines) engine.ending()
     // The event comes again after each drain: one for what is new, none for what could not be delivered.
     const waiting = engines.filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
-    if (waiting.length === 0 || drains === maxDrains) return
+    const threads = processEngines().remote.pending
+    if ((waiting.length === 0 && !threads) || drains === maxDrains) return
     drains++
+    if (threads) void processEngines().remote.park()
     void Promise.all(
       waiting.map(async (engine) => {
         const { accepted } = engine.stats()

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { isMainThread, threadId } from 'node:worker_threads'
 import { systemClock } from '../delivery/clock.js'
 import { givenUp, type Ledger, sumLedger } from '../delivery/ledger.js'
-import { LedgerBook } from '../delivery/ledger-book.js'
 import { type DrainMode, drainGraceMs } from './drain-requests.js'
 import { hostGlobal } from './host.js'
 import { ProcessCapture } from './process-capture.js'
 import type { EndStep, RecordPort } from './record-port.js'
+import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { printLine } from './telling.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
@@ -17,13 +16,6 @@ type LocalEngine = Pick<
   RecordPort,
   'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'park' | 'close' | 'closed' | 'options' | 'ending' | 'endSync'
 >
-
-interface RemoteEngine extends Figures {
-  readonly threadId: number
-  readonly shutdownTimeoutMs: number
-  readonly debug: boolean
-  readonly spools: boolean
-}
 
 /**
  * Every engine of the process, as one thread sees it: its own directly, those of other threads (pino's workers) through a
@@ -36,14 +28,13 @@ interface RemoteEngine extends Figures {
  */
 export class ProcessEngines {
   readonly #local = new Map<string, LocalEngine>()
-  readonly #remote = new Map<string, RemoteEngine>()
-  /** Requests to engines of other threads, by request. */
-  readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
+  /** Those of other threads. */
+  readonly remote: RemoteEngines = new RemoteEngines(() => this.#channel)
   readonly #threadStreams = new ThreadStreams({
     ended: (thread) => this.#threadEnded(thread),
     runsSluice: async (thread) => {
-      if (this.#enginesOf(thread).length === 0) await this.#channel.heard()
-      return this.#enginesOf(thread).length > 0
+      if (this.remote.ofThread(thread).length === 0) await this.#channel.heard()
+      return this.remote.ofThread(thread).length > 0
     },
     drained: (thread) => this.#threadDrained(thread),
   })
@@ -81,24 +72,21 @@ export class ProcessEngines {
 
   /** How long the end of the process, or a drain of all of it, may take: the longest that an engine was told. */
   get shutdownTimeoutMs(): number {
-    this.#channel.catchUp()
     const local = [...this.#local.values()].map(({ options }) => options.shutdownTimeoutMs)
-    const remote = [...this.#remote.values()].map(({ shutdownTimeoutMs }) => shutdownTimeoutMs)
+    const remote = this.remote.known.map(({ shutdownTimeoutMs }) => shutdownTimeoutMs)
     return local.length + remote.length === 0 ? defaultTimeoutMs : Math.max(...local, ...remote)
   }
 
   /** The ledgers, now, of engines that are to show theirs at the end. */
   debugLedgers(): Ledger[] {
-    this.#channel.catchUp()
     const local = [...this.#local.values()].filter(({ options }) => options.debug)
-    const remote = [...this.#remote.values()].filter(({ debug }) => debug)
+    const remote = this.remote.known.filter(({ debug }) => debug)
     return [...local, ...remote].map((engine) => engine.stats())
   }
 
   /** The ledger of the whole process, now. */
   stats(): Ledger {
-    this.#channel.catchUp()
-    const engines: Figures[] = [this.#retired, ...this.#local.values(), ...this.#remote.values()]
+    const engines: Figures[] = [this.#retired, ...this.#local.values(), ...this.remote.known]
     const ledgers = engines.map((engine) => engine.stats())
     const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, 0)
     return sumLedger(
@@ -120,7 +108,7 @@ export class ProcessEngines {
       expire = resolve
     })
     // Engines keep the deadline themselves; what answers from another thread may take a moment longer, or never come.
-    const timer = clock.schedule(() => expire(), timeoutMs + drainGraceMs[mode] + graceMs, true)
+    const timer = clock.schedule(() => expire(), timeoutMs + drainGraceMs[mode] + answerMs, true)
     const within = (work: Promise<unknown>) => Promise.race([work, expired])
 
     // Node announces a worker in the tick after its start.
@@ -139,56 +127,29 @@ export class ProcessEngines {
    */
   endThreads(): { readonly steps: readonly EndStep[]; readonly undelivered: () => number } {
     if (!isMainThread) return { steps: [], undelivered: () => 0 }
-    this.#channel.catchUp()
-    const engines = [...this.#remote].filter(
-      ([, engine]) => !this.#threadStreams.has(engine.threadId) && undelivered(engine.stats()) > 0,
+    const engines = this.remote.known.filter(
+      (engine) => !this.#threadStreams.has(engine.threadId) && undelivered(engine.stats()) > 0,
     )
-    const nobody = new Int32Array(new SharedArrayBuffer(4))
-    const steps = engines.map(([id, engine]): EndStep => {
-      const timeoutMs = engine.shutdownTimeoutMs
-      const deadline = systemClock.now() + timeoutMs
-      this.#channel.post({ type: 'drain', mode: 'close', id, request: randomUUID(), timeoutMs })
-      return (waitMs) => {
-        if (undelivered(engine.stats()) === 0 || systemClock.now() >= deadline) return true
-        Atomics.wait(nobody, 0, 0, Math.min(waitMs, pollMs))
-        return false
-      }
-    })
-    return { steps, undelivered: () => engines.reduce((sum, [, engine]) => sum + undelivered(engine.stats()), 0) }
+    const left = () => engines.reduce((sum, engine) => sum + undelivered(engine.stats()), 0)
+    return { steps: this.remote.closeSync(engines), undelivered: left }
   }
 
   /** End the streams of pino's targets, as pino does at `exit`: holds this thread until they are done. */
   endThreadStreams(): void {
-    this.#threadStreams.endSync((thread) => this.#enginesOf(thread).length > 0)
+    this.#threadStreams.endSync((thread) => this.remote.ofThread(thread).length > 0)
   }
 
   async #drainAll(mode: DrainMode, timeoutMs: number): Promise<void> {
-    this.#channel.catchUp()
+    const engines = this.remote.known
     const local = [...this.#local.values()].map((engine) => engine[mode]({ timeoutMs }))
-    const remote = [...this.#remote.keys()].map((id) => this.#drainRemote(mode, { id, timeoutMs }))
-    await Promise.all([...local, ...remote])
-  }
-
-  #drainRemote(mode: DrainMode, { id, timeoutMs }: { id: string; timeoutMs: number }): Promise<void> {
-    return new Promise<void>((resolve) => {
-      const request = randomUUID()
-      this.#waiting.set(request, { id, resolve })
-      this.#channel.post({ type: 'drain', mode, id, request, timeoutMs })
-    })
-  }
-
-  #enginesOf(thread: number): [string, RemoteEngine][] {
-    this.#channel.catchUp()
-    return [...this.#remote].filter(([, engine]) => engine.threadId === thread)
+    await Promise.all([...local, this.remote.drain(mode, { engines, timeoutMs })])
   }
 
   /** Have the engines of another thread deliver what they have; whether nothing is left. */
   async #threadDrained(thread: number): Promise<boolean> {
-    const engines = this.#enginesOf(thread)
-    const drain = ([id, { shutdownTimeoutMs }]: [string, RemoteEngine]) =>
-      this.#drainRemote('flush', { id, timeoutMs: shutdownTimeoutMs })
-    await Promise.all(engines.map(drain))
-    return engines.every(([, engine]) => undelivered(engine.stats()) === 0)
+    const engines = this.remote.ofThread(thread)
+    await this.remote.drain('flush', { engines })
+    return engines.every((engine) => undelivered(engine.stats()) === 0)
   }
 
   #announce({ id, lanes, memory, options }: LocalEngine): void {
@@ -203,14 +164,10 @@ export class ProcessEngines {
         for (const engine of this.#local.values()) this.#announce(engine)
         this.capture.tell()
         return
-      case 'engine': {
-        if (this.#remote.has(message.id)) return
-        const book = new LedgerBook(message.lanes, message.memory)
-        const { threadId, shutdownTimeoutMs, handleSignals, debug, spools } = message
-        if (!handleSignals) this.#leaveSignals()
-        this.#remote.set(message.id, { threadId, shutdownTimeoutMs, debug, spools, stats: () => book.read() })
+      case 'engine':
+        if (!message.handleSignals) this.#leaveSignals()
+        this.remote.add(message)
         return
-      }
       case 'drain': {
         const { id, mode, request, timeoutMs } = message
         const drained = this.#local.get(id)?.[mode]({ timeoutMs })
@@ -218,11 +175,10 @@ export class ProcessEngines {
         return
       }
       case 'drained':
-        this.#waiting.get(message.request)?.resolve()
-        this.#waiting.delete(message.request)
+        this.remote.answered(message.request)
         return
       case 'retired':
-        this.#forget(message.id)
+        this.#keep(this.remote.remove(message.id))
         return
       case 'capture':
       case 'captured':
@@ -230,46 +186,29 @@ export class ProcessEngines {
     }
   }
 
-  /** An engine of another thread is gone: keep its figures, and wait for no answer of it. */
-  #forget(id: string): void {
-    const engine = this.#remote.get(id)
-    if (engine === undefined) return
-    this.#remote.delete(id)
-    this.#retired.keep(engine)
-    for (const [request, waiting] of this.#waiting) {
-      if (waiting.id !== id) continue
-      waiting.resolve()
-      this.#waiting.delete(request)
-    }
+  /** The figures of an engine that is gone. */
+  #keep(engine: Figures | undefined): void {
+    if (engine !== undefined) this.#retired.keep(engine)
   }
 
   #threadEnded(thread: number): void {
-    for (const [id, engine] of this.#enginesOf(thread)) {
+    for (const engine of this.remote.ofThread(thread)) {
+      this.remote.remove(engine.id)
       // pino's worker ends, too, when its logger is garbage.
       const { lanes, invalid, queued, inFlight } = engine.stats()
       const over = lanes.map((lane) => givenUp(lane, engine))
       const ledger = sumLedger(over, invalid)
-      this.#remote.set(id, { ...engine, stats: () => ledger })
+      this.#keep({ ...engine, stats: () => ledger })
       const lost = queued + inFlight
       const fate = engine.spools ? 'left to the spool' : 'lost'
       const words = `${lost} record${lost === 1 ? '' : 's'} ${fate}: the worker that delivered them has ended`
       if (lost > 0) printLine(words)
-      this.#forget(id)
     }
   }
 }
 
 /** Where no engine is known, as of a worker that is still starting: the default of the option `shutdownTimeoutMs`. */
 const defaultTimeoutMs = 5000
-/** How often the ledger of another thread is looked at, at the end. */
-const pollMs = 5
-/** What an answer may take from another thread. */
-const graceMs = 20
-
-function undelivered({ queued, inFlight }: Ledger): number {
-  return queued + inFlight
-}
-
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))
 }

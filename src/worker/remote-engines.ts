@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { isMainThread } from 'node:worker_threads'
+import { systemClock } from '../delivery/clock.js'
+import type { Ledger } from '../delivery/ledger.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
+import { type DrainMode, drainGraceMs } from './drain-requests.js'
+import type { EndStep } from './record-port.js'
+import type { Figures } from './retired-engines.js'
+import type { ThreadChannel, ThreadMessage } from './thread-channel.js'
+
+/** What is known here of an engine of another thread. */
+export interface RemoteEngine extends Figures {
+  readonly id: string
+  readonly threadId: number
+  readonly shutdownTimeoutMs: number
+  readonly debug: boolean
+  readonly spools: boolean
+}
+
+/** The engines of other threads: asked to drain through a channel, and read by the shared memory of their ledgers. */
+export class RemoteEngines {
+  readonly #channel: () => ThreadChannel
+  readonly #engines = new Map<string, RemoteEngine>()
+  /** Requests that are unanswered. */
+  readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
+  /** Records that an engine had accepted when it was parked for the last time. */
+  readonly #parked = new WeakMap<RemoteEngine, number>()
+
+  /** @param channel read when it is needed, for it brings what makes the first engine known */
+  constructor(channel: () => ThreadChannel) {
+    this.#channel = channel
+  }
+
+  /** Those that are known by now. */
+  get known(): readonly RemoteEngine[] {
+    this.#channel().catchUp()
+    return [...this.#engines.values()]
+  }
+
+  ofThread(thread: number): readonly RemoteEngine[] {
+    return this.known.filter(({ threadId }) => threadId === thread)
+  }
+
+  add({ id, lanes, memory, ...facts }: ThreadMessage & { type: 'engine' }): void {
+    if (this.#engines.has(id)) return
+    const book = new LedgerBook(lanes, memory)
+    const { threadId, shutdownTimeoutMs, debug, spools } = facts
+    this.#engines.set(id, { id, threadId, shutdownTimeoutMs, debug, spools, stats: () => book.read() })
+  }
+
+  /** An engine is gone: wait for no answer of it. What was known of it. */
+  remove(id: string): RemoteEngine | undefined {
+    const engine = this.#engines.get(id)
+    this.#engines.delete(id)
+    for (const [request, waiting] of this.#waiting) {
+      if (waiting.id !== id) continue
+      waiting.resolve()
+      this.#waiting.delete(request)
+    }
+    return engine
+  }
+
+  answered(request: string): void {
+    this.#waiting.get(request)?.resolve()
+    this.#waiting.delete(request)
+  }
+
+  async drain(mode: DrainMode, { engines, timeoutMs }: { engines: readonly RemoteEngine[]; timeoutMs?: number }) {
+    const drained = engines.map((engine) => {
+      return new Promise<void>((resolve) => {
+        const request = this.#ask(mode, { engine, timeoutMs: timeoutMs ?? engine.shutdownTimeoutMs })
+        this.#waiting.set(request, { id: engine.id, resolve })
+      })
+    })
+    await Promise.all(drained)
+  }
+
+  /** Whether there are records that have not had their time to be delivered before the end. */
+  get pending(): boolean {
+    return this.#pending().length > 0
+  }
+
+  /**
+   * Deliver before the streams of these threads end, all at the same time, each engine within its own deadline: what has had that
+   * time gets none again when its stream ends.
+   */
+  async park(): Promise<void> {
+    const engines = this.#pending()
+    const longestMs = Math.max(...engines.map(({ shutdownTimeoutMs }) => shutdownTimeoutMs))
+    await new Promise<void>((resolve) => {
+      // Nothing else keeps the process alive.
+      const timer = systemClock.schedule(resolve, longestMs + drainGraceMs.park + answerMs, true)
+      void this.drain('park', { engines }).then(() => {
+        timer.cancel()
+        resolve()
+      })
+    })
+    for (const engine of engines) this.#parked.set(engine, engine.stats().accepted)
+  }
+
+  /** The same without waiting for it, at an exit, where pino ends one stream after another. */
+  beginParking(): void {
+    for (const engine of this.#pending()) this.#ask('park', { engine, timeoutMs: engine.shutdownTimeoutMs })
+  }
+
+  /** Close engines while this thread is held, step by step, each within its own deadline. */
+  closeSync(engines: readonly RemoteEngine[]): EndStep[] {
+    const nobody = new Int32Array(new SharedArrayBuffer(4))
+    return engines.map((engine) => {
+      const timeoutMs = engine.shutdownTimeoutMs
+      const deadline = systemClock.now() + timeoutMs
+      this.#ask('close', { engine, timeoutMs })
+      return (waitMs) => {
+        if (undelivered(engine.stats()) === 0 || systemClock.now() >= deadline) return true
+        Atomics.wait(nobody, 0, 0, Math.min(waitMs, pollMs))
+        return false
+      }
+    })
+  }
+
+  #pending(): readonly RemoteEngine[] {
+    if (!isMainThread) return []
+    return this.known.filter((engine) => {
+      const ledger = engine.stats()
+      return undelivered(ledger) > 0 && this.#parked.get(engine) !== ledger.accepted
+    })
+  }
+
+  #ask(mode: DrainMode, { engine, timeoutMs }: { engine: RemoteEngine; timeoutMs: number }): string {
+    const request = randomUUID()
+    this.#channel().post({ type: 'drain', mode, id: engine.id, request, timeoutMs })
+    return request
+  }
+}
+
+/** How often the ledger of another thread is looked at, at the end. */
+const pollMs = 5
+/** What an answer may take from another thread. */
+export const answerMs = 20
+
+/** Records that are still to be settled. */
+export function undelivered({ queued, inFlight }: Pick<Ledger, 'queued' | 'inFlight'>): number {
+  return queued + inFlight
+}

@@ -29,8 +29,8 @@ const answersToForgive = 10_000
  * before. Value records are pipelined only while the server echoes `idempotency-key`, for then it does not count one twice that came
  * twice; elsewhere they go one in flight on each connection.
  *
- * It goes back to the sure sender for good, and says so, when an answer is not understood or is not HTTP/1.1, or when connections break
- * in mid-batch more than rarely: at three occasions with fewer than 10,000 answers from each to the next. A break in mid-batch is a
+ * It goes back to the sure sender for good, and says so, when an answer is not understood or a success is not HTTP/1.1 (errors may be a
+ * balancer's, which HAProxy once wrote as HTTP/1.0), or when connections break in mid-batch more than rarely: at three occasions with fewer than 10,000 answers from each to the next. A break in mid-batch is a
  * connection that ends unannounced, or falls silent after an answer, with several requests on it of which one at least is unanswered.
  * Connections that were open when one broke belong to the same occasion, so that a server which restarts is one. While the fast sender
  * is on trial, every broken connection counts. One that had been idle and is closed before the first answer is what every client of HTTP
@@ -99,16 +99,17 @@ export class AutoSender implements Sender {
   #read({ status, version, last, echoedKey }: ReadAnswer, idempotencyKey: string | undefined): void {
     const success = status >= 200 && status < 300
     if (success) this.#echoes = echoedKey !== undefined && echoedKey === idempotencyKey
+    const kept = version === '1.1' && !last
     if (this.#stage === 'first') {
-      if (success && version === '1.1' && !last) this.#stage = 'fast'
-      return
-    }
-    if (version !== '1.1') this.#leave(`the server answers with HTTP/${version}`)
-    if (this.#stage === 'trial' && !last) this.#stage = 'fast'
+      if (!success || !kept) return
+      this.#stage = 'fast'
+      this.#occasions = 0
+    } else if (this.#stage === 'trial' && kept) this.#stage = 'fast'
+    else if (success && version !== '1.1') this.#giveUp(`the server answers with HTTP/${version}`)
   }
 
   #broke({ openedAt, requests, usual }: Breakage): void {
-    if (this.#stage === 'fast' && (requests === 1 || usual)) return
+    if (!this.#usesFast || (this.#stage === 'fast' && (requests === 1 || usual))) return
     if (openedAt <= this.#brokeAt) return
     this.#brokeAt = this.#clock.now()
     this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1
@@ -116,17 +117,16 @@ export class AutoSender implements Sender {
     if (this.#occasions >= occasionsToLeave) this.#giveUp('connections broke again and again with requests on them')
   }
 
-  /** Of a server that has never yet answered well it is not known whether pipelining is to blame. */
+  /**
+   * Of a server that has never yet answered well it is not known whether pipelining is to blame. What comes on connections that were in
+   * use when the fast sender was given up changes nothing any more.
+   */
   #giveUp(reason: string): void {
-    if (this.#stage === 'first') {
-      this.#stage = 'sure'
-      this.#occasions = 0
-    } else this.#leave(reason)
-  }
-
-  #leave(reason: string): void {
-    if (this.#stage === 'left') return
-    this.#stage = 'left'
-    this.#left(reason)
+    if (!this.#usesFast) return
+    const first = this.#stage === 'first'
+    this.#stage = first ? 'sure' : 'left'
+    this.#occasions = 0
+    this.#brokeAt = this.#clock.now()
+    if (!first) this.#left(reason)
   }
 }

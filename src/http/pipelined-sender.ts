@@ -15,10 +15,10 @@ export interface PipelinedSenderPlan extends SenderPlan {
 }
 
 /**
- * The fast sender: the requests of a batch are written to one connection in one go, and the answers read as they come. Only for
- * servers that are known to speak plain HTTP/1.1, and never through a proxy. It repeats nothing: what a broken connection leaves
- * unanswered is ambiguous, but for what the server said it would not process. `requestTimeoutMs` is what each answer may take after
- * the one before it, so that a long batch to a slow server is no time-out.
+ * The fast sender: the requests of a batch are written to one connection in one go, and the answers read as they come. Never through a
+ * proxy, and a batch of several only for servers that are known to speak plain HTTP/1.1. It repeats nothing: what a broken connection
+ * leaves unanswered is ambiguous, but for what the server said it would not process. `requestTimeoutMs` is what each answer may take
+ * after the one before it, so that a long batch to a slow server is no time-out.
  */
 export class PipelinedSender implements Sender {
   readonly #plan: PipelinedSenderPlan

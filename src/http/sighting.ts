@@ -10,10 +10,14 @@ export interface Sighting {
 }
 
 /** What the head of a whole answer shows. The version of HTTP is not seen here: undici does not tell. */
-export function sightingOf(headers: AnswerHeaders, idempotencyKey: string): Sighting {
+export function sightingOf(
+  { status, headers }: { readonly status: number; readonly headers: AnswerHeaders },
+  idempotencyKey: string,
+): Sighting {
   const { connection, 'content-length': length, 'transfer-encoding': coding } = headers
   const closes = [connection ?? []].flat().some((value) => /(^|,)\s*close\s*(,|$)/i.test(value))
   const counted = coding === undefined && typeof length === 'string' && /^\d+$/.test(length)
   const chunked = length === undefined && typeof coding === 'string' && coding.toLowerCase() === 'chunked'
-  return { plain: !closes && (counted || chunked), echoes: headers['idempotency-key'] === idempotencyKey }
+  const bodiless = status === 204 && coding === undefined
+  return { plain: !closes && (counted || chunked || bodiless), echoes: headers['idempotency-key'] === idempotencyKey }
 }

@@ -80,8 +80,9 @@ export class UndiciSender implements Sender {
 
   #report(exchange: Exchange, idempotencyKey: string): void {
     if (exchange.type !== 'answered' || !exchange.complete) return
-    const { status } = exchange.answer
-    if (status >= 200 && status < 300) this.#plan.saw?.(sightingOf(exchange.headers, idempotencyKey))
+    const { answer, headers } = exchange
+    const { status } = answer
+    if (status >= 200 && status < 300) this.#plan.saw?.(sightingOf({ status, headers }, idempotencyKey))
   }
 
   #path(kind: RecordKind, bucket: string): string {

@@ -134,6 +134,52 @@ describe('auto', () => {
     },
   )
 
+  it.each<[string, Fault]>([
+    ['is not understood', { type: 'garbage' }],
+    ['speaks HTTP/1.0', { type: 'bytes', text: 'HTTP/1.0 201 X\r\n\r\n{}', next: 'fin' }],
+  ])('takes it for one failure when a server %s on all connections at once, at first', async (_, fault) => {
+    await start(({ number }) => (number === 0 ? { type: 'garbage' } : fault))
+    const values = { kind: 'values' } as const
+    await Promise.all([send(1), send(1), sendBatch(sender!, bodies(1), values)])
+    expect(state()).toBe('undici 1 1')
+    expect(left).toEqual([])
+    server.script = () => delivered
+    for (let turn = 0; turn < 2; turn++) await send(1)
+    expect(state()).toBe('pipelined 64 1')
+  })
+
+  it('does not hold breaks that came before the first success against a server', async () => {
+    await start(() => ({ type: 'reset-before-answer' }))
+    for (let turn = 0; turn < 2; turn++) expect(await send(1)).toEqual({ ambiguous: 1 })
+    server.script = () => delivered
+    await send(1)
+    server.script = () => ({ type: 'close', announced: false })
+    for (let turn = 0; turn < 2; turn++) expect(await send(2)).toEqual({ delivered: 1, ambiguous: 1 })
+    expect(left).toEqual([])
+    await send(2)
+    expect(left).toHaveLength(1)
+  })
+
+  it('tries again with a server whose successes have no body, and need no length', async () => {
+    await start(() => ({ type: 'garbage' }))
+    await send(1)
+    server.script = () => bytes('HTTP/1.1 204 No Content\r\n\r\n')
+    for (let turn = 0; turn < 2; turn++) expect(await send(1)).toEqual({ delivered: 1 })
+    expect(state()).toBe('pipelined 64 1')
+  })
+
+  it('stays with a server whose balancer says in HTTP/1.0 that it is away', async () => {
+    await start(() => delivered)
+    await warmUp()
+    const away = 'HTTP/1.0 503 Service Unavailable\r\nconnection: close\r\n\r\n<html></html>'
+    server.script = () => ({ type: 'bytes', text: away, next: 'fin' })
+    expect(await send(3)).toEqual({ retry: 1, unsent: 2 })
+    server.script = () => delivered
+    expect(await send(3)).toEqual({ delivered: 3 })
+    expect(left).toEqual([])
+    expect(state()).toBe('pipelined 64 1')
+  })
+
   it.each<[string, Fault, RegExp]>([
     ['bytes that are not understood', { type: 'garbage' }, /not understood \(the status line/],
     ['HTTP/1.0', bytes('HTTP/1.0 201 X\r\nconnection: keep-alive\r\ncontent-length: 0\r\n\r\n'), /HTTP\/1\.0/],

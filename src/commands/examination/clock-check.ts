@@ -45,8 +45,10 @@ export async function greet(url: string, { way, ms }: NetworkPlan): Promise<Gree
     if (exchange.type === 'broken') {
       return { finding: bad('answer', { text: exchange.reason, advice }), sighting: undefined }
     }
-    const date = Date.parse(String(exchange.headers.date))
-    return { finding: judge(date, { startedAt, endedAt: Date.now() }), sighting: sightingOf(exchange.headers, '') }
+    const { answer, headers } = exchange
+    const date = Date.parse(String(headers.date))
+    const sighting = sightingOf({ status: answer.status, headers }, '')
+    return { finding: judge(date, { startedAt, endedAt: Date.now() }), sighting }
   } finally {
     await pool.destroy().catch(() => {})
   }

@@ -135,6 +135,9 @@ describe('sluice doctor', () => {
     expect((await examine({ ...here, SLUICE_URL: plain.url, SLUICE_PIPELINING: 'off' })).looks.sender).toMatch(
       /undici: SLUICE_PIPELINING is off/,
     )
+    expect((await examine({ ...here, SLUICE_URL: plain.url, SLUICE_MAX_BATCH: '1' })).looks.sender).toMatch(
+      /one request at a time: SLUICE_MAX_BATCH is 1/,
+    )
     const closing = await serverHere(() => ({ type: 'close', announced: true }))
     expect((await examine({ ...here, SLUICE_URL: closing.url })).looks.sender).toMatch(
       /pipelined, one request at a time: .*does not keep/,

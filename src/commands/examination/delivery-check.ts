@@ -109,9 +109,9 @@ function adviceFor(outcome: Outcome): string {
 }
 
 function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | undefined }): Finding {
+  if (plan.left !== undefined) return good('sender', `undici, one request after another: ${plan.left}`)
   const fixed = fixedSender(plan)
   if (fixed !== undefined) return fixed
-  if (plan.left !== undefined) return good('sender', `undici, one request after another: ${plan.left}`)
   const [logs, values] = [sender.carriage('logs'), sender.carriage('values')]
   if (logs.maxDepth === 1) {
     return good(
@@ -126,7 +126,8 @@ function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | un
 /** What the options or the environment decide. */
 function fixedSender({ options, way }: Pick<DeliveryPlan, 'options' | 'way'>): Finding | undefined {
   if (way.proxyUrl !== undefined) return good('sender', `undici, through the proxy of ${way.proxyVariable}`)
-  return options.pipelining === 'off' ? good('sender', 'undici: SLUICE_PIPELINING is off') : undefined
+  if (options.pipelining === 'off') return good('sender', 'undici: SLUICE_PIPELINING is off')
+  return options.maxBatch === 1 ? good('sender', 'one request at a time: SLUICE_MAX_BATCH is 1') : undefined
 }
 
 function depthText({ maxDepth }: Carriage): string {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { ownText } from '../records/own-text.js'
 import type { IsBase } from '../records/pino-line.js'
 
 /**
@@ -13,7 +14,7 @@ export function learnedBase(): IsBase {
   return (key, value) => {
     if (key === 'pid') return value === process.pid
     if (key === 'hostname') return value === host
-    name ??= value
+    name ??= typeof value === 'string' ? ownText(value) : value
     if (value === undefined || value !== name) isField = true
     return !isField
   }

@@ -1,3 +1,5 @@
+import { ownText } from './own-text.js'
+
 /** More fields than this, and each costs too much to be told from the others. */
 const maxFields = 32
 
@@ -5,6 +7,8 @@ const maxFields = 32
 interface Field {
   readonly text: string
   readonly key: string
+  /** The texts are copies, and hold on to no line. */
+  readonly owned: boolean
 }
 
 /**
@@ -17,7 +21,10 @@ export class PlainFields {
   /** How many the line has that was read last. */
   count = 0
   readonly #declined: ReadonlySet<string>
-  /** Of the line before: mostly the next one has the same. None of them stands twice. */
+  /**
+   * Of the line before: mostly the next one has the same. None of them stands twice. Those that no second line has had yet are of one line,
+   * and hold on to it and the megabytes that it came with; the others are copies.
+   */
   readonly #fields: Field[] = []
   readonly #starts: number[] = []
   readonly #ends: number[] = []
@@ -42,6 +49,8 @@ export class PlainFields {
         field = this.#readField(line, at)
         if (field === undefined || index === maxFields) return false
         fields.push(field)
+      } else if (!field.owned) {
+        fields[index] = { text: ownText(field.text), key: ownText(field.key), owned: true }
       }
       const end = endOfScalar(line, at + field.text.length)
       if (end === -1) return false
@@ -77,7 +86,9 @@ export class PlainFields {
     if (line.charCodeAt(at + 1) !== quote || line.charCodeAt(keyEnd + 1) !== colon) return undefined
     const key = line.slice(at + 2, keyEnd)
     if (this.#declined.has(key) || isDigit(key.charCodeAt(0))) return undefined
-    return this.#fields.some((each) => each.key === key) ? undefined : { text: line.slice(at, keyEnd + 2), key }
+    return this.#fields.some((each) => each.key === key)
+      ? undefined
+      : { text: line.slice(at, keyEnd + 2), key, owned: false }
   }
 }
 

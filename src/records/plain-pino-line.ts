@@ -24,6 +24,8 @@ export function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainL
       if (another === undefined) return undefined
       start = another
     }
+    // The message is no longer than what follows.
+    if ((line.length - start.text.length) * 3 > maxMessageBytes) return undefined
     if (!start.isKnown(isBase) || !fields.read(line, { at: start.text.length, opening: ',' })) return undefined
 
     let messageAt = line.length - 1
@@ -41,7 +43,6 @@ export function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainL
     const after = line.slice(before === '' ? messageEnd + 1 : messageEnd, -1)
     const context = style === 'none' || (before === '' && after === '') ? '' : `{${before}${after}}`
     const message = context === '' ? text : text === '' ? context : `${text} ${context}`
-    if (message.length * 3 > maxMessageBytes) return undefined
     const { level, time } = start
     return {
       number: level,

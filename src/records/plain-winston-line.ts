@@ -26,7 +26,9 @@ export function plainWinstonReader(mapping: WinstonMapping): PlainWinstonReader 
   const fields = new PlainFields(special)
 
   return (line, { level, severity, arrivedAt }) => {
-    if (!fields.read(line, { at: 0, opening: '{' }) || fields.count === 0) return undefined
+    // The message is no longer than the line.
+    if (line.length * 3 > maxMessageBytes || !fields.read(line, { at: 0, opening: '{' }) || fields.count === 0)
+      return undefined
     let time = arrivedAt
     let text = ''
     let context = ''
@@ -51,7 +53,6 @@ export function plainWinstonReader(mapping: WinstonMapping): PlainWinstonReader 
     // Of the pieces each brings the comma or brace before it.
     const shown = style === 'none' || context === '' || context === '{' ? '' : `{${context.slice(1)}}`
     const message = shown === '' ? text : text === '' ? shown : `${text} ${shown}`
-    if (message.length * 3 > maxMessageBytes) return undefined
     return { fields: { timeStamp: inUnit(time, timestampUnit), level, message }, severity }
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type PinoMapping, pinoMapper } from '../../src/records/from-pino.js'
 import { type IsBase, mapPinoLine } from '../../src/records/pino-line.js'
-import { scalarsOfLines } from '../support/plain-lines.js'
+import { runsOf, scalarsOfLines } from '../support/plain-lines.js'
 
 const arrivedAt = 1_700_000_000_000
 const head = `{"level":30,"time":${arrivedAt},"pid":1,"hostname":"h"`
@@ -78,6 +78,21 @@ describe('a plain line of pino', () => {
         if (plain !== undefined) expect(plain).toEqual(parsed)
       }),
       { numRuns: process.env.FULL ? 200_000 : 5000 },
+    )
+  })
+
+  it('is read to the same whatever came before it', () => {
+    fc.assert(
+      fc.property(fc.array(heads, { minLength: 1, maxLength: 3 }), runsOf(fields), mappings, (starts, run, mapping) => {
+        const mapper = pinoMapper(mapping)
+        for (const [number, all] of run.entries()) {
+          const start = starts[number % starts.length]
+          const line = `${start}${all.map(([key, value]) => `,"${key}":${value}`).join('')}}`
+          const plain = mapper.plain(line, anyone)
+          if (plain !== undefined) expect(plain).toEqual(both(line, { mapping }).parsed)
+        }
+      }),
+      { numRuns: process.env.FULL ? 200_000 : 2000 },
     )
   })
 

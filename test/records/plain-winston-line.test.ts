@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type WinstonMapping, winstonMapper } from '../../src/records/from-winston.js'
 import { plainWinstonReader } from '../../src/records/plain-winston-line.js'
 import { mapParsedLine } from '../../src/records/winston-line.js'
-import { scalarsOfLines } from '../support/plain-lines.js'
+import { runsOf, scalarsOfLines } from '../support/plain-lines.js'
 
 const about = { level: 'info', severity: 2, arrivedAt: 1_700_000_000_000 } as const
 const json = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
@@ -62,6 +62,20 @@ describe('a plain line of winston', () => {
         if (plain !== undefined) expect(plain).toEqual(parsed())
       }),
       { numRuns: process.env.FULL ? 200_000 : 5000 },
+    )
+  })
+
+  it('is read to the same whatever came before it', () => {
+    fc.assert(
+      fc.property(runsOf(fields), mappings, (run, mapping) => {
+        const plain = plainWinstonReader(mapping)
+        for (const all of run) {
+          const line = `{${all.map(([key, value]) => `"${key}":${value}`).join(',')}}`
+          const mapped = plain(line, about)
+          if (mapped !== undefined) expect(mapped).toEqual(both(line, mapping).parsed())
+        }
+      }),
+      { numRuns: process.env.FULL ? 200_000 : 2000 },
     )
   })
 

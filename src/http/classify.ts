@@ -46,7 +46,7 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
 const recordFaults: ReadonlySet<number> = new Set([400, 409, 413, 415, 422])
 
 const pauses: Readonly<Record<number, { readonly scope: 'key' | 'lane'; readonly reason: string }>> = {
-  401: { scope: 'key', reason: 'the key is missing or wrong (401); check SLUICE_API_KEY' },
+  401: { scope: 'key', reason: 'the key is missing or wrong (401); check SLUICE_API_KEY or SLUICE_API_KEY_FILE' },
   402: { scope: 'lane', reason: 'the service asks for payment (402); check the plan' },
   403: { scope: 'key', reason: 'the key may not write here (403); check its permissions' },
   404: { scope: 'lane', reason: 'there is no such bucket (404); check SLUICE_BUCKET and SLUICE_URL' },

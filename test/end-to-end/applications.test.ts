@@ -90,7 +90,7 @@ describe('an application that logs with pino', () => {
     expect(code).toBe(0)
     expect(performance.now() - startedAt).toBeLessThan(4000)
     expect(stderr.trim().split('\n')).toEqual([
-      'sluice: lane logs of bucket demo paused, records are kept: the key is missing or wrong (401); check SLUICE_API_KEY',
+      'sluice: lane logs of bucket demo paused, records are kept: the key is missing or wrong (401); check SLUICE_API_KEY or SLUICE_API_KEY_FILE',
       expect.stringMatching(/^sluice: 202 log records dropped \(shutdown\)/),
     ])
   })

@@ -10,6 +10,8 @@ const shared = {
 
 export default defineConfig({
   test: {
+    // Most of a test's time is another process's: on two cores vitest would take one.
+    maxWorkers: 2,
     projects: [
       { test: { ...shared, name: 'library', include: ['test/**/*.test.ts'], exclude: [slow] } },
       { test: { ...shared, name: 'receiver', include: ['receiver/test/**/*.test.ts'], exclude: [slow] } },

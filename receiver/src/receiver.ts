@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { makeDataFolder } from './data-folder.js'
 import { buildApp } from './http/app.js'
 import { Connections } from './http/connections.js'
 import { Keys } from './keys.js'
@@ -132,7 +133,7 @@ function readTls(certFile: string | undefined, keyFile: string | undefined) {
 async function openStorage(data: string): Promise<Storage> {
   try {
     if (data === ':memory:') return new SqliteStorage(data)
-    mkdirSync(data, { recursive: true, mode: 0o700 })
+    makeDataFolder(data)
     return await ThreadedSqliteStorage.open(join(data, 'receiver.sqlite'))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readdirSync, statSync, unlinkSync } from 'node:fs'
+import { appendFileSync, readdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from './make-folder.js'
 import { lineMiddle, type SpoolLine, spoolLine } from './spool-line.js'
 
 /** Where the files are, in the folder of the spool. */
@@ -51,7 +52,7 @@ export class DeadLetters {
 
   /** Another file; the oldest have to make room for it. */
   #begin(): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    makeFolder(this.#folder)
     this.#number++
     this.#bytes = 0
     const files = readdirSync(this.#folder).flatMap((name) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Severity } from '../records/level.js'
 import { FolderLock } from './folder-lock.js'
+import { makeFolder } from './make-folder.js'
 
 /** Names of the severities in the names of files. */
 const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
@@ -40,7 +41,7 @@ export class EngineFolder {
     const name = `${fingerprint(url)}-${this.#id}`
     this.path = join(spoolDir, name)
     const unready = join(spoolDir, `.new-${name}`)
-    mkdirSync(spoolDir, { recursive: true, mode: 0o700 })
+    makeFolder(spoolDir)
     mkdirSync(unready, { mode: 0o700 })
     // It gets its name together with its lock: what has a name and no lock is free for everybody.
     if (FolderLock.claim(unready, undefined) === undefined) throw new Error(`${unready} is locked`)

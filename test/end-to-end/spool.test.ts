@@ -56,6 +56,17 @@ async function kill({ process, ended }: Running): Promise<void> {
   await ended
 }
 
+describe('a spool that cannot be made', () => {
+  it.skipIf(process.platform !== 'linux')('does not hold the process, wherever it is said to be', async () => {
+    const { ended } = start({ SLUICE_SPOOL_DIR: '/proc/nowhere/below', COUNT: '3', END: 'itself' })
+    expect(await ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('the spool in /proc/nowhere/below cannot be written (ENOENT'),
+    })
+    expect(arrived()).toEqual(numbers(3))
+  })
+})
+
 describe('a process that is killed', () => {
   it.each([
     ['pino', 'worker'],

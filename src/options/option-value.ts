@@ -1,8 +1,9 @@
+import type { SluiceError } from '../errors/sluice-error.js'
 import type { OptionKind } from './defaults.js'
 
 /** A checked value, or the words that say what was expected. */
 export type Checked =
-  | { readonly ok: true; readonly value: string | number | boolean | ((error: Error) => void) }
+  | { readonly ok: true; readonly value: string | number | boolean | ((error: SluiceError) => void) }
   | { readonly ok: false; readonly expected: string }
 
 const yes = new Set(['true', '1', 'yes', 'on'])
@@ -17,7 +18,7 @@ export function checkOption(kind: OptionKind, value: unknown): Checked {
       return typeof value === 'boolean' ? { ok: true, value } : { ok: false, expected: expectation(kind) }
     case 'function':
       return typeof value === 'function'
-        ? { ok: true, value: value as (error: Error) => void }
+        ? { ok: true, value: value as (error: SluiceError) => void }
         : { ok: false, expected: expectation(kind) }
     default:
       return typeof value === 'string' ? readText(kind, value) : { ok: false, expected: expectation(kind) }

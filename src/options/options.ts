@@ -1,3 +1,4 @@
+import type { SluiceError } from '../errors/sluice-error.js'
 import type { Secret } from './secret.js'
 
 /**
@@ -191,8 +192,8 @@ export interface SluiceOptions {
    * @default false
    */
   readonly debug?: boolean | undefined
-  /** Told of drops, rejections and pauses. What it throws is ignored. In a pino target it cannot be given. */
-  readonly onError?: ((error: Error) => void) | undefined
+  /** Told of drops, rejections and pauses, each an error with a `code`. What it throws is ignored. In a pino target it cannot be given. */
+  readonly onError?: ((error: SluiceError) => void) | undefined
 }
 
 type Resolved = {
@@ -227,7 +228,7 @@ export interface ResolvedOptions
   readonly env: string | undefined
   readonly level: string | undefined
   readonly spoolDir: string | undefined
-  readonly onError: ((error: Error) => void) | undefined
+  readonly onError: ((error: SluiceError) => void) | undefined
 }
 
 export type OptionName = keyof SluiceOptions

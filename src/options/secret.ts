@@ -27,3 +27,6 @@ export class Secret {
 }
 
 export const redacted = '[redacted]'
+
+/** Fewest characters of a secret that is looked for in a text: what is shorter is a word of a test, and would be found in the middle of others. */
+export const shortestSecret = 8

@@ -1,4 +1,6 @@
-type OnError = (error: Error) => void
+import type { SluiceError } from '../errors/sluice-error.js'
+
+type OnError = (error: SluiceError) => void
 
 /** The `onError` of everybody who shares an engine; one that is given several times hears of each error once. */
 export class ErrorListeners {
@@ -16,7 +18,7 @@ export class ErrorListeners {
   }
 
   /** What one of them throws or rejects is its own affair, and keeps nothing from the others. */
-  readonly tell = (error: Error): void => {
+  readonly tell = (error: SluiceError): void => {
     for (const listener of [...this.#users.keys()]) {
       try {
         const result: unknown = listener(error)

@@ -14,7 +14,7 @@ export interface Listeners {
 }
 
 /** The listeners of this thread: `onError`, and those on node:diagnostics_channel. */
-export function ownListeners(onError: ((error: Error) => void) | undefined): Listeners {
+export function ownListeners(onError: ((error: SluiceError) => void) | undefined): Listeners {
   return {
     channel: (name, message) => channel(name).publish(message),
     error(error) {
@@ -116,6 +116,17 @@ export class Telling implements Observer {
   resumed(lane: LaneName): void {
     this.#listeners.channel('sluice:resumed', { ...lane })
     this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => this.#print(`${laneText(lane)} resumed`))
+  }
+
+  outage(lane: LaneName, { reason }: { reason: string }): void {
+    const text = () =>
+      `${laneText(lane)} cannot deliver, records wait: ${reason}; npx sluice doctor looks for the cause`
+    this.#tell(`outage ${lane.kind}`, { code: 'SLUICE_OUTAGE', text })
+  }
+
+  /** Good news, as {@link resumed}. */
+  outageOver(lane: LaneName): void {
+    this.#causeOf(`outage over ${lane.kind}`).stderr.add(1, () => this.#print(`${laneText(lane)} delivers again`))
   }
 
   /** The gap in a lane is told in the logs themselves, where somebody will look for what is missing. */

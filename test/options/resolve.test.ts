@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/errors/config-error.js'
+import { SluiceError } from '../../src/errors/sluice-error.js'
 import { type OptionKind, optionNames, optionTable } from '../../src/options/defaults.js'
 import { misspeltVariables } from '../../src/options/environment.js'
 import type { SluiceOptions } from '../../src/options/options.js'
@@ -30,6 +31,13 @@ function mistake(user: Record<string, unknown>, environment: Record<string, stri
 }
 
 describe('the options', () => {
+  it('have an onError whose error has a code, for the compiler too', () => {
+    const codes: string[] = []
+    const { onError } = resolved({ onError: ({ code }) => codes.push(code) }).options
+    onError?.(new SluiceError('SLUICE_DROPPED', '1 record'))
+    expect(codes).toEqual(['SLUICE_DROPPED'])
+  })
+
   it('beat the variables, which beat the defaults', () => {
     const environment = { SLUICE_MAX_BATCH: '7', SLUICE_CONTEXT: 'logfmt' }
     expect(resolved({ maxBatch: 3 }, environment).options).toMatchObject({

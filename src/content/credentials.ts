@@ -1,7 +1,7 @@
 import { ApiKey } from '../options/api-key.js'
 import { optionTable } from '../options/defaults.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { redacted } from '../options/secret.js'
+import { redacted, shortestSecret } from '../options/secret.js'
 
 /** The two schemes of the API. */
 export type Scheme = 'apiKey' | 'accessToken'
@@ -53,9 +53,6 @@ export class Credentials {
     return clean
   }
 }
-
-/** What is shorter is a word of a test, and would be found in the middle of others. */
-const shortestSecret = 8
 
 /** How a person calls it. */
 export function schemeText(scheme: Scheme): string {

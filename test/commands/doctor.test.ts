@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { judge } from '../../src/commands/examination/clock-check.js'
+import { fingerprint } from '../../src/spool/engine-folder.js'
 import { FaultServer } from '../faults/fault-server.js'
 import { startProgram } from '../support/programs.js'
 import { startProxy } from '../support/proxy.js'
@@ -119,6 +120,8 @@ describe('sluice doctor', () => {
     const wrongKey = await examine({ ...receiver.variables, SLUICE_API_KEY: 'another-key' })
     expect(wrongKey.code).toBe(1)
     expect(wrongKey.looks['log record']).toMatch(/^bad: the key is missing or wrong \(401\) → check SLUICE_API_KEY/)
+    const wordAsKey = await examine({ ...receiver.variables, SLUICE_API_KEY: 'wrong' })
+    expect(wordAsKey.looks['log record']).toMatch(/^bad: the key is missing or wrong \(401\)/)
     const wrongBucket = await examine({ ...receiver.variables, SLUICE_VALUE_BUCKET: 'other' })
     expect(wrongBucket.looks['log record']).toMatch(/^good/)
     expect(wrongBucket.looks['value record']).toMatch(/^bad: .*(404|403)/)
@@ -209,7 +212,7 @@ describe('sluice doctor', () => {
     const spoolDir = (path: string) => examine({ ...receiver.variables, SLUICE_SPOOL_DIR: path }, '--no-send')
     expect((await spoolDir(unmade)).looks.spool).toMatch(/^good: .*not\/there will be made/)
     expect(existsSync(unmade)).toBe(false)
-    const left = join(dir, '01234567-0123456789ab')
+    const left = join(dir, `${fingerprint(receiver.variables.SLUICE_URL!)}-0123456789ab`)
     mkdirSync(left)
     writeFileSync(join(left, 'info-01234567-0123456789ab-000001.ndjson'), 'x'.repeat(2048))
     mkdirSync(join(dir, 'dead-letter'))
@@ -218,9 +221,16 @@ describe('sluice doctor', () => {
     expect(code).toBe(1)
     expect(looks.backlog).toMatch(/^good: 1 file, 2\.0 KiB, of processes that are gone/)
     expect(looks['dead letters']).toMatch(/^bad: 1 file, 1 B, of records/)
+    expect(looks).not.toHaveProperty('other service')
     expect(readdirSync(dir, { recursive: true })).toHaveLength(4)
+    const foreign = join(dir, '01234567-0123456789ab')
+    mkdirSync(foreign)
+    writeFileSync(join(foreign, 'info-01234567-0123456789ab-000001.ndjson'), 'x')
+    const { looks: both } = await spoolDir(dir)
+    expect(both.backlog).toMatch(/^good: 1 file, /)
+    expect(both['other service']).toMatch(/^skipped: 1 file, 1 B, for another SLUICE_URL/)
     writeFileSync(join(dir, 'file'), '')
-    expect((await spoolDir(join(dir, 'file'))).looks.spool).toMatch(/^bad: /)
+    expect((await spoolDir(join(dir, 'file'))).looks.spool).toMatch(/^bad: .*file is no folder/)
   })
 
   it('finds that the delivery worker may not be started', async () => {

@@ -5,20 +5,25 @@ import { dirname, join, resolve } from 'node:path'
 import { describeError } from '../../http/describe-error.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
-import { engineFolder } from '../../spool/engine-folder.js'
+import { engineFolder, fingerprint } from '../../spool/engine-folder.js'
 import { FolderLock } from '../../spool/folder-lock.js'
 import { bad, type Finding, good, skipped } from './finding.js'
 
-type SpoolOptions = Pick<ResolvedOptions, 'spoolDir' | 'spoolMaxBytes'>
+type SpoolOptions = Pick<ResolvedOptions, 'spoolDir' | 'spoolMaxBytes' | 'url'>
 
 /** Whether the spool can be written, and what lies in it. Nothing in it is changed. */
-export async function* checkSpool({ spoolDir, spoolMaxBytes }: SpoolOptions): AsyncGenerator<Finding> {
+export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions): AsyncGenerator<Finding> {
   if (spoolDir === undefined) {
     yield skipped('spool', 'off: SLUICE_SPOOL_DIR names a folder in which records survive the process')
     return
   }
   const dir = resolve(spoolDir)
   const advice = `the application's user needs to read and write ${dir}`
+  const inTheWay = existingAbove(dir)
+  if (!statSync(inTheWay).isDirectory()) {
+    yield bad('spool', { text: `${inTheWay} is no folder`, advice: 'name a folder in SLUICE_SPOOL_DIR' })
+    return
+  }
   try {
     const free = await freeBytes(dir)
     const isThere = existsSync(dir)
@@ -28,20 +33,21 @@ export async function* checkSpool({ spoolDir, spoolMaxBytes }: SpoolOptions): As
     else
       yield bad('spool', { text, advice: `make room, or lower SLUICE_SPOOL_MAX_BYTES (${bytesText(spoolMaxBytes)})` })
     if (!isThere) return
-    yield* checkBacklog(dir)
+    yield* checkBacklog(dir, url)
   } catch (error) {
     yield bad('spool', { text: describeError(error as Error), advice })
   }
 }
 
-function* checkBacklog(dir: string): Generator<Finding> {
+function* checkBacklog(dir: string, url: string): Generator<Finding> {
   const left = { files: 0, bytes: 0 }
+  const foreign = { files: 0, bytes: 0 }
   let living = 0
   for (const name of readdirSync(dir).filter((name) => engineFolder.test(name))) {
     const folder = join(dir, name)
     const held = FolderLock.holderOf(folder)
     if (held?.state === 'alive') living++
-    else add(left, folder)
+    else add(name.startsWith(fingerprint(url)) ? left : foreign, folder)
   }
   const users = living === 0 ? '' : `; ${living} in use`
   yield left.files === 0
@@ -50,6 +56,10 @@ function* checkBacklog(dir: string): Generator<Finding> {
         'backlog',
         `${filesText(left)} of processes that are gone: the next one sends them, or sluice replay ${dir}${users}`,
       )
+  if (foreign.files > 0) {
+    const senders = `a process with that URL sends them; if it was a mistake, sluice replay ${dir} sends them here`
+    yield skipped('other service', `${filesText(foreign)} for another SLUICE_URL: ${senders}`)
+  }
   const letters = { files: 0, bytes: 0 }
   const deadLetters = join(dir, deadLetterFolder)
   if (existsSync(deadLetters)) add(letters, deadLetters)

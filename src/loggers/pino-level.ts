@@ -24,7 +24,7 @@ export function levelGate(level: string | undefined, values: PinoLevels['values'
     return (line) =>
       lowest !== undefined && line.number !== undefined ? line.number >= lowest : line.severity >= severity
   }
-  const message = `option level (SLUICE_LEVEL): expected the name of a level, got ${JSON.stringify(level)}`
+  const message = `option level (SLUICE_LEVEL): expected the name of a level, such as info or warn, got ${JSON.stringify(level)}`
   throw new ConfigError({
     code: 'SLUICE_CONFIG_INVALID',
     option: 'level',

@@ -133,7 +133,7 @@ export class SluiceTransport extends TransportStream {
     if (rank !== undefined && own !== undefined) return own <= rank
     const lowest = severityOfName(wanted)
     if (lowest !== undefined) return severity >= lowest
-    const text = `option level (SLUICE_LEVEL): no such level: ${wanted}`
+    const text = `option level (SLUICE_LEVEL): no such level: ${wanted}; all are shipped`
     this.#lease.engine.misused('SLUICE_CONFIG_INVALID', text)
     return true
   }

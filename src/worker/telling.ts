@@ -118,17 +118,6 @@ export class Telling implements Observer {
     this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => this.#print(`${laneText(lane)} resumed`))
   }
 
-  outage(lane: LaneName, { reason }: { reason: string }): void {
-    const text = () =>
-      `${laneText(lane)} cannot deliver, records wait: ${reason}; npx sluice doctor looks for the cause`
-    this.#tell(`outage ${lane.kind}`, { code: 'SLUICE_OUTAGE', text })
-  }
-
-  /** Good news, as {@link resumed}. */
-  outageOver(lane: LaneName): void {
-    this.#causeOf(`outage over ${lane.kind}`).stderr.add(1, () => this.#print(`${laneText(lane)} delivers again`))
-  }
-
   /** The gap in a lane is told in the logs themselves, where somebody will look for what is missing. */
   recovered(lane: LaneName, { byReason, sinceMs, untilMs }: Losses): void {
     const wallClock = (moment: number) => new Date(Date.now() - (this.#clock.now() - moment)).toISOString()

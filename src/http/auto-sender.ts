@@ -30,11 +30,11 @@ const answersToForgive = 10_000
  * twice; elsewhere they go one in flight on each connection.
  *
  * It goes back to the sure sender for good, and says so, when an answer is not understood or a success is not HTTP/1.1 (errors may be a
- * balancer's, which HAProxy once wrote as HTTP/1.0), or when connections break in mid-batch more than rarely: at three occasions with fewer than 10,000 answers from each to the next. A break in mid-batch is a
- * connection that ends unannounced, or falls silent after an answer, with several requests on it of which one at least is unanswered.
- * Connections that were open when one broke belong to the same occasion, so that a server which restarts is one. While the fast sender
- * is on trial, every broken connection counts. One that had been idle and is closed before the first answer is what every client of HTTP
- * meets now and then, and does not count.
+ * balancer's, which HAProxy once wrote as HTTP/1.0), or when connections break in mid-batch more than rarely: at three occasions with
+ * fewer than 10,000 answers from each to the next. A break in mid-batch is a connection that ends unannounced, or falls silent after an
+ * answer, with several requests on it of which one at least is unanswered. Connections that were open when one broke belong to the same
+ * occasion, so that a server which restarts is one. While the fast sender is on trial, every broken connection counts. One that had been
+ * idle and is closed before the first answer is what every client of HTTP meets now and then, and does not count.
  *
  * The sure sender is opened when it is needed: what undici reads answers with is WebAssembly, and the first answer costs 125 to 175 ms of
  * CPU and some 40 MB for a while, to compile it (`node --trace-wasm-compilation-times`, Node 20.20).

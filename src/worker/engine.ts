@@ -222,22 +222,20 @@ export class Engine implements RecordPort {
     })
   }
 
-  close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
-    this.#closing ??= this.#delivery
-      .close({ timeoutMs: this.#beforeParking(this.#leftOf(timeoutMs)) })
-      .then((ledger) => {
-        this.#telling.close()
-        if (this.options.debug) printLine(ledgerLine(ledger))
-        return ledger
-      })
+  close({ timeoutMs = this.#timeToEnd }: DrainTime = {}): Promise<Ledger> {
+    this.#closing ??= this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
+      this.#telling.close()
+      if (this.options.debug) printLine(ledgerLine(ledger))
+      return ledger
+    })
     return this.#closing
   }
 
-  /** Of the time to end: where nothing has come since the last parking, that has had it already, or a part of it. */
-  #leftOf(timeoutMs: number): number {
+  /** Where nobody names a time, and nothing has come since the last parking, what is left has had its time, or a part of it. */
+  get #timeToEnd(): number {
     const { accepted, until } = this.#parking ?? {}
-    if (until === undefined || accepted !== this.stats().accepted) return timeoutMs
-    return Math.min(timeoutMs, Math.max(0, until - systemClock.now()))
+    if (until === undefined || accepted !== this.stats().accepted) return this.options.shutdownTimeoutMs
+    return Math.max(0, until - systemClock.now())
   }
 
   /** What is left to the spool at a deadline must be there by then, and be counted. */

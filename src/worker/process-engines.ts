@@ -209,6 +209,7 @@ export class ProcessEngines {
 
 /** Where no engine is known, as of a worker that is still starting: the default of the option `shutdownTimeoutMs`. */
 const defaultTimeoutMs = 5000
+
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))
 }

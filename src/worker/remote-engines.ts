@@ -23,8 +23,8 @@ export class RemoteEngines {
   readonly #engines = new Map<string, RemoteEngine>()
   /** Requests that are unanswered. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
-  /** Records that an engine had accepted when it was parked for the last time. */
-  readonly #parked = new WeakMap<RemoteEngine, number>()
+  /** Of the last parking: records that had been accepted by then, and when their time is over, on the clock. */
+  readonly #parkings = new WeakMap<RemoteEngine, { readonly accepted: number; readonly until: number }>()
 
   /** @param channel read when it is needed, for it brings what makes the first engine known */
   constructor(channel: () => ThreadChannel) {
@@ -87,6 +87,7 @@ export class RemoteEngines {
   async park(): Promise<void> {
     const engines = this.#pending()
     const longestMs = Math.max(...engines.map(({ shutdownTimeoutMs }) => shutdownTimeoutMs))
+    for (const engine of engines) this.#noteParking(engine)
     await new Promise<void>((resolve) => {
       // Nothing else keeps the process alive.
       const timer = systemClock.schedule(resolve, longestMs + drainGraceMs.park + answerMs, true)
@@ -95,19 +96,21 @@ export class RemoteEngines {
         resolve()
       })
     })
-    for (const engine of engines) this.#parked.set(engine, engine.stats().accepted)
   }
 
   /** The same without waiting for it, at an exit, where pino ends one stream after another. */
   beginParking(): void {
-    for (const engine of this.#pending()) this.#ask('park', { engine, timeoutMs: engine.shutdownTimeoutMs })
+    for (const engine of this.#pending()) {
+      this.#noteParking(engine)
+      this.#ask('park', { engine, timeoutMs: engine.shutdownTimeoutMs })
+    }
   }
 
-  /** Close engines while this thread is held, step by step, each within its own deadline. */
+  /** Close engines while this thread is held, step by step, each within what is left of its time. */
   closeSync(engines: readonly RemoteEngine[]): EndStep[] {
     const nobody = new Int32Array(new SharedArrayBuffer(4))
     return engines.map((engine) => {
-      const timeoutMs = engine.shutdownTimeoutMs
+      const timeoutMs = this.#timeLeft(engine)
       const deadline = systemClock.now() + timeoutMs
       this.#ask('close', { engine, timeoutMs })
       return (waitMs) => {
@@ -122,8 +125,19 @@ export class RemoteEngines {
     if (!isMainThread) return []
     return this.known.filter((engine) => {
       const ledger = engine.stats()
-      return undelivered(ledger) > 0 && this.#parked.get(engine) !== ledger.accepted
+      return undelivered(ledger) > 0 && this.#parkings.get(engine)?.accepted !== ledger.accepted
     })
+  }
+
+  #noteParking(engine: RemoteEngine): void {
+    const { shutdownTimeoutMs } = engine
+    this.#parkings.set(engine, { accepted: engine.stats().accepted, until: systemClock.now() + shutdownTimeoutMs })
+  }
+
+  #timeLeft(engine: RemoteEngine): number {
+    const { accepted, until } = this.#parkings.get(engine) ?? {}
+    if (until === undefined || accepted !== engine.stats().accepted) return engine.shutdownTimeoutMs
+    return Math.max(0, until - systemClock.now())
   }
 
   #ask(mode: DrainMode, { engine, timeoutMs }: { engine: RemoteEngine; timeoutMs: number }): string {

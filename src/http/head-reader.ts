@@ -27,8 +27,8 @@ const mostVarying = 32
 /**
  * Reads the heads of one connection. A server says the same in all of its answers, but for values that mean nothing here, for a
  * correlation id or a key, and for the date once a second: where a head is like the one before, only those values are read. Which fields
- * vary is learned from the heads. The result is that of {@link readHead}, at a third of the cost; where heads differ in other ways, it costs
- * a tenth more.
+ * vary is learned from the heads. The result is that of {@link readHead}, at a third of the cost; where heads differ in other ways, at up to
+ * a third more.
  */
 export class HeadReader {
   /** That of the head that was read in full last. */

@@ -43,7 +43,6 @@ export class PlainFields {
     let at = from
     for (let index = 0; line.charCodeAt(at) === (index === 0 ? opening.charCodeAt(0) : comma); index++) {
       let field = fields[index]
-      // Ten times as fast as `startsWith`.
       if (field === undefined || line.slice(at, at + field.text.length) !== field.text) {
         fields.length = index
         field = this.#readField(line, at)

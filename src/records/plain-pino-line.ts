@@ -18,7 +18,7 @@ export function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainL
   const fields = new PlainFields(special)
 
   return (line, isBase) => {
-    // Ten times as fast as `startsWith`.
+    // V8's `startsWith` takes ten times as long, for texts of this length.
     if (start.text === '' || line.slice(0, start.text.length) !== start.text) {
       const another = readStart(line)
       if (another === undefined) return undefined

@@ -32,14 +32,17 @@ export class HeldStreams {
 
   hold(threadId: number, stream: HeldStream): void {
     this.#held.set(threadId, stream)
-    stream.once('ready', async () => {
-      if (await this.#runsSluice(threadId)) await this.#letGoBeyondBound()
-      else this.release(threadId)
-    })
+    // A worker that cannot be asked stays held: nothing of it may reach the application.
+    stream.once('ready', () => void this.#ready(threadId).catch(() => {}))
   }
 
   release(threadId: number): void {
     this.#held.delete(threadId)
+  }
+
+  async #ready(threadId: number): Promise<void> {
+    if (await this.#runsSluice(threadId)) await this.#letGoBeyondBound()
+    else this.release(threadId)
   }
 
   async #letGoBeyondBound(): Promise<void> {

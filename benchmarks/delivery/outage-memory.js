@@ -28,7 +28,7 @@ function heap() {
 async function hourOfDelivery(messageBytes) {
   const clock = new VirtualClock()
   let attempts = 0
-  const silent = { dropped() {}, rejected() {}, paused() {}, resumed() {}, recovered() {} }
+  const silent = { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} }
   const delivery = new Delivery({
     lanes: [{ kind: 'logs', bucket: 'b' }],
     sender: {

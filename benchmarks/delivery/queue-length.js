@@ -4,7 +4,7 @@ import { perRecord } from '../support/measure.js'
 
 // Does a record cost the same whatever number waits before it? Fill the queue while the service is held up, let it drain, and shed
 // from a full one; CPU per record at a thousand and at a million.
-const silent = { dropped() {}, rejected() {}, paused() {}, resumed() {}, recovered() {} }
+const silent = { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} }
 
 /** @param {number} waiting */
 async function measure(waiting) {

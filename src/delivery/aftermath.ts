@@ -59,10 +59,9 @@ export class Aftermath {
 
   #recover(lane: Lane): void {
     const { holds, tell, wake } = this.#plan
-    const { hold } = lane
-    if (hold === undefined) return
-    for (const each of holds.recover(lane)) wake(each)
-    if (hold.kind === 'paused') tell((observer) => observer.resumed(lane.name))
+    const { released, news } = holds.recover(lane)
+    for (const each of released) wake(each)
+    if (news) tell((observer) => observer.resumed(lane.name))
   }
 
   #delay(lane: Lane, record: Pending, notBefore: number): void {

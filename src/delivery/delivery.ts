@@ -6,7 +6,7 @@ import { Exchange } from './exchange.js'
 import { HeldRecords } from './held-records.js'
 import { Holds } from './holds.js'
 import { Lane } from './lane.js'
-import { LastDrain } from './last-drain.js'
+import { LastDrain, noAnswer } from './last-drain.js'
 import type { Ledger } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
@@ -76,6 +76,7 @@ export class Delivery {
       drains: this.#drains.open,
       sendProbe: (lane) => this.#probe(lane),
       changed: (lane) => this.#describe(lane),
+      lasting: (lane, reason) => this.#tell((observer) => observer.outage(lane.name, { reason })),
     })
     this.#aftermath = new Aftermath({
       ...plan,
@@ -181,13 +182,23 @@ export class Delivery {
 
   /** No answer will be heard any more. */
   #takeAllBack(): void {
-    for (const exchange of this.#exchanges) {
-      for (const record of exchange.abandon()) {
-        this.book.putBack(exchange.lane.index, { ambiguous: true })
-        exchange.lane.ready.putBack(record)
+    for (const { lane, records } of this.#abandoned()) {
+      for (const record of records) {
+        this.book.putBack(lane.index, { ambiguous: true })
+        lane.ready.putBack(record)
       }
     }
+  }
+
+  /** Records that are in flight, of which no answer will be heard any more. */
+  #abandoned(): readonly { readonly lane: Lane; readonly records: readonly Pending[] }[] {
+    const abandoned = [...this.#exchanges].map((exchange) => ({ lane: exchange.lane, records: exchange.abandon() }))
     this.#exchanges.clear()
+    for (const { lane, records } of abandoned) {
+      // What holds a lane tells more than that its last probe had no time.
+      if (records.length > 0 && lane.hold === undefined) this.book.lastError(lane.index, noAnswer)
+    }
+    return abandoned
   }
 
   async #end(): Promise<Ledger> {
@@ -203,10 +214,9 @@ export class Delivery {
       const left = [...delayed, ...lane.cut(Number.POSITIVE_INFINITY)]
       for (const record of left) this.held.leave(lane, record, 'queued')
     }
-    for (const exchange of this.#exchanges) {
-      for (const record of exchange.abandon()) this.held.leave(exchange.lane, record, 'inFlight')
+    for (const { lane, records } of this.#abandoned()) {
+      for (const record of records) this.held.leave(lane, record, 'inFlight')
     }
-    this.#exchanges.clear()
     this.#store.close()
     await this.#plan.sender.close()
     return this.stats()

@@ -4,6 +4,7 @@ import type { Drain } from './drain.js'
 import type { Returned } from './exchange.js'
 import { Hold } from './hold.js'
 import type { Lane } from './lane.js'
+import { OutageWatch } from './outage-watch.js'
 import type { Outcome } from './sender.js'
 
 type Pause = Outcome & { type: 'pause' }
@@ -20,6 +21,8 @@ export interface HoldsPlan {
   readonly sendProbe: (lane: Lane) => boolean
   /** A lane has joined a hold or left it. */
   readonly changed: (lane: Lane) => void
+  /** A lane is in an outage that lasts. */
+  readonly lasting: (lane: Lane, reason: string) => void
 }
 
 /** Decides which lanes of an engine hold their records, with whom they wait, and when they are free again. */
@@ -27,17 +30,20 @@ export class Holds {
   readonly #plan: HoldsPlan
   readonly #outage: Hold
   readonly #keyPause: Hold
+  readonly #outages: OutageWatch
 
   constructor(plan: HoldsPlan) {
     this.#plan = plan
     this.#outage = this.#hold('outage')
     this.#keyPause = this.#hold('paused')
+    this.#outages = new OutageWatch({ clock: plan.clock, tell: plan.lasting })
   }
 
   /** A whole batch without a success, and none beside it: the service is out of reach, one probe at a time from here. */
   keepOut(lane: Lane, returned: readonly Returned[]): void {
     const hold = lane.hold ?? this.#outage
     hold.keep(lane, Math.max(...returned.map(({ notBefore }) => notBefore)))
+    if (hold.kind === 'outage') this.#outages.goesOn(lane, returned[0]!.outcome.reason)
     this.#plan.changed(lane)
     for (const drain of this.#plan.drains) {
       if (hold.kind === 'paused') drain.giveUp(lane)
@@ -53,6 +59,7 @@ export class Holds {
     const hold = cause.scope === 'key' ? this.#keyPause : (own ?? this.#hold('paused'))
     const concerned = cause.scope === 'key' ? this.#plan.lanes : [lane]
     for (const each of concerned) {
+      this.#outages.over(each)
       if (each.hold !== hold) each.hold?.release(each)
       hold.keep(each)
       each.pauseStatus = cause.status
@@ -62,20 +69,22 @@ export class Holds {
     return news
   }
 
-  /** The service took or judged a record: whatever kept the lane is over. Returns the lanes that are free now. */
-  recover(lane: Lane): readonly Lane[] {
+  /** The service took or judged a record: whatever kept the lane is over. The lanes that are free now, and whether that is news. */
+  recover(lane: Lane): { readonly released: readonly Lane[]; readonly news: boolean } {
     const { hold } = lane
-    if (hold === undefined) return []
+    if (hold === undefined) return { released: [], news: false }
     const released = hold === this.#keyPause ? [...hold.lanes] : [lane]
+    const news = this.#outages.over(lane) || hold.kind === 'paused'
     for (const each of released) {
       hold.release(each)
       each.concurrency.restart()
       this.#plan.changed(each)
     }
-    return released
+    return { released, news }
   }
 
   stop(): void {
+    this.#outages.stop()
     this.#outage.stop()
     this.#keyPause.stop()
     for (const lane of this.#plan.lanes) lane.hold?.stop()

@@ -44,6 +44,9 @@ interface Course {
   over: boolean
 }
 
+/** What went wrong with a record that was sent, where there is no time to wait any longer. */
+export const noAnswer = 'the service did not answer in time'
+
 /** While the end of the process waits, an outage's backoff grows no further than this. */
 const maxFailures = 2
 
@@ -93,7 +96,11 @@ export class LastDrain {
   }
 
   #end(): true {
-    for (const { course, record } of this.#underWay.values()) this.#putBack(course, record, { ambiguous: true })
+    for (const { course, record } of this.#underWay.values()) {
+      const { lane, failures } = course
+      if (failures === 0 && lane.hold === undefined) this.#plan.book.lastError(lane.index, noAnswer)
+      this.#putBack(course, record, { ambiguous: true })
+    }
     for (const { lane, waiting } of this.#courses) for (const { record } of waiting) lane.ready.putBack(record)
     this.#underWay.clear()
     return true

@@ -16,7 +16,7 @@ export default function deliveryWorker({ options, apiKey, memory, state, pulse }
       memory,
       handedOver: true,
       // The application's side tells of it, in its own time.
-      untold: 'shutdown',
+      untold: ['shutdown'],
       listeners: {
         error: (error) => say({ type: 'error', code: error.code, text: error.message }),
         channel: (name, message) => say({ type: 'channel', name, message }),

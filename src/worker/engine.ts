@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
-import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
+import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { openSender } from '../http/open-sender.js'
 import { proxyFor } from '../http/proxy.js'
 import { ThreadSender } from '../http/thread-sender.js'
@@ -16,7 +16,7 @@ import { Spool } from '../spool/spool.js'
 import { SpooledSender } from '../spool/spooled-sender.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
-import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
+import { type Listeners, ledgerLine, ownListeners, printLine, Telling, type Untold } from './telling.js'
 import { userAgent } from './version.js'
 
 export interface EngineSetting {
@@ -26,8 +26,8 @@ export interface EngineSetting {
   readonly memory?: SharedArrayBuffer
   /** Its records come from another thread. @default false */
   readonly handedOver?: boolean
-  /** Drops for this reason are counted and not told. */
-  readonly untold?: DropReason
+  /** News that is somebody else's to tell. @default none */
+  readonly untold?: readonly Untold[]
   /** Who is told of drops, rejections and pauses. @default the listeners of this thread */
   readonly listeners?: Listeners
   /** Writes one line for people. @default to stderr */
@@ -224,7 +224,7 @@ export class Engine implements RecordPort {
 
   close({ timeoutMs = this.#timeToEnd }: DrainTime = {}): Promise<Ledger> {
     this.#closing ??= this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
-      this.#telling.close()
+      this.#telling.ended(ledger.lanes)
       if (this.options.debug) printLine(ledgerLine(ledger))
       return ledger
     })
@@ -275,7 +275,7 @@ export class Engine implements RecordPort {
     return (waitMs) => {
       if (!drain.step(waitMs)) return false
       sender.close()
-      this.#telling.close()
+      this.#telling.ended([])
       return end()
     }
   }

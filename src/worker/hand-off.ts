@@ -147,7 +147,7 @@ export class HandOff implements RecordPort {
 
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
     // A close that is under way will not come to tell of it.
-    if (this.#closing !== undefined && this.#link !== undefined) this.#telling.gaveUp(this.#link.book.read().lanes)
+    if (this.#closing !== undefined && this.#link !== undefined) this.#telling.ended(this.#link.book.read().lanes)
     if (this.#settled) return () => true
     this.#handOver()
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
@@ -167,7 +167,7 @@ export class HandOff implements RecordPort {
     if (this.#inline === undefined) this.#final = this.#account.final(this.#link!.book)
     this.#forget()
     const ledger = this.stats()
-    this.#telling.gaveUp(this.#final?.lanes ?? [])
+    this.#telling.ended(this.#final?.lanes ?? [])
     if (this.options.debug) printLine(ledgerLine(ledger))
     return ledger
   }

@@ -1,11 +1,13 @@
 import { isMainThread } from 'node:worker_threads'
+import { noAnswer } from '../delivery/last-drain.js'
+import type { LaneReport } from '../delivery/ledger.js'
 import { currentCapture, setCapture } from './capture.js'
 import { onFatalError } from './fatal-errors.js'
 import { hostGlobal, hostProcess } from './host.js'
 import { processEngines } from './process-engines.js'
 import type { EndStep, RecordPort } from './record-port.js'
 import { SignalWatch } from './signals.js'
-import { ledgerLine, printLine } from './telling.js'
+import { lastErrorText, ledgerLine, printLine } from './telling.js'
 
 /** An application that logs in its own `beforeExit` listener would go round for ever: what it logs after this is not waited for. */
 const maxDrains = 3
@@ -78,8 +80,8 @@ function hasHadItsTime(engine: Pick<RecordPort, 'stats'>): boolean {
 
 async function drainBeforeSignal(): Promise<void> {
   const engines = processEngines()
-  const { queued, inFlight } = await engines.drain('park', engines.shutdownTimeoutMs)
-  tellUndelivered(queued + inFlight)
+  const { queued, inFlight, lanes } = await engines.drain('park', engines.shutdownTimeoutMs)
+  tellUndelivered(queued + inFlight, lanes)
   // There is no event of the exit after a signal that ends the process.
   for (const ledger of engines.debugLedgers()) printLine(ledgerLine(ledger))
 }
@@ -109,7 +111,8 @@ function deliverAtExit(): void {
     const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
     steps = steps.filter((step) => !step(waitMs))
   }
-  tellUndelivered(undelivered(engines) + givenUp(engines) - given + threads.undelivered())
+  const lanes = [...engines, ...threads.engines].flatMap((engine) => engine.stats().lanes)
+  tellUndelivered(undelivered(engines) + givenUp(engines) - given + undelivered(threads.engines), lanes)
   tellOfLateRecords()
   for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
 }
@@ -126,8 +129,20 @@ function tellOfLateRecords(): void {
   })
 }
 
-function tellUndelivered(count: number): void {
-  if (count > 0) printLine(`${count} record${count === 1 ? '' : 's'} not delivered before the end of the process`)
+function tellUndelivered(count: number, lanes: readonly LaneReport[]): void {
+  if (count === 0) return
+  const what = `${count} record${count === 1 ? '' : 's'} not delivered before the end of the process`
+  printLine(`${what}${lastErrorText(lastErrorOf(lanes))}`)
+}
+
+/** Why records are left: what most of them met with. */
+function lastErrorOf(lanes: readonly LaneReport[]): string | undefined {
+  const counts = new Map<string, number>()
+  for (const { queued, inFlight, dropped, lastError = inFlight > 0 ? noAnswer : undefined } of lanes) {
+    if (lastError === undefined) continue
+    counts.set(lastError, (counts.get(lastError) ?? 0) + queued + inFlight + dropped.shutdown)
+  }
+  return [...counts].sort(([, a], [, b]) => b - a).find(([, count]) => count > 0)?.[0]
 }
 
 /** Engines of this thread; those of pino's workers look after themselves when their stream ends. */

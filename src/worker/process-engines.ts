@@ -125,13 +125,12 @@ export class ProcessEngines {
    * At the end of the process: have engines of the application's own threads close, which end with it unseen. Nothing in a thread
    * that ends by itself: the others live on.
    */
-  endThreads(): { readonly steps: readonly EndStep[]; readonly undelivered: () => number } {
-    if (!isMainThread) return { steps: [], undelivered: () => 0 }
+  endThreads(): { readonly steps: readonly EndStep[]; readonly engines: readonly Figures[] } {
+    if (!isMainThread) return { steps: [], engines: [] }
     const engines = this.remote.known.filter(
       (engine) => !this.#threadStreams.has(engine.threadId) && undelivered(engine.stats()) > 0,
     )
-    const left = () => engines.reduce((sum, engine) => sum + undelivered(engine.stats()), 0)
-    return { steps: this.remote.closeSync(engines), undelivered: left }
+    return { steps: this.remote.closeSync(engines), engines }
   }
 
   /** End the streams of pino's targets, as pino does at `exit`: holds this thread until they are done. */

@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../delivery/clock.js'
 import { type DropReason, droppedTotal, type LaneName, type LaneReport, type Ledger } from '../delivery/ledger.js'
 import type { Losses } from '../delivery/losses.js'
 import type { Observer } from '../delivery/observer.js'
+import { tellOutageAfterMs } from '../delivery/outage-watch.js'
 import type { Outcome } from '../delivery/sender.js'
 import { SluiceError } from '../errors/sluice-error.js'
 
@@ -26,6 +27,9 @@ export function ownListeners(onError: ((error: SluiceError) => void) | undefined
     },
   }
 }
+
+/** News that somebody else may tell: of what the end has given up, of outages. */
+export type Untold = 'shutdown' | 'outage'
 
 /** At most one line on stderr for each cause in this time. */
 const stderrQuietMs = 60_000
@@ -52,12 +56,12 @@ export function ledgerLine(ledger: Ledger): string {
 
 /**
  * Tells what went wrong, to whom it may concern: `onError` at most once a second per cause, `node:diagnostics_channel`
- * (`sluice:dropped`, `sluice:rejected`, `sluice:paused`, `sluice:resumed`), and stderr with at most one line a minute per cause.
+ * (`sluice:dropped`, `sluice:rejected`, `sluice:paused`, `sluice:outage`, `sluice:resumed`), and stderr with at most one line a minute per cause.
  */
 export class Telling implements Observer {
   readonly #clock: Clock
   readonly #listeners: Listeners
-  readonly #untold: DropReason | undefined
+  readonly #untold: readonly Untold[]
   readonly #causes = new Map<string, Cause>()
   readonly #warn: (message: string) => void
   readonly #print: (text: string) => void
@@ -67,35 +71,46 @@ export class Telling implements Observer {
     readonly listeners: Listeners
     /** Writes one line for people. @default to stderr */
     readonly print?: ((text: string) => void) | undefined
-    /** Drops for this reason are somebody else's to tell. */
-    readonly untold?: DropReason | undefined
+    /** Somebody else's to tell. @default nothing */
+    readonly untold?: readonly Untold[] | undefined
     /** Delivers a log record of ours, of level warn. */
     readonly warn: (message: string) => void
   }) {
     this.#clock = plan.clock
     this.#listeners = plan.listeners
-    this.#untold = plan.untold
+    this.#untold = plan.untold ?? []
     this.#warn = plan.warn
     this.#print = plan.print ?? printLine
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
-    if (reason === this.#untold) return
+    // The end tells of all of them at once.
+    if (reason !== 'shutdown') this.#dropped(lane, { reason, count, explanation: explanations[reason] })
+  }
+
+  /** The end: tell of what the lanes have given up now, and of all that was held back. */
+  ended(lanes: readonly LaneReport[]): void {
+    for (const lane of this.#untold.includes('shutdown') ? [] : lanes) {
+      const { kind, bucket, dropped, lastError } = lane
+      const explanation = `not delivered before the end${lastErrorText(lastError)}`
+      if (dropped.shutdown === 0) continue
+      this.#dropped({ kind, bucket }, { reason: 'shutdown', count: dropped.shutdown, explanation })
+    }
+    for (const { listener, stderr } of this.#causes.values()) {
+      listener.close()
+      stderr.close()
+    }
+    this.#causes.clear()
+  }
+
+  #dropped(lane: LaneName, loss: { reason: DropReason; count: number; explanation: string }): void {
+    const { reason, count, explanation } = loss
     this.#tell(`dropped ${lane.kind} ${reason}`, {
       code: 'SLUICE_DROPPED',
       count,
-      text: (total) => `${records(total, lane)} dropped (${reason}): ${explanations[reason]}`,
+      text: (total) => `${records(total, lane)} dropped (${reason}): ${explanation}`,
       publish: (total) => this.#listeners.channel('sluice:dropped', { ...lane, reason, count: total }),
     })
-  }
-
-  /** Of what lanes have given up at the end, and nobody has told of. */
-  gaveUp(lanes: readonly LaneReport[]): void {
-    for (const lane of lanes) {
-      const count = lane.dropped.shutdown
-      if (count > 0) this.dropped(lane, { reason: 'shutdown', count })
-    }
-    this.close()
   }
 
   rejected(lane: LaneName, { status, reason, validationErrors }: Outcome & { type: 'rejected' }): void {
@@ -110,6 +125,14 @@ export class Telling implements Observer {
     this.#listeners.channel('sluice:paused', { ...lane, status, reason, scope })
     const text = () => `${laneText(lane)} paused, records are kept: ${reason}`
     this.#tell(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', text })
+  }
+
+  outage(lane: LaneName, { reason }: { readonly reason: string }): void {
+    if (this.#untold.includes('outage')) return
+    this.#listeners.channel('sluice:outage', { ...lane, reason })
+    const text = () =>
+      `${laneText(lane)} has delivered nothing for ${tellOutageAfterMs / 1000} s, records are kept: ${reason}`
+    this.#tell(`outage ${lane.kind}`, { code: 'SLUICE_OUTAGE', text })
   }
 
   /** Good news is no error: `onError` does not hear of it. */
@@ -130,15 +153,6 @@ export class Telling implements Observer {
   misused(code: string, text: string, kind = ''): void {
     this.#causeOf(code).stderr.add(1, () => this.#print(text))
     this.#causeOf(`${code} ${kind}`).listener.add(1, () => this.#listeners.error(new SluiceError(code, text)))
-  }
-
-  /** Tell now what was held back. */
-  close(): void {
-    for (const { listener, stderr } of this.#causes.values()) {
-      listener.close()
-      stderr.close()
-    }
-    this.#causes.clear()
   }
 
   #tell(name: string, news: News): void {
@@ -223,13 +237,17 @@ class Throttle {
   }
 }
 
-const explanations: Readonly<Record<DropReason, string>> = {
+/** What went wrong last, as the end of a line. */
+export function lastErrorText(lastError: string | undefined): string {
+  return lastError === undefined ? '' : `; last error: ${lastError}`
+}
+
+const explanations: Readonly<Record<Exclude<DropReason, 'shutdown'>, string>> = {
   'queue-full': 'the queue is full; see SLUICE_MAX_QUEUE_RECORDS and SLUICE_MAX_QUEUE_BYTES',
   'hand-off-full': 'the delivery worker does not keep up',
   'spool-full': 'the spool is full',
   'too-old': 'older than the spool keeps records',
   closed: 'logged after close()',
-  shutdown: 'not delivered before the end',
 }
 
 function records(count: number, { kind }: LaneName): string {

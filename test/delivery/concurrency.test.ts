@@ -29,7 +29,7 @@ async function simulate({ maxConnections, maxDepth, attainable, ...model }: Scen
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
       return seed / 2 ** 31
     },
-    observer: { dropped() {}, rejected() {}, paused() {}, resumed() {}, recovered() {} },
+    observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
     limits: { maxQueueRecords: 1e9, maxQueueBytes: 1e12 },
     maxConnections,
     maxBatch: maxDepth,

@@ -46,6 +46,63 @@ describe('delivery', () => {
     expect(delivery.stats().lanes.map(({ state }) => state)).toEqual(['open', 'open'])
   })
 
+  it('tells of an outage once it has lasted, and when it is over; of a shorter one nobody hears', async () => {
+    const { clock, sender, told, log, value } = setUp()
+    sender.answer = () => answers.refused
+    log('in a short outage')
+    await clock.advance(5000)
+    sender.answer = () => answers.delivered
+    await clock.advance(60_000)
+    expect(told).toEqual([])
+
+    sender.answer = () => answers.refused
+    log('in a long one')
+    await clock.advance(9900)
+    expect(told).toEqual([])
+    sender.answer = () => answers.busy
+    await clock.advance(120_000)
+    expect(told).toEqual(['logs outage ECONNREFUSED'])
+    value('later')
+    await clock.advance(60_000)
+    expect(told.slice(1)).toEqual([expect.stringMatching(/^values outage /)])
+
+    sender.answer = () => answers.delivered
+    await clock.advance(60_000)
+    expect(told.slice(2).sort()).toEqual(['logs resumed', 'values resumed'])
+  })
+
+  it('tells of the pause, and of no outage, where a lane is paused before its outage has lasted', async () => {
+    const { clock, sender, told, log } = setUp()
+    sender.answer = () => answers.refused
+    log('one')
+    await clock.advance(5000)
+    sender.answer = () => answers.wrongKey
+    await clock.advance(60_000)
+    expect(told).toEqual(['logs paused 401'])
+  })
+
+  it('tells nobody of an outage after the close', async () => {
+    const { clock, sender, told, delivery, log } = setUp()
+    sender.answer = () => answers.refused
+    log('one')
+    await clock.advance(3000)
+    const closed = delivery.close({ timeoutMs: 100 })
+    await clock.advance(200)
+    expect((await closed).lanes[0]!.lastError).toBe('ECONNREFUSED')
+    await clock.advance(60_000)
+    expect(told).toEqual(['logs dropped 1 shutdown'])
+  })
+
+  it('says of a request that the end did not wait for that it was not answered', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.latencyMs = 60_000
+    log('one')
+    await clock.advance(100)
+    const closed = delivery.close({ timeoutMs: 100 })
+    await clock.advance(200)
+    expect((await closed).lanes[0]!.lastError).toBe('the service did not answer in time')
+  })
+
   it('retries a record that fails among successes alone, without holding up the others', async () => {
     const { clock, sender, delivery, log } = setUp()
     for (let index = 0; index < 50; index++) log(`record ${index}`)
@@ -298,7 +355,11 @@ describe('the bounds of a delivery', () => {
     await clock.advance(60_000)
     const dropped = told.filter((text) => text.includes('dropped'))
     expect(dropped).toHaveLength(20)
-    expect(told.filter((text) => !text.includes('dropped'))).toEqual(['logs lost queue-full,20'])
+    expect(told.filter((text) => !text.includes('dropped'))).toEqual([
+      'logs outage ECONNREFUSED',
+      'logs resumed',
+      'logs lost queue-full,20',
+    ])
   })
 
   it('let a record that waits for its own retry go, too', async () => {

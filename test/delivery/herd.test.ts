@@ -66,7 +66,7 @@ describe(`a herd of ${engines} engines`, () => {
           sender: service.sender(),
           clock,
           random,
-          observer: { dropped() {}, rejected() {}, paused() {}, resumed() {}, recovered() {} },
+          observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
           limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
           maxConnections: 64,
           maxBatch: 64,

@@ -134,6 +134,7 @@ describe('the last drain', () => {
     drain(1000)
     expect(service.waitedMs).toBe(1000)
     expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 50, inFlight: 0 })
+    expect(delivery.stats().lanes[0]!.lastError).toBe('the service did not answer in time')
     expect(addsUp(delivery.stats())).toBe(true)
   })
 

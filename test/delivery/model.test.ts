@@ -77,7 +77,7 @@ class World {
       sender: this.sender,
       clock: this.clock,
       random: () => 0.5,
-      observer: { dropped() {}, rejected() {}, paused() {}, resumed() {}, recovered() {} },
+      observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections: 3,
       maxBatch: 4,

@@ -16,6 +16,10 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     ),
     proof('delivery/delivery.test.ts', 'begins with one record in flight again after an outage'),
     proof(
+      'end-to-end/service-trouble.test.ts',
+      'is told once, with the reason, wherever the records come from, and so is its end',
+    ),
+    proof(
       'delivery/herd.test.ts',
       'goes through an outage of ten minutes without a storm, and comes back without a stampede',
     ),

@@ -91,7 +91,9 @@ describe('an application that logs with pino', () => {
     expect(performance.now() - startedAt).toBeLessThan(4000)
     expect(stderr.trim().split('\n')).toEqual([
       'sluice: lane logs of bucket demo paused, records are kept: the key is missing or wrong (401); check SLUICE_API_KEY or SLUICE_API_KEY_FILE',
-      expect.stringMatching(/^sluice: 202 log records dropped \(shutdown\)/),
+      expect.stringMatching(
+        /^sluice: 202 log records dropped \(shutdown\): not delivered before the end; last error: the key/,
+      ),
     ])
   })
 })
@@ -106,10 +108,11 @@ describe('an application of winston and track', () => {
 
   it('says in one line how much was not delivered before a natural end', async () => {
     await receiver.close()
+    const refusal = `connect ECONNREFUSED ${new URL(receiver.url).host}`
     const ended = await runProgram('natural-end.js', { ...receiver.variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '300' })
     expect(ended).toMatchObject({
       code: 0,
-      stderr: 'sluice: 400 records not delivered before the end of the process\n',
+      stderr: `sluice: 400 records not delivered before the end of the process; last error: ${refusal}\n`,
     })
   })
 })

@@ -74,7 +74,8 @@ describe('a server that accepts and never answers', () => {
     )
     expect(result).toMatchObject({
       code: 0,
-      stderr: 'sluice: 1 record not delivered before the end of the process\n',
+      stderr:
+        'sluice: 1 record not delivered before the end of the process; last error: the service did not answer in time\n',
     })
     expect(ms).toBeLessThan(300 + 4000)
   })

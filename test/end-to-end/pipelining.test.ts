@@ -44,7 +44,7 @@ function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {} }: Destina
     ],
     sender,
     random: Math.random,
-    observer: { dropped() {}, rejected() {}, paused() {}, resumed() {}, recovered() {} },
+    observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
     limits: { maxQueueRecords: 1_000_000, maxQueueBytes: 2 ** 30 },
     retry: { baseMs: 20, capMs: 200 },
     probe: { baseMs: 30, capMs: 300 },

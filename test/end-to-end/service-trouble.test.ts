@@ -1,11 +1,13 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSluice, type Ledger, type Sluice } from 'sluice'
+import { createInterface } from 'node:readline'
+import { createSluice, type Ledger, type Sluice, type SluiceError } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import winston from 'winston'
-import { runProgram } from '../support/programs.js'
+import { runProgram, startProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let data: string
@@ -53,6 +55,40 @@ describe('when the service is down and then up again', () => {
     expect(after).toMatchObject({ accepted: 300, delivered: 300, queued: 0, inFlight: 0, rejected: 0 })
     const events = (await receiver.values()).map(({ eventId }) => eventId).sort((a, b) => a - b)
     expect(events).toEqual(Array.from({ length: 300 }, (_, event) => event))
+  })
+})
+
+describe('an outage that lasts', () => {
+  it('is told once, with the reason, wherever the records come from, and so is its end', async () => {
+    await receiver.close()
+    const { url, variables } = receiver
+    const refusal = `connect ECONNREFUSED ${new URL(url).host}`
+    const program = startProgram('signals.js', {
+      // The import keeps pino's worker, which would end with the logger: nothing here holds on to it.
+      variables: { ...variables, WAY: 'pino', IMPORT: 'first', SLUICE_RETRY_BASE_MS: '10', SLUICE_RETRY_CAP_MS: '50' },
+    })
+    const lines = createInterface(program.process.stderr)[Symbol.asyncIterator]()
+
+    const outage = new Promise<unknown>((resolve) => subscribe('sluice:outage', resolve))
+    const told: SluiceError[] = []
+    sluice = createSluice({ ...receiver.options, ...quick, onError: (error) => told.push(error) })
+    sluice.track(1)
+    expect(await outage).toEqual({ kind: 'values', bucket: 'demo', reason: refusal })
+    await vi.waitFor(() => expect(told).toHaveLength(1))
+    expect(told[0]).toMatchObject({
+      code: 'SLUICE_OUTAGE',
+      message: `lane values of bucket demo has delivered nothing for 10 s, records are kept: ${refusal}`,
+    })
+    expect((await lines.next()).value).toBe(
+      `sluice: lane logs of bucket demo has delivered nothing for 10 s, records are kept: ${refusal}`,
+    )
+
+    const resumed = new Promise<unknown>((resolve) => subscribe('sluice:resumed', resolve))
+    receiver = await startTestReceiver({ data, port: portOf(url), knownKey: receiver.apiKey })
+    expect(await resumed).toEqual({ kind: 'values', bucket: 'demo' })
+    expect((await lines.next()).value).toBe('sluice: lane logs of bucket demo resumed')
+    program.process.kill('SIGKILL')
+    await program.ended
   })
 })
 

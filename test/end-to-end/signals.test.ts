@@ -10,6 +10,8 @@ import { FaultServer } from '../faults/fault-server.js'
 import { runProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
+const noAnswer = 'the service did not answer in time'
+
 let receiver: TestReceiver
 beforeEach(async () => {
   receiver = await startTestReceiver()
@@ -129,7 +131,9 @@ describe('a signal to an application without a listener of its own', () => {
     expect(patient).toMatchObject({ by: 'SIGTERM' })
     expect(patient.ms).toBeGreaterThan(1400)
     expect(patient.ms).toBeLessThan(1500 + 500)
-    expect(patient.stderr).toBe('sluice: 1000 records not delivered before the end of the process\n')
+    expect(patient.stderr).toBe(
+      `sluice: 1000 records not delivered before the end of the process; last error: ${noAnswer}\n`,
+    )
 
     const hasty = await endBySignal('track', {
       variables: { ...variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '8000' },

@@ -24,6 +24,7 @@ async function exitInline(variables: Record<string, string> = { SLUICE_URL: serv
   return { code, stderr, taken: events.length, distinct: new Set(events).size, ms: performance.now() - startedAt }
 }
 
+const refusal = (url: string) => `connect ECONNREFUSED ${new URL(url).host}`
 const answer = (status: number, headers: Record<string, string> = {}): Fault => ({ type: 'answer', status, headers })
 
 /** Every tenth request goes wrong in this way; whether the record was taken all the same. */
@@ -69,7 +70,7 @@ it('an inline process.exit() ends at once when the key is wrong, and says what t
   const { code, stderr, ms } = await exitInline()
   expect(code).toBe(3)
   expect(stderr).toContain('the key is missing or wrong (401)')
-  expect(stderr).toContain('sluice: 1000 records not delivered before the end of the process\n')
+  expect(stderr).toContain('sluice: 1000 records not delivered before the end of the process; last error: the key is')
   expect(ms).toBeLessThan(4000)
 })
 
@@ -79,7 +80,7 @@ it('an inline process.exit() to a server that cannot be reached ends by the dead
   const { code, stderr } = await exitInline({ SLUICE_URL: url, SLUICE_SHUTDOWN_TIMEOUT_MS: '300' })
   expect({ code, stderr }).toEqual({
     code: 3,
-    stderr: 'sluice: 1000 records not delivered before the end of the process\n',
+    stderr: `sluice: 1000 records not delivered before the end of the process; last error: ${refusal(url)}\n`,
   })
   server = await FaultServer.start()
 })

@@ -73,7 +73,7 @@ function deliverBy(way: Exclude<Way, 'auto'>, bounds: Bounds): Promise<Ledger> {
     sender: way === 'undici' ? new UndiciSender(plan) : new PipelinedSender({ ...plan, maxDepth: 64 }),
     clock: systemClock,
     random: Math.random,
-    observer: { dropped() {}, rejected() {}, paused() {}, resumed() {}, recovered() {} },
+    observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
     limits: { maxQueueRecords: records, maxQueueBytes: 1_000_000 },
     ...bounds,
     maxBatch: 64,

@@ -21,6 +21,7 @@ export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualCl
       dropped: (lane, { reason, count }) => told.push(`${lane.kind} dropped ${count} ${reason}`),
       rejected: (lane) => told.push(`${lane.kind} rejected`),
       paused: (lane, { status }) => told.push(`${lane.kind} paused ${status}`),
+      outage: (lane, { reason }) => told.push(`${lane.kind} outage ${reason}`),
       resumed: (lane) => told.push(`${lane.kind} resumed`),
       recovered: (lane, { byReason }) => told.push(`${lane.kind} lost ${[...byReason].join()}`),
     },

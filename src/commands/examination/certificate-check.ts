@@ -33,9 +33,7 @@ export async function checkCertificate({ way, ms }: NetworkPlan): Promise<Findin
     )
     return shaken.type === 'done' ? shaken.result : bad('certificate', { text: `no TLS within ${ms} ms`, advice })
   } catch (error) {
-    const words = describeError(error as Error).trim()
-    const text = /wrong version number/i.test(words) ? 'what answers there does not speak TLS' : words
-    return bad('certificate', { text, advice })
+    return bad('certificate', { text: describeError(error as Error), advice })
   }
 }
 

@@ -59,6 +59,7 @@ export class Replay {
         paused: (_lane, { reason }) => this.#stop(reason),
         rejected() {},
         dropped() {},
+        outage() {},
         resumed() {},
         recovered() {},
       },

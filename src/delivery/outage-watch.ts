@@ -1,0 +1,53 @@
+import type { Clock, Timer } from './clock.js'
+import type { Lane } from './lane.js'
+
+/** An outage that lasts so long is worth telling; most are over before anybody could do something about them. */
+export const tellOutageAfterMs = 10_000
+
+interface Outage {
+  /** Why the last attempt failed. */
+  reason: string
+  told: boolean
+  readonly timer: Timer
+}
+
+/** Notices the outages of lanes that last. */
+export class OutageWatch {
+  readonly #clock: Clock
+  readonly #tell: (lane: Lane, reason: string) => void
+  readonly #outages = new Map<Lane, Outage>()
+
+  constructor(plan: { readonly clock: Clock; readonly tell: (lane: Lane, reason: string) => void }) {
+    this.#clock = plan.clock
+    this.#tell = plan.tell
+  }
+
+  /** The lane is in an outage; perhaps it has been for a while. */
+  goesOn(lane: Lane, reason: string): void {
+    const outage = this.#outages.get(lane)
+    if (outage !== undefined) {
+      outage.reason = reason
+      return
+    }
+    const timer = this.#clock.schedule(() => this.#lasts(lane), tellOutageAfterMs)
+    this.#outages.set(lane, { reason, told: false, timer })
+  }
+
+  /** The lane is in no outage. Whether somebody was told that it was. */
+  over(lane: Lane): boolean {
+    const outage = this.#outages.get(lane)
+    outage?.timer.cancel()
+    this.#outages.delete(lane)
+    return outage?.told ?? false
+  }
+
+  stop(): void {
+    for (const lane of [...this.#outages.keys()]) this.over(lane)
+  }
+
+  #lasts(lane: Lane): void {
+    const outage = this.#outages.get(lane)!
+    outage.told = true
+    this.#tell(lane, outage.reason)
+  }
+}

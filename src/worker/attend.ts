@@ -1,12 +1,14 @@
 import { publishMainScript } from '../options/identity.js'
 import { watchLifetime } from './lifetime.js'
 import { shareSaidFlags } from './once.js'
+import { shareEnd } from './process-end.js'
 import { processEngines } from './process-engines.js'
 
 /** Get ready to see pino's workers start, and the end of the process; called when `sluice` is imported, and by `sluicePino()`. */
 export function attendProcess(): void {
   publishMainScript()
   shareSaidFlags()
+  shareEnd()
   processEngines()
   watchLifetime()
 }

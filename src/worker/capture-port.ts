@@ -78,6 +78,10 @@ export class CapturePort implements RecordPort {
 
   ending(): void {}
 
+  beforeEnd(): boolean {
+    return false
+  }
+
   endSync(): EndStep {
     return () => true
   }

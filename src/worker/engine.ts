@@ -14,6 +14,7 @@ import type { WinstonLine } from '../records/plain-winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { Spool } from '../spool/spool.js'
 import { SpooledSender } from '../spool/spooled-sender.js'
+import { leftOfEnd } from './process-end.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling, type Untold } from './telling.js'
@@ -234,7 +235,7 @@ export class Engine implements RecordPort {
   /** Where nobody names a time, and nothing has come since the last parking, what is left has had its time, or a part of it. */
   get #timeToEnd(): number {
     const { accepted, until } = this.#parking ?? {}
-    if (until === undefined || accepted !== this.stats().accepted) return this.options.shutdownTimeoutMs
+    if (until === undefined || accepted !== this.stats().accepted) return leftOfEnd(this.options.shutdownTimeoutMs)
     return Math.max(0, until - systemClock.now())
   }
 
@@ -253,6 +254,10 @@ export class Engine implements RecordPort {
   }
 
   ending(): void {}
+
+  beforeEnd(): boolean {
+    return false
+  }
 
   /** Another thread makes the requests, while this one waits; what is left then is on disk, where there is a spool. */
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {

@@ -145,6 +145,11 @@ export class HandOff implements RecordPort {
     this.#ending = true
   }
 
+  beforeEnd(): boolean {
+    if (this.#inline === undefined) void this.park()
+    return this.#inline === undefined
+  }
+
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
     // A close that is under way will not come to tell of it.
     if (this.#closing !== undefined && this.#link !== undefined) this.#telling.ended(this.#link.book.read().lanes)
@@ -206,7 +211,6 @@ export class HandOff implements RecordPort {
     else queueMicrotask(this.#scheduledHandOver)
   }
 
-  /** Give the worker all that has come since the last time. */
   #handOver(): void {
     if (this.#inline === undefined && this.#link !== undefined) this.#outbox.handOver()
   }

@@ -37,6 +37,9 @@ export class IdlePort implements RecordPort {
     return emptyLedger
   }
   ending(): void {}
+  beforeEnd(): boolean {
+    return false
+  }
   endSync(): EndStep {
     return () => true
   }

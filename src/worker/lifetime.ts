@@ -4,6 +4,7 @@ import type { LaneReport } from '../delivery/ledger.js'
 import { currentCapture, setCapture } from './capture.js'
 import { onFatalError } from './fatal-errors.js'
 import { hostGlobal, hostProcess } from './host.js'
+import { endBegins, leftOfEnd } from './process-end.js'
 import { processEngines } from './process-engines.js'
 import type { EndStep, RecordPort } from './record-port.js'
 import { SignalWatch } from './signals.js'
@@ -32,9 +33,10 @@ export function watchLifetime(): void {
   const signals = new SignalWatch(drainBeforeSignal)
   hostProcess.on('beforeExit', drainBeforeExit(signals))
   // Before pino's own listener, which was added when its first target was made.
-  hostProcess.prependListener('exit', () => processEngines().remote.beginParking())
+  hostProcess.prependListener('exit', beginEnd)
   listenLast()
   onFatalError(() => {
+    beginEnd()
     processEngines().endThreadStreams()
     deliverAtExit()
   })
@@ -98,15 +100,32 @@ function listenLast(): void {
   })
 }
 
+/** Records that an engine of another thread had accepted when the end of the process began. */
+const begunAt = new WeakMap<object, number>()
+
+/** pino ends its streams now, one after another, and each holds this thread: whoever delivers in another one does so meanwhile. */
+function beginEnd(): void {
+  endBegins()
+  processEngines().remote.beginParking()
+  for (const engine of openEngines()) {
+    const { accepted } = engine.stats()
+    if (engine.beforeEnd()) begunAt.set(engine, accepted)
+  }
+}
+
+/** What is left of an engine's time at the end of the process; more where something new has come since that began. */
+function timeLeft(engine: Pick<RecordPort, 'stats' | 'options'>): number {
+  if (hasHadItsTime(engine)) return 0
+  const isDelivering = begunAt.get(engine) === engine.stats().accepted
+  return leftOfEnd(engine.options.shutdownTimeoutMs, isDelivering ? 0 : undefined)
+}
+
 function deliverAtExit(): void {
   // Those among them whose close() is under way have an end that nobody will see otherwise.
   const engines = [...processEngines().local]
   const given = givenUp(engines)
   const threads = processEngines().endThreads()
-  let steps: EndStep[] = [
-    ...engines.map((engine) => engine.endSync(hasHadItsTime(engine) ? { timeoutMs: 0 } : {})),
-    ...threads.steps,
-  ]
+  let steps: EndStep[] = [...engines.map((engine) => engine.endSync({ timeoutMs: timeLeft(engine) })), ...threads.steps]
   while (steps.length > 0) {
     const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
     steps = steps.filter((step) => !step(waitMs))

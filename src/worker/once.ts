@@ -1,5 +1,4 @@
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
-import { isSharedMemory } from './host.js'
+import { sharedMemory } from './shared-memory.js'
 
 const key = 'sluice:said'
 const things = ['off', 'misspelt', 'inline'] as const
@@ -25,10 +24,6 @@ export function shareSaidFlags(): void {
 let flags: Int32Array | undefined
 
 function saidFlags(): Int32Array {
-  if (flags !== undefined) return flags
-  const shared: unknown = getEnvironmentData(key)
-  const memory = isSharedMemory(shared) ? shared : new SharedArrayBuffer(4 * things.length)
-  if (memory !== shared) setEnvironmentData(key, memory)
-  flags = new Int32Array(memory)
+  flags ??= new Int32Array(sharedMemory(key, 4 * things.length))
   return flags
 }

@@ -1,7 +1,6 @@
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
 import { type Capture, currentCapture, setCapture } from './capture.js'
-import { isSharedMemory } from './host.js'
+import { sharedMemory } from './shared-memory.js'
 
 /** What threads say to each other of a capture. */
 export type CaptureMessage =
@@ -12,7 +11,7 @@ export type CaptureMessage =
 export class ProcessCapture {
   readonly #post: (message: CaptureMessage) => void
   /** One word for this thread and all that are started after it was made: 1 while one of them captures. */
-  readonly #flag = sharedFlag()
+  readonly #flag = new Int32Array(sharedMemory('sluice:capture', 4))
   /** Another thread captures: this one hands over to it. */
   readonly #elsewhere: Capture = {
     record: (kind, record) => this.#post({ type: 'captured', kind, record }),
@@ -58,13 +57,4 @@ export class ProcessCapture {
     // For threads that were started before this module was loaded.
     this.#post({ type: 'capture', active: capture !== undefined })
   }
-}
-
-function sharedFlag(): Int32Array {
-  const key = 'sluice:capture'
-  const shared: unknown = getEnvironmentData(key)
-  if (isSharedMemory(shared)) return new Int32Array(shared)
-  const memory = new SharedArrayBuffer(4)
-  setEnvironmentData(key, memory)
-  return new Int32Array(memory)
 }

@@ -14,7 +14,18 @@ import { ThreadStreams } from './thread-streams.js'
 /** What every engine can do for the process, whichever thread and whichever copy of this package it lives in. */
 type LocalEngine = Pick<
   RecordPort,
-  'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'park' | 'close' | 'closed' | 'options' | 'ending' | 'endSync'
+  | 'id'
+  | 'lanes'
+  | 'memory'
+  | 'stats'
+  | 'flush'
+  | 'park'
+  | 'close'
+  | 'closed'
+  | 'options'
+  | 'ending'
+  | 'beforeEnd'
+  | 'endSync'
 >
 
 /**

@@ -60,6 +60,8 @@ export interface RecordPort {
   close(time?: DrainTime): Promise<Ledger>
   /** The process has nothing more to do: what comes from now on must not keep it alive. */
   ending(): void
+  /** The process is about to end, and others hold this thread first: begin what another thread can do meanwhile, if one can. */
+  beforeEnd(): boolean
   /** The process ends now, and its event loop turns no more: begin to deliver what is left. */
   endSync(time?: DrainTime): EndStep
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../delivery/clock.js'
 import type { Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type DrainMode, drainGraceMs } from './drain-requests.js'
+import { leftOfEnd } from './process-end.js'
 import type { EndStep } from './record-port.js'
 import type { Figures } from './retired-engines.js'
 import type { ThreadChannel, ThreadMessage } from './thread-channel.js'
@@ -136,7 +137,7 @@ export class RemoteEngines {
 
   #timeLeft(engine: RemoteEngine): number {
     const { accepted, until } = this.#parkings.get(engine) ?? {}
-    if (until === undefined || accepted !== engine.stats().accepted) return engine.shutdownTimeoutMs
+    if (until === undefined || accepted !== engine.stats().accepted) return leftOfEnd(engine.shutdownTimeoutMs)
     return Math.max(0, until - systemClock.now())
   }
 

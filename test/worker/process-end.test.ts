@@ -1,0 +1,26 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { endBegins, leftOfEnd } from '../../src/worker/process-end.js'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+// In this order: an end that has begun is over only with the process.
+it('the end of a process leaves everything its whole time until it begins, then what is left of it, and a quarter at least', () => {
+  expect(leftOfEnd(4000)).toBe(4000)
+  endBegins()
+  vi.advanceTimersByTime(1000)
+  expect(leftOfEnd(4000)).toBe(3000)
+  endBegins()
+  vi.advanceTimersByTime(60_000)
+  expect(leftOfEnd(4000)).toBe(1000)
+  expect(leftOfEnd(4000, 0)).toBe(0)
+})
+
+it('a wall clock that is set back gives nobody more than his whole time', () => {
+  vi.setSystemTime(Date.now() - 86_400_000)
+  expect(leftOfEnd(4000)).toBe(4000)
+})

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
 import type { Batch, Sender } from '../../src/delivery/sender.js'
+import { nobody } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
@@ -66,7 +67,7 @@ describe(`a herd of ${engines} engines`, () => {
           sender: service.sender(),
           clock,
           random,
-          observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
+          observer: nobody,
           limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
           maxConnections: 64,
           maxBatch: 64,

@@ -4,6 +4,7 @@ import { Delivery } from '../../src/delivery/delivery.js'
 import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
 import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
+import { nobody } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
 
@@ -77,7 +78,7 @@ class World {
       sender: this.sender,
       clock: this.clock,
       random: () => 0.5,
-      observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
+      observer: nobody,
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections: 3,
       maxBatch: 4,

@@ -9,6 +9,7 @@ import type { ConnectionOptions } from '../../src/http/connector.js'
 import { openSender } from '../../src/http/open-sender.js'
 import { type Fault, FaultServer, type Request } from '../faults/fault-server.js'
 import { nginxInstalled, startNginx } from '../support/nginx.js'
+import { nobody } from '../support/observer.js'
 import { startTestReceiver } from '../support/receiver.js'
 
 const cleanUps: (() => unknown)[] = []
@@ -44,7 +45,7 @@ function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {} }: Destina
     ],
     sender,
     random: Math.random,
-    observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
+    observer: nobody,
     limits: { maxQueueRecords: 1_000_000, maxQueueBytes: 2 ** 30 },
     retry: { baseMs: 20, capMs: 200 },
     probe: { baseMs: 30, capMs: 300 },

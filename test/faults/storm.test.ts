@@ -4,6 +4,7 @@ import { systemClock } from '../../src/delivery/clock.js'
 import { Delivery } from '../../src/delivery/delivery.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
+import { nobody } from '../support/observer.js'
 import { seeded } from '../support/seeded.js'
 import { delivered, type Fault, FaultServer } from './fault-server.js'
 
@@ -73,7 +74,7 @@ function deliverBy(way: Exclude<Way, 'auto'>, bounds: Bounds): Promise<Ledger> {
     sender: way === 'undici' ? new UndiciSender(plan) : new PipelinedSender({ ...plan, maxDepth: 64 }),
     clock: systemClock,
     random: Math.random,
-    observer: { dropped() {}, rejected() {}, paused() {}, outage() {}, resumed() {}, recovered() {} },
+    observer: nobody,
     limits: { maxQueueRecords: records, maxQueueBytes: 1_000_000 },
     ...bounds,
     maxBatch: 64,

@@ -93,7 +93,7 @@ export class SluiceTransport extends TransportStream {
     if (engine instanceof IdlePort) return
     try {
       const { level, severity } = this.#levelOf(info)
-      if (this.#level !== undefined && !this.#isSevereEnough(level, severity)) return
+      if (!this.#passes(level, severity)) return
       if (released) {
         engine.refuse('logs')
         return
@@ -123,6 +123,12 @@ export class SluiceTransport extends TransportStream {
     this.#lastName = name
     this.#last = known
     return known
+  }
+
+  /** A `level` of the transport that its logger has is winston's affair, and may change while the application runs. */
+  #passes(level: string, severity: Severity): boolean {
+    const isWinstons = this.level !== undefined && this.levels !== undefined
+    return this.#level === undefined || isWinstons || this.#isSevereEnough(level, severity)
   }
 
   /** The option or variable `level` names a level of the logger, or what another logger calls it. */

@@ -40,6 +40,18 @@ describe('an application that logs with winston', () => {
     expect((await receiver.logs()).map(({ message }) => message)).toEqual(['but this'])
   })
 
+  it('obeys a level that is changed while the application runs', async () => {
+    const transport = new SluiceTransport({ ...receiver.options, level: 'info' })
+    const logger = winston.createLogger({ level: 'silly', transports: [transport] })
+    logger.debug('not yet')
+    transport.level = 'debug'
+    logger.debug('now')
+    transport.level = 'error'
+    logger.info('no more')
+    await ended(logger)
+    expect((await receiver.logs()).map(({ message }) => message)).toEqual(['now'])
+  })
+
   it('calls back synchronously, works without a callback, returns true and emits logged', async () => {
     const transport = new SluiceTransport(receiver.options)
     const info = Object.freeze({ level: 'info', message: 'm' })

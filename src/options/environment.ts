@@ -17,15 +17,18 @@ export interface Written {
 
 /** What the environment says of one option; empty means unset. A file that cannot be read is a {@link ConfigError}. */
 export function written(option: string, row: OptionRow, environment: Environment): Written | undefined {
-  const direct = row.variable === undefined ? undefined : environment[row.variable]
-  if (row.variable !== undefined && direct !== undefined && direct.trim() !== '') {
-    return { variable: row.variable, text: direct }
-  }
-  const path = row.fileVariable === undefined ? undefined : environment[row.fileVariable]
-  if (row.fileVariable === undefined || path === undefined || path.trim() === '') return undefined
-  const file = path.trim()
+  const text = textOf(row.variable, environment)
+  if (row.variable !== undefined && text !== '') return { variable: row.variable, text }
+  const file = textOf(row.fileVariable, environment)
+  if (row.fileVariable === undefined || file === '') return undefined
   const { fileVariable: variable } = row
   return { variable, text: readSecretFile({ option, variable, path: file }), file }
+}
+
+/** What a variable says, without quotes around it: `docker run --env-file` passes those on which other readers of such a file take off. */
+function textOf(variable: string | undefined, environment: Environment): string {
+  const text = (variable === undefined ? undefined : environment[variable])?.trim() ?? ''
+  return (/^(["'])(.*)\1$/s.exec(text)?.[2] ?? text).trim()
 }
 
 /**

@@ -170,31 +170,49 @@ const serverlessVariables = ['AWS_LAMBDA_FUNCTION_NAME', 'K_SERVICE', 'VERCEL', 
 
 function requireDestination(values: Partial<Record<OptionName, unknown>>, needs: RecordKind): void {
   const bucket = needs === 'logs' ? 'logBucket' : 'valueBucket'
-  const missing = (['url', 'apiKey'] as const).find((name) => values[name] === undefined)
-  const option = missing ?? (values.bucket === undefined && values[bucket] === undefined ? 'bucket' : undefined)
-  if (option === undefined) return
-  const { variable } = optionTable[option]
-  const also = option === 'bucket' ? ` (or ${bucket}, ${optionTable[bucket].variable})` : ''
-  throw new ConfigError({
-    code: 'SLUICE_CONFIG_MISSING',
-    option,
-    variable,
-    message: `option ${option} is missing: set it or ${variable}${also}`,
-  })
+  requireAll([
+    ...(values.url === undefined ? [missing('url')] : []),
+    ...(values.apiKey === undefined ? [missing('apiKey', optionTable.apiKey.fileVariable)] : []),
+    ...(values.bucket ?? values[bucket] ? [] : [missing('bucket', `${bucket}, ${optionTable[bucket].variable}`)]),
+  ])
 }
 
 function requireCredentials(values: Partial<Record<OptionName, unknown>>): void {
   const credentials = values.apiKey ?? values.accessToken
-  const option = values.url === undefined ? 'url' : credentials === undefined ? 'apiKey' : undefined
-  if (option === undefined) return
+  requireAll([
+    ...(values.url === undefined ? [missing('url')] : []),
+    ...(credentials === undefined ? [missing('apiKey', `accessToken, ${optionTable.accessToken.variable}`)] : []),
+  ])
+}
+
+/** An option that is not set, and what would set it. */
+interface Missing {
+  readonly option: OptionName
+  readonly variable: string | undefined
+  readonly words: string
+}
+
+function missing(option: OptionName, instead?: string): Missing {
   const { variable } = optionTable[option]
-  const also = option === 'apiKey' ? ` (or accessToken, ${optionTable.accessToken.variable})` : ''
+  return { option, variable, words: instead === undefined ? `${variable}` : `${variable} (or ${instead})` }
+}
+
+/** All at once: nobody wants to mend one to hear of the next. */
+function requireAll(all: readonly Missing[]): void {
+  const [first] = all
+  if (first === undefined) return
+  const names = listed(all.map(({ option }) => option))
+  const subject = all.length === 1 ? `option ${names} is missing: set it` : `options ${names} are missing: set them`
   throw new ConfigError({
     code: 'SLUICE_CONFIG_MISSING',
-    option,
-    variable,
-    message: `option ${option} is missing: set it or ${variable}${also}`,
+    option: first.option,
+    variable: first.variable,
+    message: `${subject} or ${listed(all.map(({ words }) => words))}`,
   })
+}
+
+function listed(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' and ')
 }
 
 function refuseInsecure(values: Partial<Record<OptionName, unknown>>): void {

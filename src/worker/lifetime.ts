@@ -43,7 +43,7 @@ export function watchLifetime(): void {
   sharedWatch()[key] = signals
   processEngines().onLeaveSignals(() => signals.stop())
   // Only the main thread sees signals.
-  if (isMainThread && !/^(false|0|no|off)$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? '')) signals.start()
+  if (isMainThread && !/^(["']?)(false|0|no|off)\1$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? '')) signals.start()
 }
 
 /** Records that an engine had accepted when it was drained for the last time: what is left of them has had its time. */

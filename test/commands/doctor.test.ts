@@ -83,7 +83,7 @@ describe('sluice doctor', () => {
 
   it.each<[Record<string, string>, string, string]>([
     [{ SLUICE_URL: 'ftp://x' }, 'configuration', 'bad: SLUICE_URL (option url): expected an http: or https: URL'],
-    [{ SLUICE_URL: 'http://127.0.0.1:1' }, 'configuration', 'bad: option apiKey is missing'],
+    [{ SLUICE_URL: 'http://127.0.0.1:1' }, 'configuration', 'bad: options apiKey and bucket are missing'],
     [{ SLUICE_DISABLED: 'yes' }, 'configuration', 'bad: Sluice is disabled'],
     [{ SLUICE_BUKET: 'b' }, 'variables', 'bad: SLUICE_BUKET is not known → did you mean SLUICE_BUCKET?'],
   ])('finds in the variables %j what is wrong with the %s', async (variables, check, words) => {

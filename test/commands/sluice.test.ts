@@ -56,7 +56,7 @@ describe('the program sluice', () => {
     ],
     [['migrate', 'not-there', '--project', 'p', '--type', 't'], 'FILE: cannot read not-there: ENOENT'],
     [['migrate', '/', '--project', 'p', '--type', 't'], 'FILE: expected a file, and / is none'],
-    [['migrate', join(root, 'package.json'), '--project', 'p', '--type', 't'], 'option url is missing'],
+    [['migrate', join(root, 'package.json'), '--project', 'p', '--type', 't'], 'options url and apiKey are missing'],
   ])('called with %j ends with 2 and says: %s', async (written, words) => {
     const { code, stdout, stderr } = await run(...written)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -52,6 +52,27 @@ describe('the options', () => {
     })
   })
 
+  it('may have quotes around them in the environment, as docker leaves them there', () => {
+    const environment = {
+      SLUICE_URL: '"https://api.example"',
+      SLUICE_API_KEY: "'secret-key'",
+      SLUICE_BUCKET: '"demo"',
+      SLUICE_MAX_BATCH: '"7"',
+      SLUICE_DEBUG: '""',
+      SLUICE_APP_NAME: `"Ann's" shop`,
+    }
+    const { options } = resolve({}, { environment, needs: 'logs' })
+    const { url, logBucket, maxBatch, debug, appName } = options
+    expect({ url, logBucket, maxBatch, debug, appName, key: options.apiKey.reveal() }).toEqual({
+      url: 'https://api.example',
+      logBucket: 'demo',
+      maxBatch: 7,
+      debug: false,
+      appName: `"Ann's" shop`,
+      key: 'secret-key',
+    })
+  })
+
   it('are read from the environment alone as well', () => {
     const environment = {
       SLUICE_URL: 'https://api.example/base/',
@@ -158,7 +179,8 @@ describe('the options', () => {
     expect(content({ url, apiKey: 'k' }).state).toBe('on')
     expect(content({ url, accessToken: 't' }).options.accessToken?.reveal()).toBe('t')
     expect(content({ url, apiKey: 'k' }, { SLUICE_DISABLED: '1' }).state).toBe('on')
-    expect(() => content({})).toThrow('option url is missing')
+    expect(() => content({})).toThrow('options url and apiKey are missing')
+    expect(() => content({ apiKey: 'k' })).toThrow('option url is missing')
     expect(() => content({ url })).toThrow('option apiKey is missing: set it or SLUICE_API_KEY (or accessToken')
     expect(() => content({ url: 'http://api.example', accessToken: 't' })).toThrow('unencrypted')
   })
@@ -213,6 +235,15 @@ describe('a mistake in the configuration', () => {
       variable: 'SLUICE_API_KEY',
     })
     expect(mistake({ url: 'https://api.example', apiKey: 'k' }).message).toContain('SLUICE_BUCKET')
+  })
+
+  it('names all that is missing at once', () => {
+    expect(mistake({ url: 'https://api.example' }).message).toBe(
+      'options apiKey and bucket are missing: set them or SLUICE_API_KEY (or SLUICE_API_KEY_FILE)' +
+        ' and SLUICE_BUCKET (or logBucket, SLUICE_LOG_BUCKET)',
+    )
+    expect(mistake({ bucket: 'b' }).message).toMatch(/^options url and apiKey are missing/)
+    expect(mistake({ url: 'https://api.example', bucket: 'b' }).message).toMatch(/^option apiKey is missing: set it or /)
   })
 
   it('names the right option for a misspelt one', () => {

@@ -49,7 +49,7 @@ const pauses: Readonly<Record<number, { readonly scope: 'key' | 'lane'; readonly
   401: { scope: 'key', reason: 'the key is missing or wrong (401); check SLUICE_API_KEY or SLUICE_API_KEY_FILE' },
   402: { scope: 'lane', reason: 'the service asks for payment (402); check the plan' },
   403: { scope: 'key', reason: 'the key may not write here (403); check its permissions' },
-  404: { scope: 'lane', reason: 'there is no such bucket (404); check SLUICE_BUCKET and SLUICE_URL' },
+  404: { scope: 'lane', reason: 'no such bucket, or none at this URL (404); check SLUICE_BUCKET and SLUICE_URL' },
   412: { scope: 'lane', reason: "the project's plan or payment does not allow it (412); check the plan" },
 }
 

@@ -125,6 +125,10 @@ describe('sluice doctor', () => {
     const wrongBucket = await examine({ ...receiver.variables, SLUICE_VALUE_BUCKET: 'other' })
     expect(wrongBucket.looks['log record']).toMatch(/^good/)
     expect(wrongBucket.looks['value record']).toMatch(/^bad: .*(404|403)/)
+    const wholePath = await examine({ ...receiver.variables, SLUICE_URL: `${receiver.url}/logs/demo` })
+    expect(wholePath.looks['log record']).toMatch(
+      /^bad: no such bucket.* \(404\): POST http:.*\/logs\/demo\/logs\/demo → check SLUICE_BUCKET and SLUICE_URL;/,
+    )
     const busy = await serverHere(() => ({ type: 'answer', status: 503 }))
     const { looks } = await examine({ ...receiver.variables, SLUICE_URL: busy.url })
     expect(looks['log record']).toMatch(/^bad: the service answered 503 → records wait/)

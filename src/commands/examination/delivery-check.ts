@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../delivery/clock.js'
 import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
 import { openSender } from '../../http/open-sender.js'
+import { recordPath } from '../../http/request-head.js'
 import type { Sighting } from '../../http/sighting.js'
 import { ApiKey } from '../../options/api-key.js'
 import type { ResolvedOptions } from '../../options/options.js'
@@ -99,7 +100,9 @@ async function sendOne(
   // Of a pause the reason says what to do.
   const [text = '', todo = 'see the answer of the service'] = result.reason.split('; ')
   if (result.type !== 'pause') return bad(check, { text: result.reason, advice: adviceFor(result) })
-  return bad(check, { text, advice: `${todo}; until then ${kind === 'logs' ? 'logs' : 'values'} wait in the queue` })
+  const base = new URL(options.url)
+  const asked = result.scope === 'lane' ? `: POST ${base.origin}${recordPath(base, kind, bucket)}` : ''
+  return bad(check, { text: `${text}${asked}`, advice: `${todo}; until then ${kind === 'logs' ? 'logs' : 'values'} wait in the queue` })
 }
 
 function adviceFor(outcome: Outcome): string {

@@ -173,7 +173,7 @@ function requireDestination(values: Partial<Record<OptionName, unknown>>, needs:
   requireAll([
     ...(values.url === undefined ? [missing('url')] : []),
     ...(values.apiKey === undefined ? [missing('apiKey', optionTable.apiKey.fileVariable)] : []),
-    ...(values.bucket ?? values[bucket] ? [] : [missing('bucket', `${bucket}, ${optionTable[bucket].variable}`)]),
+    ...((values.bucket ?? values[bucket]) ? [] : [missing('bucket', `${bucket}, ${optionTable[bucket].variable}`)]),
   ])
 }
 

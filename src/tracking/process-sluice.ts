@@ -1,5 +1,6 @@
 import type { Ledger } from '../delivery/ledger.js'
 import { currentCapture } from '../worker/capture.js'
+import { leftOfEnd } from '../worker/process-end.js'
 import { processEngines } from '../worker/process-engines.js'
 import { printLine } from '../worker/telling.js'
 import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
@@ -57,7 +58,11 @@ export function close(options?: DrainOptions): Promise<Ledger> {
 
 function drain(mode: 'flush' | 'close', options: DrainOptions | undefined): Promise<Ledger> {
   const engines = processEngines()
-  return engines.drain(mode, options?.timeoutMs ?? engines.shutdownTimeoutMs)
+  const { shutdownTimeoutMs } = engines
+  return engines.drain(
+    mode,
+    options?.timeoutMs ?? (mode === 'close' ? leftOfEnd(shutdownTimeoutMs) : shutdownTimeoutMs),
+  )
 }
 
 /** The ledger of the whole process, now. */

@@ -4,7 +4,7 @@ import type { LaneReport } from '../delivery/ledger.js'
 import { currentCapture, setCapture } from './capture.js'
 import { onFatalError } from './fatal-errors.js'
 import { hostGlobal, hostProcess } from './host.js'
-import { endBegins, leftOfEnd } from './process-end.js'
+import { endBegins, isToldForAll, leftOfEnd, tellForAll } from './process-end.js'
 import { processEngines } from './process-engines.js'
 import type { EndStep, RecordPort } from './record-port.js'
 import { SignalWatch } from './signals.js'
@@ -43,7 +43,8 @@ export function watchLifetime(): void {
   sharedWatch()[key] = signals
   processEngines().onLeaveSignals(() => signals.stop())
   // Only the main thread sees signals.
-  if (isMainThread && !/^(["']?)(false|0|no|off)\1$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? '')) signals.start()
+  if (isMainThread && !/^(["']?)(false|0|no|off)\1$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? ''))
+    signals.start()
 }
 
 /** Records that an engine had accepted when it was drained for the last time: what is left of them has had its time. */
@@ -69,7 +70,7 @@ function drainBeforeExit(signals: SignalWatch): () => void {
     void Promise.all(
       waiting.map(async (engine) => {
         const { accepted } = engine.stats()
-        await engine.flush()
+        await engine.flush({ timeoutMs: leftOfEnd(engine.options.shutdownTimeoutMs) })
         drainedAt.set(engine, accepted)
       }),
     )
@@ -102,10 +103,14 @@ function listenLast(): void {
 
 /** Records that an engine of another thread had accepted when the end of the process began. */
 const begunAt = new WeakMap<object, number>()
+/** Records that had been given up in the whole process by then. */
+let givenUpBefore = 0
 
 /** pino ends its streams now, one after another, and each holds this thread: whoever delivers in another one does so meanwhile. */
 function beginEnd(): void {
   endBegins()
+  if (isMainThread && hostProcess.listeners('exit').at(-1) === deliverAtExit) tellForAll()
+  givenUpBefore = processEngines().stats().dropped.shutdown
   processEngines().remote.beginParking()
   for (const engine of openEngines()) {
     const { accepted } = engine.stats()
@@ -130,8 +135,11 @@ function deliverAtExit(): void {
     const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
     steps = steps.filter((step) => !step(waitMs))
   }
-  const lanes = [...engines, ...threads.engines].flatMap((engine) => engine.stats().lanes)
-  tellUndelivered(undelivered(engines) + givenUp(engines) - given + undelivered(threads.engines), lanes)
+  if (isToldForAll()) tellLeftInProcess()
+  else {
+    const lanes = [...engines, ...threads.engines].flatMap((engine) => engine.stats().lanes)
+    tellUndelivered(undelivered(engines) + givenUp(engines) - given + undelivered(threads.engines), lanes)
+  }
   tellOfLateRecords()
   for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
 }
@@ -146,6 +154,12 @@ function tellOfLateRecords(): void {
       told = true
     },
   })
+}
+
+/** All that is left, in whichever thread. */
+function tellLeftInProcess(): void {
+  const { queued, inFlight, dropped, lanes } = processEngines().stats()
+  tellUndelivered(queued + inFlight + dropped.shutdown - givenUpBefore, lanes)
 }
 
 function tellUndelivered(count: number, lanes: readonly LaneReport[]): void {

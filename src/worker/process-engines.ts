@@ -4,6 +4,7 @@ import { givenUp, type Ledger, sumLedger } from '../delivery/ledger.js'
 import { type DrainMode, drainGraceMs } from './drain-requests.js'
 import { hostGlobal } from './host.js'
 import { ProcessCapture } from './process-capture.js'
+import { noteFlushInVain } from './process-end.js'
 import type { EndStep, RecordPort } from './record-port.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
@@ -113,6 +114,7 @@ export class ProcessEngines {
   async drain(mode: DrainMode, timeoutMs: number): Promise<Ledger> {
     const clock = systemClock
     const deadline = clock.now() + timeoutMs
+    const { delivered } = this.stats()
     const left = () => Math.max(0, deadline - clock.now())
     let expire = () => {}
     const expired = new Promise<void>((resolve) => {
@@ -129,7 +131,10 @@ export class ProcessEngines {
     await within(this.#drainAll(mode, left()))
     timer.cancel()
     handOver.release()
-    return this.stats()
+    const ledger = this.stats()
+    const inVain = left() === 0 && undelivered(ledger) > 0 && ledger.delivered === delivered
+    if (mode === 'flush' && inVain && timeoutMs >= this.shutdownTimeoutMs) noteFlushInVain()
+    return ledger
   }
 
   /**

@@ -69,7 +69,7 @@ export class RemoteEngines {
   async drain(mode: DrainMode, { engines, timeoutMs }: { engines: readonly RemoteEngine[]; timeoutMs?: number }) {
     const drained = engines.map((engine) => {
       return new Promise<void>((resolve) => {
-        const request = this.#ask(mode, { engine, timeoutMs: timeoutMs ?? engine.shutdownTimeoutMs })
+        const request = this.#ask(mode, { engine, timeoutMs: timeoutMs ?? leftOfEnd(engine.shutdownTimeoutMs) })
         this.#waiting.set(request, { id: engine.id, resolve })
       })
     })
@@ -87,7 +87,7 @@ export class RemoteEngines {
    */
   async park(): Promise<void> {
     const engines = this.#pending()
-    const longestMs = Math.max(...engines.map(({ shutdownTimeoutMs }) => shutdownTimeoutMs))
+    const longestMs = Math.max(...engines.map(({ shutdownTimeoutMs }) => leftOfEnd(shutdownTimeoutMs)))
     for (const engine of engines) this.#noteParking(engine)
     await new Promise<void>((resolve) => {
       // Nothing else keeps the process alive.
@@ -103,7 +103,7 @@ export class RemoteEngines {
   beginParking(): void {
     for (const engine of this.#pending()) {
       this.#noteParking(engine)
-      this.#ask('park', { engine, timeoutMs: engine.shutdownTimeoutMs })
+      this.#ask('park', { engine, timeoutMs: leftOfEnd(engine.shutdownTimeoutMs) })
     }
   }
 
@@ -131,8 +131,8 @@ export class RemoteEngines {
   }
 
   #noteParking(engine: RemoteEngine): void {
-    const { shutdownTimeoutMs } = engine
-    this.#parkings.set(engine, { accepted: engine.stats().accepted, until: systemClock.now() + shutdownTimeoutMs })
+    const until = systemClock.now() + leftOfEnd(engine.shutdownTimeoutMs)
+    this.#parkings.set(engine, { accepted: engine.stats().accepted, until })
   }
 
   #timeLeft(engine: RemoteEngine): number {

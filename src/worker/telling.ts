@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
 import type { Clock, Timer } from '../delivery/clock.js'
 import { type DropReason, droppedTotal, type LaneName, type LaneReport, type Ledger } from '../delivery/ledger.js'
 import type { Losses } from '../delivery/losses.js'
@@ -7,6 +8,7 @@ import type { Observer } from '../delivery/observer.js'
 import { tellOutageAfterMs } from '../delivery/outage-watch.js'
 import type { Outcome } from '../delivery/sender.js'
 import { SluiceError } from '../errors/sluice-error.js'
+import { isToldForAll } from './process-end.js'
 
 /** Where news goes besides stderr: to the application's listeners, in whichever thread they are. */
 export interface Listeners {
@@ -90,11 +92,13 @@ export class Telling implements Observer {
 
   /** The end: tell of what the lanes have given up now, and of all that was held back. */
   ended(lanes: readonly LaneReport[]): void {
+    const listenersOnly = !isMainThread && isToldForAll()
     for (const lane of this.#untold.includes('shutdown') ? [] : lanes) {
       const { kind, bucket, dropped, lastError } = lane
       const explanation = `not delivered before the end${lastErrorText(lastError)}`
       if (dropped.shutdown === 0) continue
-      this.#dropped({ kind, bucket }, { reason: 'shutdown', count: dropped.shutdown, explanation })
+      const loss = { reason: 'shutdown', count: dropped.shutdown, explanation, listenersOnly } as const
+      this.#dropped({ kind, bucket }, loss)
     }
     for (const { listener, stderr } of this.#causes.values()) {
       listener.close()
@@ -103,11 +107,12 @@ export class Telling implements Observer {
     this.#causes.clear()
   }
 
-  #dropped(lane: LaneName, loss: { reason: DropReason; count: number; explanation: string }): void {
-    const { reason, count, explanation } = loss
+  #dropped(lane: LaneName, loss: Loss): void {
+    const { reason, count, explanation, listenersOnly } = loss
     this.#tell(`dropped ${lane.kind} ${reason}`, {
       code: 'SLUICE_DROPPED',
       count,
+      listenersOnly,
       text: (total) => `${records(total, lane)} dropped (${reason}): ${explanation}`,
       publish: (total) => this.#listeners.channel('sluice:dropped', { ...lane, reason, count: total }),
     })
@@ -157,8 +162,8 @@ export class Telling implements Observer {
 
   #tell(name: string, news: News): void {
     const { listener, stderr } = this.#causeOf(name)
-    const { code, count = 1, text, publish } = news
-    stderr.add(count, (total) => this.#print(text(total)))
+    const { code, count = 1, text, publish, listenersOnly = false } = news
+    if (!listenersOnly) stderr.add(count, (total) => this.#print(text(total)))
     listener.add(count, (total) => {
       publish?.(total)
       this.#listeners.error(new SluiceError(code, text(total)))
@@ -185,6 +190,15 @@ interface News {
   readonly count?: number
   readonly text: (count: number) => string
   readonly publish?: (count: number) => void
+  /** Somebody else says it on stderr. @default false */
+  readonly listenersOnly?: boolean | undefined
+}
+
+interface Loss {
+  readonly reason: DropReason
+  readonly count: number
+  readonly explanation: string
+  readonly listenersOnly?: boolean
 }
 
 interface Cause {

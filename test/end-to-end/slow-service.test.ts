@@ -135,4 +135,35 @@ describe('a service that never answers', () => {
       expect(tookMs).toBeLessThan((atOnce ? 2.4 : 1.8) * timeoutMs)
     },
   )
+
+  it.concurrent.each(['natural', 'exit'])(
+    'has no whole time again after a flush that had it, and the lines that are left are told as one: %s',
+    { retry: 2 },
+    async (end) => {
+      const server = await FaultServer.start(() => ({ type: 'silence' }))
+      const timeoutMs = 3000
+      const { stdout, stderr } = await runProgram('flush-in-vain.js', {
+        ...variables(server),
+        SLUICE_SHUTDOWN_TIMEOUT_MS: `${timeoutMs}`,
+        END: end,
+      })
+      const tookMs = Date.now() - Number(stdout)
+      await server.close()
+      expect(stderr).toMatch(/^sluice: 2 records not delivered before the end of the process; last error: .*\n$/)
+      expect(tookMs).toBeLessThan(timeoutMs * 0.6)
+    },
+  )
+
+  it('has its whole time at the end of the process, whenever a thread has ended before', { retry: 2 }, async () => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const timeoutMs = 2000
+    const { stdout } = await runProgram('thread-ends-then-exit.js', {
+      ...variables(server),
+      SLUICE_SHUTDOWN_TIMEOUT_MS: `${timeoutMs}`,
+      LATER_MS: `${timeoutMs}`,
+    })
+    const tookMs = Date.now() - Number(stdout)
+    await server.close()
+    expect(tookMs).toBeGreaterThan(timeoutMs - 100)
+  })
 })

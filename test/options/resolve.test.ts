@@ -243,7 +243,9 @@ describe('a mistake in the configuration', () => {
         ' and SLUICE_BUCKET (or logBucket, SLUICE_LOG_BUCKET)',
     )
     expect(mistake({ bucket: 'b' }).message).toMatch(/^options url and apiKey are missing/)
-    expect(mistake({ url: 'https://api.example', bucket: 'b' }).message).toMatch(/^option apiKey is missing: set it or /)
+    expect(mistake({ url: 'https://api.example', bucket: 'b' }).message).toMatch(
+      /^option apiKey is missing: set it or /,
+    )
   })
 
   it('names the right option for a misspelt one', () => {

@@ -1,11 +1,18 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { endBegins, leftOfEnd } from '../../src/worker/process-end.js'
+import { endBegins, leftOfEnd, noteFlushInVain } from '../../src/worker/process-end.js'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] })
 })
 afterEach(() => {
   vi.useRealTimers()
+})
+
+it('an end right after a flush in vain has a quarter of its time, one that comes later all of it', () => {
+  noteFlushInVain(performance.now() - 500)
+  expect(leftOfEnd(4000)).toBe(1000)
+  noteFlushInVain(performance.now() - 1500)
+  expect(leftOfEnd(4000)).toBe(4000)
 })
 
 // In this order: an end that has begun is over only with the process.

@@ -102,7 +102,10 @@ async function sendOne(
   if (result.type !== 'pause') return bad(check, { text: result.reason, advice: adviceFor(result) })
   const base = new URL(options.url)
   const asked = result.scope === 'lane' ? `: POST ${base.origin}${recordPath(base, kind, bucket)}` : ''
-  return bad(check, { text: `${text}${asked}`, advice: `${todo}; until then ${kind === 'logs' ? 'logs' : 'values'} wait in the queue` })
+  return bad(check, {
+    text: `${text}${asked}`,
+    advice: `${todo}; until then ${kind === 'logs' ? 'logs' : 'values'} wait in the queue`,
+  })
 }
 
 function adviceFor(outcome: Outcome): string {

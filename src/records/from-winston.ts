@@ -1,3 +1,4 @@
+import { isDecorated, undecorated, undecoratedError } from './decoration.js'
 import type { LogFields, MappedLog } from './encode.js'
 import { errorFields, isErrorLike } from './error-like.js'
 import { errorText } from './error-text.js'
@@ -41,7 +42,9 @@ export function winstonMapper(mapping: WinstonMapping) {
     const time = timeOf(timestamp)
     if (time === undefined && timestamp !== undefined && !looksLikeTime(timestamp)) context.timestamp = timestamp
 
+    const decorated = isDecorated(info)
     let text = isErrorLike(message) ? message.message : textOf(message, maxMessageBytes)
+    if (decorated) text = undecorated(text)
     if (untouched && typeof message === 'string' && splat.length > 0) text = withExtras(text, splat, context)
 
     const { stack } = context
@@ -76,7 +79,7 @@ export function winstonMapper(mapping: WinstonMapping) {
 
     const eventId = Number.isSafeInteger(context.eventId) ? (context.eventId as number) : undefined
     if (eventId !== undefined) delete context.eventId
-    const error = [...new Set(errors)].join('\n')
+    const error = [...new Set(decorated ? errors.map(undecoratedError) : errors)].join('\n')
     const fields: LogFields = {
       timeStamp: inUnit(time ?? arrivedAt, timestampUnit),
       level,

@@ -1,3 +1,4 @@
+import { isMessageDecorated } from './decoration.js'
 import type { MappedLog } from './encode.js'
 import { type WinstonInfo, type WinstonMapping, winstonMapper } from './from-winston.js'
 import { plainWinstonReader, type WinstonLine } from './plain-winston-line.js'
@@ -70,7 +71,7 @@ function mayHideSomething(line: string): boolean {
 
 /** Whether the line has no more to it than its fields: winston lays one object of them among the line's own, and nothing else. */
 function isWrittenWhole(info: WinstonInfo): boolean {
-  if (info instanceof Error) return false
+  if (info instanceof Error || isMessageDecorated(info)) return false
   const splat = info[SPLAT]
   if (!Array.isArray(splat) || splat.length === 0) return true
   return splat.length === 1 && isFields(splat[0]) && !tokens.test(String(info.message))

@@ -107,6 +107,22 @@ describe('the level of a line of winston', () => {
     expect(logged((logger) => logger.warn('hello'), { format }).level).toBe('warn')
   })
 
+  it('and so is the message, and that of an error', () => {
+    const { align, cli } = winston.format
+    for (const format of [
+      combine(colorize({ all: true }), timestamp(), align(), simple()),
+      combine(colorize({ message: true }), json()),
+      cli({ all: true }),
+      cli(),
+    ]) {
+      expect(messageOf((logger) => logger.info('order placed', { id: 7 }), { format })).toBe('order placed {"id":7}')
+      expect(messageOf((logger) => logger.error(new TypeError('boom')), { format })).toBe('boom\nTypeError: boom')
+      expect(messageOf((logger) => logger.error('failed', new Error('boom')), { format })).toMatch(
+        /^failed boom\nError: /,
+      )
+    }
+  })
+
   it.each(Object.keys(winston.config.syslog.levels))('is that of syslog: %s', (level) => {
     const { levels } = winston.config.syslog
     expect(logged((logger) => logger.log(level, 'm'), { levels, level: 'debug' }).level).toBe(level)

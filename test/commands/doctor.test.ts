@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { judge } from '../../src/commands/examination/clock-check.js'
+import { readConfiguration } from '../../src/commands/examination/configuration-check.js'
 import { fingerprint } from '../../src/spool/engine-folder.js'
 import { FaultServer } from '../faults/fault-server.js'
 import { startProgram } from '../support/programs.js'
@@ -79,6 +80,16 @@ describe('sluice doctor', () => {
     expect(stdout).toContain('✗ configuration  nothing is configured')
     expect(stdout).toContain('→ set SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET')
     expect(stdout).not.toContain('\x1b')
+  })
+
+  it('says how to read the .env file that is there', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const adviceIn = (environment: Record<string, string>) => readConfiguration(environment, folder).findings[0]?.advice
+    expect(adviceIn({})).not.toContain('.env')
+    writeFileSync(join(folder, '.env'), 'PORT=3000\nSLUICE_URL=https://api.example\n')
+    for (const environment of [{}, { SLUICE_BUCKET: 'demo' }])
+      expect(adviceIn(environment)).toContain('node --env-file=.env node_modules/sluice/bin/sluice.js doctor')
   })
 
   it.each<[Record<string, string>, string, string]>([

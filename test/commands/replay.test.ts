@@ -54,7 +54,11 @@ describe('sluice replay', () => {
     expect(server.requests.map(({ headers }) => headers.get('idempotency-key')).sort()).toEqual(keys.sort())
     expect(new Set(server.requests.map(({ path }) => path))).toEqual(new Set(['/logs/b', '/value_tracking/b']))
     expect(readdirSync(dir)).toEqual([])
-    expect(await replay(dir)).toEqual({ code: 0, stdout: '0 of 0 records delivered\n', stderr: '' })
+    expect(await replay(dir)).toEqual({
+      code: 0,
+      stdout: '0 of 0 records delivered: there are none in this folder\n',
+      stderr: '',
+    })
   })
 
   it('sends a copy of one engine’s folder', async () => {
@@ -128,7 +132,10 @@ describe('sluice replay', () => {
 
   it('sends dead letters when it is given their folder, and only then', async () => {
     await leave(3, { rejected: true })
-    expect(await replay(dir)).toMatchObject({ code: 0, stdout: '0 of 0 records delivered\n' })
+    expect(await replay(dir)).toMatchObject({
+      code: 0,
+      stdout: '0 of 0 records delivered: there are none in this folder\n',
+    })
     const folder = join(dir, 'dead-letter')
     expect(await replay(folder)).toMatchObject({ code: 0, stdout: '4 of 4 records delivered\n' })
     expect(server.taken).toHaveLength(4)

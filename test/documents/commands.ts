@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { optionTable } from '../../src/options/defaults.js'
 import { type MarkdownFile, root } from './markdown.js'
 
-const { scripts, exports, name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const { scripts, exports, name, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string
   scripts: Record<string, string>
   exports: Record<string, unknown>
+  bin: { sluice: string }
 }
 const variables = Object.values(optionTable).flatMap(({ variable, fileVariable }) => [variable, fileVariable])
 
@@ -56,6 +57,8 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
     return script === 'bench' ? more.map(scenarioFault).find((fault) => fault !== undefined) : undefined
   },
   node: (words) => {
+    const script = words.findIndex((word) => !word.startsWith('--env-file='))
+    if (words[script] === `node_modules/${name}/${bin.sluice}`) return programs.sluice!(words.slice(script + 1))
     const entry = words[words.indexOf('--import') + 1]?.replace(name, '.')
     return words.includes('--import') && entry !== undefined && entry in exports ? undefined : `no entry ${entry}`
   },

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ConfigError } from '../../errors/config-error.js'
 import { type DescribedOption, describeOptions } from '../../options/described.js'
 import { type Environment, misspeltVariables } from '../../options/environment.js'
@@ -13,7 +15,20 @@ export interface Configuration {
   readonly options: ResolvedOptions | undefined
 }
 
-const whatToSet = 'set SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET'
+/** Many keep their variables in a file that their application is started with, and no other program. */
+function whatToSet(folder: string): string {
+  const variables = 'set SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET'
+  const withFile = 'node --env-file=.env node_modules/sluice/bin/sluice.js doctor'
+  return namesOurVariables(join(folder, '.env')) ? `${variables}, or read .env, too: ${withFile}` : variables
+}
+
+function namesOurVariables(file: string): boolean {
+  try {
+    return /^\s*(export\s+)?SLUICE_/m.test(readFileSync(file, 'utf8'))
+  } catch {
+    return false
+  }
+}
 
 /** Read the configuration as an application in this folder would. */
 export function readConfiguration(environment: Environment, folder: string): Configuration {
@@ -27,7 +42,7 @@ export function readConfiguration(environment: Environment, folder: string): Con
       return { findings: [...findings, good('configuration', 'complete')], described, options: resolution.options }
     }
     if (resolution.reason === 'not-configured') {
-      findings.push(bad('configuration', { text: 'nothing is configured: Sluice is off', advice: whatToSet }))
+      findings.push(bad('configuration', { text: 'nothing is configured: Sluice is off', advice: whatToSet(folder) }))
       return { findings, described, options: undefined }
     }
     const text = 'Sluice is disabled: nothing is delivered'
@@ -37,7 +52,7 @@ export function readConfiguration(environment: Environment, folder: string): Con
     return { findings, described, options: otherwise.options }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const advice = error.code === 'SLUICE_CONFIG_MISSING' ? whatToSet : `mend ${error.variable ?? error.option}`
+    const advice = error.code === 'SLUICE_CONFIG_MISSING' ? whatToSet(folder) : `mend ${error.variable ?? error.option}`
     findings.push(bad('configuration', { text: error.message, advice }))
     return { findings, described: [], options: undefined }
   }

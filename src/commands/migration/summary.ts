@@ -12,6 +12,8 @@ export function migrationSummary(
   const of = stopped === undefined ? ` of ${lines}` : ''
   const earlier = before === 0 ? '' : ` (${before} of them in earlier runs)`
   const rejected = invalid + refused + unknown
+  // Nothing else is left: without a change the command would come to the same.
+  const toMend = stopped === undefined && unknown === 0
   const kinds = [
     [invalid, 'not valid'],
     [refused, 'refused by the service'],
@@ -24,7 +26,7 @@ export function migrationSummary(
     words: [
       `${have}${of} lines have arrived${earlier}\n`,
       ...(rejected === 0 ? [] : [`${rejected} have not, see ${rejects}: ${words}\n`]),
-      ...(ok ? [] : ['to go on, give the same command again\n']),
+      ...(ok ? [] : [`to go on, ${toMend ? 'mend them in FILE and ' : ''}give the same command again\n`]),
     ].join(''),
   }
 }

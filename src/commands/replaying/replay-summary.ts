@@ -23,7 +23,7 @@ export function replaySummary(
       stopped: stopped ?? null,
     },
     words: [
-      `${delivered} of ${records.records} records delivered\n`,
+      `${delivered} of ${records.records} records delivered${noneThere(records)}\n`,
       ...(refused === 0 ? [] : [`${refused} rejected, still there:\n`]),
       ...rejectionLines(rejected),
       ...(left === 0 ? [] : [`${left} not delivered, still there\n`]),
@@ -34,6 +34,10 @@ export function replaySummary(
   }
 }
 
+function noneThere({ records, damaged }: RecordsToSend): string {
+  return records + damaged === 0 ? ': there are none in this folder' : ''
+}
+
 /** What there is to be sent. */
 export function checkedSummary(records: RecordsToSend): Summary {
   const lanes = records.lanes.map(({ kind, bucket }, lane) => ({ kind, bucket, records: records.counts[lane] }))
@@ -42,7 +46,11 @@ export function checkedSummary(records: RecordsToSend): Summary {
   return {
     ok: damaged === 0,
     facts: { records: records.records, lanes, damaged },
-    words: [`${records.records} records; nothing was sent\n`, ...lines, ...damagedLines(records)].join(''),
+    words: [
+      `${records.records} records${noneThere(records)}; nothing was sent\n`,
+      ...lines,
+      ...damagedLines(records),
+    ].join(''),
   }
 }
 

@@ -26,7 +26,7 @@ describe('a line that does not arrive', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('2 of 7 lines have arrived\n')
     expect(stdout).toContain(`5 have not, see ${file.path}.rejects.ndjson: 4 not valid, 1 refused by the service\n`)
-    expect(stdout).toContain('to go on, give the same command again')
+    expect(stdout).toContain('to go on, mend them in FILE and give the same command again')
     expect(file.rejects).toEqual([
       { line: 2, reasons: [expect.stringContaining('the line is not JSON: ')], text: bad[0] },
       { line: 3, reasons: ['expected an object, got an array'], text: bad[1] },

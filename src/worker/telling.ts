@@ -9,6 +9,7 @@ import { tellOutageAfterMs } from '../delivery/outage-watch.js'
 import type { Outcome } from '../delivery/sender.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { isToldForAll } from './process-end.js'
+import { isNews } from './told-lately.js'
 
 /** Where news goes besides stderr: to the application's listeners, in whichever thread they are. */
 export interface Listeners {
@@ -47,6 +48,10 @@ export function printLine(text: string): void {
   }
 }
 
+function printNews(text: string): void {
+  if (isNews(text)) printLine(text)
+}
+
 /** The ledger in one line. */
 export function ledgerLine(ledger: Ledger): string {
   const { accepted, delivered, rejected, spooled, queued, inFlight, adopted, ambiguousRetries } = ledger
@@ -67,6 +72,8 @@ export class Telling implements Observer {
   readonly #causes = new Map<string, Cause>()
   readonly #warn: (message: string) => void
   readonly #print: (text: string) => void
+  /** What holds for the whole process, and is said once in it. */
+  readonly #printOnce: (text: string) => void
 
   constructor(plan: {
     readonly clock: Clock
@@ -83,6 +90,7 @@ export class Telling implements Observer {
     this.#untold = plan.untold ?? []
     this.#warn = plan.warn
     this.#print = plan.print ?? printLine
+    this.#printOnce = plan.print ?? printNews
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
@@ -129,7 +137,7 @@ export class Telling implements Observer {
   paused(lane: LaneName, { status, reason, scope }: Outcome & { type: 'pause' }): void {
     this.#listeners.channel('sluice:paused', { ...lane, status, reason, scope })
     const text = () => `${laneText(lane)} paused, records are kept: ${reason}`
-    this.#tell(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', text })
+    this.#tell(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', text, once: true })
   }
 
   outage(lane: LaneName, { reason }: { readonly reason: string }): void {
@@ -137,13 +145,13 @@ export class Telling implements Observer {
     this.#listeners.channel('sluice:outage', { ...lane, reason })
     const text = () =>
       `${laneText(lane)} has delivered nothing for ${tellOutageAfterMs / 1000} s, records are kept: ${reason}`
-    this.#tell(`outage ${lane.kind}`, { code: 'SLUICE_OUTAGE', text })
+    this.#tell(`outage ${lane.kind}`, { code: 'SLUICE_OUTAGE', text, once: true })
   }
 
   /** Good news is no error: `onError` does not hear of it. */
   resumed(lane: LaneName): void {
     this.#listeners.channel('sluice:resumed', { ...lane })
-    this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => this.#print(`${laneText(lane)} resumed`))
+    this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => this.#printOnce(`${laneText(lane)} resumed`))
   }
 
   /** The gap in a lane is told in the logs themselves, where somebody will look for what is missing. */
@@ -156,14 +164,15 @@ export class Telling implements Observer {
 
   /** Something that concerns no lane, such as a bad event number. `onError` hears of each kind, stderr of all of them together. */
   misused(code: string, text: string, kind = ''): void {
-    this.#causeOf(code).stderr.add(1, () => this.#print(text))
+    this.#causeOf(code).stderr.add(1, () => this.#printOnce(text))
     this.#causeOf(`${code} ${kind}`).listener.add(1, () => this.#listeners.error(new SluiceError(code, text)))
   }
 
   #tell(name: string, news: News): void {
     const { listener, stderr } = this.#causeOf(name)
-    const { code, count = 1, text, publish, listenersOnly = false } = news
-    if (!listenersOnly) stderr.add(count, (total) => this.#print(text(total)))
+    const { code, count = 1, text, publish, once = false, listenersOnly = false } = news
+    const print = once ? this.#printOnce : this.#print
+    if (!listenersOnly) stderr.add(count, (total) => print(text(total)))
     listener.add(count, (total) => {
       publish?.(total)
       this.#listeners.error(new SluiceError(code, text(total)))
@@ -190,6 +199,8 @@ interface News {
   readonly count?: number
   readonly text: (count: number) => string
   readonly publish?: (count: number) => void
+  /** The same from another engine is no news on stderr. @default false */
+  readonly once?: boolean
   /** Somebody else says it on stderr. @default false */
   readonly listenersOnly?: boolean | undefined
 }

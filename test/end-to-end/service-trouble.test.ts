@@ -158,6 +158,14 @@ describe('when the service refuses', () => {
   })
 })
 
+it('the same trouble of two engines is told once', async () => {
+  const { stderr } = await runProgram('two-engines-one-trouble.js', { ...receiver.variables, SLUICE_API_KEY: 'wrong' })
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/^sluice: lane logs of bucket demo paused, records are kept: the key/),
+    expect.stringMatching(/^sluice: 2 records not delivered before the end of the process; last error: the key/),
+  ])
+})
+
 describe('an instance', () => {
   it('is disposed of by await using, delivering first', async () => {
     {

@@ -36,19 +36,24 @@ function textOf(variable: string | undefined, environment: Environment): string 
  * Others are left alone: Kubernetes makes `SLUICE_SERVICE_HOST` for a service that is called sluice.
  */
 export function misspeltVariables(environment: Environment): { variable: string; nearest: string }[] {
-  const known = new Set(
-    optionNames.flatMap((name) => [optionTable[name].variable ?? [], optionTable[name].fileVariable ?? []].flat()),
-  )
+  const known = optionNames
+    .flatMap((name) => [optionTable[name].variable ?? [], optionTable[name].fileVariable ?? []].flat())
+    .map((variable) => variable.slice(prefix.length))
   return Object.keys(environment)
-    .filter((variable) => variable.startsWith('SLUICE_') && !known.has(variable))
+    .filter((variable) => variable.startsWith(prefix) && !known.includes(variable.slice(prefix.length)))
     .flatMap((variable) => {
-      const nearest = nearestName(
-        variable.slice('SLUICE_'.length),
-        [...known].map((name) => name.slice('SLUICE_'.length)),
-      )
-      return nearest === undefined ? [] : [{ variable, nearest: `SLUICE_${nearest}` }]
+      const name = variable.slice(prefix.length)
+      const nearest = nearestName(name, known) ?? known.find((whole) => isPartOf(name, whole))
+      return nearest === undefined ? [] : [{ variable, nearest: `${prefix}${nearest}` }]
     })
 }
+
+/** The first or the last words of a name. */
+function isPartOf(name: string, whole: string): boolean {
+  return name !== '' && (whole.startsWith(`${name}_`) || whole.endsWith(`_${name}`))
+}
+
+const prefix = 'SLUICE_'
 
 function readSecretFile({ option, variable, path }: { option: string; variable: string; path: string }): string {
   // Somebody may have put the key itself here.

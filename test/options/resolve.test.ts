@@ -261,6 +261,15 @@ describe('a mistake in the configuration', () => {
     expect(misspeltVariables(environment)).toEqual([{ variable: 'SLUICE_MAX_BATCHES', nearest: 'SLUICE_MAX_BATCH' }])
   })
 
+  it.each([
+    ['SLUICE_KEY', 'SLUICE_API_KEY'],
+    ['SLUICE_MAX_QUEUE', 'SLUICE_MAX_QUEUE_RECORDS'],
+    ['SLUICE_SPOOL', 'SLUICE_SPOOL_DIR'],
+    ['SLUICE_TIMEOUT_MS', 'SLUICE_REQUEST_TIMEOUT_MS'],
+  ])('takes %s for a part of %s', (variable, nearest) => {
+    expect(misspeltVariables({ [variable]: 'x' })).toEqual([{ variable, nearest }])
+  })
+
   it('does not repeat a key that is wrong', () => {
     const error = mistake({ ...destination, apiKey: 'se cret' })
     expect(inspect(error, { depth: 9 })).not.toContain('se cret')

@@ -45,8 +45,22 @@ function excepts(entry: string, { host, port }: { host: string; port: string | u
 function proxyUrl(text: string): string | undefined {
   const whole = text.includes('://') ? text : `http://${text}`
   if (!URL.canParse(whole)) return undefined
-  const { protocol, href } = new URL(whole)
-  return protocol === 'http:' || protocol === 'https:' ? href : undefined
+  const url = new URL(whole)
+  // As with curl, a percent sign that begins no escape is one: a password may hold it.
+  url.username = url.username.replace(/%(?![\da-f]{2})/gi, '%25')
+  url.password = url.password.replace(/%(?![\da-f]{2})/gi, '%25')
+  const isHttp = url.protocol === 'http:' || url.protocol === 'https:'
+  return isHttp && decodes(url.username) && decodes(url.password) ? url.href : undefined
+}
+
+/** Whoever sends the credentials decodes them, and throws where their escapes are no UTF-8. */
+function decodes(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isLoopback(host: string): boolean {

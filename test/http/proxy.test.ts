@@ -25,6 +25,9 @@ describe('the proxy for a base URL', () => {
     ['of http is that of http_proxy', http, { http_proxy: 'http://q' }, 'http://q/'],
     ['is unusable when it is no URL', https, { HTTPS_PROXY: 'http://' }, 'unusable'],
     ['is unusable when it is none of HTTP', https, { HTTPS_PROXY: 'socks5://p' }, 'unusable'],
+    ['may have a percent sign in its password', https, { HTTPS_PROXY: 'http://u:5%zz%@p' }, 'http://u:5%25zz%25@p/'],
+    ['may have escapes in its password', https, { HTTPS_PROXY: 'http://u:%40%C3%A4@p' }, 'http://u:%40%C3%A4@p/'],
+    ['is unusable when an escape in it is no UTF-8', https, { HTTPS_PROXY: 'http://u:%ff@p' }, 'unusable'],
     ['is none to localhost', 'https://localhost:1', { HTTPS_PROXY: 'http://p' }, 'none'],
     ['is none to 127.0.0.1', 'http://127.0.0.1:1', { HTTP_PROXY: 'http://p' }, 'none'],
     ['is none to ::1', 'http://[::1]:1', { HTTP_PROXY: 'http://p' }, 'none'],
@@ -126,6 +129,15 @@ describe('through a proxy', () => {
       ),
     })
     expect(server.requests).toEqual([])
+  })
+
+  it.each(ways)('whose password has a percent sign all goes, $mode, end: $end', async ({ mode, end }) => {
+    server = await FaultServer.start()
+    const HTTP_PROXY = proxy.url.replace('p%40ss', '5%zz%')
+    const ended = await run({ SLUICE_URL: 'http://service.example', SLUICE_MODE: mode, END: end, HTTP_PROXY })
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    expect(new Set(server.taken).size).toBe(1000)
+    expect(proxy.credentials).toEqual(new Set([`Basic ${btoa('user:5%zz%')}`]))
   })
 
   it('that NO_PROXY excepts nothing goes', async () => {

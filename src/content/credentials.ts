@@ -1,7 +1,7 @@
 import { ApiKey } from '../options/api-key.js'
 import { optionTable } from '../options/defaults.js'
+import { hide } from '../options/hide.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { redacted, shortestSecret } from '../options/secret.js'
 
 /** The two schemes of the API. */
 export type Scheme = 'apiKey' | 'accessToken'
@@ -45,12 +45,8 @@ export class Credentials {
 
   /** A text of the service without what it must not repeat. */
   redact(text: string): string {
-    let clean = text
-    for (const secret of Object.values(this.#secrets)) {
-      const hidden = secret.reveal()
-      if (hidden.length >= shortestSecret) clean = clean.replaceAll(hidden, redacted)
-    }
-    return clean
+    const secrets = Object.values(this.#secrets).map((secret) => secret.reveal())
+    return hide(text, secrets)
   }
 }
 

@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '../delivery/sender.js'
+import { hide } from '../options/hide.js'
 import { classify } from './classify.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import { type RequestThreadPlan, requestThread, type ThreadAnswer, type ThreadRequest } from './request-thread.js'
@@ -24,6 +25,7 @@ export class ThreadSender implements BlockingSender {
   readonly #port: MessagePort
   readonly #signal: Int32Array
   readonly #base: URL
+  readonly #apiKey: string
   #seen: number
 
   /** Undefined where no thread can be started, or not within `withinMs`. */
@@ -53,6 +55,7 @@ export class ThreadSender implements BlockingSender {
       maxBodyBytes,
     }
     this.#base = new URL(url)
+    this.#apiKey = apiKey
     this.#port = port1
     this.#signal = new Int32Array(signal)
     this.#seen = 0
@@ -81,7 +84,7 @@ export class ThreadSender implements BlockingSender {
       const received = receiveMessageOnPort(this.#port)
       if (received === undefined) return answers
       const answer = received.message as ThreadAnswer
-      answers.push({ id: answer.id, outcome: outcomeOf(answer) })
+      answers.push({ id: answer.id, outcome: hide(outcomeOf(answer), [this.#apiKey]) })
     }
   }
 

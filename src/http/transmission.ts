@@ -1,4 +1,5 @@
 import type { Batch, Outcome } from '../delivery/sender.js'
+import { hide } from '../options/hide.js'
 import { classify } from './classify.js'
 import { afterRenewal, type KeySource } from './key-source.js'
 import type { PrebuiltHead } from './request-text.js'
@@ -87,7 +88,7 @@ export class Transmission {
   take(answer: ReadAnswer): void {
     const index = this.#answered++
     const outcome = meaningOf(answer)
-    this.#settle(index, outcome.type === 'pause' ? this.#afterRenewal(outcome) : outcome)
+    this.#settle(index, outcome.type === 'delivered' ? outcome : this.#withKey(outcome))
   }
 
   /** No further answer comes. */
@@ -106,8 +107,10 @@ export class Transmission {
     this.#plan.done()
   }
 
-  #afterRenewal(outcome: Outcome): Outcome {
-    return afterRenewal(outcome, { source: this.#plan.apiKey, usedKey: this.#head!.apiKey })
+  /** What it means for whoever used this key, and may not tell it. */
+  #withKey(outcome: Outcome): Outcome {
+    const usedKey = this.#head!.apiKey
+    return afterRenewal(hide(outcome, [usedKey]), { source: this.#plan.apiKey, usedKey })
   }
 
   #settle(index: number, outcome: Outcome): void {

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { Batch, Carriage, Outcome, Sender } from '../delivery/sender.js'
+import { hide } from '../options/hide.js'
 import type { RecordKind } from '../records/wire.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
@@ -65,7 +66,8 @@ export class UndiciSender implements Sender {
         maxBodyBytes,
         resolve: (exchange) => {
           this.#report(exchange, idempotencyKey)
-          resolve(afterRenewal(outcomeOf(exchange), { source: this.#plan.apiKey, usedKey: apiKey }))
+          const outcome = hide(outcomeOf(exchange), [apiKey])
+          resolve(afterRenewal(outcome, { source: this.#plan.apiKey, usedKey: apiKey }))
         },
       })
       const common = requestHeaders({ apiKey, userAgent })

@@ -4,7 +4,7 @@ import { resolve } from '../options/resolve.js'
 import { tellMisspelt, tellResolved } from '../worker/configure.js'
 import { Ending } from './ending.js'
 import { Outlet } from './shipping/outlet.js'
-import { readShipArguments, shipHelp } from './shipping/ship-arguments.js'
+import { readShipArguments, type ShipArguments, shipHelp } from './shipping/ship-arguments.js'
 import { ShipRun } from './shipping/ship-run.js'
 
 /** The command `sluice ship`: resolves with the exit status. */
@@ -27,7 +27,7 @@ export async function ship(written: readonly string[]): Promise<number> {
     }
     const passes = !quiet && files.includes('-') && !process.stdin.isTTY
     const outlet = passes ? new Outlet(process.stdout) : undefined
-    if (resolution.state === 'off') return await passOn(outlet)
+    if (resolution.state === 'off') return await passOn(request.arguments, { outlet, ending })
     tellResolved(resolution)
     const run = new ShipRun(request.arguments, { options: resolution.options, outlet, ending, clock: systemClock })
     const status = await run.run()
@@ -41,7 +41,10 @@ export async function ship(written: readonly string[]): Promise<number> {
 }
 
 /** Sluice is disabled: an application that writes to the pipe goes on as if nothing were there. */
-async function passOn(outlet: Outlet | undefined): Promise<number> {
-  if (outlet !== undefined) for await (const piece of process.stdin) await outlet.pass(piece as Buffer)
+async function passOn({ files, json }: ShipArguments, to: { outlet: Outlet | undefined; ending: Ending }): Promise<0> {
+  const { outlet, ending } = to
+  if (files.includes('-')) for await (const piece of process.stdin) await outlet?.pass(piece as Buffer)
+  if (files.some((file) => file !== '-')) ending.complain('Sluice is disabled: nothing is shipped')
+  if (json) ending.summary({ ok: true, facts: { disabled: true, lines: 0, records: 0, delivered: 0 }, words: '' })
   return 0
 }

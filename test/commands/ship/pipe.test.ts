@@ -174,6 +174,18 @@ describe('sluice ship of a pipe', () => {
     const disabled = startShip([], { variables: { SLUICE_DISABLED: '1' } })
     disabled.process.stdin.end('a\nb')
     expect(await disabled.ended).toMatchObject({ code: 0, stdout: Buffer.from('a\nb'), stderr: '' })
+
+    for (const written of [['--quiet'], ['--json']]) {
+      const swallowing = startShip(written, { variables: { SLUICE_DISABLED: '1' } })
+      // More than a pipe holds: it is only taken when somebody reads it.
+      await new Promise<void>((done) => swallowing.process.stdin.end('a\n'.repeat(200_000), done))
+      const { code, stdout, stderr } = await swallowing.ended
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      if (written.includes('--json')) expect(JSON.parse(String(stdout))).toMatchObject({ ok: true, disabled: true })
+      else expect(String(stdout)).toBe('')
+    }
+    const ofFile = await startShip(['any.log'], { variables: { SLUICE_DISABLED: '1' } }).ended
+    expect(ofFile).toMatchObject({ code: 0, stderr: 'sluice ship: Sluice is disabled: nothing is shipped\n' })
     const bare = await startShip([], { variables: {} }).ended
     expect(bare).toMatchObject({
       code: 2,

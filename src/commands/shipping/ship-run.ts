@@ -22,6 +22,13 @@ export interface ShipPlan {
   readonly clock: Clock
 }
 
+/** The time after a signal in which the last lines come. */
+interface LastLines {
+  /** What comes of `work`, or `left` when that time is over first. */
+  orSooner<Result>(work: Promise<Result>): Promise<Result | 'left'>
+  stop(): void
+}
+
 /** After a signal, which the program at the other end of the pipe has mostly got as well, that has so long for its last lines. */
 const lastLinesMs = 500
 /** How long the end waits for an answer when there is no hope of one. */
@@ -127,7 +134,7 @@ export class ShipRun {
   /** To its end, or until a signal and a little more. Whatever was read is taken, in the end whether there is room for it or not. */
   async #readPipe(input: Readable, outlet: Outlet | undefined): Promise<void> {
     if ((input as { isTTY?: boolean }).isTTY) this.#say('sluice ship: reads what you type; Ctrl-D ends it')
-    const { left, stop } = this.#untilLastLines(outlet)
+    const lastLines = this.#untilLastLines(outlet)
     const splitter = new LineSplitter()
     const take = async (piece: Buffer) => {
       const passed = outlet?.pass(piece)
@@ -139,7 +146,7 @@ export class ShipRun {
     const pieces = input.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>
     try {
       for (;;) {
-        const next = await Promise.race([left, pieces.next()])
+        const next = await lastLines.orSooner(pieces.next())
         if (next === 'left' || next.done === true) break
         await take(next.value)
       }
@@ -147,27 +154,37 @@ export class ShipRun {
       const rest = splitter.end()
       if (rest !== undefined) await this.#take(rest, { always: true })
     } finally {
-      stop()
+      lastLines.stop()
       input.on('error', () => {}).destroy()
     }
   }
 
-  /** Comes true a little after a signal; from then on nobody waits for room, nor for the reader of stdout. */
-  #untilLastLines(outlet: Outlet | undefined): { readonly left: Promise<'left'>; stop(): void } {
+  /** A little after a signal nobody waits any more: for what comes, for room, for the reader of stdout. */
+  #untilLastLines(outlet: Outlet | undefined): LastLines {
     const { signal } = this.#interruption
     const { clock } = this.#plan
     const over = new AbortController()
-    const left = new Promise<'left'>((resolve) => {
-      const leave = async () => {
-        await pause(clock, { ms: lastLinesMs, signal: over.signal }).catch(() => {})
-        this.#shipment.hurry()
-        outlet?.abandon()
-        resolve('left')
-      }
-      if (signal.aborted) void leave()
-      else signal.addEventListener('abort', leave, { once: true, signal: over.signal })
-    })
-    return { left, stop: () => over.abort() }
+    let left = false
+    let wake = () => {}
+    const leave = async () => {
+      await pause(clock, { ms: lastLinesMs, signal: over.signal }).catch(() => {})
+      this.#shipment.hurry()
+      outlet?.abandon()
+      left = true
+      wake()
+    }
+    if (signal.aborted) void leave()
+    else signal.addEventListener('abort', leave, { once: true, signal: over.signal })
+    return {
+      // No Promise.race with a promise that outlives it: that holds on to whatever each race has come to.
+      orSooner: (work) =>
+        new Promise((resolve, reject) => {
+          wake = () => resolve('left')
+          if (left) wake()
+          work.then(resolve, reject)
+        }),
+      stop: () => over.abort(),
+    }
   }
 
   async #take(line: RawLine, { always = false } = {}): Promise<boolean> {

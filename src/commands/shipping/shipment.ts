@@ -47,7 +47,7 @@ export class Shipment {
   readonly #passes: ReturnType<typeof levelGate>
   readonly #writer: RecordWriter
   readonly #tailBytes: number
-  readonly #hurry = new AbortController()
+  #hurried = false
   #room = { records: 0, bytes: 0 }
   #paused: string | undefined
   #progressAt: number
@@ -89,7 +89,7 @@ export class Shipment {
 
   /** From now on nobody waits for room: what is taken has its chance, and what there is no room for is counted. */
   hurry(): void {
-    this.#hurry.abort()
+    this.#hurried = true
   }
 
   /**
@@ -119,7 +119,7 @@ export class Shipment {
       if (queued + inFlight === 0 || signal.aborted) return undefined
       const reason = this.hopeless
       if (reason !== undefined) return reason
-      await this.#pause(signal)
+      await this.#pause()
     }
   }
 
@@ -132,8 +132,8 @@ export class Shipment {
     if (this.#room.records < 1 || this.#room.bytes < bytes) {
       while (!this.#hasRoom(bytes)) {
         if (signal?.aborted || (this.#plan.stops && this.hopeless !== undefined)) return false
-        if (this.#hurry.signal.aborted) break
-        await this.#pause(signal)
+        if (this.#hurried) break
+        await this.#pause()
       }
     }
     this.#room.records--
@@ -180,9 +180,9 @@ export class Shipment {
     rejections.set(known, (rejections.get(known) ?? 0) + 1)
   }
 
-  async #pause(signal: AbortSignal | undefined): Promise<void> {
-    const signals = [this.#hurry.signal, ...(signal === undefined ? [] : [signal])]
-    await pause(this.#clock, { ms: lookMs, signal: AbortSignal.any(signals) }).catch(() => {})
+  /** So short that no signal need end it. */
+  #pause(): Promise<void> {
+    return pause(this.#clock, { ms: lookMs })
   }
 
   get #clock(): Clock {

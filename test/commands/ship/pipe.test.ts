@@ -136,6 +136,22 @@ describe('sluice ship of a pipe', () => {
     expect(server.taken).toHaveLength(lines)
   })
 
+  it('holds on to nothing of what has gone through', async () => {
+    const { variables } = await serverHere()
+    const shipping = startShip(['--quiet'], {
+      variables: { ...variables, NODE_OPTIONS: `--import ${import.meta.dirname}/../../fixtures/print-peak-memory.js` },
+    })
+    const piece = Buffer.alloc(1_048_576, `${' '.repeat(1023)}\n`)
+    for (let count = 0; count < 400; count++) {
+      if (!shipping.process.stdin.write(piece)) await once(shipping.process.stdin, 'drain')
+    }
+    shipping.process.stdin.end('last\n')
+    const { code, stderr } = await shipping.ended
+    expect(code).toBe(0)
+    expect(stderr).toContain('1 of 1 records delivered')
+    expect(Number(/peak memory (\d+) MiB/.exec(stderr)?.[1])).toBeLessThan(350)
+  })
+
   it('ends with 1 and the reasons when records are rejected', async () => {
     const body = JSON.stringify({ validationErrors: [{ name: 'message', message: 'too rude' }] })
     const { variables } = await serverHere(({ body: record }) =>

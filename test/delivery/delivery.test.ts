@@ -311,7 +311,7 @@ describe('delivery', () => {
 describe('the bounds of a delivery', () => {
   it('hold in records, in flight counted, and cost the lowest severity first, the oldest first within it', async () => {
     const { clock, sender, delivery, log, value } = setUp({ limits: { maxQueueRecords: 5, maxQueueBytes: 1000 } })
-    sender.latencyMs = 1e9
+    sender.latencyMs = 50
     log('in flight')
     await clock.advance(0)
     log('debug 1', 1)
@@ -327,11 +327,10 @@ describe('the bounds of a delivery', () => {
     expect(ledger.dropped['queue-full']).toBe(4)
     expect(addsUp(ledger)).toBe(true)
 
-    sender.latencyMs = 1
-    const closed = delivery.close({ timeoutMs: 100 })
-    await clock.advance(100)
-    await closed
-    expect(sender.sent).toEqual(['in flight', 'value 1'])
+    const closed = delivery.close({ timeoutMs: 1000 })
+    await clock.advance(1000)
+    expect((await closed).delivered).toBe(5)
+    expect([...sender.sent].sort()).toEqual(['error 1', 'error 2', 'in flight', 'info 2', 'value 1'])
   })
 
   it('hold in bytes, and shed nothing for a record that would not fit anyway', async () => {

@@ -178,7 +178,12 @@ describe('a signal to an application with a listener of its own', () => {
     ]),
   )('$listener, added $when Sluice: is the application’s alone', async ({ listener, when }) => {
     const ended = await endBySignal('track', {
-      variables: { LISTENER: listener, ...(when === 'before' ? { LISTEN_FIRST: '1' } : { IMPORT: 'first' }) },
+      // It lives on when all is delivered: if Sluice waited as well, it would end the process then.
+      variables: {
+        LISTENER: listener,
+        FLUSHES: '1',
+        ...(when === 'before' ? { LISTEN_FIRST: '1' } : { IMPORT: 'first' }),
+      },
     })
     expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'], stderr: '' })
     expect(await stored('track')).toBe(1000)

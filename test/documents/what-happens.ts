@@ -66,7 +66,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     ),
     proof(
       'end-to-end/harm.test.ts',
-      'cause a few lines on stderr, add up everywhere, and survive a listener that throws',
+      'cause a few lines on stderr, add up everywhere, and survive a listener that throws, mode %s',
     ),
   ],
   '`process.exit()`': [
@@ -92,6 +92,10 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     ),
     proof('end-to-end/spool.test.ts', 'by being read-only: records are delivered from memory, told once'),
     proof('end-to-end/spool.test.ts', 'by being taken away: the process goes on, and so does the spool'),
+    proof(
+      'spool/spool.test.ts',
+      'a folder that is removed under it costs what was there alone, counted, and is made again',
+    ),
   ],
   'the worker cannot start': [
     proof('end-to-end/worker.test.ts', 'for %s, everything is delivered from the application’s thread, and told'),

@@ -10,7 +10,7 @@ import { checkDelivery, expectSender } from './examination/delivery-check.js'
 import { doctorHelp, readDoctorArguments } from './examination/doctor-arguments.js'
 import { bad, type Finding, skipped } from './examination/finding.js'
 import { checkConnection, checkName } from './examination/network-checks.js'
-import { findingLines, optionLines } from './examination/report.js'
+import { findingLines, optionFacts, optionLines } from './examination/report.js'
 import { checkSpool } from './examination/spool-check.js'
 import { Way } from './examination/way.js'
 import { checkWorker } from './examination/worker-check.js'
@@ -43,7 +43,12 @@ export async function doctor(written: readonly string[]): Promise<number> {
   if (options !== undefined) for await (const finding of examine(options, { send })) show(finding)
 
   const crosses = findings.filter(({ state }) => state === 'bad').length
-  const facts = { version: packageVersion, node: process.versions.node, options: described, checks: findings }
+  const facts = {
+    version: packageVersion,
+    node: process.versions.node,
+    options: optionFacts(described),
+    checks: findings,
+  }
   return new Ending('doctor', { json }).summary({
     ok: crosses === 0,
     facts: hide(facts, secrets),

@@ -18,7 +18,7 @@ const start = (variables: Record<string, string>, written: readonly string[], fl
 interface Seen {
   readonly code: number | null
   readonly ok: boolean
-  readonly options: readonly { readonly name: string; readonly value: string; readonly source: string }[]
+  readonly options: readonly { readonly name: string; readonly value: unknown; readonly source: string }[]
   /** State, text and advice of each look, by its name. */
   readonly looks: Readonly<Record<string, string>>
 }
@@ -61,8 +61,10 @@ describe('sluice doctor', () => {
       worker: expect.stringMatching(/^good: answers/),
     })
     expect({ code, ok }).toEqual({ code: 0, ok: true })
-    expect(options).toContainEqual({ name: 'logBucket', value: '"demo"', source: 'SLUICE_BUCKET' })
-    expect(options).toContainEqual({ name: 'apiKey', value: '"[redacted]"', source: 'SLUICE_API_KEY' })
+    expect(options).toContainEqual({ name: 'logBucket', value: 'demo', source: 'SLUICE_BUCKET' })
+    expect(options).toContainEqual({ name: 'apiKey', value: '[redacted]', source: 'SLUICE_API_KEY' })
+    expect(options).toContainEqual({ name: 'maxBatch', value: 64, source: 'default' })
+    expect(options).toContainEqual({ name: 'spoolDir', value: null, source: 'default' })
     expect(await receiver.logs()).toMatchObject([{ level: 'warn', message: 'sluice doctor: a test' }])
     expect(await receiver.values()).toMatchObject([{ eventId: 0 }])
   })

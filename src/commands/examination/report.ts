@@ -12,6 +12,16 @@ export function findingLines({ check, state, text, advice }: Finding): string {
   return advice === undefined ? line : `${line}${' '.repeat(checkWidth + 3)}${styleText('yellow', `→ ${advice}`)}\n`
 }
 
+/** The options for a script: each value as JSON has it, null where there is none. */
+export function optionFacts(options: readonly DescribedOption[]): readonly object[] {
+  return options.map(({ name, value, source }) => ({ name, value: valueOf(value), source }))
+}
+
+function valueOf(shown: string): unknown {
+  if (shown === 'none') return null
+  return shown === 'function' ? shown : JSON.parse(shown)
+}
+
 /** The options in columns: those that somebody has set first. */
 export function optionLines(options: readonly DescribedOption[]): string {
   const isDefault = ({ source }: DescribedOption) => source === 'default'

@@ -33,7 +33,7 @@ export async function doctor(written: readonly string[]): Promise<number> {
   const say = (text: string) => void (json || process.stdout.write(hide(text, secrets)))
   const { name, version } = runtimeIdentity()
   say(`sluice ${packageVersion}, ${name} ${version}\n\n`)
-  if (options !== undefined) say(`${optionLines(described)}\n`)
+  if (described.length > 0) say(`${optionLines(described)}\n`)
   const findings: Finding[] = []
   const show = (finding: Finding) => {
     findings.push(finding)

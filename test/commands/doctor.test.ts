@@ -105,6 +105,21 @@ describe('sluice doctor', () => {
     expect(looks[check]).toContain(words)
   })
 
+  it('shows what there is of a configuration in which something is missing', async () => {
+    const { code, options } = await examine({ SLUICE_API_KEY: 'a-key-that-is-there', SLUICE_BUCKET: 'b' })
+    expect(code).toBe(1)
+    expect(options).toEqual(
+      expect.arrayContaining([
+        { name: 'apiKey', value: '[redacted]', source: 'SLUICE_API_KEY' },
+        { name: 'disabled', value: false, source: 'default' },
+        { name: 'logBucket', value: 'b', source: 'SLUICE_BUCKET' },
+        { name: 'url', value: null, source: 'default' },
+      ]),
+    )
+    const { stdout } = await start({ SLUICE_API_KEY: 'a-key-that-is-there', SLUICE_BUCKET: 'b' }, [])
+    expect(stdout).toMatch(/logBucket +"b" +SLUICE_BUCKET/)
+  })
+
   it('never prints the key, not even where a service repeats it, nor the password of a proxy', async () => {
     const key = 'sk-"secret'
     const body = JSON.stringify({ errors: [{ message: `no such key: ${key}` }] })

@@ -54,7 +54,18 @@ export function readConfiguration(environment: Environment, folder: string): Con
     if (!(error instanceof ConfigError)) throw error
     const advice = error.code === 'SLUICE_CONFIG_MISSING' ? whatToSet(folder) : `mend ${error.variable ?? error.option}`
     findings.push(bad('configuration', { text: error.message, advice }))
-    return { findings, described: [], options: undefined }
+    return { findings, described: describeIncomplete(environment, folder), options: undefined }
+  }
+}
+
+/** What there is of a configuration in which something is missing: where Sluice is disabled nothing need be there. Of a wrong one nothing. */
+function describeIncomplete(environment: Environment, folder: string): readonly DescribedOption[] {
+  try {
+    const disabled = resolve({}, { environment: { ...environment, SLUICE_DISABLED: 'true' }, needs: 'logs', folder })
+    const described = describeOptions(disabled.options, disabled.sources)
+    return described.map((each) => (each.name === 'disabled' ? { ...each, value: 'false', source: 'default' } : each))
+  } catch {
+    return []
   }
 }
 

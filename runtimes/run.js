@@ -40,8 +40,13 @@ try {
     for (let next = work.shift(); next !== undefined; next = work.shift()) {
       const { column, test } = next
       const { runtime, project } = column
-      const bucket = await service.newBucket()
-      const seen = await runSmokeTest(test, { runtime, folder: project.folder, bucket })
+      const run = async () => {
+        const bucket = await service.newBucket()
+        return await runSmokeTest(test, { runtime, folder: project.folder, bucket })
+      }
+      const first = await run()
+      // A busy machine makes a process late now and then; one that waits in vain is late each time.
+      const seen = first.late ? await run() : first
       column.results.set(test, judge(test, { runtime, seen }))
     }
   }

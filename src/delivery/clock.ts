@@ -1,3 +1,13 @@
+import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers'
+import { runInThisContext } from 'node:vm'
+
+/**
+ * Timers as they were when this was loaded. What stands in for those of the global object in a test (fake timers) stands still: a
+ * `flush` that waited for one of them would never end.
+ */
+export { clearInterval, setImmediate, setInterval }
+export const queueMicrotask: (task: () => void) => void = runInThisContext('queueMicrotask')
+
 /** Time for delivery: a port, so that an hour of outage is a test of milliseconds. */
 export interface Clock {
   /** Monotonic milliseconds, untouched by changes of the wall clock. */

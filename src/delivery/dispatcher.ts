@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import { queueMicrotask } from './clock.js'
 import type { Lane } from './lane.js'
 import type { Pending } from './record-queue.js'
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { Clock, Timer } from '../delivery/clock.js'
+import { type Clock, setImmediate, type Timer } from '../delivery/clock.js'
 import type { Answer } from './classify.js'
 import { describeError } from './describe-error.js'
 import type { AnswerHeaders } from './sighting.js'

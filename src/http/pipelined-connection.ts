@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Clock, Timer } from '../delivery/clock.js'
+import { type Clock, setImmediate, type Timer } from '../delivery/clock.js'
 import { describeError } from './describe-error.js'
 import { type ReadAnswer, ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'

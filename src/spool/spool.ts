@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Clock } from '../delivery/clock.js'
+import { type Clock, queueMicrotask } from '../delivery/clock.js'
 import type { DropReason, LaneName } from '../delivery/ledger.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Place, Restored, Room, Storable, Store, StoreOwner } from '../delivery/store.js'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { systemClock } from '../delivery/clock.js'
+import { queueMicrotask, systemClock } from '../delivery/clock.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -207,7 +207,7 @@ export class HandOff implements RecordPort {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    if (this.#ending) setTimeout(this.#scheduledHandOver, endingMs).unref()
+    if (this.#ending) systemClock.schedule(this.#scheduledHandOver, endingMs)
     else queueMicrotask(this.#scheduledHandOver)
   }
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../delivery/clock.js'
+import { clearInterval, setInterval, systemClock } from '../delivery/clock.js'
 
 /** How often a worker is asked, and how many questions in a row it may leave unanswered. */
 const intervalMs = 1000

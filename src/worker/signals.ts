@@ -1,3 +1,4 @@
+import { systemClock } from '../delivery/clock.js'
 import { hostGlobal, hostProcess } from './host.js'
 
 const signals = ['SIGTERM', 'SIGINT'] as const
@@ -58,7 +59,7 @@ export class SignalWatch {
     if (this.#mode !== 'draining') return
     this.stop()
     hostProcess.kill(hostProcess.pid, signal)
-    setTimeout(() => this.start(), survivalMs).unref()
+    systemClock.schedule(() => this.start(), survivalMs)
   }
 
   /**

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
-import type { Clock, Timer } from '../delivery/clock.js'
+import { type Clock, queueMicrotask, type Timer } from '../delivery/clock.js'
 import { type DropReason, droppedTotal, type LaneName, type LaneReport, type Ledger } from '../delivery/ledger.js'
 import type { Losses } from '../delivery/losses.js'
 import type { Observer } from '../delivery/observer.js'

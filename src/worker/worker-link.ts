@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import ThreadStream from 'thread-stream'
-import { systemClock } from '../delivery/clock.js'
+import { setImmediate, systemClock } from '../delivery/clock.js'
 import type { LaneName } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -100,7 +100,7 @@ export class WorkerLink {
     this.#handed += records
     this.#bytes += bytes.length
     this.#kept.push({ bytes, end: this.#handed })
-    this.#stream.write(bytes as unknown as string)
+    writeOnTime(this.#stream, bytes)
     this.#pulse.watch()
   }
 
@@ -156,6 +156,20 @@ export class WorkerLink {
     let gone = 0
     while (gone < this.#kept.length && this.#kept[gone]!.end <= taken) this.#bytes -= this.#kept[gone++]!.bytes.length
     if (gone > 0) this.#kept.splice(0, gone)
+  }
+}
+
+/**
+ * thread-stream hands over by the `setImmediate` of the global object. One that a test has put there and taken away again would leave
+ * the stream waiting for ever.
+ */
+function writeOnTime(stream: ThreadStream, bytes: Buffer): void {
+  const present = globalThis.setImmediate
+  if (present !== setImmediate) Reflect.set(globalThis, 'setImmediate', setImmediate)
+  try {
+    stream.write(bytes as unknown as string)
+  } finally {
+    if (present !== setImmediate) Reflect.set(globalThis, 'setImmediate', present)
   }
 }
 

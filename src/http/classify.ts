@@ -66,15 +66,18 @@ function complaint(status: number, body: string): { reason: string; validationEr
     : []
   const errors: unknown[] = Array.isArray(answer?.errors) ? answer.errors : []
   const words = [
-    ...validationErrors.map(({ name, message }) => `${name}: ${message}`),
-    ...errors.map((error) =>
-      typeof error === 'object' ? String((error as { message?: unknown })?.message) : String(error),
-    ),
+    ...validationErrors.map(({ name, message }) => `${shown(name)}: ${shown(message)}`),
+    ...errors.map((error) => shown((error as { message?: unknown } | null)?.message ?? error)),
   ]
   return {
     reason: `the service refused the record (${status})${words.length === 0 ? '' : `: ${words.join('; ')}`}`,
     validationErrors,
   }
+}
+
+/** A service may put anything where a text is expected; an object from JSON may not even have a `toString` that works. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function readObject(body: string): Record<string, unknown> | undefined {

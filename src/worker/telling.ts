@@ -39,10 +39,13 @@ const stderrQuietMs = 60_000
 /** At most one call of `onError` for each cause in this time: one that logs must not keep itself busy. */
 const listenerQuietMs = 1000
 
+/** Most characters of a line on stderr. */
+const maxLineChars = 2000
+
 /** One line on stderr, also in a worker at its end; never throws. */
 export function printLine(text: string): void {
   try {
-    writeSync(2, `sluice: ${text}\n`)
+    writeSync(2, `sluice: ${onOneLine(text)}\n`)
   } catch {
     // Nobody reads stderr; there is nowhere left to say so.
   }
@@ -50,6 +53,12 @@ export function printLine(text: string): void {
 
 function printNews(text: string): void {
   if (isNews(text)) printLine(text)
+}
+
+/** Words of the service, and of errors, come into what is told: they may begin no line of their own, and steer no terminal. */
+function onOneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line
 }
 
 /** The ledger in one line. */
@@ -89,8 +98,9 @@ export class Telling implements Observer {
     this.#listeners = plan.listeners
     this.#untold = plan.untold ?? []
     this.#warn = plan.warn
-    this.#print = plan.print ?? printLine
-    this.#printOnce = plan.print ?? printNews
+    const { print = printLine, print: printOnce = printNews } = plan
+    this.#print = (text) => print(onOneLine(text))
+    this.#printOnce = (text) => printOnce(onOneLine(text))
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {

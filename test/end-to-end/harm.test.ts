@@ -81,6 +81,17 @@ describe('a server that accepts and never answers', () => {
   })
 })
 
+describe('what a service says', () => {
+  it('comes to stderr on the line that tells of it, without control characters, and cut', async () => {
+    const message = `no\nsluice: all is well\r\u001b[31m${'x'.repeat(50_000)}`
+    server.script = () => ({ type: 'answer', status: 400, body: JSON.stringify({ errors: [{ message }] }) })
+    const { code, stderr } = await runProgram('track-and-end.js', variables())
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^sluice: 1 value record rejected: [^\p{Cc}]*: no sluice: all is well \[31mx+…\n$/u)
+    expect(stderr.length).toBeLessThan(2100)
+  })
+})
+
 describe('a process that has nothing more to do', () => {
   it('ends, whatever connections are open', async () => {
     const { result, ms } = await timed(runProgram('idle-after-delivery.js', variables()))

@@ -38,6 +38,14 @@ describe('an answer of the service', () => {
     })
   })
 
+  it.each([
+    ['{"errors":[{"message":{"toString":1,"valueOf":1}}]}', '{"toString":1,"valueOf":1}'],
+    ['{"errors":[null,[],{"code":7},5]}', 'null; []; {"code":7}; 5'],
+    ['{"validationErrors":[{"name":{"toString":1},"message":null},null]}', '{"toString":1}: null'],
+  ])('shows what stands in %s where a text is expected', (body, words) => {
+    expect(outcome(400, body)).toMatchObject({ reason: `the service refused the record (400): ${words}` })
+  })
+
   it.each([401, 403])('%i pauses every lane of the key', (status) => {
     expect(outcome(status)).toMatchObject({ type: 'pause', scope: 'key', status })
   })

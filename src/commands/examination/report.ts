@@ -14,10 +14,10 @@ export function findingLines({ check, state, text, advice }: Finding): string {
 
 /** The options for a script: each value as JSON has it, null where there is none. */
 export function optionFacts(options: readonly DescribedOption[]): readonly object[] {
-  return options.map(({ name, value, source }) => ({ name, value: valueOf(value), source }))
+  return options.map(({ name, value, source }) => ({ name, value: jsonValueOf(value), source }))
 }
 
-function valueOf(shown: string): unknown {
+function jsonValueOf(shown: string): unknown {
   if (shown === 'none') return null
   return shown === 'function' ? shown : JSON.parse(shown)
 }

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
-import { type Clock, queueMicrotask, type Timer } from '../delivery/clock.js'
+import type { Clock } from '../delivery/clock.js'
 import { type DropReason, droppedTotal, type LaneName, type LaneReport, type Ledger } from '../delivery/ledger.js'
 import type { Losses } from '../delivery/losses.js'
 import type { Observer } from '../delivery/observer.js'
@@ -9,6 +9,7 @@ import { tellOutageAfterMs } from '../delivery/outage-watch.js'
 import type { Outcome } from '../delivery/sender.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { isToldForAll } from './process-end.js'
+import { Throttle } from './throttle.js'
 import { isNews } from './told-lately.js'
 
 /** Where news goes besides stderr: to the application's listeners, in whichever thread they are. */
@@ -225,51 +226,6 @@ interface Loss {
 interface Cause {
   readonly listener: Throttle
   readonly stderr: Throttle
-}
-
-/**
- * Lets through at once what comes in one go, and adds up what follows within the quiet time into one more. A listener that
- * causes the next occasion by what it does is thereby heard once in a quiet time, and not without end.
- */
-class Throttle {
-  readonly #clock: Clock
-  readonly #quietMs: number
-  #state: 'idle' | 'waiting' | 'quiet' = 'idle'
-  #timer: Timer | undefined
-  #held = 0
-  #say: (count: number) => void = () => {}
-
-  constructor(plan: { clock: Clock; quietMs: number }) {
-    this.#clock = plan.clock
-    this.#quietMs = plan.quietMs
-  }
-
-  add(count: number, say: (count: number) => void): void {
-    this.#held += count
-    this.#say = say
-    if (this.#state !== 'idle') return
-    this.#state = 'waiting'
-    queueMicrotask(() => this.#speak())
-  }
-
-  close(): void {
-    this.#timer?.cancel()
-    this.#state = 'idle'
-    this.#speak()
-  }
-
-  #speak(): void {
-    this.#timer?.cancel()
-    const count = this.#held
-    this.#held = 0
-    if (count === 0) {
-      this.#state = 'idle'
-      return
-    }
-    this.#state = 'quiet'
-    this.#timer = this.#clock.schedule(() => this.#speak(), this.#quietMs)
-    this.#say(count)
-  }
 }
 
 /** What went wrong last, as the end of a line. */

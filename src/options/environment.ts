@@ -48,9 +48,9 @@ export function misspeltVariables(environment: Environment): { variable: string;
     })
 }
 
-/** The first or the last words of a name. */
+/** The first or the last words of a name. `SLUICE_VERSION` is what images call the version of what they install. */
 function isPartOf(name: string, whole: string): boolean {
-  return name !== '' && (whole.startsWith(`${name}_`) || whole.endsWith(`_${name}`))
+  return name !== '' && name !== 'VERSION' && (whole.startsWith(`${name}_`) || whole.endsWith(`_${name}`))
 }
 
 const prefix = 'SLUICE_'

@@ -270,6 +270,11 @@ describe('a mistake in the configuration', () => {
     expect(misspeltVariables({ [variable]: 'x' })).toEqual([{ variable, nearest }])
   })
 
+  it('takes none of what Kubernetes and images set for a misspelling', () => {
+    const names = ['SERVICE_HOST', 'SERVICE_PORT', 'PORT', 'PORT_18400_TCP_ADDR', 'RECEIVER_SERVICE_HOST', 'VERSION']
+    expect(misspeltVariables(Object.fromEntries(names.map((name) => [`SLUICE_${name}`, 'x'])))).toEqual([])
+  })
+
   it('does not repeat a key that is wrong', () => {
     const error = mistake({ ...destination, apiKey: 'se cret' })
     expect(inspect(error, { depth: 9 })).not.toContain('se cret')

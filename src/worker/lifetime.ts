@@ -109,8 +109,9 @@ let givenUpBefore = 0
 /** pino ends its streams now, one after another, and each holds this thread: whoever delivers in another one does so meanwhile. */
 function beginEnd(): void {
   endBegins()
-  if (isMainThread && hostProcess.listeners('exit').at(-1) === deliverAtExit) tellForAll()
   givenUpBefore = processEngines().stats().dropped.shutdown
+  const comesLast = hostProcess.listeners('exit').at(-1) === deliverAtExit
+  if (isMainThread && comesLast && processEngines().knowsAtOnce) tellForAll()
   processEngines().remote.beginParking()
   for (const engine of openEngines()) {
     const { accepted } = engine.stats()

@@ -64,6 +64,11 @@ export class ProcessEngines {
     return this.#local.values()
   }
 
+  /** Whether an engine of another thread is known as soon as it has said that it is there. */
+  get knowsAtOnce(): boolean {
+    return this.#channel.hearsAtOnce
+  }
+
   /** What to do when an engine of any thread has the option `handleSignals: false`. */
   onLeaveSignals(leave: () => void): void {
     this.#leaveSignals = leave

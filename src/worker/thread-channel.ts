@@ -48,6 +48,11 @@ export class ThreadChannel {
     this.#channel.postMessage(message)
   }
 
+  /** Whether that is heard at once which other threads say, as far as is known. */
+  get hearsAtOnce(): boolean {
+    return this.#canRead
+  }
+
   /** Take what other threads have said so far, without waiting for the event loop. */
   catchUp(): void {
     for (let message = this.#read(); message !== undefined; message = this.#read()) this.#receive(message)

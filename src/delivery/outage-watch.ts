@@ -4,11 +4,14 @@ import type { Lane } from './lane.js'
 /** An outage that lasts so long is worth telling; most are over before anybody could do something about them. */
 export const tellOutageAfterMs = 10_000
 
+/** A timer that fires later than this was held up: the thread was busy or stopped, and nobody could deliver meanwhile. */
+const maxLateMs = 1000
+
 interface Outage {
   /** Why the last attempt failed. */
   reason: string
   told: boolean
-  readonly timer: Timer
+  timer: Timer
 }
 
 /** Notices the outages of lanes that last. */
@@ -29,8 +32,7 @@ export class OutageWatch {
       outage.reason = reason
       return
     }
-    const timer = this.#clock.schedule(() => this.#lasts(lane), tellOutageAfterMs)
-    this.#outages.set(lane, { reason, told: false, timer })
+    this.#outages.set(lane, { reason, told: false, timer: this.#watch(lane) })
   }
 
   /** The lane is in no outage. Whether somebody was told that it was. */
@@ -45,8 +47,17 @@ export class OutageWatch {
     for (const lane of [...this.#outages.keys()]) this.over(lane)
   }
 
-  #lasts(lane: Lane): void {
+  #watch(lane: Lane): Timer {
+    const dueAt = this.#clock.now() + tellOutageAfterMs
+    return this.#clock.schedule(() => this.#lasts(lane, this.#clock.now() - dueAt), tellOutageAfterMs)
+  }
+
+  #lasts(lane: Lane, lateMs: number): void {
     const outage = this.#outages.get(lane)!
+    if (lateMs > maxLateMs) {
+      outage.timer = this.#watch(lane)
+      return
+    }
     outage.told = true
     this.#tell(lane, outage.reason)
   }

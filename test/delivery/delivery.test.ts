@@ -71,6 +71,18 @@ describe('delivery', () => {
     expect(told.slice(2).sort()).toEqual(['logs resumed', 'values resumed'])
   })
 
+  it('tells of no outage because the thread was busy, or stopped, for longer than it lasts', async () => {
+    const { clock, sender, told, log } = setUp()
+    sender.answer = () => answers.refused
+    log('before')
+    await clock.advance(1000)
+    clock.block(60_000)
+    await clock.advance(0)
+    expect(told).toEqual([])
+    await clock.advance(10_000)
+    expect(told).toEqual(['logs outage ECONNREFUSED'])
+  })
+
   it('tells of the pause, and of no outage, where a lane is paused before its outage has lasted', async () => {
     const { clock, sender, told, log } = setUp()
     sender.answer = () => answers.refused

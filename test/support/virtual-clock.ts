@@ -43,7 +43,7 @@ export class VirtualClock implements Clock {
     for (let next = this.#alarms[0]; next !== undefined && next.at <= end; next = this.#alarms[0]) {
       this.#pop()
       if (next.cancelled) continue
-      this.#now = next.at
+      this.#now = Math.max(this.#now, next.at)
       next.cancelled = true
       this.#pending--
       next.task()
@@ -52,6 +52,11 @@ export class VirtualClock implements Clock {
     }
     this.#now = end
     await settle()
+  }
+
+  /** The thread is busy, or stopped, for `ms`: what comes due meanwhile fires late, with the next `advance`. */
+  block(ms: number): void {
+    this.#now += ms
   }
 
   #push(alarm: Alarm): void {

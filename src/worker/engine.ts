@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { resolve } from 'node:path'
 import { systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
@@ -12,6 +11,7 @@ import { logHead, type MappedLog } from '../records/encode.js'
 import { type Severity, valueSeverity } from '../records/level.js'
 import type { WinstonLine } from '../records/plain-winston-line.js'
 import type { RecordKind } from '../records/wire.js'
+import { placedFolder } from '../spool/placed-folder.js'
 import { Spool } from '../spool/spool.js'
 import { SpooledSender } from '../spool/spooled-sender.js'
 import { leftOfEnd } from './process-end.js'
@@ -113,7 +113,7 @@ export class Engine implements RecordPort {
     const { url, spoolDir, spoolMaxBytes, spoolMaxAgeHours, spoolSync } = this.options
     if (spoolDir === undefined) return undefined
     return new Spool({
-      dir: resolve(spoolDir),
+      dir: placedFolder(spoolDir),
       url,
       lanes: this.lanes,
       maxBytes: spoolMaxBytes,

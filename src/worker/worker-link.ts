@@ -6,6 +6,7 @@ import { setImmediate, systemClock } from '../delivery/clock.js'
 import type { LaneName } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import type { ResolvedOptions } from '../options/options.js'
+import { placedFolder } from '../spool/placed-folder.js'
 import { drainFrame, isRecord } from './frames.js'
 import { pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
 import { Pulse } from './pulse.js'
@@ -53,9 +54,9 @@ export class WorkerLink {
     const state = new SharedArrayBuffer(4)
     const pulse = new SharedArrayBuffer(4)
     this.#state = new Int32Array(state)
-    const { apiKey, accessToken: _token, onError: _listener, ...rest } = plan.options
+    const { apiKey, accessToken: _token, onError: _listener, spoolDir, ...rest } = plan.options
     // The ledger that counts is the one on this side.
-    const options = { ...rest, debug: false }
+    const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : placedFolder(spoolDir) }
     const workerData: WorkerPlan = { options, apiKey: apiKey.reveal(), memory: this.book.memory, state, pulse }
     this.#stream = new ThreadStream({
       filename: workerFile()!.href,

@@ -93,6 +93,24 @@ describe('a listener that logs', () => {
   })
 })
 
+describe('a working directory that is gone', () => {
+  it.each([
+    ['winston', 'worker'],
+    ['track', 'inline'],
+  ])('harms nothing, though the spool is to be below it: %s, %s', async (way, mode) => {
+    const { code, stderr } = await runProgram('working-directory-gone.js', {
+      ...receiver.variables,
+      WAY: way,
+      SLUICE_MODE: mode,
+      SLUICE_SPOOL_DIR: 'spool',
+    })
+    expect(stderr).toMatch(/sluice: the spool in spool cannot be written .* memory alone until it can\n$/)
+    expect(stderr).not.toMatch(/^(?!sluice: )./m)
+    expect(code).toBe(0)
+    expect([...(await receiver.logs()), ...(await receiver.values())]).toHaveLength(100)
+  })
+})
+
 describe('the end of a process', () => {
   it('comes, though the application logs in its own beforeExit listener', async () => {
     const { code, signal } = await runProgram('logs-before-exit.js', receiver.variables)

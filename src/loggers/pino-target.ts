@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import build from 'pino-abstract-transport'
+import { systemClock } from '../delivery/clock.js'
 import type { SluiceOptions } from '../options/options.js'
 import { pinoMapper } from '../records/from-pino.js'
 import { mapPinoLine } from '../records/pino-line.js'
@@ -52,12 +53,34 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     },
   })
   config.on('error', (error) => stream.emit('error', error))
-  // pino's `logger.flush(callback)` waits for this where the transport is its only target.
-  const flush = (callback: (error?: Error) => void) =>
+  return Object.assign(stream, { flush: flushOf(port) })
+}
+
+/**
+ * pino's `logger.flush(callback)` waits for this where the transport is its only target. thread-stream puts flushes in a row, calls the
+ * next one from the callback of the one before, and keeps the process alive meanwhile: those that have waited for one which gave up
+ * give up with it, or an application that flushes again and again in an outage would live on for minutes.
+ */
+function flushOf(port: () => RecordPort): (callback: (error?: Error) => void) => void {
+  let givingUp = false
+  return (callback) => {
+    if (givingUp) {
+      callback()
+      return
+    }
+    const { options } = port()
+    const deadline = systemClock.now() + options.shutdownTimeoutMs
     void port()
       .flush()
-      .then(() => callback())
-  return Object.assign(stream, { flush })
+      .then(() => {
+        givingUp = systemClock.now() >= deadline
+        try {
+          callback()
+        } finally {
+          givingUp = false
+        }
+      })
+  }
 }
 
 /** What becomes of each line. */

@@ -99,6 +99,14 @@ describe('a process that has nothing more to do', () => {
     expect(ms).toBeLessThan(4500)
   })
 
+  it('ends soon though it has flushed again and again during an outage', async () => {
+    const unreachable = { ...variables(), SLUICE_SHUTDOWN_TIMEOUT_MS: '500' }
+    await server.close()
+    const { result, ms } = await timed(runProgram('flushes-in-outage.js', unreachable))
+    expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining('21 ') })
+    expect(ms).toBeLessThan(6000)
+  })
+
   it('ends soon during an outage, and says what it could not deliver', async () => {
     const unreachable = { ...variables(), SLUICE_SHUTDOWN_TIMEOUT_MS: '200' }
     await server.close()

@@ -6,5 +6,6 @@ export function describeError(error: Error & { code?: string; reason?: string })
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'what answers there does not speak TLS; is it http:?'
   // OpenSSL's message has a thread's number and a line of its source in it.
   if (code?.startsWith('ERR_SSL_') && reason !== undefined) return `TLS: ${reason} (${code})`
-  return message.trim() === '' ? (code ?? name) : message.trim()
+  const words = message.replace(/ - Local \(undefined:undefined\)/, '').trim()
+  return words === '' ? (code ?? name) : words
 }

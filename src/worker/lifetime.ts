@@ -1,6 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { noAnswer } from '../delivery/last-drain.js'
 import type { LaneReport } from '../delivery/ledger.js'
+import { loneOption } from '../options/lone-option.js'
 import { currentCapture, setCapture } from './capture.js'
 import { onFatalError } from './fatal-errors.js'
 import { hostGlobal, hostProcess } from './host.js'
@@ -43,8 +44,7 @@ export function watchLifetime(): void {
   sharedWatch()[key] = signals
   processEngines().onLeaveSignals(() => signals.stop())
   // Only the main thread sees signals.
-  if (isMainThread && !/^(["']?)(false|0|no|off)\1$/i.test(process.env.SLUICE_HANDLE_SIGNALS?.trim() ?? ''))
-    signals.start()
+  if (isMainThread && loneOption('handleSignals', process.env)) signals.start()
 }
 
 /** Records that an engine had accepted when it was drained for the last time: what is left of them has had its time. */

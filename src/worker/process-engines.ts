@@ -1,6 +1,7 @@
 import { isMainThread, threadId } from 'node:worker_threads'
-import { systemClock } from '../delivery/clock.js'
+import { setImmediate, systemClock } from '../delivery/clock.js'
 import { givenUp, type Ledger, sumLedger } from '../delivery/ledger.js'
+import { loneOption } from '../options/lone-option.js'
 import { type DrainMode, drainGraceMs } from './drain-requests.js'
 import { hostGlobal } from './host.js'
 import { ProcessCapture } from './process-capture.js'
@@ -91,7 +92,9 @@ export class ProcessEngines {
   get shutdownTimeoutMs(): number {
     const local = [...this.#local.values()].map(({ options }) => options.shutdownTimeoutMs)
     const remote = this.remote.known.map(({ shutdownTimeoutMs }) => shutdownTimeoutMs)
-    return local.length + remote.length === 0 ? defaultTimeoutMs : Math.max(...local, ...remote)
+    const known = [...local, ...remote]
+    // A worker that is still starting has not said what it was told.
+    return known.length === 0 ? loneOption('shutdownTimeoutMs', process.env) : Math.max(...known)
   }
 
   /** The ledgers, now, of engines that are to show theirs at the end. */
@@ -226,9 +229,6 @@ export class ProcessEngines {
     }
   }
 }
-
-/** Where no engine is known, as of a worker that is still starting: the default of the option `shutdownTimeoutMs`. */
-const defaultTimeoutMs = 5000
 
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => systemClock.schedule(resolve, ms))

@@ -72,8 +72,14 @@ export class ThreadStreams {
    */
   handedOver(): { readonly done: Promise<unknown>; readonly release: () => void } {
     const streams = new Set([...this.#workers.values()].map(({ stream }) => stream?.deref()))
-    const done = Promise.all([...this.#workers.keys()].map((threadId) => this.#handOver(threadId)))
-    return { done, release: () => streams.clear() }
+    const flushing = new Set<StreamWorker>()
+    const done = Promise.all([...this.#workers.keys()].map((threadId) => this.#handOver(threadId, flushing)))
+    const release = () => {
+      streams.clear()
+      // A flush that is not over by the deadline holds the process no longer.
+      for (const worker of flushing) worker.unref()
+    }
+    return { done, release }
   }
 
   /** End the streams whose workers run Sluice, and those of which nobody can tell yet, for they are still starting. */
@@ -91,16 +97,31 @@ export class ThreadStreams {
     }
   }
 
-  async #handOver(threadId: number): Promise<void> {
-    const stream = this.#workers.get(threadId)?.stream?.deref()
-    if (stream === undefined || stream.destroyed || ownStreams.has(stream)) return
+  async #handOver(threadId: number, flushing = new Set<StreamWorker>()): Promise<void> {
+    const worker = this.#workers.get(threadId)
+    const stream = worker?.stream?.deref()
+    if (worker === undefined || stream === undefined || stream.destroyed || ownStreams.has(stream)) return
     if (!stream.ready && !(await this.#runsSluice(threadId))) await readyOrClosed(stream)
     if (stream.destroyed || !(await this.#runsSluice(threadId))) return
+    flushing.add(worker)
     await new Promise<void>((resolve) => stream.flush(() => resolve()))
+    flushing.delete(worker)
   }
 }
 
+/** Streams that are starting, and when that is over: many may wait for it, and one listens. */
+const starts = new WeakMap<ThreadStream, Promise<void>>()
+
 function readyOrClosed(stream: ThreadStream): Promise<void> {
+  let start = starts.get(stream)
+  if (start === undefined) {
+    start = startOf(stream)
+    starts.set(stream, start)
+  }
+  return start
+}
+
+function startOf(stream: ThreadStream): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       stream.off('ready', settle)

@@ -1,4 +1,4 @@
-import { createSluice, type Sluice } from 'sluice'
+import { createSluice, flush, type Sluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FaultServer } from '../faults/fault-server.js'
 
@@ -27,6 +27,13 @@ describe.each(['worker', 'inline'] as const)('fake timers of a test, with delive
     vi.useRealTimers()
     sluice.track(3)
     expect(await sluice.flush()).toMatchObject({ accepted: 3, delivered: 3 })
+  })
+
+  it('do not stop the flush of the whole process', async () => {
+    start()
+    sluice.track(1)
+    await flush()
+    expect(sluice.stats()).toMatchObject({ accepted: 1, delivered: 1 })
   })
 
   it('do not hold a flush beyond its deadline', async () => {

@@ -107,6 +107,11 @@ describe('a process that has nothing more to do', () => {
     expect(ms).toBeLessThan(6000)
   })
 
+  it('says nothing, however often it flushes while pino’s worker is starting', async () => {
+    const ended = await runProgram('flushes-at-start.js', variables())
+    expect(ended).toEqual({ code: 0, signal: null, stdout: '', stderr: '' })
+  })
+
   it('ends soon during an outage, and says what it could not deliver', async () => {
     const unreachable = { ...variables(), SLUICE_SHUTDOWN_TIMEOUT_MS: '200' }
     await server.close()

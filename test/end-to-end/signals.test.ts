@@ -93,6 +93,17 @@ describe('a signal to an application without a listener of its own', () => {
     expect(await stored('pino')).toBe(1000)
   })
 
+  it('keeps to the deadline even when it comes while pino’s worker is still starting', async () => {
+    const { variables } = receiver
+    await receiver.close()
+    const ended = await endBySignal('pino', {
+      variables: { ...variables, IMPORT: 'first', STARTING: '1', SLUICE_SHUTDOWN_TIMEOUT_MS: '300' },
+    })
+    expect(ended.by).toBe('SIGTERM')
+    // Without the variable it would be five seconds.
+    expect(ended.ms).toBeLessThan(4000)
+  })
+
   it('delivers beside the package signal-exit', async () => {
     const ended = await endBySignal('track', { variables: { SIGNAL_EXIT: '1' } })
     expect(ended).toMatchObject({ by: 'SIGTERM' })

@@ -27,6 +27,7 @@ it('says what OpenSSL found in one line, without the place in its source', async
 
 it.each([
   [new Error('connect ECONNREFUSED ::1:1\n'), 'connect ECONNREFUSED ::1:1'],
+  [new Error('connect EMFILE 127.0.0.1:80 - Local (undefined:undefined)'), 'connect EMFILE 127.0.0.1:80'],
   [Object.assign(new Error(''), { code: 'ECONNRESET' }), 'ECONNRESET'],
   [new AggregateError([new Error('first'), new Error('second')]), 'first; second'],
   [new TypeError(''), 'TypeError'],

@@ -147,7 +147,7 @@ export class HandOff implements RecordPort {
 
   beforeEnd(): boolean {
     if (this.#inline === undefined) void this.park()
-    return this.#inline === undefined
+    return this.#link?.handOverSync() ?? false
   }
 
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {

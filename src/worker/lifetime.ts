@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
+import { systemClock } from '../delivery/clock.js'
 import { noAnswer } from '../delivery/last-drain.js'
 import type { LaneReport } from '../delivery/ledger.js'
 import { loneOption } from '../options/lone-option.js'
@@ -16,6 +17,8 @@ const maxDrains = 3
 
 /** How long each engine may hold the thread at the end, when there are several. */
 const turnMs = 5
+/** How long engines of other threads deliver before the first listener of `exit` is called. */
+const headStartMs = 250
 
 /** One in the process, whichever copy of the package comes first: two that watch signals would wait for each other for ever. */
 const key = Symbol.for('sluice.lifetime.v1')
@@ -113,10 +116,13 @@ function beginEnd(): void {
   const comesLast = hostProcess.listeners('exit').at(-1) === deliverAtExit
   if (isMainThread && comesLast && processEngines().knowsAtOnce) tellForAll()
   processEngines().remote.beginParking()
-  for (const engine of openEngines()) {
-    const { accepted } = engine.stats()
-    if (engine.beforeEnd()) begunAt.set(engine, accepted)
-  }
+  const waiting = openEngines().filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
+  const delivering = waiting.filter((engine) => engine.beforeEnd())
+  for (const engine of delivering) begunAt.set(engine, engine.stats().accepted)
+  // A listener of the application that ends the process leaves those after it out: what can be delivered at once is before it.
+  const until = systemClock.now() + headStartMs
+  const nobody = new Int32Array(new SharedArrayBuffer(4))
+  while (undelivered(delivering) > 0 && systemClock.now() < until) Atomics.wait(nobody, 0, 0, turnMs)
 }
 
 /** What is left of an engine's time at the end of the process; more where something new has come since that began. */

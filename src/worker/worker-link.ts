@@ -37,6 +37,8 @@ export class WorkerLink {
   #handed = 0
   #bytes = 0
   #over = false
+  /** It did not take anything any more when the end of the process began. */
+  #stuck = false
 
   /** Whether the worker's file is where it is expected; a bundler leaves it behind. */
   static get possible(): boolean {
@@ -112,28 +114,43 @@ export class WorkerLink {
     return lines.slice(Math.max(0, lines.length - (this.#handed - taken)))
   }
 
+  /** Hold this thread until the worker has taken everything; false when it is stuck. */
+  handOverSync(): boolean {
+    this.#stuck ||= this.#over || !this.#isAlive()
+    this.#stuck ||= !this.#flushSync()
+    return !this.#stuck
+  }
+
   /**
    * Hold this thread until the worker has taken everything, with the order to close its engine by `timeoutMs`. The answer waits for
    * that. Undefined when the worker is stuck: what it has not taken is still `untaken`.
    */
   endSync(timeoutMs: number): EndStep | undefined {
-    if (this.#over) return undefined
-    const { starting, reading, closed } = workerStates
-    if (Atomics.wait(this.#state, 0, starting, startPatienceMs) === 'timed-out') return undefined
-    if (!this.#pulse.isFelt(pulsePatienceMs)) return undefined
+    if (this.#over || this.#stuck || !this.#isAlive()) return undefined
+    const { reading, closed } = workerStates
     this.write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })), 0)
     this.#over = true
     this.#pulse.stop()
-    try {
-      this.#stream.flushSync()
-    } catch {
-      return undefined
-    }
+    if (!this.#flushSync()) return undefined
     const deadline = systemClock.now() + timeoutMs + graceMs
     return (waitMs) => {
       const left = deadline - systemClock.now()
       if (left > 0) Atomics.wait(this.#state, 0, reading, Math.min(left, waitMs))
       return left <= 0 || Atomics.load(this.#state, 0) === closed
+    }
+  }
+
+  #isAlive(): boolean {
+    if (Atomics.wait(this.#state, 0, workerStates.starting, startPatienceMs) === 'timed-out') return false
+    return this.#pulse.isFelt(pulsePatienceMs)
+  }
+
+  #flushSync(): boolean {
+    try {
+      this.#stream.flushSync()
+      return true
+    } catch {
+      return false
     }
   }
 

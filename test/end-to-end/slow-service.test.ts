@@ -154,6 +154,27 @@ describe('a service that never answers', () => {
     },
   )
 
+  it.each([
+    { listener: 'none', code: 0, told: /^sluice: 1 record not delivered/ },
+    // Node calls no listener after one that ends the process.
+    { listener: 'exits', code: 9, told: /^$/ },
+  ])(
+    'costs no events that were tracked in the turn of process.exit(), listener of the application: $listener',
+    async ({ listener, code, told }) => {
+      const server = await FaultServer.start(({ path }) =>
+        path.startsWith('/logs/') ? { type: 'silence' } : delivered,
+      )
+      const ended = await runProgram('late-values.js', {
+        ...variables(server),
+        SLUICE_SHUTDOWN_TIMEOUT_MS: '1000',
+        LISTENER: listener,
+      })
+      await server.close()
+      expect(ended).toMatchObject({ code, stderr: expect.stringMatching(told) })
+      expect(server.taken).toHaveLength(1001)
+    },
+  )
+
   it('has its whole time at the end of the process, whenever a thread has ended before', { retry: 2 }, async () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const timeoutMs = 2000

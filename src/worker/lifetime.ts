@@ -17,8 +17,8 @@ const maxDrains = 3
 
 /** How long each engine may hold the thread at the end, when there are several. */
 const turnMs = 5
-/** How long engines of other threads deliver before the first listener of `exit` is called. */
-const headStartMs = 250
+/** A service that has taken nothing for so long is not waited for before the listeners of `exit` are called. */
+const patienceMs = 250
 
 /** One in the process, whichever copy of the package comes first: two that watch signals would wait for each other for ever. */
 const key = Symbol.for('sluice.lifetime.v1')
@@ -119,10 +119,25 @@ function beginEnd(): void {
   const waiting = openEngines().filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
   const delivering = waiting.filter((engine) => engine.beforeEnd())
   for (const engine of delivering) begunAt.set(engine, engine.stats().accepted)
-  // A listener of the application that ends the process leaves those after it out: what can be delivered at once is before it.
-  const until = systemClock.now() + headStartMs
+  waitForProgress(delivering)
+}
+
+/**
+ * A listener of the application's that ends the process leaves out those after it: what the service takes now is delivered before. As long
+ * as it goes on taking, and while there is time.
+ */
+function waitForProgress(engines: readonly Pick<RecordPort, 'stats' | 'options'>[]): void {
   const nobody = new Int32Array(new SharedArrayBuffer(4))
-  while (undelivered(delivering) > 0 && systemClock.now() < until) Atomics.wait(nobody, 0, 0, turnMs)
+  const timeoutMs = Math.max(0, ...engines.map(({ options }) => leftOfEnd(options.shutdownTimeoutMs)))
+  const deadline = systemClock.now() + timeoutMs
+  let left = undelivered(engines)
+  let patientUntil = systemClock.now() + patienceMs
+  while (left > 0 && systemClock.now() < Math.min(deadline, patientUntil)) {
+    Atomics.wait(nobody, 0, 0, turnMs)
+    const before = left
+    left = undelivered(engines)
+    if (left < before) patientUntil = systemClock.now() + patienceMs
+  }
 }
 
 /** What is left of an engine's time at the end of the process; more where something new has come since that began. */

@@ -45,7 +45,8 @@ export class Disk {
   }
 
   deleteFolder(): void {
-    rmSync(this.folder, { recursive: true, force: true })
+    // The application may put a file there meanwhile.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 1 })
   }
 
   close(): void {

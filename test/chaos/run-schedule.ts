@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { type Dirent, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as passed } from 'node:timers/promises'
 import { LineScanner } from '../../src/spool/line-scanner.js'
@@ -228,8 +228,14 @@ const beforeLife: Partial<Record<Disturbance, (disk: Disk) => { maxFileBlocks?: 
   'ulimit -f': () => ({ maxFileBlocks: 16 }),
 }
 
+/** None, where the folder is gone: whoever has it may delete it at any moment. */
 function entries(folder: string): Dirent[] {
-  return existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
 }
 
 /** Look again and again, for a minute at most. */

@@ -1,10 +1,16 @@
 import type { Outcome } from '../delivery/sender.js'
+import { hide } from '../options/hide.js'
 
 /** Where the key for `x-api-key` comes from. */
 export interface KeySource {
   reveal(): string
   /** Whether there is another key now than the one that was refused. */
   renew(refused: string): boolean
+}
+
+/** The outcome without the key: a service may repeat in its answer what it was sent. */
+export function withoutKey(outcome: Outcome, usedKey: string): Outcome {
+  return outcome.type === 'delivered' ? outcome : hide(outcome, [usedKey])
 }
 
 /** The outcome of a request that was made with `usedKey`: a key that was replaced meanwhile is no reason to pause. */

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '../delivery/sender.js'
-import { hide } from '../options/hide.js'
 import { classify } from './classify.js'
+import { withoutKey } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import { type RequestThreadPlan, requestThread, type ThreadAnswer, type ThreadRequest } from './request-thread.js'
 
@@ -84,7 +84,7 @@ export class ThreadSender implements BlockingSender {
       const received = receiveMessageOnPort(this.#port)
       if (received === undefined) return answers
       const answer = received.message as ThreadAnswer
-      answers.push({ id: answer.id, outcome: hide(outcomeOf(answer), [this.#apiKey]) })
+      answers.push({ id: answer.id, outcome: withoutKey(outcomeOf(answer), this.#apiKey) })
     }
   }
 

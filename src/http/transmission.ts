@@ -1,7 +1,6 @@
 import type { Batch, Outcome } from '../delivery/sender.js'
-import { hide } from '../options/hide.js'
 import { classify } from './classify.js'
-import { afterRenewal, type KeySource } from './key-source.js'
+import { afterRenewal, type KeySource, withoutKey } from './key-source.js'
 import type { PrebuiltHead } from './request-text.js'
 import type { ReadAnswer } from './response-reader.js'
 
@@ -110,7 +109,7 @@ export class Transmission {
   /** What it means for whoever used this key, and may not tell it. */
   #withKey(outcome: Outcome): Outcome {
     const usedKey = this.#head!.apiKey
-    return afterRenewal(hide(outcome, [usedKey]), { source: this.#plan.apiKey, usedKey })
+    return afterRenewal(withoutKey(outcome, usedKey), { source: this.#plan.apiKey, usedKey })
   }
 
   #settle(index: number, outcome: Outcome): void {

@@ -1,10 +1,9 @@
 import type { Dispatcher } from 'undici'
 import type { Batch, Carriage, Outcome, Sender } from '../delivery/sender.js'
-import { hide } from '../options/hide.js'
 import type { RecordKind } from '../records/wire.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
-import { afterRenewal } from './key-source.js'
+import { afterRenewal, withoutKey } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
 import { type Sighting, sightingOf } from './sighting.js'
@@ -66,7 +65,7 @@ export class UndiciSender implements Sender {
         maxBodyBytes,
         resolve: (exchange) => {
           this.#report(exchange, idempotencyKey)
-          const outcome = hide(outcomeOf(exchange), [apiKey])
+          const outcome = withoutKey(outcomeOf(exchange), apiKey)
           resolve(afterRenewal(outcome, { source: this.#plan.apiKey, usedKey: apiKey }))
         },
       })

@@ -127,8 +127,8 @@ export class SluiceTransport extends TransportStream {
 
   /** A `level` of the transport that its logger has is winston's affair, and may change while the application runs. */
   #passes(level: string, severity: Severity): boolean {
-    const isWinstons = this.level !== undefined && this.levels !== undefined
-    return this.#level === undefined || isWinstons || this.#isSevereEnough(level, severity)
+    if (this.#level === undefined || (this.level !== undefined && this.levels !== undefined)) return true
+    return this.#isSevereEnough(level, severity)
   }
 
   /** The option or variable `level` names a level of the logger, or what another logger calls it. */

@@ -111,7 +111,7 @@ let givenUpBefore = 0
 
 /** pino ends its streams now, one after another, and each holds this thread: whoever delivers in another one does so meanwhile. */
 function beginEnd(): void {
-  endBegins()
+  endBegins(processEngines().shutdownTimeoutMs)
   givenUpBefore = processEngines().stats().dropped.shutdown
   const comesLast = hostProcess.listeners('exit').at(-1) === deliverAtExit
   if (isMainThread && comesLast && processEngines().knowsAtOnce) tellForAll()
@@ -130,12 +130,12 @@ function waitForProgress(engines: readonly Pick<RecordPort, 'stats' | 'options'>
   const nobody = new Int32Array(new SharedArrayBuffer(4))
   const timeoutMs = Math.max(0, ...engines.map(({ options }) => leftOfEnd(options.shutdownTimeoutMs)))
   const deadline = systemClock.now() + timeoutMs
-  let left = undelivered(engines)
+  let left = hopeful(engines)
   let patientUntil = systemClock.now() + patienceMs
   while (left > 0 && systemClock.now() < Math.min(deadline, patientUntil)) {
     Atomics.wait(nobody, 0, 0, turnMs)
     const before = left
-    left = undelivered(engines)
+    left = hopeful(engines)
     if (left < before) patientUntil = systemClock.now() + patienceMs
   }
 }
@@ -198,6 +198,12 @@ function lastErrorOf(lanes: readonly LaneReport[]): string | undefined {
     counts.set(lastError, (counts.get(lastError) ?? 0) + queued + inFlight + dropped.shutdown)
   }
   return [...counts].sort(([, a], [, b]) => b - a).find(([, count]) => count > 0)?.[0]
+}
+
+/** Records of lanes that may send: there is no use in waiting for a wrong key. */
+function hopeful(engines: readonly Pick<RecordPort, 'stats'>[]): number {
+  const lanes = engines.flatMap((engine) => engine.stats().lanes).filter(({ state }) => state !== 'paused')
+  return lanes.reduce((sum, { queued, inFlight }) => sum + queued + inFlight, 0)
 }
 
 /** Engines of this thread; those of pino's workers look after themselves when their stream ends. */

@@ -6,8 +6,6 @@ import { sharedMemory } from './shared-memory.js'
 const leastShare = 0.25
 /** An end that comes so soon after a flush belongs to it. */
 const soonMs = 1000
-/** The longest `shutdownTimeoutMs`. */
-const longestMs = 8000
 
 let memory: BigInt64Array | undefined
 let flushedInVainAt = Number.NEGATIVE_INFINITY
@@ -27,12 +25,13 @@ export function shareEnd(): void {
 }
 
 /**
- * The end of the process begins: everything that waits for the service has its time from now on. The end of another thread is none of
- * the process.
+ * The end of the process begins: everything that waits for the service has its time from now on, a share of it where a flush in vain
+ * has just had it. The end of another thread is none of the process.
  */
-export function endBegins(): void {
+export function endBegins(shutdownTimeoutMs: number): void {
   if (!isMainThread) return
-  const now = Date.now() - (hasJustFlushedInVain() ? longestMs : 0)
+  const gone = shutdownTimeoutMs - leftOfEnd(shutdownTimeoutMs)
+  const now = Date.now() - Math.ceil(gone)
   Atomics.compareExchange(sharedEnd(), 0, 0n, BigInt(now))
 }
 

@@ -1,3 +1,4 @@
+import { setEnvironmentData } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { endBegins, leftOfEnd, noteFlushInVain } from '../../src/worker/process-end.js'
 
@@ -18,10 +19,10 @@ it('an end right after a flush in vain has a quarter of its time, one that comes
 // In this order: an end that has begun is over only with the process.
 it('the end of a process leaves everything its whole time until it begins, then what is left of it, and a quarter at least', () => {
   expect(leftOfEnd(4000)).toBe(4000)
-  endBegins()
+  endBegins(4000)
   vi.advanceTimersByTime(1000)
   expect(leftOfEnd(4000)).toBe(3000)
-  endBegins()
+  endBegins(4000)
   vi.advanceTimersByTime(60_000)
   expect(leftOfEnd(4000)).toBe(1000)
   expect(leftOfEnd(4000, 0)).toBe(0)
@@ -30,4 +31,16 @@ it('the end of a process leaves everything its whole time until it begins, then 
 it('a wall clock that is set back gives nobody more than his whole time', () => {
   vi.setSystemTime(Date.now() - 86_400_000)
   expect(leftOfEnd(4000)).toBe(4000)
+})
+
+it('an end that begins right after a flush in vain has that quarter from then on, for everybody', async () => {
+  setEnvironmentData('sluice:end', undefined)
+  vi.resetModules()
+  const fresh = await import('../../src/worker/process-end.js')
+  fresh.noteFlushInVain(performance.now())
+  fresh.endBegins(4000)
+  expect(fresh.leftOfEnd(4000, 0)).toBe(1000)
+  vi.advanceTimersByTime(600)
+  expect(fresh.leftOfEnd(4000, 0)).toBe(400)
+  expect(fresh.leftOfEnd(4000)).toBe(1000)
 })

@@ -10,6 +10,7 @@ import {
   type PlainCount,
   plainCounts,
   sumLedger,
+  unsettled,
 } from './ledger.js'
 import { senderNames } from './sender.js'
 
@@ -150,6 +151,34 @@ export class LedgerBook {
     const row = this.#open(lane)
     row[column.errorLength] = new TextEncoder().encodeInto(text, this.#errors[lane]!).written
     this.#done()
+  }
+
+  /**
+   * The thread that wrote here is gone, with all that it held: count that as dropped by `reason`, or as spooled where it is on disk.
+   * The next writer goes on from these counts.
+   *
+   * @returns by lane, the number of records
+   */
+  abandon(reason: DropReason, { spools }: { spools: boolean }): number[] {
+    // A thread that was ended in the middle of a change has left the number odd.
+    if (Atomics.load(this.#sequence, 0) % 2 !== 0) this.#done()
+    return this.read().lanes.map((lane, index) => {
+      const lost = unsettled(lane)
+      const row = this.#open(index)
+      row[column.queued] = 0
+      row[column.inFlight] = 0
+      row[column.heldBytes] = 0
+      row[column[spools ? 'spooled' : reason]]! += lost
+      this.#done()
+      return lost
+    })
+  }
+
+  /** Records of all lanes that are queued or in flight: a glance, cheaper than a copy. */
+  get unsettled(): number {
+    let sum = 0
+    for (const row of this.#rows) sum += row[column.queued]! + row[column.inFlight]!
+    return sum
   }
 
   /** The ledger now, from any thread. */

@@ -1,9 +1,18 @@
 import type { RecordKind } from '../records/wire.js'
 import type { SenderName } from './sender.js'
 
-export const dropReasons = ['queue-full', 'hand-off-full', 'spool-full', 'too-old', 'closed', 'shutdown'] as const
+export const dropReasons = [
+  'queue-full',
+  'hand-off-full',
+  'spool-full',
+  'too-old',
+  'closed',
+  'shutdown',
+  'unreadable',
+  'worker-failed',
+] as const
 
-/** Why a record was given up. */
+/** Why a record was given up; `unreadable`: the delivery worker died of the line. */
 export type DropReason = (typeof dropReasons)[number]
 
 /**
@@ -105,12 +114,19 @@ export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger
 
 /** A lane whose engine is gone: nothing more will come of what it held, but for what is on disk, if it `spools`. */
 export function givenUp(lane: LaneReport, { spools }: { spools: boolean }): LaneReport {
-  // What was accepted counts: a thread that was ended in the middle of a change has left one of its counts behind.
-  const { accepted, delivered, rejected, spooled, dropped } = lane
-  const shutdown = accepted - delivered - rejected - spooled - (droppedTotal(lane) - dropped.shutdown)
+  const { spooled, dropped } = lane
+  const lost = unsettled(lane)
   const over = { ...lane, queued: 0, inFlight: 0, state: 'closed' as const }
-  if (spools) return { ...over, spooled: spooled + shutdown - dropped.shutdown }
-  return { ...over, dropped: { ...dropped, shutdown } }
+  if (spools) return { ...over, spooled: spooled + lost }
+  return { ...over, dropped: { ...dropped, shutdown: dropped.shutdown + lost } }
+}
+
+/**
+ * Records that an engine held when its thread was ended. The count of those accepted decides: a thread that was ended in the middle of a
+ * change has left one of the others behind.
+ */
+export function unsettled(lane: Pick<Counts, 'accepted' | 'delivered' | 'rejected' | 'spooled' | 'dropped'>): number {
+  return lane.accepted - lane.delivered - lane.rejected - lane.spooled - droppedTotal(lane)
 }
 
 /** Records given up, for any reason. */

@@ -1,71 +1,67 @@
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { parentPort } from 'node:worker_threads'
-import { Secret } from '../options/secret.js'
-import type { PinoStyle } from '../records/from-pino.js'
-import { Engine } from './engine.js'
-import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
-import { pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
+import { EngineSeat } from './engine-seat.js'
+import { engineOf } from './frames.js'
+import { type OpenEngine, pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
 import { answerPulse } from './pulse.js'
+import { WorkerPosition } from './worker-position.js'
 
-/** The delivery worker, as thread-stream starts it: takes frames, delivers, and answers drains. */
-export default function deliveryWorker({ options, apiKey, memory, state, pulse }: WorkerPlan): Writable {
-  const engine = new Engine(
-    { ...options, apiKey: new Secret(apiKey), accessToken: undefined, onError: undefined },
-    {
-      memory,
-      handedOver: true,
-      // The application's side tells of it, in its own time.
-      untold: ['shutdown'],
-      listeners: {
-        error: (error) => say({ type: 'error', code: error.code, text: error.message }),
-        channel: (name, message) => say({ type: 'channel', name, message }),
-      },
-    },
-  )
+/** The delivery worker of the process, as thread-stream starts it: takes the lines of every engine, delivers, and answers drains. */
+export default function deliveryWorker({ state, pulse, position: memory }: WorkerPlan): Writable {
   const progress = new Int32Array(state)
-  const reach = (next: number) => {
-    Atomics.store(progress, 0, next)
-    Atomics.notify(progress, 0)
-  }
-  parentPort?.on('message', (message: unknown) => {
-    if (message === pulseQuestion) answerPulse(pulse)
-  })
-  const styles: PinoStyle[] = []
+  const position = new WorkerPosition(memory)
+  const seats = new Map<number, EngineSeat>()
   const decoder = new StringDecoder('utf8')
   let rest = ''
+  /** The engine that the lines are for, until a line names another. */
+  let current = 0
+
+  parentPort?.on('message', (message: unknown) => {
+    if (message === pulseQuestion) answerPulse(pulse)
+    else if (isOpenEngine(message)) seatOf(message.engine).open(message.plan)
+  })
 
   const stream = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
       const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).split('\n')
       rest = lines.pop() ?? ''
+      position.takesLinesOf(current)
       for (const line of lines) take(line)
+      position.takesNoLines()
       done()
     },
   })
-  reach(workerStates.reading)
+  Atomics.store(progress, 0, workerStates.reading)
+  Atomics.notify(progress, 0)
   return stream
 
   function take(line: string): void {
     if (Atomics.load(progress, 0) === workerStates.halted) return
-    if (isRecord(line)) {
-      deliverLine(engine, line, styles)
-      return
+    const named = engineOf(line)
+    if (named === undefined) seatOf(current).take(line)
+    else {
+      current = named
+      position.takesLinesOf(current)
     }
-    const frame = readFrame(line)
-    if (frame.type === 'style') styles[frame.number] = frame.style
-    else if (frame.type === 'drain') void drain(frame)
   }
 
-  async function drain({ mode, request, timeoutMs }: Frame & { type: 'drain' }): Promise<void> {
-    await engine[mode]({ timeoutMs })
-    if (mode === 'close') reach(workerStates.closed)
-    say({ type: 'drained', request })
+  function seatOf(engine: number): EngineSeat {
+    let seat = seats.get(engine)
+    if (seat === undefined) {
+      seat = new EngineSeat({ engine, position, say, closed: () => void seats.delete(engine) })
+      seats.set(engine, seat)
+    }
+    return seat
   }
 }
 
 /** An event on the stream in the application's thread, in thread-stream's words. */
 function say(message: WorkerMessage): void {
   parentPort?.postMessage({ code: 'EVENT', name: 'sluice', args: [message] })
+}
+
+function isOpenEngine(message: unknown): message is OpenEngine {
+  return typeof message === 'object' && message !== null && (message as { type?: unknown }).type === 'sluice.open'
 }

@@ -1,4 +1,4 @@
-import { systemClock } from '../delivery/clock.js'
+import type { Clock } from '../delivery/clock.js'
 
 /** `park`: flush, and leave the rest to the spool. */
 export type DrainMode = 'flush' | 'park' | 'close'
@@ -22,12 +22,15 @@ export const drainGraceMs: Readonly<Record<DrainMode, number>> = { flush: 10, pa
 
 /** Drains that a worker has been asked for and has not answered; each ends by its deadline, whatever the worker does. */
 export class DrainRequests {
+  readonly #clock: Clock
   readonly #ask: (request: DrainRequest) => void
   readonly #open = new Map<number, Open>()
   #next = 0
 
-  constructor(ask: (request: DrainRequest) => void) {
-    this.#ask = ask
+  /** @param plan `ask` must not throw; the answer may come before it returns */
+  constructor(plan: { readonly clock: Clock; readonly ask: (request: DrainRequest) => void }) {
+    this.#clock = plan.clock
+    this.#ask = plan.ask
   }
 
   /** Ask for a drain; holds the process until it is answered, or its deadline. */
@@ -39,8 +42,8 @@ export class DrainRequests {
         this.#open.delete(request)
         resolve()
       }
-      const timer = systemClock.schedule(settle, timeoutMs + drainGraceMs[mode], true)
-      this.#open.set(request, { mode, deadline: systemClock.now() + timeoutMs, settle })
+      const timer = this.#clock.schedule(settle, timeoutMs + drainGraceMs[mode], true)
+      this.#open.set(request, { mode, deadline: this.#clock.now() + timeoutMs, settle })
       this.#ask({ request, mode, timeoutMs })
     })
   }
@@ -52,7 +55,7 @@ export class DrainRequests {
   /** Somebody else delivers now. */
   askAgain(): void {
     for (const [request, { mode, deadline }] of this.#open) {
-      this.#ask({ request, mode, timeoutMs: Math.max(0, Math.round(deadline - systemClock.now())) })
+      this.#ask({ request, mode, timeoutMs: Math.max(0, Math.round(deadline - this.#clock.now())) })
     }
   }
 }

@@ -17,6 +17,7 @@ import { SpooledSender } from '../spool/spooled-sender.js'
 import { leftOfEnd } from './process-end.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
+import { type OnDisk, watchedClock, watchedStore } from './spool-watch.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling, type Untold } from './telling.js'
 import { userAgent } from './version.js'
 
@@ -27,6 +28,8 @@ export interface EngineSetting {
   readonly memory?: SharedArrayBuffer
   /** Its records come from another thread. @default false */
   readonly handedOver?: boolean
+  /** Runs work that may wait for the disk of the spool. @default at once, and nothing else */
+  readonly onDisk?: OnDisk
   /** News that is somebody else's to tell. @default none */
   readonly untold?: readonly Untold[]
   /** Who is told of drops, rejections and pauses. @default the listeners of this thread */
@@ -50,6 +53,7 @@ export class Engine implements RecordPort {
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
   readonly #spool: Spool | undefined
+  readonly #onDisk: OnDisk
   readonly #writer: RecordWriter
   readonly #apiKey: ApiKey
   readonly #proxyUrl: string | undefined
@@ -59,7 +63,8 @@ export class Engine implements RecordPort {
   #parking: { readonly accepted: number; readonly until: number } | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
-    const { kinds, memory, handedOver = false, listeners, print, untold } = setting
+    const { kinds, memory, handedOver = false, listeners, print, untold, onDisk = (work) => work() } = setting
+    this.#onDisk = onDisk
     this.options = options
     this.lanes = lanesOf(options, kinds)
     this.#handedOver = handedOver
@@ -103,10 +108,10 @@ export class Engine implements RecordPort {
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,
-      sender: this.#spool === undefined ? sender : new SpooledSender(sender, this.#spool),
-      ...(this.#spool === undefined ? {} : { store: this.#spool }),
+      sender: this.#spool === undefined ? sender : new SpooledSender(sender, { commit: () => this.#commit() }),
+      ...(this.#spool === undefined ? {} : { store: watchedStore(this.#spool, onDisk) }),
     })
-    this.#spool?.start(this.#delivery.held)
+    onDisk(() => this.#spool?.start(this.#delivery.held))
   }
 
   #makeSpool(): Spool | undefined {
@@ -119,7 +124,7 @@ export class Engine implements RecordPort {
       maxBytes: spoolMaxBytes,
       maxAgeMs: spoolMaxAgeHours * hourMs,
       sync: spoolSync,
-      clock: systemClock,
+      clock: watchedClock(systemClock, this.#onDisk),
       wallClock: Date.now,
       random: Math.random,
       tell: (text) => this.misused('SLUICE_SPOOL', text, text),
@@ -207,7 +212,7 @@ export class Engine implements RecordPort {
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
     return this.#delivery.flush({ timeoutMs }).then((ledger) => {
       // A signal may end the process now.
-      this.#spool?.acknowledge()
+      this.#onDisk(() => this.#spool?.acknowledge())
       return ledger
     })
   }
@@ -218,7 +223,7 @@ export class Engine implements RecordPort {
     return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
       if (this.#spool === undefined) return this.stats()
       const ledger = this.#delivery.park()
-      this.#spool.commit()
+      this.#commit()
       return ledger
     })
   }
@@ -242,6 +247,10 @@ export class Engine implements RecordPort {
   /** What is left to the spool at a deadline must be there by then, and be counted. */
   #beforeParking(timeoutMs: number): number {
     return this.#spool === undefined ? timeoutMs : Math.max(timeoutMs * 0.75, timeoutMs - longestParkingMs)
+  }
+
+  #commit(): void {
+    this.#onDisk(() => this.#spool?.commit())
   }
 
   #findProxy(url: string): string | undefined {
@@ -275,7 +284,7 @@ export class Engine implements RecordPort {
       timeoutMs,
     )
     if (sender === undefined) return end
-    this.#spool?.commit()
+    this.#commit()
     const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - systemClock.now() })
     return (waitMs) => {
       if (!drain.step(waitMs)) return false

@@ -54,14 +54,28 @@ export function valueEnd(milliseconds: number): string {
 const drainLetters: Readonly<Record<DrainMode, string>> = { flush: 'f', park: 'k', close: 'c' }
 const drainModes = new Map(Object.entries(drainLetters).map(([mode, letter]) => [letter, mode as DrainMode]))
 
+/** The lines that follow are for the engine with this number. */
+export function engineFrame(engine: number): string {
+  return `e${engine}\n`
+}
+
+/** The number of the engine that the following lines are for, where the line says that. */
+export function engineOf(line: string): number | undefined {
+  return line.charCodeAt(0) === engineCode ? Number(line.slice(1)) : undefined
+}
+
 /** A drain travels with the records, so that it comes after all that was handed over before it. */
 export function drainFrame(mode: DrainMode, { request, timeoutMs }: { request: number; timeoutMs: number }): string {
   return `${drainLetters[mode]}${request},${timeoutMs}\n`
 }
 
-/** Whether a line carries a record. */
+/** True for a line that carries a record. */
 export function isRecord(line: string): boolean {
-  const first = line.charCodeAt(0)
+  return isRecordCode(line.charCodeAt(0))
+}
+
+/** True for the first character of a line that carries a record. */
+export function isRecordCode(first: number): boolean {
   return first === valueCode || first === winstonCode || first === pinoCode || (first >= zeroCode && first <= nineCode)
 }
 
@@ -126,6 +140,7 @@ export function deliverFrame(engine: Engine, frame: Frame, styles: readonly Pino
   }
 }
 
+const engineCode = 'e'.charCodeAt(0)
 const valueCode = 'v'.charCodeAt(0)
 const pinoCode = 'p'.charCodeAt(0)
 const winstonCode = 'w'.charCodeAt(0)

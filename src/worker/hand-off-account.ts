@@ -2,22 +2,22 @@ import { type DropReason, givenUp, type LaneName, type LaneReport, type Ledger, 
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import type { RecordKind } from '../records/wire.js'
 
-/** What the application's side of a hand-off knows and the worker's ledger does not: records on the way, given up, or lost with it. */
+/** The application's side of a hand-off knows this and the ledger of its engine does not: records on the way, and given up on the way. */
 export class HandOffAccount {
   /** `track` calls with a bad number. */
   invalid = 0
+  readonly #book: LedgerBook
   readonly #spools: boolean
   readonly #logLane: number
   readonly #valueLane: number
-  /** By lane: records taken in and not handed over yet, and records handed to the present worker. */
+  /** By lane: records taken in and not handed over yet, and all that were handed over to a worker. */
   readonly #pending: number[]
   readonly #handed: number[]
   readonly #dropped: readonly Map<DropReason, number>[]
-  /** Lanes of workers that have died, with what died with them counted as dropped. */
-  readonly #past: LaneReport[] = []
 
   /** @param spools what a worker has taken is on disk, too */
-  constructor(lanes: readonly LaneName[], { spools }: { spools: boolean }) {
+  constructor(lanes: readonly LaneName[], { book, spools }: { book: LedgerBook; spools: boolean }) {
+    this.#book = book
     this.#spools = spools
     this.#logLane = lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = lanes.findIndex(({ kind }) => kind === 'values')
@@ -51,36 +51,44 @@ export class HandOffAccount {
     dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
   }
 
-  /** The worker is gone, with what it had taken and not delivered. What it had not taken will be taken in again. */
-  workerDied(book: LedgerBook): void {
-    this.#past.push(...book.read().lanes.map((lane) => givenUp(lane, { spools: this.#spools })))
-    this.#handed.fill(0)
+  /** A record that was handed over is given up: no worker will take it. */
+  giveUp(lane: number, reason: DropReason): void {
+    this.#handed[lane]!--
+    this.drop(lane, reason)
   }
 
-  /** The worker's ledger, with what is on the way to it. */
-  withOnTheWay(book: LedgerBook, inRing: number): Ledger {
-    const { ledger, taken } = book.copy()
-    const lanes = ledger.lanes.map((lane, index) => {
-      const waiting =
-        this.#handed[index]! - taken[index]! + this.#pending[index]! + (lane.kind === 'values' ? inRing : 0)
-      return { ...lane, accepted: lane.accepted + waiting, queued: lane.queued + waiting }
+  /** From here on the engine is given its records directly: nothing is on the way any more. */
+  directly(): void {
+    const { taken } = this.#book.copy()
+    for (const [lane, count] of taken.entries()) this.#handed[lane] = count
+    this.#pending.fill(0)
+  }
+
+  /** The ledger now. @param inRing values that are in no text yet */
+  ledger(inRing: number): Ledger {
+    return this.#complete((lane, waiting) => {
+      const onTheWay = waiting + (lane.kind === 'values' ? inRing : 0)
+      return { ...lane, accepted: lane.accepted + onTheWay, queued: lane.queued + onTheWay }
     })
-    return sumLedger(lanes, ledger.invalid)
   }
 
-  /** The worker's ledger when its thread has ended: nothing more will come of what it held. */
-  final(book: LedgerBook): Ledger {
-    const { lanes, invalid } = this.withOnTheWay(book, 0)
-    return sumLedger(
-      lanes.map((lane) => givenUp(lane, { spools: this.#spools })),
-      invalid,
-    )
+  /** The ledger after a close: nothing more will come of what is unsettled, but for what a worker has taken, if that is on disk. */
+  closed(): Ledger {
+    return this.#complete((lane, waiting) => {
+      const over = givenUp(lane, { spools: this.#spools })
+      const dropped = { ...over.dropped, shutdown: over.dropped.shutdown + waiting }
+      return { ...over, accepted: over.accepted + waiting, dropped }
+    })
   }
 
-  /** An engine's ledger with what was given up on this side, and what died with earlier workers. */
-  complete(ledger: Ledger): Ledger {
-    const lanes = ledger.lanes.map((lane, index) => withDrops(lane, this.#dropped[index]!))
-    return sumLedger([...this.#past, ...lanes], ledger.invalid + this.invalid)
+  /** @param count puts the records of a lane that no worker has taken where they belong */
+  #complete(count: (lane: LaneReport, waiting: number) => LaneReport): Ledger {
+    const { ledger, taken } = this.#book.copy()
+    const lanes = ledger.lanes.map((lane, index) => {
+      const waiting = this.#handed[index]! - taken[index]! + this.#pending[index]!
+      return withDrops(count(lane, waiting), this.#dropped[index]!)
+    })
+    return sumLedger(lanes, ledger.invalid + this.invalid)
   }
 }
 

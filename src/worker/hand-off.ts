@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { queueMicrotask, systemClock } from '../delivery/clock.js'
+import { type Clock, queueMicrotask, systemClock } from '../delivery/clock.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
@@ -8,78 +9,104 @@ import { type Severity, severityOfNumber } from '../records/level.js'
 import type { WinstonLine } from '../records/plain-winston-line.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
+import { placedFolder } from '../spool/placed-folder.js'
+import type { DeliveryThread, Loss, ThreadClient } from './delivery-thread.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { Engine, lanesOf } from './engine.js'
-import { deliverLine, drainFrame, isRecord, isValue } from './frames.js'
+import { deliverLine, drainFrame, isRecord, isValue, lineEnd } from './frames.js'
 import { HandOffAccount } from './hand-off-account.js'
+import { OnTheWay } from './on-the-way.js'
 import { Outbox } from './outbox.js'
-import type { WorkerMessage } from './protocol.js'
+import { type EnginePlan, engineStates, type WorkerMessage } from './protocol.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
-import { WorkerLink } from './worker-link.js'
 
 /** How often a process that is about to end hands over, should it live on. */
 const endingMs = 50
-/** Workers that may die before delivery goes on in this thread. */
-const maxWorkers = 2
+/** A worker that closes its engine keeps the deadline itself; after this much more it is given up. */
+const graceMs = 500
 
 /**
- * The application's side of the delivery worker: takes records, and hands them over when the code that logged has returned.
+ * `connected`: a worker takes the lines. `waiting`: there is none now, lines are kept within the bound. `inline`: no worker can be started,
+ * an engine in this thread delivers. `closed`: nothing is taken any more, and every call is answered from the ledger.
+ */
+type Mode = 'connected' | 'waiting' | 'inline' | 'closed'
+
+const next: Readonly<Record<Mode, readonly Mode[]>> = {
+  connected: ['waiting', 'inline', 'closed'],
+  waiting: ['connected', 'inline', 'closed'],
+  inline: ['closed'],
+  closed: [],
+}
+
+/**
+ * The application's side of one engine in the delivery worker: takes records, and hands them over when the code that logged has returned.
  *
  *     log() ─ text ──┐
- *     track() ─ ring ┴─ one write each time ─ thread-stream ─▶ delivery-worker.ts ─ engine
+ *     track() ─ ring ┴─ outbox ─ one write each time ─ on the way ─ delivery thread ─▶ engine
  *
- * What the worker has not taken is kept here, bounded by `maxQueueBytes`, beyond which records are counted as `hand-off-full`. A
- * worker that dies is started again once; after that delivery goes on in this thread.
+ * Lines that no worker has taken are kept here, bounded by `maxQueueBytes`, and go to the next worker when one fails. The ledger is one
+ * piece of shared memory for all of them. Nothing here throws or rejects, in any mode.
  */
-export class HandOff implements RecordPort {
+export class HandOff implements RecordPort, ThreadClient {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
   readonly options: ResolvedOptions
+  readonly #thread: DeliveryThread
+  readonly #clock: Clock
+  readonly #book: LedgerBook
   readonly #listeners: Listeners
   readonly #telling: Telling
-  readonly #drains = new DrainRequests((request) => this.#ask(request))
+  readonly #drains: DrainRequests
   readonly #account: HandOffAccount
-  #link: WorkerLink | undefined
-  #inline: Engine | undefined
-  #workers = 0
   readonly #outbox: Outbox
+  readonly #onTheWay = new OnTheWay()
+  readonly #state = new SharedArrayBuffer(4)
+  /** Names this engine to the worker. */
+  readonly #number: number
+  #mode: Mode = 'waiting'
+  #inline: Engine | undefined
+  #closing: Promise<Ledger> | undefined
   #scheduled = false
+  #ending = false
   /** Made once: a closure in `#schedule` would take memory for each record, also when nothing is left to schedule. */
   readonly #scheduledHandOver = () => {
     this.#scheduled = false
     this.#handOver()
   }
-  #closing: Promise<Ledger> | undefined
-  /** Closed, with nothing left to wait for. */
-  #settled = false
-  /** The ledger of the worker when its thread had ended. */
-  #final: Ledger | undefined
-  #closedMemory: SharedArrayBuffer | undefined
-  #ending = false
 
-  constructor(options: ResolvedOptions) {
+  constructor(options: ResolvedOptions, { thread, clock = systemClock }: { thread: DeliveryThread; clock?: Clock }) {
     this.options = options
     this.lanes = lanesOf(options)
-    this.#account = new HandOffAccount(this.lanes, { spools: options.spoolDir !== undefined })
+    this.#thread = thread
+    this.#clock = clock
+    this.#book = new LedgerBook(this.lanes)
+    this.#account = new HandOffAccount(this.lanes, { book: this.#book, spools: this.#spools })
+    this.#drains = new DrainRequests({ clock, ask: (request) => this.#ask(request) })
     this.#outbox = new Outbox({
       account: this.#account,
       maxBytes: options.maxQueueBytes,
-      waitingBytes: () => this.#link!.waitingBytes,
-      dropValue: () => this.#drop('values', 'hand-off-full'),
-      send: (text, records) => this.#link?.write(text, records),
+      waitingBytes: () => this.#waitingBytes,
+      dropValue: () => this.#drop('values', this.#fullReason),
+      send: (text, records) => this.#send(text, records),
     })
     this.#listeners = ownListeners(options.onError)
-    this.#telling = new Telling({ clock: systemClock, listeners: this.#listeners, warn: (text) => this.#warn(text) })
-    this.#startWorker()
+    this.#telling = new Telling({ clock, listeners: this.#listeners, warn: (text) => this.#warn(text) })
+    this.#number = thread.join(this)
+    thread.connect(this.#number)
   }
 
   get memory(): SharedArrayBuffer {
-    return this.#inline?.memory ?? this.#closedMemory ?? this.#link!.book.memory
+    return this.#book.memory
   }
 
   get closed(): boolean {
     return this.#closing !== undefined
+  }
+
+  /** True while the worker has anything to do for this engine. */
+  get unsettled(): boolean {
+    return this.#book.unsettled > 0 || this.#waitingBytes > 0
   }
 
   log(mapped: MappedLog): void {
@@ -124,8 +151,7 @@ export class HandOff implements RecordPort {
   }
 
   stats(): Ledger {
-    const engine = this.#final ?? this.#inline?.stats()
-    return this.#account.complete(engine ?? this.#account.withOnTheWay(this.#link!.book, this.#outbox.values))
+    return this.#mode === 'closed' ? this.#account.closed() : this.#account.ledger(this.#outbox.values)
   }
 
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
@@ -146,47 +172,132 @@ export class HandOff implements RecordPort {
   }
 
   beforeEnd(): boolean {
-    if (this.#inline === undefined) void this.park()
-    return this.#link?.handOverSync() ?? false
+    if (this.#mode !== 'connected') return false
+    void this.park()
+    return this.#thread.handOverSync()
   }
 
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
     // A close that is under way will not come to tell of it.
-    if (this.#closing !== undefined && this.#link !== undefined) this.#telling.ended(this.#link.book.read().lanes)
-    if (this.#settled) return () => true
+    if (this.#closing !== undefined && this.#inline === undefined) this.#telling.ended(this.#book.read().lanes)
+    if (this.#mode === 'closed') return () => true
     this.#handOver()
+    const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
-    const link = this.#link!
-    const closed = link.endSync(timeoutMs)
-    if (closed !== undefined) return closed
-    void link.terminate()
-    return this.#goInline('it does not answer at the end of the process').endSync({ timeoutMs })
+    return reached ? this.#endInWorker(timeoutMs) : () => true
+  }
+
+  /** A worker takes lines from now on: before all else those that the last one has not taken. */
+  attached(): void {
+    if (!this.#turn('connected')) return
+    const styles = this.#outbox.frames.allStyles()
+    if (styles !== '') this.#write(Buffer.from(styles))
+    for (const piece of this.#onTheWay.pieces) this.#write(piece)
+    this.#handOver()
+    this.#drains.askAgain()
+  }
+
+  detached(): void {
+    this.#turn('waiting')
+  }
+
+  /** The worker is gone. All that it had taken and not delivered is lost and counted, unless it is on disk; all else goes to the next. */
+  lost({ reason, at }: Loss): number {
+    this.#onTheWay.trim(this.#book.taken)
+    const line = at === 'line' ? this.#onTheWay.giveUpFirst() : undefined
+    if (line !== undefined) this.#giveUp(isValue(line) ? 'values' : 'logs', 'unreadable')
+    const counts = this.#book.abandon('worker-failed', { spools: this.#spools })
+    for (const [index, count] of counts.entries()) {
+      if (count > 0 && !this.#spools) this.#telling.dropped(this.lanes[index]!, { reason: 'worker-failed', count })
+    }
+    this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason))
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** No worker can be started: delivery goes on in this thread. No worker has ever seen these lines. */
+  cannotStart(): void {
+    if (!this.#turn('inline')) return
+    const engine = new Engine(this.options, { memory: this.memory })
+    this.#handOver()
+    this.#account.directly()
+    const { styles } = this.#outbox.frames
+    for (const piece of this.#onTheWay.pieces) {
+      for (const line of piece.toString().split(lineEnd)) if (isRecord(line)) deliverLine(engine, line, styles)
+    }
+    this.#onTheWay.clear()
+    this.#inline = engine
+    this.#drains.askAgain()
+  }
+
+  heard(message: WorkerMessage): void {
+    switch (message.type) {
+      case 'drained':
+        this.#drains.answered(message.request)
+        return
+      case 'channel':
+        this.#listeners.channel(message.name, message.message)
+        return
+      case 'error':
+        this.#listeners.error(new SluiceError(message.code, message.text))
+    }
+  }
+
+  /** The engine in the worker is opened with this. */
+  plan({ diskIsStalled }: { diskIsStalled: boolean }): EnginePlan {
+    const { apiKey, accessToken: _token, onError: _listener, spoolDir, ...rest } = this.options
+    // The ledger that counts is the one on this side.
+    const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : placedFolder(spoolDir) }
+    return { options, apiKey: apiKey.reveal(), memory: this.memory, state: this.#state, diskIsStalled }
+  }
+
+  #turn(mode: Mode): boolean {
+    if (!next[this.#mode].includes(mode)) return false
+    this.#mode = mode
+    return true
   }
 
   async #close(timeoutMs: number): Promise<Ledger> {
     // Records that come from here on are refused: `closed` is true as soon as this has returned its promise.
     this.#handOver()
     await this.#drains.begin('close', timeoutMs)
-    this.#settled = true
-    await this.#link?.terminate()
-    if (this.#inline === undefined) this.#final = this.#account.final(this.#link!.book)
-    this.#forget()
+    this.#turn('closed')
+    await this.#thread.leave(this.#number)
+    this.#onTheWay.clear()
+    this.#outbox.release()
     const ledger = this.stats()
-    this.#telling.ended(this.#final?.lanes ?? [])
+    this.#telling.ended(this.#inline === undefined ? ledger.lanes : [])
     if (this.options.debug) printLine(ledgerLine(ledger))
     return ledger
   }
 
-  /** Let go of some megabytes: a closed engine is remembered for its figures. */
-  #forget(): void {
-    this.#closedMemory = this.#link?.book.memory
-    this.#link = undefined
-    this.#outbox.release()
+  #endInWorker(timeoutMs: number): EndStep {
+    this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))
+    if (!this.#thread.handOverSync()) return () => true
+    const word = new Int32Array(this.#state)
+    const deadline = this.#clock.now() + timeoutMs + graceMs
+    return (waitMs) => {
+      const left = deadline - this.#clock.now()
+      if (left > 0) Atomics.wait(word, 0, engineStates.open, Math.min(left, waitMs))
+      return left <= 0 || Atomics.load(word, 0) === engineStates.closed
+    }
   }
 
   #ask({ request, mode, timeoutMs }: DrainRequest): void {
-    if (this.#inline === undefined) this.#link!.write(Buffer.from(drainFrame(mode, { request, timeoutMs })), 0)
-    else void this.#inline[mode]({ timeoutMs }).then(() => this.#drains.answered(request))
+    switch (this.#mode) {
+      case 'connected':
+        this.#write(Buffer.from(drainFrame(mode, { request, timeoutMs })))
+        return
+      case 'waiting':
+        // It is asked again when there is a worker.
+        if (this.unsettled) this.#thread.hurry()
+        else this.#drains.answered(request)
+        return
+      case 'inline':
+        void this.#inline?.[mode]({ timeoutMs }).then(() => this.#drains.answered(request))
+        return
+      case 'closed':
+        this.#drains.answered(request)
+    }
   }
 
   #drain(mode: 'flush' | 'park', timeoutMs: number): Promise<Ledger> {
@@ -201,87 +312,46 @@ export class HandOff implements RecordPort {
       return
     }
     if (this.#outbox.append(text, severity)) this.#schedule()
-    else this.#drop('logs', 'hand-off-full')
+    else this.#drop('logs', this.#fullReason)
   }
 
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    if (this.#ending) systemClock.schedule(this.#scheduledHandOver, endingMs)
+    if (this.#ending) this.#clock.schedule(this.#scheduledHandOver, endingMs)
     else queueMicrotask(this.#scheduledHandOver)
   }
 
   #handOver(): void {
-    if (this.#inline === undefined && this.#link !== undefined) this.#outbox.handOver()
+    if (this.#mode !== 'closed') this.#outbox.handOver()
   }
 
-  #startWorker(): void {
-    this.#workers++
-    this.#link = new WorkerLink({
-      options: this.options,
-      lanes: this.lanes,
-      heard: (message) => this.#hear(message),
-      failed: (reason) => this.#replace(reason),
-    })
+  #send(text: Buffer, records: number): void {
+    this.#onTheWay.add(text, records)
+    if (this.#mode === 'connected') this.#write(text)
   }
 
-  #hear(message: WorkerMessage): void {
-    switch (message.type) {
-      case 'drained':
-        this.#drains.answered(message.request)
-        return
-      case 'channel':
-        this.#listeners.channel(message.name, message.message)
-        return
-      case 'error':
-        this.#listeners.error(new SluiceError(message.code, message.text))
-    }
+  #write(lines: Buffer): void {
+    this.#thread.write(this.#number, lines)
   }
 
-  /** The worker is gone. What it had taken and not delivered is lost and counted; what it had not taken goes on. */
-  #replace(reason: string): void {
-    const gone = this.#link!
-    if (this.#workers === maxWorkers || !this.#startsAgain()) this.#goInline(reason)
-    else {
-      const untaken = this.#leave(gone, { reason, next: 'starting it again' })
-      this.#outbox.handOverAfter(untaken, (line) => this.#account.laneOf(isValue(line) ? 'values' : 'logs'))
-    }
-    this.#drains.askAgain()
+  get #waitingBytes(): number {
+    this.#onTheWay.forget(this.#book.taken)
+    return this.#onTheWay.bytes
   }
 
-  /** Whether there is a new worker: its file may be gone by now. */
-  #startsAgain(): boolean {
-    try {
-      this.#startWorker()
-      return true
-    } catch {
-      return false
-    }
+  get #spools(): boolean {
+    return this.options.spoolDir !== undefined
   }
 
-  /** Delivery goes on in this thread. */
-  #goInline(reason: string): Engine {
-    const untaken = this.#leave(this.#link!, { reason, next: 'delivery goes on in the application’s thread' })
-    this.#link = undefined
-    const engine = new Engine(this.options)
-    this.#inline = engine
-    const { styles } = this.#outbox.frames
-    for (const line of [...untaken, ...this.#outbox.takeLines()]) if (isRecord(line)) deliverLine(engine, line, styles)
-    this.#outbox.takeValues((eventId, milliseconds) => engine.value(eventId, milliseconds))
-    return engine
+  get #fullReason(): DropReason {
+    return this.#mode === 'waiting' ? 'worker-failed' : 'hand-off-full'
   }
 
-  /** The answer is what the worker has not taken. */
-  #leave(link: WorkerLink, { reason, next }: { reason: string; next: string }): string[] {
-    const untaken = link.untaken()
-    const { queued, inFlight } = link.book.read()
-    const lost = queued + inFlight
-    const fate = this.options.spoolDir === undefined ? 'may be lost' : 'are left to the spool'
-    const words = lost === 0 ? '' : `; ${lost} record${lost === 1 ? '' : 's'} that it had taken ${fate}`
-    printLine(`the delivery worker has failed (${reason})${words}; ${next}`)
-    this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason + words))
-    this.#account.workerDied(link.book)
-    return untaken
+  #giveUp(kind: RecordKind, reason: DropReason): void {
+    const index = this.#account.laneOf(kind)
+    this.#account.giveUp(index, reason)
+    this.#telling.dropped(this.lanes[index]!, { reason, count: 1 })
   }
 
   #drop(kind: RecordKind, reason: DropReason): void {

@@ -1,6 +1,5 @@
 import { type Severity, severityOfNumber } from '../records/level.js'
 import { FrameWriter } from './frame-writer.js'
-import { lineEnd } from './frames.js'
 import type { HandOffAccount } from './hand-off-account.js'
 import { OutgoingText } from './outgoing-text.js'
 import { ValueRing } from './value-ring.js'
@@ -21,7 +20,7 @@ export interface OutboxPlan {
   readonly account: HandOffAccount
   /** Bound of all that is on the way, handed over or not. */
   readonly maxBytes: number
-  /** Bytes that were handed over and not taken yet. */
+  /** Bytes that were handed over and not taken yet. It only shrinks between two hand-overs. */
   readonly waitingBytes: () => number
   /** Hears of a value for which there is no room. */
   readonly dropValue: () => void
@@ -67,25 +66,6 @@ export class Outbox {
   handOver(): void {
     this.#drainRing()
     this.#send()
-  }
-
-  /** Hand over to a new worker: before all else the lines that the last one has not taken. */
-  handOverAfter(untaken: readonly string[], laneOf: (line: string) => number): void {
-    this.#waitingBytes = 0
-    const unsent = this.#text.take().toString()
-    this.#text.append([this.frames.allStyles(), ...untaken.map((line) => line + lineEnd), unsent].join(''))
-    for (const line of untaken) this.#account.took(laneOf(line))
-    this.handOver()
-  }
-
-  /** Lines that were not handed over. */
-  takeLines(): string[] {
-    return this.#text.take().toString().split(lineEnd)
-  }
-
-  /** Values that are in no line yet. */
-  takeValues(visit: (eventId: number, milliseconds: number) => void): void {
-    this.#ring.drain(visit)
   }
 
   /** Give the memory back; nothing may come any more. */

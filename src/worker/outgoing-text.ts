@@ -1,7 +1,8 @@
 /** Text that is gathered before it is encoded: short enough to be in the processor's cache still, long enough to be worth a call. */
 const gatheredLength = 4096
-/** Memory that is taken at a time, for many texts: the pieces handed over are parts of it. */
-const slabBytes = 65_536
+/** Memory that is taken at a time, for many texts: the pieces handed over are parts of it. The first slab is small, each next one larger. */
+const maxSlabBytes = 65_536
+const firstSlabBytes = 4096
 /** Of UTF-8, for a UTF-16 code unit. */
 const maxBytesPerUnit = 3
 
@@ -11,7 +12,8 @@ const maxBytesPerUnit = 3
  */
 export class OutgoingText {
   #gathered = ''
-  #slab = Buffer.allocUnsafeSlow(slabBytes)
+  #slabBytes = firstSlabBytes
+  #slab = Buffer.alloc(0)
   #start = 0
   #end = 0
 
@@ -51,7 +53,8 @@ export class OutgoingText {
   /** A slab with room for so many bytes after those that wait. */
   #renew(room: number): void {
     const waiting = this.#slab.subarray(this.#start, this.#end)
-    this.#slab = Buffer.allocUnsafeSlow(Math.max(slabBytes, waiting.length + room))
+    this.#slab = Buffer.allocUnsafeSlow(Math.max(this.#slabBytes, waiting.length + room))
+    this.#slabBytes = Math.min(maxSlabBytes, this.#slabBytes * 2)
     this.#end = waiting.copy(this.#slab)
     this.#start = 0
   }

@@ -1,24 +1,46 @@
 import type { ResolvedOptions } from '../options/options.js'
 
-/** What the worker is started with. Functions and the wrappers of secrets cannot cross. */
+/** The delivery worker is started with this. */
 export interface WorkerPlan {
-  readonly options: Omit<ResolvedOptions, 'apiKey' | 'accessToken' | 'onError'>
-  readonly apiKey: string
-  readonly memory: SharedArrayBuffer
   /** One word, see {@link workerStates}. */
   readonly state: SharedArrayBuffer
   /** See `Pulse`. */
   readonly pulse: SharedArrayBuffer
+  /** See `WorkerPosition`. */
+  readonly position: SharedArrayBuffer
 }
 
-/** How far the worker is. */
-export const workerStates = { starting: 0, reading: 1, closed: 2, halted: 3 } as const
+/** An engine in the worker is opened with this. Functions and the wrappers of secrets cannot cross. */
+export interface EnginePlan {
+  readonly options: Omit<ResolvedOptions, 'apiKey' | 'accessToken' | 'onError'>
+  readonly apiKey: string
+  /** Memory of the ledger: the same for every worker that serves this engine. */
+  readonly memory: SharedArrayBuffer
+  /** One word, see {@link engineStates}. */
+  readonly state: SharedArrayBuffer
+  /** The spool's disk has held a worker: no spool until the disk answers somebody else. */
+  readonly diskIsStalled: boolean
+}
 
-/** Asks the worker whether it still lives. */
+/** How far the worker is. A halted one takes no more lines. */
+export const workerStates = { starting: 0, reading: 1, halted: 2 } as const
+
+/** Says at the end of the process, when nobody hears messages, that an engine is closed. */
+export const engineStates = { open: 0, closed: 1 } as const
+
+/** Asks the worker for a sign of life. */
 export const pulseQuestion = 'sluice.pulse'
 
-/** What the worker says; an event of thread-stream's stream. */
-export type WorkerMessage =
+/** Opens an engine. It may reach the worker after the first lines for that engine. */
+export interface OpenEngine {
+  readonly type: 'sluice.open'
+  readonly engine: number
+  readonly plan: EnginePlan
+}
+
+/** An event of thread-stream's stream, from the engine with this number. */
+export type WorkerMessage = { readonly engine: number } & (
   | { readonly type: 'drained'; readonly request: number }
   | { readonly type: 'error'; readonly code: string; readonly text: string }
   | { readonly type: 'channel'; readonly name: string; readonly message: unknown }
+)

@@ -7,11 +7,9 @@ import { ErrorListeners } from './error-listeners.js'
 import { HandOff } from './hand-off.js'
 import { IdlePort } from './idle-port.js'
 import { watchLifetime } from './lifetime.js'
-import { firstInProcess } from './once.js'
 import { processEngines } from './process-engines.js'
 import type { RecordPort } from './record-port.js'
-import { printLine } from './telling.js'
-import { WorkerLink } from './worker-link.js'
+import { deliveryThread } from './supervisor.js'
 
 interface Shared {
   readonly engine: RecordPort
@@ -114,19 +112,8 @@ function join(key: string, options: ResolvedOptions): Shared {
 
 /** Off this thread where that is possible: not in the threads of the application's own workers, nor without the worker's file. */
 function startPort(options: ResolvedOptions): RecordPort {
-  if (options.mode === 'inline' || !isMainThread) return new Engine(options)
-  let reason = 'its file is missing; bundled?'
-  if (WorkerLink.possible) {
-    try {
-      return new HandOff(options)
-    } catch (error) {
-      reason = String(error)
-    }
-  }
-  if (firstInProcess('inline')) {
-    printLine(`the delivery worker cannot be started (${reason}); delivering in the application’s thread`)
-  }
-  return new Engine(options)
+  const off = options.mode !== 'inline' && isMainThread && deliveryThread().available()
+  return off ? new HandOff(options, { thread: deliveryThread() }) : new Engine(options)
 }
 
 async function letGo(key: string, shared: Shared, timeoutMs: number | undefined): Promise<void> {

@@ -239,6 +239,8 @@ const explanations: Readonly<Record<Exclude<DropReason, 'shutdown'>, string>> = 
   'spool-full': 'the spool is full',
   'too-old': 'older than the spool keeps records',
   closed: 'logged after close()',
+  unreadable: 'the delivery worker stopped at this line',
+  'worker-failed': 'the delivery worker has failed',
 }
 
 function records(count: number, { kind }: LaneName): string {

@@ -3,179 +3,178 @@ import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import ThreadStream from 'thread-stream'
 import { setImmediate, systemClock } from '../delivery/clock.js'
-import type { LaneName } from '../delivery/ledger.js'
-import { LedgerBook } from '../delivery/ledger-book.js'
-import type { ResolvedOptions } from '../options/options.js'
-import { placedFolder } from '../spool/placed-folder.js'
-import { drainFrame, isRecord } from './frames.js'
-import { pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
+import { engineFrame } from './frames.js'
+import { type EnginePlan, type OpenEngine, pulseQuestion, type WorkerMessage, workerStates } from './protocol.js'
 import { Pulse } from './pulse.js'
-import type { EndStep } from './record-port.js'
 import { ownStreams } from './thread-streams.js'
+import { type Standstill, WorkerPosition } from './worker-position.js'
 
-/** Text that was handed over and is kept until the worker has taken it, in case the worker dies. */
-interface Kept {
-  readonly bytes: Buffer
-  /** Records handed over up to its end. */
-  readonly end: number
+/** Why a worker is of no use any more. */
+export interface WorkerFailure {
+  readonly reason: string
+  /** It was ended by an error before it took any line: another one would fare no better. */
+  readonly cannotStart: boolean
 }
 
-/** How long the end of a process waits for a worker that is still starting, and for one that may be stuck. */
-const startPatienceMs = 3000
-const pulsePatienceMs = 1000
-/** A worker that closes its engine keeps the deadline itself; after this much more it is given up. */
-const graceMs = 500
+export interface WorkerLinkPlan {
+  readonly heard: (message: WorkerMessage) => void
+  /** Called once, when the worker has died or does not answer; never during the constructor. */
+  readonly failed: (failure: WorkerFailure) => void
+  /** True while anything depends on the worker. */
+  readonly busy: () => boolean
+}
 
-/** One worker, the stream to it, and what is on the way. */
-export class WorkerLink {
-  readonly book: LedgerBook
+/** One worker as the application's thread sees it: a port, so that whoever supervises workers can be tested without any. */
+export interface Link {
+  readonly standstill: Standstill | undefined
+  open(engine: number, plan: EnginePlan): void
+  write(engine: number, bytes: Buffer): void
+  answersSync(startPatienceMs: number): boolean
+  flushSync(): boolean
+  terminate(): Promise<void>
+  terminateSync(): void
+}
+
+/** A worker at the end of the process may take this long to answer before it counts as stuck. */
+const pulsePatienceMs = 1000
+
+/** One worker and the stream to it. */
+export class WorkerLink implements Link {
   readonly #stream: ThreadStream
   readonly #worker: Worker
   readonly #state: Int32Array
+  readonly #position = new WorkerPosition()
   readonly #pulse: Pulse
-  readonly #kept: Kept[] = []
-  #handed = 0
-  #bytes = 0
   #over = false
-  /** It did not take anything any more when the end of the process began. */
-  #stuck = false
+  #gone = false
+  /** The engine that the last lines were for. */
+  #engine = 0
 
-  /** Whether the worker's file is where it is expected; a bundler leaves it behind. */
+  /** False where the worker's file is not where it is expected; a bundler leaves it behind. */
   static get possible(): boolean {
     return workerFile() !== undefined
   }
 
-  constructor(plan: {
-    readonly options: ResolvedOptions
-    readonly lanes: readonly LaneName[]
-    readonly heard: (message: WorkerMessage) => void
-    /** The worker has died, or could not be started. */
-    readonly failed: (reason: string) => void
-  }) {
-    this.book = new LedgerBook(plan.lanes)
+  /** @throws where no worker may be started */
+  constructor(plan: WorkerLinkPlan) {
     const state = new SharedArrayBuffer(4)
     const pulse = new SharedArrayBuffer(4)
     this.#state = new Int32Array(state)
-    const { apiKey, accessToken: _token, onError: _listener, spoolDir, ...rest } = plan.options
-    // The ledger that counts is the one on this side.
-    const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : placedFolder(spoolDir) }
-    const workerData: WorkerPlan = { options, apiKey: apiKey.reveal(), memory: this.book.memory, state, pulse }
     this.#stream = new ThreadStream({
       filename: workerFile()!.href,
-      workerData: { ...workerData },
+      workerData: { state, pulse, position: this.#position.memory },
       workerOpts: { name: 'sluice', execArgv: [] },
     })
     ownStreams.add(this.#stream)
-    const fail = (reason: string) => {
+    const { worker } = this.#stream as unknown as { worker: Worker }
+    this.#worker = worker
+    const fail = (reason: string, { cannotStart = false } = {}) => {
       if (this.#over) return
       this.#over = true
       this.#pulse.stop()
-      plan.failed(reason)
+      plan.failed({ reason, cannotStart })
     }
-    const { worker } = this.#stream as unknown as { worker: Worker }
-    this.#worker = worker
+    const died = (error: unknown) => fail(String(error), { cannotStart: !this.#isReading })
     this.#pulse = new Pulse({
       answers: pulse,
       ask: () => worker.postMessage(pulseQuestion),
-      busy: () => this.#unsettled,
-      stopped: () => {
-        fail('it does not answer any more')
-        void this.terminate()
-      },
+      started: () => this.#isReading,
+      busy: plan.busy,
+      stopped: () => fail('it does not answer any more'),
     })
-    worker.on('error', (error) => fail(String(error)))
-    this.#stream.on('error', (error: unknown) => fail(String(error)))
+    worker.on('error', died)
+    this.#stream.on('error', died)
+    worker.once('exit', () => {
+      this.#gone = true
+    })
     this.#stream.on('close', () => fail('the worker has ended'))
-    this.#stream.on('sluice', (message: WorkerMessage) => plan.heard(message))
+    this.#stream.on('sluice', plan.heard)
     // thread-stream unrefs when the worker is ready; a process that has nothing else to do need not wait for that.
     worker.unref()
   }
 
-  /** Bytes that the worker has not taken yet. */
-  get waitingBytes(): number {
-    this.#forgetTaken(this.book.taken)
-    return this.#bytes
+  get standstill(): Standstill | undefined {
+    return this.#position.standstill
   }
 
-  /** Hand over whole lines, `records` of which carry one. The bytes must not change: they are kept, and thread-stream holds them. */
-  write(bytes: Buffer, records: number): void {
+  /** True while the thread exists; one that waits for a disk cannot be ended, and no process can end before it. */
+  get lives(): boolean {
+    return !this.#gone
+  }
+
+  /** Calls `ready` once the worker takes lines. */
+  onReady(ready: () => void): void {
+    this.#stream.once('ready', ready)
+  }
+
+  /** Open an engine. Lines for it may be written at once. */
+  open(engine: number, plan: EnginePlan): void {
+    const message: OpenEngine = { type: 'sluice.open', engine, plan }
+    if (!this.#over) this.#worker.postMessage(message)
+  }
+
+  /** Hand over whole lines. The bytes must not change: thread-stream holds them. */
+  write(engine: number, bytes: Buffer): void {
     if (this.#over) return
-    this.#handed += records
-    this.#bytes += bytes.length
-    this.#kept.push({ bytes, end: this.#handed })
+    if (engine !== this.#engine) {
+      this.#engine = engine
+      writeOnTime(this.#stream, Buffer.from(engineFrame(engine)))
+    }
     writeOnTime(this.#stream, bytes)
     this.#pulse.watch()
   }
 
-  /** Lines with records that the worker never took. */
-  untaken(): string[] {
-    const { taken } = this.book
-    const lines = this.#kept.flatMap(({ bytes }) => bytes.toString().split('\n').filter(isRecord))
-    return lines.slice(Math.max(0, lines.length - (this.#handed - taken)))
-  }
-
-  /** Hold this thread until the worker has taken everything; false when it is stuck. */
-  handOverSync(): boolean {
-    this.#stuck ||= this.#over || !this.#isAlive()
-    this.#stuck ||= !this.#flushSync()
-    return !this.#stuck
-  }
-
-  /**
-   * Hold this thread until the worker has taken everything, with the order to close its engine by `timeoutMs`. The answer waits for
-   * that. Undefined when the worker is stuck: what it has not taken is still `untaken`.
-   */
-  endSync(timeoutMs: number): EndStep | undefined {
-    if (this.#over || this.#stuck || !this.#isAlive()) return undefined
-    const { reading, closed } = workerStates
-    this.write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })), 0)
-    this.#over = true
-    this.#pulse.stop()
-    if (!this.#flushSync()) return undefined
-    const deadline = systemClock.now() + timeoutMs + graceMs
-    return (waitMs) => {
-      const left = deadline - systemClock.now()
-      if (left > 0) Atomics.wait(this.#state, 0, reading, Math.min(left, waitMs))
-      return left <= 0 || Atomics.load(this.#state, 0) === closed
-    }
-  }
-
-  #isAlive(): boolean {
+  /** Hold this thread until the worker answers; false when it does not, or has not started in `startPatienceMs`. */
+  answersSync(startPatienceMs: number): boolean {
+    if (this.#over) return false
     if (Atomics.wait(this.#state, 0, workerStates.starting, startPatienceMs) === 'timed-out') return false
     return this.#pulse.isFelt(pulsePatienceMs)
   }
 
-  #flushSync(): boolean {
+  /** Hold this thread until the worker has read everything; false when it cannot. */
+  flushSync(): boolean {
     try {
       this.#stream.flushSync()
-      return true
+      return !this.#over
     } catch {
       return false
     }
   }
 
-  /** End the thread; its engine is closed, or lost. It takes no line more, so that it does not end in the middle of counting one. */
+  /**
+   * End the thread. It takes no line more, so that it does not end in the middle of counting one. Resolves when it is gone, at the latest
+   * after a second: what waits for a disk cannot be ended.
+   */
   async terminate(): Promise<void> {
     this.#over = true
     this.#pulse.stop()
     Atomics.store(this.#state, 0, workerStates.halted)
     await new Promise((resolve) => setImmediate(resolve))
-    await this.#worker.terminate()
+    await new Promise<void>((resolve) => {
+      const timer = systemClock.schedule(resolve, maxTerminationMs, true)
+      void this.#worker.terminate().then(() => {
+        timer.cancel()
+        resolve()
+      })
+    })
   }
 
-  /** Whether the worker has anything to do. */
-  get #unsettled(): boolean {
-    if (this.waitingBytes > 0) return true
-    const { queued, inFlight } = this.book.read()
-    return queued + inFlight > 0
+  /** The same while this thread cannot wait for it: the thread may live on for some milliseconds. */
+  terminateSync(): void {
+    this.#over = true
+    this.#pulse.stop()
+    Atomics.store(this.#state, 0, workerStates.halted)
+    void this.#worker.terminate()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, terminationMs)
   }
 
-  #forgetTaken(taken: number): void {
-    let gone = 0
-    while (gone < this.#kept.length && this.#kept[gone]!.end <= taken) this.#bytes -= this.#kept[gone++]!.bytes.length
-    if (gone > 0) this.#kept.splice(0, gone)
+  get #isReading(): boolean {
+    return Atomics.load(this.#state, 0) !== workerStates.starting
   }
 }
+
+const maxTerminationMs = 1000
+const terminationMs = 20
 
 /**
  * thread-stream hands over by the `setImmediate` of the global object. One that a test has put there and taken away again would leave

@@ -1,12 +1,10 @@
 import { describeError } from '../../http/describe-error.js'
 import type { ResolvedOptions } from '../../options/options.js'
-import { lanesOf } from '../../worker/engine.js'
-import { drainFrame } from '../../worker/frames.js'
 import { WorkerLink } from '../../worker/worker-link.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good } from './finding.js'
 
-/** Whether the delivery worker starts and answers. It is given no record and no spool. */
+/** Finds out that the delivery worker starts and answers. It is given no engine. */
 export async function checkWorker(options: ResolvedOptions, ms: number): Promise<Finding> {
   if (options.mode === 'inline') return good('worker', 'none is used: the mode is inline')
   const advice = 'until it does, delivery is in the application’s thread; SLUICE_MODE=inline asks for no worker'
@@ -17,13 +15,8 @@ export async function checkWorker(options: ResolvedOptions, ms: number): Promise
     const started = await inTime(
       () =>
         new Promise<string | undefined>((resolve) => {
-          link = new WorkerLink({
-            options: { ...options, spoolDir: undefined },
-            lanes: lanesOf(options),
-            heard: ({ type }) => type === 'drained' && resolve(undefined),
-            failed: resolve,
-          })
-          link.write(Buffer.from(drainFrame('flush', { request: 1, timeoutMs: ms })), 0)
+          link = new WorkerLink({ heard: () => {}, busy: () => true, failed: ({ reason }) => resolve(reason) })
+          link.onReady(() => resolve(undefined))
         }),
       { ms },
     )

@@ -32,6 +32,8 @@ export interface SpoolPlan {
   readonly random: () => number
   /** Says what somebody should know. */
   readonly tell: (text: string) => void
+  /** Calls a task at the end of this turn of the event loop. @default queueMicrotask */
+  readonly defer?: (task: () => void) => void
 }
 
 const maxSegmentBytes = 8_388_608
@@ -213,7 +215,8 @@ export class Spool implements Store {
   #scheduleCommit(): void {
     if (this.#commitScheduled) return
     this.#commitScheduled = true
-    queueMicrotask(() => this.commit())
+    const { defer = queueMicrotask } = this.#plan
+    defer(() => this.commit())
   }
 
   /** Say on disk what was settled, now: whatever ends the process after this, none of it goes out again. Never throws. */

@@ -11,6 +11,7 @@ import { WorkerPosition } from './worker-position.js'
 export default function deliveryWorker({ state, pulse, position: memory }: WorkerPlan): Writable {
   const progress = new Int32Array(state)
   const position = new WorkerPosition(memory)
+  position.nameThread()
   const seats = new Map<number, EngineSeat>()
   const decoder = new StringDecoder('utf8')
   let rest = ''
@@ -40,6 +41,7 @@ export default function deliveryWorker({ state, pulse, position: memory }: Worke
   function take(line: string): void {
     if (Atomics.load(progress, 0) === workerStates.halted) return
     const named = engineOf(line)
+    position.advance()
     if (named === undefined) seatOf(current).take(line)
     else {
       current = named

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { systemClock } from '../delivery/clock.js'
+import { type Clock, systemClock } from '../delivery/clock.js'
 
 /** Time between two looks, and what a disk may take to answer one. */
 const lookEveryMs = 30_000
@@ -19,7 +19,7 @@ try { fs.writeSync(handle, '.'); fs.fsyncSync(handle) } finally { fs.closeSync(h
  *
  * @returns stops looking
  */
-export function whenDiskAnswers(folder: string, answers: () => void): () => void {
+export function whenDiskAnswers(folder: string, answers: () => void, clock: Clock = systemClock): () => void {
   let stopped = false
   const lookOnce = () => {
     if (stopped) return
@@ -31,7 +31,7 @@ export function whenDiskAnswers(folder: string, answers: () => void): () => void
       else if (!stopped) answers()
     })
   }
-  const again = () => void systemClock.schedule(lookOnce, lookEveryMs)
+  const again = () => void clock.schedule(lookOnce, lookEveryMs)
   lookOnce()
   return () => {
     stopped = true

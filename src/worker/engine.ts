@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { systemClock } from '../delivery/clock.js'
+import { queueMicrotask, systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { openSender } from '../http/open-sender.js'
@@ -125,6 +125,7 @@ export class Engine implements RecordPort {
       maxAgeMs: spoolMaxAgeHours * hourMs,
       sync: spoolSync,
       clock: watchedClock(systemClock, this.#onDisk),
+      defer: (task) => queueMicrotask(() => this.#onDisk(task)),
       wallClock: Date.now,
       random: Math.random,
       tell: (text) => this.misused('SLUICE_SPOOL', text, text),

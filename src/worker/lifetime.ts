@@ -10,6 +10,7 @@ import { endBegins, isToldForAll, leftOfEnd, tellForAll } from './process-end.js
 import { processEngines } from './process-engines.js'
 import type { EndStep, RecordPort } from './record-port.js'
 import { SignalWatch } from './signals.js'
+import { deliveryThread } from './supervisor.js'
 import { lastErrorText, ledgerLine, printLine } from './telling.js'
 
 /** An application that logs in its own `beforeExit` listener would go round for ever: what it logs after this is not waited for. */
@@ -164,6 +165,21 @@ function deliverAtExit(): void {
   }
   tellOfLateRecords()
   for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
+  endDespiteStalledDisk()
+}
+
+/** Node waits for every thread before a process ends, and a thread that waits for a disk waits for ever: better no exit code than no exit. */
+function endDespiteStalledDisk(): void {
+  const thread = deliveryThread()
+  const nobody = new Int32Array(new SharedArrayBuffer(4))
+  const deadline = systemClock.now() + leftOfEnd(processEngines().shutdownTimeoutMs)
+  while (thread.keepsProcess) {
+    if (systemClock.now() >= deadline) {
+      printLine('the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL')
+      hostProcess.kill(hostProcess.pid, 'SIGKILL')
+    }
+    Atomics.wait(nobody, 0, 0, turnMs)
+  }
 }
 
 /** A listener of exit that was added in the very turn of the end comes after ours: what it logs is lost, but not in silence. */

@@ -36,6 +36,8 @@ export class Supervisor implements DeliveryThread {
   readonly #plan: SupervisorPlan
   readonly #clients = new Map<number, ThreadClient>()
   readonly #stalledFolders = new Set<string>()
+  /** Workers that waited for a disk when they were ended. */
+  readonly #stalled = new Set<Link>()
   #mode: Mode = 'none'
   #link: Link | undefined
   #lastNumber = 0
@@ -113,6 +115,15 @@ export class Supervisor implements DeliveryThread {
     await link?.terminate()
   }
 
+  /**
+   * True while a thread waits for a disk: the process cannot end before it has what it waits for, except by SIGKILL, or by a signal that
+   * nobody listens to.
+   */
+  get keepsProcess(): boolean {
+    if (this.#link?.standstill?.at === 'disk') return true
+    return [...this.#stalled].some(({ outlivesItsEnd }) => outlivesItsEnd)
+  }
+
   #start(): void {
     this.#rest?.cancel()
     this.#rest = undefined
@@ -172,6 +183,7 @@ export class Supervisor implements DeliveryThread {
   /** The worker is gone: count what went with it, and start the next one, at once or after a rest. */
   #settle({ startAt }: { startAt: 'once' | 'now or later' }): void {
     const { reason, standstill } = this.#failure!
+    if (standstill?.at === 'disk') this.#stalled.add(this.#link!)
     this.#link = undefined
     let lost = 0
     for (const [engine, client] of this.#clients) {

@@ -27,6 +27,7 @@ export interface WorkerLinkPlan {
 /** One worker as the application's thread sees it: a port, so that whoever supervises workers can be tested without any. */
 export interface Link {
   readonly standstill: Standstill | undefined
+  readonly outlivesItsEnd: boolean
   open(engine: number, plan: EnginePlan): void
   write(engine: number, bytes: Buffer): void
   answersSync(startPatienceMs: number): boolean
@@ -35,8 +36,9 @@ export interface Link {
   terminateSync(): void
 }
 
-/** A worker at the end of the process may take this long to answer before it counts as stuck. */
-const pulsePatienceMs = 1000
+/** While this thread waits, a worker that does not answer, or takes no line, for so long is stuck. */
+const patienceMs = 1000
+const lookMs = 50
 
 /** One worker and the stream to it. */
 export class WorkerLink implements Link {
@@ -47,6 +49,8 @@ export class WorkerLink implements Link {
   readonly #pulse: Pulse
   #over = false
   #gone = false
+  /** It did not answer, or took nothing, while this thread waited for it. */
+  #stuck = false
   /** The engine that the last lines were for. */
   #engine = 0
 
@@ -97,9 +101,9 @@ export class WorkerLink implements Link {
     return this.#position.standstill
   }
 
-  /** True while the thread exists; one that waits for a disk cannot be ended, and no process can end before it. */
-  get lives(): boolean {
-    return !this.#gone
+  /** True for a thread that waits for a disk and cannot be ended; no process ends before all of its threads have. */
+  get outlivesItsEnd(): boolean {
+    return this.#over && !this.#gone && this.standstill?.at === 'disk' && this.#position.threadLives
   }
 
   /** Calls `ready` once the worker takes lines. */
@@ -126,19 +130,21 @@ export class WorkerLink implements Link {
 
   /** Hold this thread until the worker answers; false when it does not, or has not started in `startPatienceMs`. */
   answersSync(startPatienceMs: number): boolean {
-    if (this.#over) return false
+    if (this.#over || this.#stuck) return false
     if (Atomics.wait(this.#state, 0, workerStates.starting, startPatienceMs) === 'timed-out') return false
-    return this.#pulse.isFelt(pulsePatienceMs)
+    this.#stuck = !this.#pulse.isFelt(patienceMs)
+    return !this.#stuck
   }
 
-  /** Hold this thread until the worker has read everything; false when it cannot. */
+  /** Hold this thread until the worker has taken everything; false when it stops in the middle. */
   flushSync(): boolean {
+    if (this.#over || this.#stuck) return false
     try {
-      this.#stream.flushSync()
-      return !this.#over
+      flushAsLongAsItTakes(this.#stream, () => this.#position.progress)
     } catch {
-      return false
+      this.#stuck = true
     }
+    return !this.#stuck
   }
 
   /**
@@ -187,6 +193,38 @@ function writeOnTime(stream: ThreadStream, bytes: Buffer): void {
     stream.write(bytes as unknown as string)
   } finally {
     if (present !== setImmediate) Reflect.set(globalThis, 'setImmediate', present)
+  }
+}
+
+/**
+ * thread-stream's `flushSync` waits ten seconds for a worker that is stuck: all the time that the end of a process has. Here it waits as
+ * long as the worker takes lines.
+ *
+ * @throws when the worker takes none for a second
+ */
+function flushAsLongAsItTakes(stream: ThreadStream, progress: () => number): void {
+  const { wait } = Atomics
+  let seen = progress()
+  let patientUntil = systemClock.now() + patienceMs
+  const isStuck = () => {
+    const now = systemClock.now()
+    if (progress() !== seen) patientUntil = now + patienceMs
+    seen = progress()
+    return now >= patientUntil
+  }
+  const watched = (words: Int32Array, index: number, value: number, ms: number): ReturnType<typeof wait> => {
+    const deadline = systemClock.now() + ms
+    for (;;) {
+      const result = wait(words, index, value, Math.min(lookMs, ms))
+      if (result !== 'timed-out' || systemClock.now() >= deadline) return result
+      if (isStuck()) throw new Error('the worker takes no line')
+    }
+  }
+  Atomics.wait = watched as typeof wait
+  try {
+    stream.flushSync()
+  } finally {
+    Atomics.wait = wait
   }
 }
 

@@ -1,3 +1,5 @@
+import { existsSync, readlinkSync } from 'node:fs'
+
 /** The place in its work at which a worker has stopped. */
 export interface Standstill {
   /** Number of the engine that it worked for. */
@@ -8,6 +10,9 @@ export interface Standstill {
 
 const lineWord = 0
 const diskWord = 1
+const progressWord = 2
+const threadWord = 3
+const words = 4
 const nowhere = 0
 
 /**
@@ -18,9 +23,24 @@ export class WorkerPosition {
   readonly memory: SharedArrayBuffer
   readonly #words: Int32Array
 
-  constructor(memory = new SharedArrayBuffer(8)) {
+  constructor(memory = new SharedArrayBuffer(words * 4)) {
     this.memory = memory
     this.#words = new Int32Array(memory)
+  }
+
+  /** Said by the worker itself: which thread of the operating system it is, where that can be known. */
+  nameThread(): void {
+    try {
+      Atomics.store(this.#words, threadWord, Number(/\d+$/.exec(readlinkSync('/proc/thread-self'))?.[0]))
+    } catch {
+      // Only Linux knows.
+    }
+  }
+
+  /** False once the worker's thread has ended; true where that cannot be known. */
+  get threadLives(): boolean {
+    const thread = Atomics.load(this.#words, threadWord)
+    return thread === 0 || existsSync(`/proc/self/task/${thread}`)
   }
 
   /** Lines for this engine are being taken. */
@@ -30,6 +50,16 @@ export class WorkerPosition {
 
   takesNoLines(): void {
     Atomics.store(this.#words, lineWord, nowhere)
+  }
+
+  /** One line more is taken. */
+  advance(): void {
+    this.#words[progressWord]!++
+  }
+
+  /** Changes as long as lines are being taken. */
+  get progress(): number {
+    return Atomics.load(this.#words, progressWord)
   }
 
   /** Do work that may wait for a disk. */

@@ -1,9 +1,12 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FaultServer } from '../faults/fault-server.js'
-import { runProgram } from '../support/programs.js'
+import { runProgram, startProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let receiver: TestReceiver
@@ -190,39 +193,134 @@ describe('the delivery worker', () => {
     expect(await receiver.values()).toHaveLength(201)
   })
 
-  it('is replaced by delivery in the application’s thread when it dies again', async () => {
+  it('is started again after a rest when it has died twice in a minute', async () => {
     const { stdout, stderr, code } = await runProgram('worker-dies.js', { ...receiver.variables, DEATHS: '2' })
     const { ledger, workers } = JSON.parse(stdout)
-    expect({ code, workers }).toEqual({ code: 0, workers: 2 })
+    expect({ code, workers }).toEqual({ code: 0, workers: 3 })
     expect(ledger).toMatchObject({ accepted: 301, delivered: 301, queued: 0, inFlight: 0 })
-    expect(stderr.trim().split('\n')).toHaveLength(2)
-    expect(stderr).toContain('delivery goes on in the application’s thread')
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(/^sluice: the delivery worker has failed \([^\n]+\); starting it again$/),
+      expect.stringMatching(/^sluice: the delivery worker has failed \([^\n]+\); starting it again in 1 s$/),
+    ])
+  })
+
+  it('is one for two hundred engines, all of which deliver', async () => {
+    const { stdout, stderr } = await runProgram('many-engines.js', receiver.variables)
+    const { delivered, workers, threads } = JSON.parse(stdout)
+    expect({ delivered, workers, threads, stderr }).toEqual({ delivered: 200, workers: 1, threads: 1, stderr: '' })
   })
 })
 
-describe.each(['at its start', 'later'])('a delivery worker that is stuck %s', (when) => {
-  const stuck = { STICK: when, NODE_OPTIONS: `--require ${join(import.meta.dirname, '../fixtures/stick.cjs')}` }
-  /** What it had taken before it stuck: that may be lost, and is counted. */
-  const taken = when === 'later' ? 1 : 0
+const preload = { NODE_OPTIONS: `--require ${join(import.meta.dirname, '../fixtures/stick.cjs')}` }
 
-  it('is started again within seconds, and what it had not taken goes on', async () => {
+describe('a line that hangs the delivery worker', () => {
+  const hanging = { ...preload, HANG_AT: 'never ends' }
+
+  it('is given up, and all others arrive, while the application goes on', async () => {
+    const { code, stdout, stderr } = await runProgram('hanging-lines.js', { ...receiver.variables, ...hanging })
+    const { accepted, delivered, dropped: lost, workers, longestMs } = JSON.parse(stdout)
+    expect({ code, accepted, workers }).toEqual({ code: 0, accepted: 6, workers: 2 })
+    expect({ delivered, unreadable: lost.unreadable }).toEqual({ delivered: 5 - lost['worker-failed'], unreadable: 1 })
+    expect(lost['worker-failed']).toBeLessThanOrEqual(1)
+    expect(longestMs).toBeLessThan(2000)
+    expect(stderr).toContain('the line at which it stopped is given up; starting it again')
+    expect(stderr).toContain('1 log record dropped (unreadable): the delivery worker stopped at this line')
+  })
+
+  it('costs the end of the process no more than its time, and no other line', async () => {
+    const startedAt = performance.now()
+    const { code, stderr } = await runProgram('hanging-lines.js', { ...receiver.variables, ...hanging, END: 'exit' })
+    expect(performance.now() - startedAt).toBeLessThan(9000)
+    expect(code).toBe(3)
+    expect(stderr).toContain('it does not answer at the end of the process')
+    expect((await receiver.logs()).map(({ message }) => message)).toContainEqual(expect.stringMatching(/^after/))
+    expect(await receiver.values()).toHaveLength(2)
+  })
+})
+
+describe('a delivery worker that is stuck', () => {
+  const stuck = { STICK: 'later', ...preload }
+
+  it('is replaced within seconds, and what it had not taken goes on', async () => {
     const { code, stdout, stderr } = await runProgram('worker-stuck.js', { ...receiver.variables, ...stuck })
     const { ledger, workers } = JSON.parse(stdout)
     expect({ code, workers }).toEqual({ code: 0, workers: 2 })
     expect(ledger).toMatchObject({ accepted: 1001, queued: 0, inFlight: 0 })
-    expect(ledger.delivered + ledger.dropped.shutdown).toBe(1001)
-    expect(ledger.dropped.shutdown).toBeLessThanOrEqual(taken)
-    expect(stderr).toMatch(/^sluice: the delivery worker has failed \(it does not answer any more\)[^\n]+again\n$/)
-    expect((await receiver.values()).length).toBeGreaterThanOrEqual(1001 - taken)
+    expect(ledger.delivered + ledger.dropped['worker-failed']).toBe(1001)
+    expect(ledger.dropped['worker-failed']).toBeLessThanOrEqual(1)
+    expect(stderr).toMatch(/^sluice: the delivery worker has failed \(it does not answer any more\)[^\n]+again\n/)
+    expect((await receiver.values()).length).toBe(ledger.delivered)
   })
 
-  it('does not hold the end of the process, which delivers without it', async () => {
+  it('is not replaced while it is starting, however long that takes', async () => {
+    const slow = { STICK: 'at its start', STICK_MS: '7000', ...preload }
+    const { code, stdout, stderr } = await runProgram('worker-stuck.js', { ...receiver.variables, ...slow })
+    const { ledger, workers } = JSON.parse(stdout)
+    expect({ code, workers, stderr }).toEqual({ code: 0, workers: 1, stderr: '' })
+    expect(ledger).toMatchObject({ accepted: 1001, delivered: 1001 })
+    expect(await receiver.values()).toHaveLength(1001)
+  })
+
+  it.each(['at its start', 'later'])('%s: does not hold the end of the process: another one delivers', async (when) => {
     const startedAt = performance.now()
-    const { code, stderr } = await runProgram('worker-stuck.js', { ...receiver.variables, ...stuck, END: 'exit' })
-    expect(performance.now() - startedAt).toBeLessThan(8000)
+    const variables = { ...receiver.variables, ...stuck, STICK: when, END: 'exit', SLUICE_SHUTDOWN_TIMEOUT_MS: '3000' }
+    const { code, stderr } = await runProgram('worker-stuck.js', variables)
+    expect(performance.now() - startedAt).toBeLessThan(9000)
     expect(code).toBe(3)
     expect(stderr).toMatch(/^sluice: the delivery worker has failed \(it does not answer at the end of the process\)/)
-    expect((await receiver.values()).length).toBeGreaterThanOrEqual(1001 - taken)
+    expect((await receiver.values()).length).toBeGreaterThanOrEqual(1000)
+  })
+})
+
+describe('a delivery worker that waits for the disk of its spool for ever', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-stall-'))
+    execFileSync('mkfifo', [join(folder, 'disk')])
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  /** Runs the application until all but the line that the disk holds is delivered. */
+  async function run() {
+    const { process: child, ended } = startProgram('stalled-disk.js', {
+      variables: {
+        ...receiver.variables,
+        SLUICE_SPOOL_DIR: join(folder, 'spool'),
+        SLUICE_SHUTDOWN_TIMEOUT_MS: '1000',
+        STALL: join(folder, 'disk'),
+        NODE_OPTIONS: `--require ${join(import.meta.dirname, '../fixtures/stall-disk.cjs')}`,
+      },
+    })
+    const [line] = await once(createInterface(child.stdout), 'line')
+    return { child, ended, account: JSON.parse(String(line)) }
+  }
+
+  it('is replaced by one that leaves the spool alone until the disk answers; the process ends nevertheless, and says how', async () => {
+    const { child, ended, account } = await run()
+    expect(account).toMatchObject({ accepted: 103, delivered: 102, spooled: 1 })
+    expect(account.longestMs).toBeLessThan(2000)
+    const startedAt = performance.now()
+    child.kill('SIGUSR2')
+    const { signal, stderr } = await ended
+    expect(signal).toBe('SIGKILL')
+    expect(performance.now() - startedAt).toBeLessThan(4000)
+    expect(stderr).toContain('it waited for the disk of the spool, which is left alone until it answers')
+    expect(stderr).toContain('ended by SIGKILL')
+  })
+
+  it('keeps the exit code of the application where the disk answers in time', async () => {
+    const { child, ended } = await run()
+    child.kill('SIGUSR2')
+    closeSync(openSync(join(folder, 'disk'), 'w'))
+    const { code, signal, stderr } = await ended
+    expect({ code, signal }).toEqual({ code: 3, signal: null })
+    expect(stderr).not.toContain('SIGKILL')
+  })
+
+  it('leaves a SIGTERM its effect', async () => {
+    const { child, ended } = await run()
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM' })
   })
 })
 
@@ -244,7 +342,7 @@ describe('where the worker cannot be started', () => {
 
   it.each<[string, (entry: string) => void, number]>([
     ['its file is missing', (entry) => rmSync(entry), 0],
-    ['it throws at its start', (entry) => writeFileSync(entry, 'throw new Error("no worker here")'), 2],
+    ['it throws at its start', (entry) => writeFileSync(entry, 'throw new Error("no worker here")'), 1],
   ])('for %s, everything is delivered from the application’s thread, and told', async (_, change, workers) => {
     const folder = copyWith(change)
     const { stdout, stderr, code } = await runProgram(join(folder, 'test/fixtures/worker-dies.js'), {
@@ -267,7 +365,7 @@ describe('where the worker cannot be started', () => {
     rmSync(folder, { recursive: true })
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/^sluice: [^\n]+ application’s thread\n$/),
+      stderr: expect.stringMatching(/; starting it again\n[^\n]+its file is missing[^\n]+ application’s thread\n$/),
     })
     expect(JSON.parse(stdout)).toMatchObject({ workers: 1, ledger: { accepted: 201, delivered: 201 } })
   })

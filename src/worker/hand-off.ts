@@ -21,6 +21,14 @@ import { type EnginePlan, engineStates, type WorkerMessage } from './protocol.js
 import type { DrainTime, EndStep, PinoLine, RecordPort } from './record-port.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 
+export interface HandOffSetting {
+  readonly thread: DeliveryThread
+  /** @default the machine's */
+  readonly clock?: Clock
+  /** Writes one line for people. @default to stderr */
+  readonly print?: (text: string) => void
+}
+
 /** How often a process that is about to end hands over, should it live on. */
 const endingMs = 50
 /** A worker that closes its engine keeps the deadline itself; after this much more it is given up. */
@@ -75,7 +83,7 @@ export class HandOff implements RecordPort, ThreadClient {
     this.#handOver()
   }
 
-  constructor(options: ResolvedOptions, { thread, clock = systemClock }: { thread: DeliveryThread; clock?: Clock }) {
+  constructor(options: ResolvedOptions, { thread, clock = systemClock, print }: HandOffSetting) {
     this.options = options
     this.lanes = lanesOf(options)
     this.#thread = thread
@@ -91,7 +99,7 @@ export class HandOff implements RecordPort, ThreadClient {
       send: (text, records) => this.#send(text, records),
     })
     this.#listeners = ownListeners(options.onError)
-    this.#telling = new Telling({ clock, listeners: this.#listeners, warn: (text) => this.#warn(text) })
+    this.#telling = new Telling({ clock, listeners: this.#listeners, print, warn: (text) => this.#warn(text) })
     this.#number = thread.join(this)
     thread.connect(this.#number)
   }
@@ -261,6 +269,7 @@ export class HandOff implements RecordPort, ThreadClient {
     this.#handOver()
     await this.#drains.begin('close', timeoutMs)
     this.#turn('closed')
+    this.#drains.askAgain()
     await this.#thread.leave(this.#number)
     this.#onTheWay.clear()
     this.#outbox.release()

@@ -4,6 +4,7 @@ interface Alarm {
   readonly at: number
   readonly order: number
   readonly task: () => void
+  readonly keepAlive: boolean
   cancelled: boolean
 }
 
@@ -12,6 +13,7 @@ export class VirtualClock implements Clock {
   #now = 0
   #order = 0
   #pending = 0
+  #holding = 0
   /** A binary heap, earliest first. */
   readonly #alarms: Alarm[] = []
 
@@ -19,16 +21,27 @@ export class VirtualClock implements Clock {
     return this.#now
   }
 
-  schedule(task: () => void, delayMs: number): Timer {
-    const alarm: Alarm = { at: this.#now + Math.max(0, delayMs), order: this.#order++, task, cancelled: false }
+  schedule(task: () => void, delayMs: number, keepAlive = false): Timer {
+    const at = this.#now + Math.max(0, delayMs)
+    const alarm: Alarm = { at, order: this.#order++, task, keepAlive, cancelled: false }
     this.#push(alarm)
-    this.#pending++
+    this.#count(alarm, 1)
     return {
       cancel: () => {
-        if (!alarm.cancelled) this.#pending--
+        if (!alarm.cancelled) this.#count(alarm, -1)
         alarm.cancelled = true
       },
     }
+  }
+
+  /** Those among the timers that hold the process. */
+  get holding(): number {
+    return this.#holding
+  }
+
+  #count({ keepAlive }: Alarm, change: number): void {
+    this.#pending += change
+    if (keepAlive) this.#holding += change
   }
 
   /** Timers that are set and have neither fired nor been cancelled. */
@@ -45,7 +58,7 @@ export class VirtualClock implements Clock {
       if (next.cancelled) continue
       this.#now = Math.max(this.#now, next.at)
       next.cancelled = true
-      this.#pending--
+      this.#count(next, -1)
       next.task()
       // Timers of the same moment may fire together; what they set off runs before time goes on.
       if (this.#alarms[0]?.at !== this.#now) await settle()

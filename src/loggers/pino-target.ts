@@ -8,7 +8,7 @@ import { capturePort } from '../worker/capture.js'
 import { configure } from '../worker/configure.js'
 import { Engine } from '../worker/engine.js'
 import { IdlePort } from '../worker/idle-port.js'
-import { processEngines } from '../worker/process-engines.js'
+import { processRegistry } from '../worker/process-registry.js'
 import type { RecordPort } from '../worker/record-port.js'
 import { LineIntake } from './line-intake.js'
 import { learnedBase } from './pino-base.js'
@@ -38,9 +38,9 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const own = Object.entries(options).filter(([name]) => !addedByPino.has(name))
   const { state, options: resolved } = configure(Object.fromEntries(own), 'logs')
   const engine = state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'] })
-  processEngines().add(engine)
+  processRegistry().add(engine)
   const port = () => {
-    processEngines().capture.notice()
+    processRegistry().capture.notice()
     return capturePort(resolved) ?? engine
   }
   // What pino tells of the logger comes by a stream of this package, and nothing else.
@@ -49,7 +49,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     take: lineMapper(config as PinoConfig, port),
     close: async () => {
       await engine.close()
-      processEngines().retire(engine)
+      processRegistry().retire(engine)
     },
   })
   config.on('error', (error) => stream.emit('error', error))

@@ -1,7 +1,7 @@
 import { SluiceError } from '../errors/sluice-error.js'
 import type { LogRecord, ValueRecord } from '../records/wire.js'
 import { attendProcess } from '../worker/attend.js'
-import { processEngines } from '../worker/process-engines.js'
+import { processRegistry } from '../worker/process-registry.js'
 
 /** The records that a test has captured, oldest first, as the service would have got them. */
 export interface CapturedSluice extends Disposable {
@@ -33,7 +33,7 @@ export interface CapturedSluice extends Disposable {
  */
 export function captureSluice(): CapturedSluice {
   attendProcess()
-  const { queued, inFlight } = processEngines().stats()
+  const { queued, inFlight } = processRegistry().stats()
   if (queued + inFlight > 0) {
     const message = `captureSluice: ${queued + inFlight} records are on their way to the network already; capture before they are logged`
     throw new SluiceError('SLUICE_CAPTURE_LATE', message)
@@ -46,8 +46,8 @@ export function captureSluice(): CapturedSluice {
       else values.push(record as ValueRecord)
     },
   }
-  processEngines().capture.begin(capture)
-  const restore = () => processEngines().capture.end(capture)
+  processRegistry().capture.begin(capture)
+  const restore = () => processRegistry().capture.end(capture)
   return {
     logs,
     values,

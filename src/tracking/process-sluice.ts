@@ -1,7 +1,7 @@
 import type { Ledger } from '../delivery/ledger.js'
 import { currentCapture } from '../worker/capture.js'
 import { leftOfEnd } from '../worker/process-end.js'
-import { processEngines } from '../worker/process-engines.js'
+import { processRegistry } from '../worker/process-registry.js'
 import { printLine } from '../worker/telling.js'
 import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
 import { type Tracked, trackedBy } from './tracked.js'
@@ -57,7 +57,7 @@ export function close(options?: DrainOptions): Promise<Ledger> {
 }
 
 function drain(mode: 'flush' | 'close', options: DrainOptions | undefined): Promise<Ledger> {
-  const engines = processEngines()
+  const engines = processRegistry()
   const { shutdownTimeoutMs } = engines
   return engines.drain(
     mode,
@@ -67,5 +67,5 @@ function drain(mode: 'flush' | 'close', options: DrainOptions | undefined): Prom
 
 /** The ledger of the whole process, now. */
 export function stats(): Ledger {
-  return processEngines().stats()
+  return processRegistry().stats()
 }

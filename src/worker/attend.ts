@@ -1,8 +1,7 @@
 import { publishMainScript } from '../options/identity.js'
-import { watchLifetime } from './lifetime.js'
 import { shareSaidFlags } from './once.js'
 import { shareEnd } from './process-end.js'
-import { processEngines } from './process-engines.js'
+import { processRegistry } from './process-registry.js'
 import { shareTold } from './told-lately.js'
 
 /** Get ready to see pino's workers start, and the end of the process; called when `sluice` is imported, and by `sluicePino()`. */
@@ -11,6 +10,5 @@ export function attendProcess(): void {
   shareSaidFlags()
   shareEnd()
   shareTold()
-  processEngines()
-  watchLifetime()
+  processRegistry().watchEnd()
 }

@@ -5,10 +5,11 @@ import type { LaneReport } from '../delivery/ledger.js'
 import { loneOption } from '../options/lone-option.js'
 import { currentCapture, setCapture } from './capture.js'
 import { onFatalError } from './fatal-errors.js'
-import { hostGlobal, hostProcess } from './host.js'
+import { hostProcess } from './host.js'
 import { endBegins, isToldForAll, leftOfEnd, tellForAll } from './process-end.js'
-import { processEngines } from './process-engines.js'
-import type { EndStep, RecordPort } from './record-port.js'
+import type { ProcessEngines } from './process-engines.js'
+import type { EndStep } from './record-port.js'
+import type { RegisteredEngine } from './registered-engine.js'
 import { SignalWatch } from './signals.js'
 import { deliveryThread } from './supervisor.js'
 import { lastErrorText, ledgerLine, printLine } from './telling.js'
@@ -21,11 +22,11 @@ const turnMs = 5
 /** A service that has taken nothing for so long is not waited for before the listeners of `exit` are called. */
 const patienceMs = 250
 
-/** One in the process, whichever copy of the package comes first: two that watch signals would wait for each other for ever. */
-const key = Symbol.for('sluice.lifetime.v1')
+/** All engines of the process; set once, when its end is watched. */
+let registered: ProcessEngines | undefined
 
-function sharedWatch(): { [key]?: SignalWatch } {
-  return hostGlobal as { [key]?: SignalWatch }
+function all(): ProcessEngines {
+  return registered!
 }
 
 /**
@@ -33,8 +34,9 @@ function sharedWatch(): { [key]?: SignalWatch } {
  * one line what could not be delivered. Nothing here keeps the process alive but an unfinished drain, up
  * to its deadline.
  */
-export function watchLifetime(): void {
-  if (sharedWatch()[key] !== undefined) return
+export function watchLifetime(engines: ProcessEngines): void {
+  if (registered !== undefined) return
+  registered = engines
   const signals = new SignalWatch(drainBeforeSignal)
   hostProcess.on('beforeExit', drainBeforeExit(signals))
   // Before pino's own listener, which was added when its first target was made.
@@ -42,11 +44,10 @@ export function watchLifetime(): void {
   listenLast()
   onFatalError(() => {
     beginEnd()
-    processEngines().endThreadStreams()
+    all().endThreadStreams()
     deliverAtExit()
   })
-  sharedWatch()[key] = signals
-  processEngines().onLeaveSignals(() => signals.stop())
+  all().onLeaveSignals(() => signals.stop())
   // Only the main thread sees signals.
   if (isMainThread && loneOption('handleSignals', process.env)) signals.start()
 }
@@ -67,10 +68,10 @@ function drainBeforeExit(signals: SignalWatch): () => void {
     if (drains === maxDrains) for (const engine of engines) engine.ending()
     // The event comes again after each drain: one for what is new, none for what could not be delivered.
     const waiting = engines.filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
-    const threads = processEngines().remote.pending
+    const threads = all().remote.pending
     if ((waiting.length === 0 && !threads) || drains === maxDrains) return
     drains++
-    if (threads) void processEngines().remote.park()
+    if (threads) void all().remote.park()
     void Promise.all(
       waiting.map(async (engine) => {
         const { accepted } = engine.stats()
@@ -81,12 +82,12 @@ function drainBeforeExit(signals: SignalWatch): () => void {
   }
 }
 
-function hasHadItsTime(engine: Pick<RecordPort, 'stats'>): boolean {
+function hasHadItsTime(engine: Pick<RegisteredEngine, 'stats'>): boolean {
   return drainedAt.get(engine) === engine.stats().accepted
 }
 
 async function drainBeforeSignal(): Promise<void> {
-  const engines = processEngines()
+  const engines = all()
   const { queued, inFlight, lanes } = await engines.drain('park', engines.shutdownTimeoutMs)
   tellUndelivered(queued + inFlight, lanes)
   // There is no event of the exit after a signal that ends the process.
@@ -112,11 +113,11 @@ let givenUpBefore = 0
 
 /** pino ends its streams now, one after another, and each holds this thread: whoever delivers in another one does so meanwhile. */
 function beginEnd(): void {
-  endBegins(processEngines().shutdownTimeoutMs)
-  givenUpBefore = processEngines().stats().dropped.shutdown
+  endBegins(all().shutdownTimeoutMs)
+  givenUpBefore = all().stats().dropped.shutdown
   const comesLast = hostProcess.listeners('exit').at(-1) === deliverAtExit
-  if (isMainThread && comesLast && processEngines().knowsAtOnce) tellForAll()
-  processEngines().remote.beginParking()
+  if (isMainThread && comesLast && all().knowsAtOnce) tellForAll()
+  all().remote.beginParking()
   const waiting = openEngines().filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
   const delivering = waiting.filter((engine) => engine.beforeEnd())
   for (const engine of delivering) begunAt.set(engine, engine.stats().accepted)
@@ -127,7 +128,7 @@ function beginEnd(): void {
  * A listener of the application's that ends the process leaves out those after it: what the service takes now is delivered before. As long
  * as it goes on taking, and while there is time.
  */
-function waitForProgress(engines: readonly Pick<RecordPort, 'stats' | 'options'>[]): void {
+function waitForProgress(engines: readonly Pick<RegisteredEngine, 'stats' | 'options'>[]): void {
   const nobody = new Int32Array(new SharedArrayBuffer(4))
   const timeoutMs = Math.max(0, ...engines.map(({ options }) => leftOfEnd(options.shutdownTimeoutMs)))
   const deadline = systemClock.now() + timeoutMs
@@ -142,7 +143,7 @@ function waitForProgress(engines: readonly Pick<RecordPort, 'stats' | 'options'>
 }
 
 /** What is left of an engine's time at the end of the process; more where something new has come since that began. */
-function timeLeft(engine: Pick<RecordPort, 'stats' | 'options'>): number {
+function timeLeft(engine: Pick<RegisteredEngine, 'stats' | 'options'>): number {
   if (hasHadItsTime(engine)) return 0
   const isDelivering = begunAt.get(engine) === engine.stats().accepted
   return leftOfEnd(engine.options.shutdownTimeoutMs, isDelivering ? 0 : undefined)
@@ -150,9 +151,9 @@ function timeLeft(engine: Pick<RecordPort, 'stats' | 'options'>): number {
 
 function deliverAtExit(): void {
   // Those among them whose close() is under way have an end that nobody will see otherwise.
-  const engines = [...processEngines().local]
+  const engines = [...all().local]
   const given = givenUp(engines)
-  const threads = processEngines().endThreads()
+  const threads = all().endThreads()
   let steps: EndStep[] = [...engines.map((engine) => engine.endSync({ timeoutMs: timeLeft(engine) })), ...threads.steps]
   while (steps.length > 0) {
     const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
@@ -172,7 +173,7 @@ function deliverAtExit(): void {
 function endDespiteStalledDisk(): void {
   const thread = deliveryThread()
   const nobody = new Int32Array(new SharedArrayBuffer(4))
-  const deadline = systemClock.now() + leftOfEnd(processEngines().shutdownTimeoutMs)
+  const deadline = systemClock.now() + leftOfEnd(all().shutdownTimeoutMs)
   while (thread.keepsProcess) {
     if (systemClock.now() >= deadline) {
       printLine('the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL')
@@ -196,7 +197,7 @@ function tellOfLateRecords(): void {
 
 /** All that is left, in whichever thread. */
 function tellLeftInProcess(): void {
-  const { queued, inFlight, dropped, lanes } = processEngines().stats()
+  const { queued, inFlight, dropped, lanes } = all().stats()
   tellUndelivered(queued + inFlight + dropped.shutdown - givenUpBefore, lanes)
 }
 
@@ -217,21 +218,21 @@ function lastErrorOf(lanes: readonly LaneReport[]): string | undefined {
 }
 
 /** Records of lanes that may send: there is no use in waiting for a wrong key. */
-function hopeful(engines: readonly Pick<RecordPort, 'stats'>[]): number {
+function hopeful(engines: readonly Pick<RegisteredEngine, 'stats'>[]): number {
   const lanes = engines.flatMap((engine) => engine.stats().lanes).filter(({ state }) => state !== 'paused')
   return lanes.reduce((sum, { queued, inFlight }) => sum + queued + inFlight, 0)
 }
 
 /** Engines of this thread; those of pino's workers look after themselves when their stream ends. */
 function openEngines() {
-  return [...processEngines().local].filter(({ closed }) => !closed)
+  return [...all().local].filter(({ closed }) => !closed)
 }
 
-function givenUp(engines: readonly Pick<RecordPort, 'stats'>[]): number {
+function givenUp(engines: readonly Pick<RegisteredEngine, 'stats'>[]): number {
   return engines.reduce((sum, engine) => sum + engine.stats().dropped.shutdown, 0)
 }
 
-function undelivered(engines: readonly Pick<RecordPort, 'stats'>[]): number {
+function undelivered(engines: readonly Pick<RegisteredEngine, 'stats'>[]): number {
   return engines.reduce((sum, engine) => {
     const { queued, inFlight } = engine.stats()
     return sum + queued + inFlight

@@ -1,34 +1,17 @@
 import { isMainThread, threadId } from 'node:worker_threads'
-import { setImmediate, systemClock } from '../delivery/clock.js'
+import { setImmediate, systemClock, type Timer } from '../delivery/clock.js'
 import { givenUp, type Ledger, sumLedger } from '../delivery/ledger.js'
 import { loneOption } from '../options/lone-option.js'
 import { type DrainMode, drainGraceMs } from './drain-requests.js'
-import { hostGlobal } from './host.js'
 import { ProcessCapture } from './process-capture.js'
 import { noteFlushInVain } from './process-end.js'
-import type { EndStep, RecordPort } from './record-port.js'
+import type { EndStep } from './record-port.js'
+import type { RegisteredEngine } from './registered-engine.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { printLine } from './telling.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 import { ThreadStreams } from './thread-streams.js'
-
-/** What every engine can do for the process, whichever thread and whichever copy of this package it lives in. */
-type LocalEngine = Pick<
-  RecordPort,
-  | 'id'
-  | 'lanes'
-  | 'memory'
-  | 'stats'
-  | 'flush'
-  | 'park'
-  | 'close'
-  | 'closed'
-  | 'options'
-  | 'ending'
-  | 'beforeEnd'
-  | 'endSync'
->
 
 /**
  * Every engine of the process, as one thread sees it: its own directly, those of other threads (pino's workers) through a
@@ -40,7 +23,7 @@ type LocalEngine = Pick<
  *     stats() ◀── shared memory ────── ledger
  */
 export class ProcessEngines {
-  readonly #local = new Map<string, LocalEngine>()
+  readonly #local = new Map<string, RegisteredEngine>()
   /** Those of other threads. */
   readonly remote: RemoteEngines = new RemoteEngines(() => this.#channel)
   readonly #threadStreams = new ThreadStreams({
@@ -61,7 +44,7 @@ export class ProcessEngines {
   }
 
   /** Engines of this thread. */
-  get local(): Iterable<LocalEngine> {
+  get local(): Iterable<RegisteredEngine> {
     return this.#local.values()
   }
 
@@ -75,14 +58,14 @@ export class ProcessEngines {
     this.#leaveSignals = leave
   }
 
-  add(engine: LocalEngine): void {
+  add(engine: RegisteredEngine): void {
     this.#local.set(engine.id, engine)
     if (!engine.options.handleSignals) this.#leaveSignals()
     this.#announce(engine)
   }
 
   /** Let go of an engine that is closed. Its figures stay, those of the last ones with what may still come to them. */
-  retire(engine: LocalEngine): void {
+  retire(engine: RegisteredEngine): void {
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
     this.#channel.post({ type: 'retired', id: engine.id })
@@ -135,7 +118,9 @@ export class ProcessEngines {
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
     const handOver = this.#threadStreams.handedOver()
-    await Promise.race([handOver.done, waited(left()), expired])
+    const enough = waited(left())
+    await Promise.race([handOver.done, enough.over, expired])
+    enough.cancel()
     await within(this.#drainAll(mode, left()))
     timer.cancel()
     handOver.release()
@@ -175,7 +160,7 @@ export class ProcessEngines {
     return engines.every((engine) => undelivered(engine.stats()) === 0)
   }
 
-  #announce({ id, lanes, memory, options }: LocalEngine): void {
+  #announce({ id, lanes, memory, options }: RegisteredEngine): void {
     const { shutdownTimeoutMs, handleSignals, debug, spoolDir } = options
     const spools = spoolDir !== undefined
     this.#channel.post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals, debug, spools })
@@ -230,15 +215,10 @@ export class ProcessEngines {
   }
 }
 
-function waited(ms: number): Promise<void> {
-  return new Promise((resolve) => systemClock.schedule(resolve, ms))
-}
-
-const stateKey = Symbol.for('sluice.process.v1')
-
-/** The one registry of this thread, whichever copy of the package comes first. */
-export function processEngines(): ProcessEngines {
-  const shared = hostGlobal as { [stateKey]?: ProcessEngines }
-  shared[stateKey] ??= new ProcessEngines()
-  return shared[stateKey]
+function waited(ms: number): { readonly over: Promise<void>; readonly cancel: () => void } {
+  let timer: Timer | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = systemClock.schedule(resolve, ms)
+  })
+  return { over, cancel: () => timer?.cancel() }
 }

@@ -6,8 +6,7 @@ import { Engine } from './engine.js'
 import { ErrorListeners } from './error-listeners.js'
 import { HandOff } from './hand-off.js'
 import { IdlePort } from './idle-port.js'
-import { watchLifetime } from './lifetime.js'
-import { processEngines } from './process-engines.js'
+import { processRegistry } from './process-registry.js'
 import type { RecordPort } from './record-port.js'
 import { deliveryThread } from './supervisor.js'
 
@@ -95,15 +94,15 @@ class SharedLease implements EngineLease {
 function join(key: string, options: ResolvedOptions): Shared {
   let shared = byDestination.get(key)
   if (shared?.engine.closed) {
-    processEngines().retire(shared.engine)
+    processRegistry().retire(shared.engine)
     shared = undefined
   }
   if (shared === undefined) {
     const listeners = new ErrorListeners()
     shared = { engine: startPort({ ...options, onError: listeners.tell }), listeners, users: 0 }
     byDestination.set(key, shared)
-    watchLifetime()
-    processEngines().add(shared.engine)
+    processRegistry().watchEnd()
+    processRegistry().add(shared.engine)
   }
   shared.listeners.add(options.onError)
   shared.users++
@@ -124,7 +123,7 @@ async function letGo(key: string, shared: Shared, timeoutMs: number | undefined)
   }
   if (byDestination.get(key) === shared) byDestination.delete(key)
   await shared.engine.close({ timeoutMs })
-  processEngines().retire(shared.engine)
+  processRegistry().retire(shared.engine)
 }
 
 function destinationOf({ onError: _, level: __, accessToken: ___, apiKey, ...options }: ResolvedOptions): string {

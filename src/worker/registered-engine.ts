@@ -1,0 +1,11 @@
+import type { ResolvedOptions } from '../options/options.js'
+import type { RecordPort } from './record-port.js'
+
+/** An engine as the registry knows it, whichever copy of this package it comes from. */
+export interface RegisteredEngine
+  extends Pick<
+    RecordPort,
+    'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'park' | 'close' | 'closed' | 'ending' | 'beforeEnd' | 'endSync'
+  > {
+  readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir'>
+}

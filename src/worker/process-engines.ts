@@ -3,6 +3,7 @@ import { setImmediate, systemClock, type Timer } from '../delivery/clock.js'
 import { givenUp, type Ledger, sumLedger } from '../delivery/ledger.js'
 import { loneOption } from '../options/lone-option.js'
 import { type DrainMode, drainGraceMs } from './drain-requests.js'
+import { EarlyWorkers } from './early-workers.js'
 import { ProcessCapture } from './process-capture.js'
 import { noteFlushInVain } from './process-end.js'
 import type { EndStep } from './record-port.js'
@@ -37,6 +38,11 @@ export class ProcessEngines {
   readonly #channel = new ThreadChannel((message) => this.#receive(message))
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
+  readonly #early = new EarlyWorkers({
+    known: () => this.remote.known,
+    sawStart: (thread) => this.#threadStreams.sawStart(thread),
+    flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
+  })
   #leaveSignals = () => {}
 
   constructor() {
@@ -117,6 +123,7 @@ export class ProcessEngines {
 
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
+    await within(this.#early.drain(left()))
     const handOver = this.#threadStreams.handedOver()
     const enough = waited(left())
     await Promise.race([handOver.done, enough.over, expired])
@@ -175,6 +182,7 @@ export class ProcessEngines {
       case 'engine':
         if (!message.handleSignals) this.#leaveSignals()
         this.remote.add(message)
+        this.#early.announced(message)
         return
       case 'drain': {
         const { id, mode, request, timeoutMs } = message

@@ -27,7 +27,8 @@ export const ownStreams = new WeakSet<object>()
  */
 export class ThreadStreams {
   readonly #workers = new Map<number, StreamWorker>()
-
+  /** Threads that were seen to start, of thread-stream's and others, and have not ended. */
+  readonly #seen = new Set<number>()
   readonly #runsSluice: (threadId: number) => Promise<boolean>
   readonly #held: HeldStreams
 
@@ -46,13 +47,20 @@ export class ThreadStreams {
     })
     hostProcess.on('worker', (worker: StreamWorker) => {
       const id = worker.threadId
+      this.#seen.add(id)
       if (typeof worker.stream?.deref === 'function') this.#add(id, worker)
       worker.once('exit', () => {
+        this.#seen.delete(id)
         this.#workers.delete(id)
         this.#held.release(id)
         plan.ended(id)
       })
     })
+  }
+
+  /** True for a thread that started after this module was loaded. */
+  sawStart(threadId: number): boolean {
+    return this.#seen.has(threadId)
   }
 
   /** Whether this thread is one of thread-stream's. */

@@ -33,6 +33,35 @@ describe('loggers of pino as applications configure them', () => {
   })
 })
 
+describe('an application that imports sluice after pino’s worker has started', () => {
+  it.each(['now', 'long since'])('flushes the lines of that worker, which has been ready %s', async (when) => {
+    const { code, stdout, stderr } = await runProgram('imports-late.js', { ...receiver.variables, READY: when })
+    expect({ code, stderr, ...JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      stderr: '',
+      accepted: 1000,
+      delivered: 1000,
+    })
+    expect(await receiver.logs()).toHaveLength(1000)
+  })
+
+  it('flushes the lines of a worker that is still starting, or says that it has not waited for them', async () => {
+    const { code, stdout, stderr } = await runProgram('imports-late.js', receiver.variables)
+    expect(code).toBe(0)
+    const { accepted } = JSON.parse(stdout)
+    if (accepted === 0) expect(stderr).toContain('has not waited for lines of a pino worker')
+    else expect({ accepted, stderr }).toEqual({ accepted: 1000, stderr: '' })
+    expect(await receiver.logs()).toHaveLength(1000)
+  })
+
+  it('waits a second at most where that worker runs something else', async () => {
+    const { stdout } = await runProgram('imports-late.js', { ...receiver.variables, TARGET: 'pino/file', READY: 'now' })
+    const { accepted, ms } = JSON.parse(stdout.slice(stdout.lastIndexOf('{"accepted"')))
+    expect(accepted).toBe(0)
+    expect(ms).toBeLessThan(1500)
+  })
+})
+
 describe('loggers of pino that are garbage', () => {
   const collected = async (loggers: number, workersLeft: number) => {
     const flags = ['--expose-gc']

@@ -9,12 +9,14 @@ import { type Severity, severityOfNumber } from '../records/level.js'
 import type { WinstonLine } from '../records/plain-winston-line.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
-import { placedFolder } from '../spool/placed-folder.js'
 import type { DeliveryThread, Loss, ThreadClient } from './delivery-thread.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { Engine, lanesOf } from './engine.js'
+import { enginePlan } from './engine-plan.js'
 import { deliverLine, drainFrame, isRecord, isValue, lineEnd } from './frames.js'
+import { GivenUp } from './given-up.js'
 import { HandOffAccount } from './hand-off-account.js'
+import { HandOffModes } from './hand-off-mode.js'
 import { OnTheWay } from './on-the-way.js'
 import { Outbox } from './outbox.js'
 import { type EnginePlan, engineStates, type WorkerMessage } from './protocol.js'
@@ -33,19 +35,6 @@ export interface HandOffSetting {
 const endingMs = 50
 /** A worker that closes its engine keeps the deadline itself; after this much more it is given up. */
 const graceMs = 500
-
-/**
- * `connected`: a worker takes the lines. `waiting`: there is none now, lines are kept within the bound. `inline`: no worker can be started,
- * an engine in this thread delivers. `closed`: nothing is taken any more, and every call is answered from the ledger.
- */
-type Mode = 'connected' | 'waiting' | 'inline' | 'closed'
-
-const next: Readonly<Record<Mode, readonly Mode[]>> = {
-  connected: ['waiting', 'inline', 'closed'],
-  waiting: ['connected', 'inline', 'closed'],
-  inline: ['closed'],
-  closed: [],
-}
 
 /**
  * The application's side of one engine in the delivery worker: takes records, and hands them over when the code that logged has returned.
@@ -67,12 +56,13 @@ export class HandOff implements RecordPort, ThreadClient {
   readonly #telling: Telling
   readonly #drains: DrainRequests
   readonly #account: HandOffAccount
+  readonly #givenUp: GivenUp
   readonly #outbox: Outbox
   readonly #onTheWay = new OnTheWay()
   readonly #state = new SharedArrayBuffer(4)
   /** Names this engine to the worker. */
   readonly #number: number
-  #mode: Mode = 'waiting'
+  readonly #mode = new HandOffModes()
   #inline: Engine | undefined
   #closing: Promise<Ledger> | undefined
   #scheduled = false
@@ -95,11 +85,17 @@ export class HandOff implements RecordPort, ThreadClient {
       account: this.#account,
       maxBytes: options.maxQueueBytes,
       waitingBytes: () => this.#waitingBytes,
-      dropValue: () => this.#drop('values', this.#fullReason),
+      dropValue: () => this.#givenUp.drop('values', this.#fullReason),
       send: (text, records) => this.#send(text, records),
     })
     this.#listeners = ownListeners(options.onError)
     this.#telling = new Telling({ clock, listeners: this.#listeners, print, warn: (text) => this.#warn(text) })
+    this.#givenUp = new GivenUp({
+      lanes: this.lanes,
+      account: this.#account,
+      telling: this.#telling,
+      spools: this.#spools,
+    })
     this.#number = thread.join(this)
     thread.connect(this.#number)
   }
@@ -147,7 +143,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   refuse(kind: RecordKind): void {
-    this.#drop(kind, 'closed')
+    this.#givenUp.drop(kind, 'closed')
   }
 
   invalid(): void {
@@ -159,7 +155,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   stats(): Ledger {
-    return this.#mode === 'closed' ? this.#account.closed() : this.#account.ledger(this.#outbox.values)
+    return this.#mode.now === 'closed' ? this.#account.closed() : this.#account.ledger(this.#outbox.values)
   }
 
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
@@ -180,7 +176,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   beforeEnd(): boolean {
-    if (this.#mode !== 'connected') return false
+    if (this.#mode.now !== 'connected') return false
     void this.park()
     return this.#thread.handOverSync()
   }
@@ -188,7 +184,7 @@ export class HandOff implements RecordPort, ThreadClient {
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
     // A close that is under way will not come to tell of it.
     if (this.#closing !== undefined && this.#inline === undefined) this.#telling.ended(this.#book.read().lanes)
-    if (this.#mode === 'closed') return () => true
+    if (this.#mode.now === 'closed') return () => true
     this.#handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
@@ -197,7 +193,7 @@ export class HandOff implements RecordPort, ThreadClient {
 
   /** A worker takes lines from now on: before all else those that the last one has not taken. */
   attached(): void {
-    if (!this.#turn('connected')) return
+    if (!this.#mode.turn('connected')) return
     const styles = this.#outbox.frames.allStyles()
     if (styles !== '') this.#write(Buffer.from(styles))
     for (const piece of this.#onTheWay.pieces) this.#write(piece)
@@ -206,25 +202,21 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   detached(): void {
-    this.#turn('waiting')
+    this.#mode.turn('waiting')
   }
 
   /** The worker is gone. All that it had taken and not delivered is lost and counted, unless it is on disk; all else goes to the next. */
   lost({ reason, at }: Loss): number {
     this.#onTheWay.trim(this.#book.taken)
     const line = at === 'line' ? this.#onTheWay.giveUpFirst() : undefined
-    if (line !== undefined) this.#giveUp(isValue(line) ? 'values' : 'logs', 'unreadable')
-    const counts = this.#book.abandon('worker-failed', { spools: this.#spools })
-    for (const [index, count] of counts.entries()) {
-      if (count > 0 && !this.#spools) this.#telling.dropped(this.lanes[index]!, { reason: 'worker-failed', count })
-    }
+    if (line !== undefined) this.#givenUp.unreadable(isValue(line) ? 'values' : 'logs')
     this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason))
-    return counts.reduce((sum, count) => sum + count, 0)
+    return this.#givenUp.withWorker(this.#book)
   }
 
   /** No worker can be started: delivery goes on in this thread. No worker has ever seen these lines. */
   cannotStart(): void {
-    if (!this.#turn('inline')) return
+    if (!this.#mode.turn('inline')) return
     const engine = new Engine(this.options, { memory: this.memory })
     this.#handOver()
     this.#account.directly()
@@ -250,25 +242,15 @@ export class HandOff implements RecordPort, ThreadClient {
     }
   }
 
-  /** The engine in the worker is opened with this. */
   plan({ diskIsStalled }: { diskIsStalled: boolean }): EnginePlan {
-    const { apiKey, accessToken: _token, onError: _listener, spoolDir, ...rest } = this.options
-    // The ledger that counts is the one on this side.
-    const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : placedFolder(spoolDir) }
-    return { options, apiKey: apiKey.reveal(), memory: this.memory, state: this.#state, diskIsStalled }
-  }
-
-  #turn(mode: Mode): boolean {
-    if (!next[this.#mode].includes(mode)) return false
-    this.#mode = mode
-    return true
+    return enginePlan(this.options, { memory: this.memory, state: this.#state, diskIsStalled })
   }
 
   async #close(timeoutMs: number): Promise<Ledger> {
     // Records that come from here on are refused: `closed` is true as soon as this has returned its promise.
     this.#handOver()
     await this.#drains.begin('close', timeoutMs)
-    this.#turn('closed')
+    this.#mode.turn('closed')
     this.#drains.askAgain()
     await this.#thread.leave(this.#number)
     this.#onTheWay.clear()
@@ -292,7 +274,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   #ask({ request, mode, timeoutMs }: DrainRequest): void {
-    switch (this.#mode) {
+    switch (this.#mode.now) {
       case 'connected':
         this.#write(Buffer.from(drainFrame(mode, { request, timeoutMs })))
         return
@@ -317,11 +299,11 @@ export class HandOff implements RecordPort, ThreadClient {
   /** Take in a frame of a log record. */
   #append(text: string, severity: Severity): void {
     if (this.#closing !== undefined) {
-      this.#drop('logs', 'closed')
+      this.#givenUp.drop('logs', 'closed')
       return
     }
     if (this.#outbox.append(text, severity)) this.#schedule()
-    else this.#drop('logs', this.#fullReason)
+    else this.#givenUp.drop('logs', this.#fullReason)
   }
 
   #schedule(): void {
@@ -332,12 +314,12 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   #handOver(): void {
-    if (this.#mode !== 'closed') this.#outbox.handOver()
+    if (this.#mode.now !== 'closed') this.#outbox.handOver()
   }
 
   #send(text: Buffer, records: number): void {
     this.#onTheWay.add(text, records)
-    if (this.#mode === 'connected') this.#write(text)
+    if (this.#mode.now === 'connected') this.#write(text)
   }
 
   #write(lines: Buffer): void {
@@ -354,21 +336,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   get #fullReason(): DropReason {
-    return this.#mode === 'waiting' ? 'worker-failed' : 'hand-off-full'
-  }
-
-  #giveUp(kind: RecordKind, reason: DropReason): void {
-    const index = this.#account.laneOf(kind)
-    this.#account.giveUp(index, reason)
-    this.#telling.dropped(this.lanes[index]!, { reason, count: 1 })
-  }
-
-  #drop(kind: RecordKind, reason: DropReason): void {
-    const index = this.#account.laneOf(kind)
-    const lane = this.lanes[index]
-    if (lane === undefined) return
-    this.#account.drop(index, reason)
-    this.#telling.dropped(lane, { reason, count: 1 })
+    return this.#mode.now === 'waiting' ? 'worker-failed' : 'hand-off-full'
   }
 
   #warn(message: string): void {

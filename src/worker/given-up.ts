@@ -1,0 +1,50 @@
+import type { DropReason, LaneName } from '../delivery/ledger.js'
+import type { LedgerBook } from '../delivery/ledger-book.js'
+import type { RecordKind } from '../records/wire.js'
+import type { HandOffAccount } from './hand-off-account.js'
+import type { Telling } from './telling.js'
+
+export interface GivenUpPlan {
+  readonly lanes: readonly LaneName[]
+  readonly account: HandOffAccount
+  readonly telling: Telling
+  /** A worker puts on disk what it takes. */
+  readonly spools: boolean
+}
+
+/** Counts and reports the records that a hand-off gives up: before a worker had them, or together with one. */
+export class GivenUp {
+  readonly #plan: GivenUpPlan
+
+  constructor(plan: GivenUpPlan) {
+    this.#plan = plan
+  }
+
+  /** There was no room, or nothing is taken any more. Without effect for a kind that has no bucket. */
+  drop(kind: RecordKind, reason: DropReason): void {
+    const { lanes, account, telling } = this.#plan
+    const index = account.laneOf(kind)
+    const lane = lanes[index]
+    if (lane === undefined) return
+    account.drop(index, reason)
+    telling.dropped(lane, { reason, count: 1 })
+  }
+
+  /** A worker died of the record's line. */
+  unreadable(kind: RecordKind): void {
+    const { lanes, account, telling } = this.#plan
+    const index = account.laneOf(kind)
+    account.giveUp(index, 'unreadable')
+    telling.dropped(lanes[index]!, { reason: 'unreadable', count: 1 })
+  }
+
+  /** All that a worker held when it ended: lost, or on disk. The number of records. */
+  withWorker(book: LedgerBook): number {
+    const { lanes, telling, spools } = this.#plan
+    const counts = book.abandon('worker-failed', { spools })
+    for (const [index, count] of counts.entries()) {
+      if (count > 0 && !spools) telling.dropped(lanes[index]!, { reason: 'worker-failed', count })
+    }
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+}

@@ -10,6 +10,7 @@ import { Engine } from '../worker/engine.js'
 import { IdlePort } from '../worker/idle-port.js'
 import { processRegistry } from '../worker/process-registry.js'
 import type { RecordPort } from '../worker/record-port.js'
+import { WorkerPosition } from '../worker/worker-position.js'
 import { LineIntake } from './line-intake.js'
 import { learnedBase } from './pino-base.js'
 import { levelGate, type PinoLevels } from './pino-level.js'
@@ -37,7 +38,8 @@ const addedByPino: ReadonlySet<string> = new Set(['levels', 'dedupe', 'pinoWillS
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
   const own = Object.entries(options).filter(([name]) => !addedByPino.has(name))
   const { state, options: resolved } = configure(Object.fromEntries(own), 'logs')
-  const engine = state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'] })
+  const engine =
+    state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
   processRegistry().add(engine)
   const port = () => {
     processRegistry().capture.notice()
@@ -54,6 +56,13 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   })
   config.on('error', (error) => stream.emit('error', error))
   return Object.assign(stream, { flush: flushOf(port) })
+}
+
+/** Engines of one of pino's workers share nothing: each is the only one of its position. */
+function ownPosition(): { readonly worker: WorkerPosition; readonly engine: number } {
+  const worker = new WorkerPosition()
+  worker.nameThread()
+  return { worker, engine: 1 }
 }
 
 /**

@@ -64,7 +64,7 @@ export class EngineSeat {
       handedOver: true,
       // The application's side tells of it, in its own time.
       untold: ['shutdown'],
-      onDisk: (work) => position.onDisk(engine, work),
+      position: { worker: position, engine },
       listeners: {
         error: (error) => say({ engine, type: 'error', code: error.code, text: error.message }),
         channel: (name, message) => say({ engine, type: 'channel', name, message }),

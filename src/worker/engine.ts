@@ -20,6 +20,7 @@ import { RecordWriter } from './record-writer.js'
 import { type OnDisk, watchedClock, watchedStore } from './spool-watch.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Telling, type Untold } from './telling.js'
 import { userAgent } from './version.js'
+import type { WorkerPosition } from './worker-position.js'
 
 export interface EngineSetting {
   /** Kinds of record that it will be given; each has a lane where the options name a bucket for it. @default both */
@@ -28,8 +29,8 @@ export interface EngineSetting {
   readonly memory?: SharedArrayBuffer
   /** Its records come from another thread. @default false */
   readonly handedOver?: boolean
-  /** Runs work that may wait for the disk of the spool. @default at once, and nothing else */
-  readonly onDisk?: OnDisk
+  /** Where its worker shows that it waits for the disk of the spool, and its number there. */
+  readonly position?: { readonly worker: WorkerPosition; readonly engine: number }
   /** News that is somebody else's to tell. @default none */
   readonly untold?: readonly Untold[]
   /** Who is told of drops, rejections and pauses. @default the listeners of this thread */
@@ -48,6 +49,7 @@ export function lanesOf(options: ResolvedOptions, kinds: readonly RecordKind[] =
 export class Engine implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
+  readonly position: SharedArrayBuffer | undefined
   readonly #telling: Telling
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
@@ -63,8 +65,10 @@ export class Engine implements RecordPort {
   #parking: { readonly accepted: number; readonly until: number } | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
-    const { kinds, memory, handedOver = false, listeners, print, untold, onDisk = (work) => work() } = setting
+    const { kinds, memory, handedOver = false, listeners, print, untold, position } = setting
+    const onDisk: OnDisk = (work) => (position === undefined ? work() : position.worker.onDisk(position.engine, work))
     this.#onDisk = onDisk
+    this.position = position?.worker.memory
     this.options = options
     this.lanes = lanesOf(options, kinds)
     this.#handedOver = handedOver

@@ -174,7 +174,7 @@ function endDespiteStalledDisk(): void {
   const thread = deliveryThread()
   const nobody = new Int32Array(new SharedArrayBuffer(4))
   const deadline = systemClock.now() + leftOfEnd(all().shutdownTimeoutMs)
-  while (thread.keepsProcess) {
+  while (thread.keepsProcess || all().remote.known.some((engine) => engine.isAtDisk())) {
     if (systemClock.now() >= deadline) {
       printLine('the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL')
       hostProcess.kill(hostProcess.pid, 'SIGKILL')

@@ -167,10 +167,11 @@ export class ProcessEngines {
     return engines.every((engine) => undelivered(engine.stats()) === 0)
   }
 
-  #announce({ id, lanes, memory, options }: RegisteredEngine): void {
+  #announce({ id, lanes, memory, options, position }: RegisteredEngine): void {
     const { shutdownTimeoutMs, handleSignals, debug, spoolDir } = options
     const spools = spoolDir !== undefined
-    this.#channel.post({ type: 'engine', id, threadId, lanes, memory, shutdownTimeoutMs, handleSignals, debug, spools })
+    const facts = { shutdownTimeoutMs, handleSignals, debug, spools, position }
+    this.#channel.post({ type: 'engine', id, threadId, lanes, memory, ...facts })
   }
 
   #receive(message: ThreadMessage): void {

@@ -7,5 +7,7 @@ export interface RegisteredEngine
     RecordPort,
     'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'park' | 'close' | 'closed' | 'ending' | 'beforeEnd' | 'endSync'
   > {
+  /** Memory of its `WorkerPosition`, where it has one. */
+  readonly position?: SharedArrayBuffer | undefined
   readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir'>
 }

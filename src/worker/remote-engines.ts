@@ -8,6 +8,7 @@ import { leftOfEnd } from './process-end.js'
 import type { EndStep } from './record-port.js'
 import type { Figures } from './retired-engines.js'
 import type { ThreadChannel, ThreadMessage } from './thread-channel.js'
+import { WorkerPosition } from './worker-position.js'
 
 /** What is known here of an engine of another thread. */
 export interface RemoteEngine extends Figures {
@@ -16,6 +17,8 @@ export interface RemoteEngine extends Figures {
   readonly shutdownTimeoutMs: number
   readonly debug: boolean
   readonly spools: boolean
+  /** True while its thread waits for the disk of the spool. */
+  readonly isAtDisk: () => boolean
 }
 
 /** The engines of other threads: asked to drain through a channel, and read by the shared memory of their ledgers. */
@@ -42,11 +45,13 @@ export class RemoteEngines {
     return this.known.filter(({ threadId }) => threadId === thread)
   }
 
-  add({ id, lanes, memory, ...facts }: ThreadMessage & { type: 'engine' }): void {
+  add({ id, lanes, memory, position, ...facts }: ThreadMessage & { type: 'engine' }): void {
     if (this.#engines.has(id)) return
     const book = new LedgerBook(lanes, memory)
+    const place = position === undefined ? undefined : new WorkerPosition(position)
+    const isAtDisk = () => place?.standstill?.at === 'disk' && place.threadLives
     const { threadId, shutdownTimeoutMs, debug, spools } = facts
-    this.#engines.set(id, { id, threadId, shutdownTimeoutMs, debug, spools, stats: () => book.read() })
+    this.#engines.set(id, { id, threadId, shutdownTimeoutMs, debug, spools, isAtDisk, stats: () => book.read() })
   }
 
   /** An engine is gone: wait for no answer of it. What was known of it. */

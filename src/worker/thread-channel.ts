@@ -17,6 +17,7 @@ export type ThreadMessage =
       readonly handleSignals: boolean
       readonly debug: boolean
       readonly spools: boolean
+      readonly position?: SharedArrayBuffer | undefined
     }
   | {
       readonly type: 'drain'

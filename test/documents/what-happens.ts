@@ -99,8 +99,21 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   ],
   'the worker cannot start': [
     proof('end-to-end/worker.test.ts', 'for %s, everything is delivered from the application’s thread, and told'),
+  ],
+  'the worker dies': [
     proof('end-to-end/worker.test.ts', 'is started again when it dies, and what it had not taken goes on'),
-    proof('end-to-end/worker.test.ts', 'is replaced by delivery in the application’s thread when it dies again'),
+    proof('end-to-end/worker.test.ts', 'is started again after a rest when it has died twice in a minute'),
+    proof('end-to-end/worker.test.ts', 'is given up, and all others arrive, while the application goes on'),
+    proof(
+      'worker/supervisor.test.ts',
+      'does not leave it to the application’s thread when a later worker fails at its start',
+    ),
+  ],
+  'the disk of the spool hangs': [
+    proof(
+      'end-to-end/worker.test.ts',
+      'is replaced by one that leaves the spool alone until the disk answers; the process ends nevertheless, and says how',
+    ),
   ],
   'the clock jumps': [proof('end-to-end/clock.test.ts', 'a day $direction makes no wait longer or shorter')],
   'the configuration is wrong': [

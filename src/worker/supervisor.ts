@@ -185,16 +185,16 @@ export class Supervisor implements DeliveryThread {
     const { reason, standstill } = this.#failure!
     if (standstill?.at === 'disk') this.#stalled.add(this.#link!)
     this.#link = undefined
-    let lost = 0
+    const held = { lost: 0, spooled: 0 }
     for (const [engine, client] of this.#clients) {
       const at = standstill?.engine === engine ? standstill.at : undefined
       const { spoolDir } = client.options
       if (at === 'disk' && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
-      lost += client.lost({ reason, at })
+      held[spoolDir === undefined ? 'lost' : 'spooled'] += client.lost({ reason, at })
     }
     const restMs = startAt === 'once' ? 0 : this.#nextRest()
     const plan = restMs === 0 ? 'starting it again' : `starting it again in ${restMs / 1000} s`
-    this.#plan.print(`the delivery worker has failed (${reason})${fateOf(lost, standstill)}; ${plan}`)
+    this.#plan.print(`the delivery worker has failed (${reason})${fateOf(held, standstill)}; ${plan}`)
     if (restMs === 0) this.#start()
     else {
       this.#mode = 'resting'
@@ -217,13 +217,18 @@ export class Supervisor implements DeliveryThread {
   }
 }
 
-function fateOf(lost: number, standstill: Standstill | undefined): string {
-  const words =
-    lost === 0 ? '' : `; it held ${lost} record${lost === 1 ? '' : 's'}, which are lost or left to the spool`
-  if (standstill?.at === 'line') return `${words}; the line at which it stopped is given up`
-  return standstill?.at === 'disk'
-    ? `${words}; it waited for the disk of the spool, which is left alone until it answers`
-    : words
+function fateOf({ lost, spooled }: { lost: number; spooled: number }, standstill: Standstill | undefined): string {
+  const words = [
+    lost > 0 ? `${recordsTaken(lost)} are lost` : '',
+    spooled > 0 ? `${recordsTaken(spooled)} are left to the spool` : '',
+    standstill?.at === 'line' ? 'the line at which it stopped is given up' : '',
+    standstill?.at === 'disk' ? 'it waited for the disk of the spool, which is left alone until it answers' : '',
+  ]
+  return words.map((each) => (each === '' ? '' : `; ${each}`)).join('')
+}
+
+function recordsTaken(count: number): string {
+  return `${count} record${count === 1 ? '' : 's'} that it had taken`
 }
 
 let own: Supervisor | undefined

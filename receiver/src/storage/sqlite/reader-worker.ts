@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import type { RecordPage } from '../record-storage.js'
+import { ContentReader } from './content-reader.js'
 import { openSqlite } from './open-sqlite.js'
 import type { ReaderFiles, ReaderQuestion } from './reader-thread.js'
 import { RecordReader } from './record-reader.js'
@@ -15,17 +15,23 @@ const { path, texts } = workerData as ReaderFiles
 const database = openSqlite(path)
 database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536')
 const reader = new RecordReader(database, texts)
+const content = new ContentReader(database)
 const closing = new AbortController()
 
 serve<ReaderQuestion>({
-  async answer(question): Promise<RecordPage | undefined> {
-    if (question.type === 'read') {
-      if (question.query.text !== undefined) await follow()
-      return reader.read(question.query)
+  async answer(question): Promise<unknown> {
+    switch (question.type) {
+      case 'read':
+        if (question.query.text !== undefined) await follow()
+        return reader.read(question.query)
+      case 'content': {
+        const { method, query } = question
+        return content[method](query as never)
+      }
+      case 'follow':
+        await setTimeout(followDelayMs, undefined, { signal: closing.signal }).catch(() => {})
+        return follow()
     }
-    await setTimeout(followDelayMs, undefined, { signal: closing.signal }).catch(() => {})
-    await follow()
-    return undefined
   },
   close() {
     closing.abort()

@@ -7,7 +7,7 @@ import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } 
 import { FolderLock, type Holder } from './folder-lock.js'
 import type { Hindrance } from './health.js'
 import { Segment } from './segment.js'
-import { checkSpoolFolder, isOurFolder } from './spool-folder.js'
+import { checkSpoolFolder, currentUser, isOurFolder } from './spool-folder.js'
 import type { SpoolLine } from './spool-line.js'
 
 export interface AdoptionPlan {
@@ -83,7 +83,7 @@ export class Adoption {
   /** A folder of another user is that user's business; anything else in this place is worth a word. */
   #leave(folder: string): [] {
     const facts = lstatSync(folder)
-    const isOthers = facts.isDirectory() && facts.uid !== process.geteuid?.()
+    const isOthers = facts.isDirectory() && facts.uid !== currentUser()?.id
     if (!isOthers) this.#plan.hindered('foreign', new Error(`${folder} is no folder that this user alone can write`))
     return []
   }

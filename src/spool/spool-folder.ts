@@ -13,11 +13,16 @@ const root = 0
 const sticky = 0o1000
 const elsewhere = 'or name another folder in SLUICE_SPOOL_DIR (option spoolDir)'
 
-/** The user that this thread acts as. */
+/** The user that this thread acts as; undefined, too, where Deno may not say it. */
 export function currentUser(): User | undefined {
-  const id = process.geteuid?.()
-  if (id === undefined) return undefined
-  return { id, groups: new Set([...(process.getgroups?.() ?? []), ...(process.getegid ? [process.getegid()] : [])]) }
+  try {
+    const id = process.geteuid?.()
+    if (id === undefined) return undefined
+    const own = process.getegid?.()
+    return { id, groups: new Set([...(process.getgroups?.() ?? []), ...(own === undefined ? [] : [own])]) }
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -34,7 +39,7 @@ export function makeSpoolFolder(path: string): void {
 /** The same for a folder that is there. */
 export function checkSpoolFolder(path: string): void {
   const fault = spoolFolderFault(lstatSync(path), currentUser())
-  if (fault !== undefined) throw new Error(`${path} ${fault}`)
+  if (fault !== undefined) throw new Error(`it ${fault}`)
 }
 
 /**
@@ -42,7 +47,7 @@ export function checkSpoolFolder(path: string): void {
  * containers.
  */
 export function spoolFolderFault(facts: Facts, user: User | undefined): string | undefined {
-  if (facts.isSymbolicLink()) return `is a symbolic link: name the folder itself in SLUICE_SPOOL_DIR (option spoolDir)`
+  if (facts.isSymbolicLink()) return 'is a symbolic link: name the folder itself in SLUICE_SPOOL_DIR (option spoolDir)'
   if (!facts.isDirectory()) return `is no folder: remove it, ${elsewhere}`
   if (user === undefined || facts.uid === root) return undefined
   if (facts.uid !== user.id) {

@@ -16,7 +16,7 @@ export interface AdoptionPlan {
   readonly lanes: readonly LaneName[]
   /** The engine's own folder, made when it is first needed. Throws what the file system does. */
   readonly home: () => string
-  /** What was left alone, or could not be taken over, and why. */
+  /** Hears of anything that is left alone or cannot be taken over, with the reason. */
   readonly hindered: (what: Hindrance, error: unknown) => void
 }
 

@@ -22,7 +22,7 @@ export function write(file: number, bytes: Buffer): Taken {
   try {
     while (taken < bytes.length) {
       const more = writeSync(file, bytes, taken)
-      // Whoever takes nothing would be asked for ever.
+      // A file system that takes nothing would be asked for ever.
       if (more === 0) return { bytes: taken, error: new Error('the file system takes no bytes') }
       taken += more
     }

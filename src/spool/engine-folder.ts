@@ -93,7 +93,7 @@ function needsNoKeeping(name: string): boolean {
   return lockFile.test(name) || (segment !== name && isRecordFile(segment))
 }
 
-/** Whether a name is one that Sluice gives to files with records. */
+/** True for a name that Sluice gives to files with records. */
 export function isRecordFile(name: string): boolean {
   return segmentFile.test(name) || deadLetterFile.test(name)
 }
@@ -121,6 +121,6 @@ function removeFolder(path: string): void {
     for (const name of readdirSync(path)) if (lockFile.test(name)) unlinkSync(join(path, name))
     rmdirSync(path)
   } catch {
-    // Whoever looks next finds it again.
+    // The next engine that looks finds it again.
   }
 }

@@ -48,7 +48,7 @@ export class SegmentWriter {
     }
   }
 
-  /** What the file system says against it is the answer. Never throws. */
+  /** Answers with the error of the file system, if there is one. Never throws. */
   close(): unknown {
     return closeFile(this.#file)
   }

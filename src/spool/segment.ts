@@ -150,7 +150,7 @@ export class Segment {
     })
   }
 
-  /** False when there is no such file. What it does not have is read as zeros. */
+  /** False when there is no such file. Bytes beyond its end are read as zeros. */
   #readFrom(start: number, bytes: Buffer): boolean {
     let file: number
     try {
@@ -187,7 +187,8 @@ export class Segment {
 
   /**
    * Take the file away. Its acknowledgements go last: without the file they say nothing; where the file stays, they say that nothing in
-   * it is to be sent. What the file system says against it is the answer. Never throws.
+   * it is to be sent. Answers with the error of the file
+   * system, if there is one. Never throws.
    */
   remove(): unknown {
     this.gone = true
@@ -266,7 +267,7 @@ export interface Recovery {
   readonly newest: number
 }
 
-/** What the file system says where there is no such file, or something else has its name. */
+/** Codes of the file system for a file that is gone, or whose name something else has. */
 const goneCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EFTYPE'])
 
 function faultOfRemoving(path: string): unknown {

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { makeFolder } from './make-folder.js'
 
-/** Who this process is, as far as the file system asks; undefined on Windows. */
+/** The user and the groups of a process. */
 export interface User {
   readonly id: number
   readonly groups: ReadonlySet<number>
@@ -58,7 +58,7 @@ export function spoolFolderFault(facts: Facts, user: User | undefined): string |
 }
 
 /**
- * Whether a folder in a spool was made by this user and can be written by nobody else, so that what lies in it is what Sluice wrote.
+ * True for a folder that this user has made and nobody else can write: only Sluice has written what lies in it.
  *
  * @param made a folder that this process has just made there: some file systems give every folder one owner and mode of their own
  */

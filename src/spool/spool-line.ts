@@ -85,7 +85,7 @@ export function readSpoolLine(line: Buffer): SpoolLine | undefined {
   return { number, idempotencyKey, time, kind, bucket, severity, refusal, body }
 }
 
-/** What may stand in the header of a request: no space, and no end of line behind which another request could begin. */
+/** A key goes into the header of a request: behind a space or an end of line another request could begin. */
 function isIdempotencyKey(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value)
 }

@@ -252,7 +252,7 @@ export class Spool implements Store {
     }
   }
 
-  /** Whether the folder is there, or was never needed; a disk that does not say has it still. */
+  /** False when somebody has removed the folder; a disk that does not answer may have it still. */
   #hasHome(): boolean {
     try {
       return this.#home?.touch() ?? true

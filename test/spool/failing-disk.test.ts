@@ -35,7 +35,7 @@ async function leave(dir: string, count: number): Promise<void> {
 }
 
 describe('a file system that fails', () => {
-  it('when a file is closed throws nothing: it is told, and the spool goes on with another file', async () => {
+  it('when a file is closed throws nothing: it is reported, and the spool goes on with another file', async () => {
     const dir = spoolFolder()
     const { clock, sender, delivery, said, log } = setUpSpool(dir)
     sender.answer = down
@@ -71,7 +71,7 @@ describe('a file system that fails', () => {
     expect(linesIn(dir)).toHaveLength(1)
   })
 
-  it('when acknowledgements are written is told once, and throws nothing', async () => {
+  it('when acknowledgements are written is reported once, and throws nothing', async () => {
     const dir = spoolFolder()
     await leave(dir, 300)
     const { clock, delivery, said } = setUpSpool(dir)
@@ -82,7 +82,7 @@ describe('a file system that fails', () => {
     expect(addsUp(delivery.stats())).toBe(true)
   })
 
-  it('when a file is removed is told, and what was delivered is not sent again by the next process', async ({
+  it('when a file is removed is reported, and what was delivered is not sent again by the next process', async ({
     skip,
   }) => {
     const dir = spoolFolder()

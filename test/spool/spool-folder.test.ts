@@ -117,7 +117,7 @@ describe('what lies in the folder of a spool', () => {
     await passUntil(clock, 30_000, () => sender.sent.length === 1)
   })
 
-  it('is not adopted from a folder that others can write, which is told once', async () => {
+  it('is not adopted from a folder that others can write, which is reported once', async () => {
     const dir = spoolFolder()
     const left = await leave(dir)
     chmodSync(left, 0o777)
@@ -146,19 +146,22 @@ describe('what lies in the folder of a spool', () => {
     'a link to another file': (path) => symlinkSync('/etc/hostname', path),
     'a link to a device that never ends': (path) => symlinkSync('/dev/zero', path),
   }
-  it.each(Object.keys(strangers))('is passed over and told once where %s has the name of a segment', async (name) => {
-    const dir = spoolFolder()
-    const left = await leave(dir)
-    const stranger = segmentsIn(left)[0]!.replace('-000001.', '-000002.')
-    strangers[name]!(stranger)
-    const { clock, sender, said } = setUpSpool(dir)
-    await passUntil(clock, 30_000, () => sender.sent.length === 1)
-    await pass(clock, 30_000)
-    expect(said).toEqual([
-      expect.stringMatching(/was not made by Sluice and is left alone \(.* is a .*, not a file\)$/),
-    ])
-    expect(readdirSync(left)).toEqual([expect.stringMatching(/-000002\.ndjson$/)])
-  })
+  it.each(Object.keys(strangers))(
+    'is passed over and reported once where %s has the name of a segment',
+    async (name) => {
+      const dir = spoolFolder()
+      const left = await leave(dir)
+      const stranger = segmentsIn(left)[0]!.replace('-000001.', '-000002.')
+      strangers[name]!(stranger)
+      const { clock, sender, said } = setUpSpool(dir)
+      await passUntil(clock, 30_000, () => sender.sent.length === 1)
+      await pass(clock, 30_000)
+      expect(said).toEqual([
+        expect.stringMatching(/was not made by Sluice and is left alone \(.* is a .*, not a file\)$/),
+      ])
+      expect(readdirSync(left)).toEqual([expect.stringMatching(/-000002\.ndjson$/)])
+    },
+  )
 
   it.each(Object.keys(strangers))('stays where it is where %s has the name of its acknowledgements', async (name) => {
     const dir = spoolFolder()

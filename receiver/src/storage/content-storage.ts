@@ -35,7 +35,7 @@ export interface EntryQuery extends Page {
   readonly type: ContentType
 }
 
-/** What is read. Pages have fewer items than were asked for where those are large. */
+/** Reading of content. A page has fewer items than were asked for where those are large. */
 export interface ContentReading {
   findType(reference: TypeReference): Promise<ContentType | undefined>
   /** Oldest first. */

@@ -1,7 +1,7 @@
 /** Most bytes of what one page lists, as it is stored: a few pages fit into memory at once, whatever their records are like. */
 export const maxPageBytes = 8 * 1_048_576
 
-/** What is listed, before it is read: how many bytes of the database it takes. */
+/** An item of a list before it is read, with the bytes that it takes in the database. */
 export interface Sized {
   readonly bytes: number
 }

@@ -2,7 +2,7 @@ import type { ContentReading } from '../content-storage.js'
 import type { RecordPage, RecordQuery } from '../record-storage.js'
 import { ThreadLink } from './thread-link.js'
 
-/** What the thread is asked: a page of records, something of content, or that the text index follows the records. */
+/** A question to the thread: a page of records, something of content, or that the text index follows the records. */
 export type ReaderQuestion =
   | { readonly type: 'read'; readonly query: RecordQuery }
   | { readonly type: 'content'; readonly method: keyof ContentReading; readonly query: unknown }

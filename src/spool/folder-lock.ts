@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPlainFile } from '../options/plain-file.js'
-import { currentOwner, type Owner, type OwnerState, stateOf } from './owner.js'
+import { currentOwner, type Owner, type OwnerState, ownerOf, stateOf } from './owner.js'
 
 /** Who holds a folder. */
 export interface Holder {
@@ -97,8 +97,7 @@ function highestLock(folder: string): number {
 
 function readOwner(path: string): Owner | undefined {
   try {
-    const owner = JSON.parse(readPlainFile(path, { maxBytes: maxLockBytes }).toString('utf8')) as Partial<Owner> | null
-    return typeof owner?.pid === 'number' && typeof owner.host === 'string' ? (owner as Owner) : undefined
+    return ownerOf(JSON.parse(readPlainFile(path, { maxBytes: maxLockBytes }).toString('utf8')))
   } catch {
     return undefined
   }

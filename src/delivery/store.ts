@@ -39,7 +39,10 @@ export interface Store {
   look(): void
   /** The record leaves memory and is here alone; false when it is not here any more. */
   park(place: Place): boolean
-  /** Give back parked records, the most severe first and the oldest within them, as many as there is room for. */
+  /**
+   * Give back parked records, the most severe first and the oldest within them, as many as there is room for. None come back while the
+   * store does not answer: they stay parked, and are asked for again.
+   */
   unpark(lane: number, room: Room): readonly Restored[]
   /** The record was delivered, or given up: it need not be kept. */
   settle(place: Place): void

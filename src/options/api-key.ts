@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import type { Secret } from './secret.js'
+import { isSecretText, type Secret } from './secret.js'
+import { readSecretFile } from './secret-file.js'
 
 /**
  * The key of an engine. One that came from a file is read again when the service has refused it, for secrets are rotated: at once, and
@@ -36,10 +36,11 @@ export class ApiKey {
   }
 }
 
-/** Empty when the file cannot be read, as while it is being replaced. */
+/** Empty when the file cannot be read or holds no key, as while it is being replaced: it is read again at the next attempt. */
 function readKey(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim()
+    const text = readSecretFile(file)
+    return isSecretText(text) ? text : ''
   } catch {
     return ''
   }

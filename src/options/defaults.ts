@@ -3,6 +3,8 @@ import type { OptionName } from './options.js'
 /** What kind of value an option takes. Drives the reading of variables, the checks and the README's table. */
 export type OptionKind =
   | { readonly type: 'text' }
+  /** Of a bucket: it is a segment of a path. */
+  | { readonly type: 'name' }
   | { readonly type: 'secret' }
   | { readonly type: 'url' }
   | { readonly type: 'flag' }
@@ -24,6 +26,7 @@ export interface OptionRow {
 }
 
 const text = { type: 'text' } as const
+const name = { type: 'name' } as const
 const flag = { type: 'flag' } as const
 const integer = (min: number, max: number) => ({ type: 'integer', min, max }) as const
 const choice = (...values: string[]) => ({ type: 'choice', values }) as const
@@ -46,15 +49,15 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     fileVariable: 'SLUICE_ACCESS_TOKEN_FILE',
     about: 'the access token for content (`sluice/content`, `sluice migrate`), or a file that holds it; never printed',
   },
-  bucket: { kind: text, variable: 'SLUICE_BUCKET', about: 'bucket (project) of both lanes' },
+  bucket: { kind: name, variable: 'SLUICE_BUCKET', about: 'bucket (project) of both lanes' },
   logBucket: {
-    kind: text,
+    kind: name,
     variable: 'SLUICE_LOG_BUCKET',
     defaultText: '`bucket`',
     about: 'bucket of log records',
   },
   valueBucket: {
-    kind: text,
+    kind: name,
     variable: 'SLUICE_VALUE_BUCKET',
     defaultText: '`bucket`',
     about: 'bucket of value records',

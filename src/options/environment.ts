@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { ConfigError } from '../errors/config-error.js'
 import { type OptionRow, optionNames, optionTable } from './defaults.js'
 import { nearestName } from './nearest-name.js'
 import { redacted } from './secret.js'
+import { readSecretFile } from './secret-file.js'
 
 /** The process's environment, or a stand-in for it. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -22,7 +22,7 @@ export function written(option: string, row: OptionRow, environment: Environment
   const file = textOf(row.fileVariable, environment)
   if (row.fileVariable === undefined || file === '') return undefined
   const { fileVariable: variable } = row
-  return { variable, text: readSecretFile({ option, variable, path: file }), file }
+  return { variable, text: secretOf({ option, variable, path: file }), file }
 }
 
 /** What a variable says, without quotes around it: `docker run --env-file` passes those on which other readers of such a file take off. */
@@ -55,12 +55,12 @@ function isPartOf(name: string, whole: string): boolean {
 
 const prefix = 'SLUICE_'
 
-function readSecretFile({ option, variable, path }: { option: string; variable: string; path: string }): string {
+function secretOf({ option, variable, path }: { option: string; variable: string; path: string }): string {
   // Somebody may have put the key itself here.
   const shown = /[\\/]/.test(path) ? path : redacted
   let content: string
   try {
-    content = readFileSync(path, 'utf8').trim()
+    content = readSecretFile(path)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     const message = `${variable} (option ${option}): cannot read the file ${shown}: ${code ?? String(cause)}`

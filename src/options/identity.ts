@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import { runtimes } from '../records/wire.js'
 import type { Environment } from './environment.js'
+import { readPlainFile } from './plain-file.js'
 
 /** Where a value that nobody set came from, for `debug`. */
 export interface Fallback<Value> {
@@ -91,7 +91,7 @@ function nearestManifest(start: string): { name?: string; version?: string } | u
   let folder = start
   for (;;) {
     try {
-      const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      const manifest: unknown = JSON.parse(readManifest(join(folder, 'package.json')))
       if (typeof manifest === 'object' && manifest !== null && 'name' in manifest) {
         const { name, version } = manifest as { name?: unknown; version?: unknown }
         return {
@@ -106,6 +106,13 @@ function nearestManifest(start: string): { name?: string; version?: string } | u
     if (parent === folder) return undefined
     folder = parent
   }
+}
+
+/** More than any manifest has. */
+const maxManifestBytes = 16_777_216
+
+function readManifest(path: string): string {
+  return readPlainFile(path, { maxBytes: maxManifestBytes, follow: true }).toString('utf8')
 }
 
 function pick(value: string | undefined, source: string): Fallback<string> | undefined {

@@ -1,5 +1,7 @@
 import type { SluiceError } from '../errors/sluice-error.js'
+import { isPathSegment } from '../records/path-segment.js'
 import type { OptionKind } from './defaults.js'
+import { isSecretText } from './secret.js'
 
 /** A checked value, or the words that say what was expected. */
 export type Checked =
@@ -44,7 +46,8 @@ export function readVariable(kind: OptionKind, written: string): Checked {
 
 function readText(kind: OptionKind, written: string): Checked {
   if (kind.type === 'choice' && !kind.values.includes(written)) return { ok: false, expected: expectation(kind) }
-  if (kind.type === 'secret' && !/^[\x21-\x7e]+$/.test(written)) return { ok: false, expected: expectation(kind) }
+  if (kind.type === 'name' && !isPathSegment(written)) return { ok: false, expected: expectation(kind) }
+  if (kind.type === 'secret' && !isSecretText(written)) return { ok: false, expected: expectation(kind) }
   if (kind.type === 'url') {
     const url = URL.canParse(written) ? new URL(written) : undefined
     if (
@@ -70,6 +73,8 @@ function expectation(kind: OptionKind): string {
   switch (kind.type) {
     case 'text':
       return 'a text'
+    case 'name':
+      return 'a name that can stand in a URL: visible characters, not "." or ".."'
     case 'secret':
       return 'a text of visible ASCII characters'
     case 'url':

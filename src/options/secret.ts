@@ -30,3 +30,8 @@ export const redacted = '[redacted]'
 
 /** Fewest characters of a secret that is looked for in a text: what is shorter is a word of a test, and would be found in the middle of others. */
 export const shortestSecret = 8
+
+/** True for a text that can be a key or a token: it goes into the header of a request. */
+export function isSecretText(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text)
+}

@@ -18,6 +18,8 @@ export interface AdoptedRecordsPlan {
   readonly owner: StoreOwner
   /** Before each look: say that this engine lives. */
   readonly live: () => void
+  /** A segment cannot be read: it stays for the next engine, or for a person. */
+  readonly unreadable: (error: unknown) => void
   /** A segment was read, and what it holds is ours. */
   readonly recovered: (segment: Segment, facts: { readonly damaged: number; readonly newest: number }) => void
   /** Give records of a lane that dead engines left to delivery, as far as there is room; the answer is how many there were. */
@@ -49,11 +51,12 @@ export class AdoptedRecords {
         // Else it stays in this engine's folder, for the next one.
         if (this.#closed) return
         this.#plan.recovered(segment, facts)
-        if (!this.#timers.has('feed')) this.#feed()
-      } catch {
-        // It cannot be read: it stays for the next engine, or for a person.
+      } catch (error) {
+        this.#plan.unreadable(error)
       }
     }
+    // Also where nothing new was found: what could not be read back then may be read now.
+    if (!this.#closed && !this.#timers.has('feed')) this.#feed()
     this.#schedule('look', signIntervalMs, () => this.#look())
   }
 

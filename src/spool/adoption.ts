@@ -1,10 +1,14 @@
-import { readdirSync, renameSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
+import { faultOfFile } from '../options/plain-file.js'
 import { acknowledgementsOf } from './acknowledgements.js'
 import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
 import { FolderLock, type Holder } from './folder-lock.js'
+import type { Hindrance } from './health.js'
 import { Segment } from './segment.js'
+import { checkSpoolFolder, currentUser, isOurFolder } from './spool-folder.js'
+import type { SpoolLine } from './spool-line.js'
 
 export interface AdoptionPlan {
   readonly spoolDir: string
@@ -12,6 +16,8 @@ export interface AdoptionPlan {
   readonly lanes: readonly LaneName[]
   /** The engine's own folder, made when it is first needed. Throws what the file system does. */
   readonly home: () => string
+  /** Hears of anything that is left alone or cannot be taken over, with the reason. */
+  readonly hindered: (what: Hindrance, error: unknown) => void
 }
 
 /** A holder that cannot be seen is dead when it has given no sign of life in so many looks, one every `signIntervalMs`. */
@@ -34,23 +40,28 @@ export class Adoption {
 
   /** Look once; the segments that are this engine's from now on. Never throws. */
   look(): Segment[] {
-    const { spoolDir, url } = this.#plan
+    const { spoolDir, url, hindered } = this.#plan
     try {
+      if (lstatSync(spoolDir, { throwIfNoEntry: false }) === undefined) return []
+      checkSpoolFolder(spoolDir)
       const ours = readdirSync(spoolDir).filter(
         (name) => engineFolder.test(name) && name.startsWith(`${fingerprint(url)}-`),
       )
       removeUnnamed(spoolDir)
       for (const name of this.#watched.keys()) if (!ours.includes(name)) this.#watched.delete(name)
       return ours.flatMap((name) => this.#lookAt(join(spoolDir, name)))
-    } catch {
+    } catch (error) {
+      hindered('adopt', error)
       return []
     }
   }
 
   #lookAt(folder: string): Segment[] {
+    const { home, hindered } = this.#plan
     try {
+      if (!isOurFolder(folder, home)) return this.#leave(folder)
       const names = readdirSync(folder)
-      const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1)
+      const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1 && this.#isFile(join(folder, name)))
       // Nothing in it for us; but what nobody needs need not stay.
       if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return []
       const holder = FolderLock.holderOf(folder)
@@ -62,9 +73,25 @@ export class Adoption {
       } finally {
         releaseFolder(folder, lock)
       }
-    } catch {
+    } catch (error) {
+      // Another engine may have been quicker.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') hindered('adopt', error)
       return []
     }
+  }
+
+  /** A folder of another user is that user's business; anything else in this place is worth a word. */
+  #leave(folder: string): [] {
+    const facts = lstatSync(folder)
+    const isOthers = facts.isDirectory() && facts.uid !== currentUser()?.id
+    if (!isOthers) this.#plan.hindered('foreign', new Error(`${folder} is no folder that this user alone can write`))
+    return []
+  }
+
+  #isFile(path: string): boolean {
+    const fault = faultOfFile(path)
+    if (fault !== undefined) this.#plan.hindered('foreign', new Error(`${path} ${fault}`))
+    return fault === undefined
   }
 
   #isDead(folder: string, holder: Holder | undefined): boolean {
@@ -84,10 +111,15 @@ export class Adoption {
       // Acknowledgements first: without them what was delivered would go out again.
       renameIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
       renameSync(source, path)
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#plan.hindered('adopt', error)
       return []
     }
-    return [new Segment({ path, lane: this.#laneOfSegment(name), severity: segmentName(name)!.severity })]
+    const lane = this.#laneOfSegment(name)
+    const { severity } = segmentName(name)!
+    const { kind, bucket } = this.#plan.lanes[lane]!
+    const belongs = (line: SpoolLine) => line.kind === kind && line.bucket === bucket && line.severity === severity
+    return [new Segment({ path, lane, severity, belongs })]
   }
 
   #laneOfSegment(name: string): number {

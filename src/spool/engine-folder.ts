@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Severity } from '../records/level.js'
-import { FolderLock } from './folder-lock.js'
-import { makeFolder } from './make-folder.js'
+import { deadLetterFile } from './dead-letters.js'
+import { FolderLock, lockFile } from './folder-lock.js'
+import { makeSpoolFolder } from './spool-folder.js'
 
 /** Names of the severities in the names of files. */
 const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
-const newFolder = /^\.new-/
+const newFolder = /^\.new-[0-9a-f]{8}-[0-9a-f]{12}$/
 export const engineFolder = /^[0-9a-f]{8}-[0-9a-f]{12}$/
 export const segmentFile = /^(?:trace|debug|info|warn|error|fatal|value)-([0-9a-f]{8})-[0-9a-f]{12}-\d{6,}\.ndjson$/
 
@@ -41,11 +42,16 @@ export class EngineFolder {
     const name = `${fingerprint(url)}-${this.#id}`
     this.path = join(spoolDir, name)
     const unready = join(spoolDir, `.new-${name}`)
-    makeFolder(spoolDir)
+    makeSpoolFolder(spoolDir)
     mkdirSync(unready, { mode: 0o700 })
-    // It gets its name together with its lock: what has a name and no lock is free for everybody.
-    if (FolderLock.claim(unready, undefined) === undefined) throw new Error(`${unready} is locked`)
-    renameSync(unready, this.path)
+    try {
+      // It gets its name together with its lock: what has a name and no lock is free for everybody.
+      if (FolderLock.claim(unready, undefined) === undefined) throw new Error(`${unready} is locked`)
+      renameSync(unready, this.path)
+    } catch (error) {
+      removeFolder(unready)
+      throw error
+    }
     this.#lock = FolderLock.at(this.path)
   }
 
@@ -55,7 +61,7 @@ export class EngineFolder {
     return join(this.path, `${severityNames[severity]}-${fingerprint(bucket)}-${this.#id}-${number}.ndjson`)
   }
 
-  /** Give a sign of life; false when the folder is gone. */
+  /** Give a sign of life; false when the folder is gone. Throws what else the file system says. */
   touch(): boolean {
     return this.#lock.touch()
   }
@@ -71,7 +77,7 @@ export function releaseFolder(path: string, lock: FolderLock): void {
   try {
     const names = readdirSync(path)
     if (!names.some((name) => name.endsWith('.ndjson'))) {
-      for (const name of names) if (name.endsWith('.acks') || name.startsWith('lock-')) unlinkSync(join(path, name))
+      for (const name of names) if (needsNoKeeping(name)) unlinkSync(join(path, name))
       rmdirSync(path)
       return
     }
@@ -79,6 +85,17 @@ export function releaseFolder(path: string, lock: FolderLock): void {
     // Somebody is in it, or it is gone.
   }
   lock.release()
+}
+
+/** Of a folder without records: locks, and acknowledgements of what was there. */
+function needsNoKeeping(name: string): boolean {
+  const segment = name.replace(/\.acks$/, '.ndjson')
+  return lockFile.test(name) || (segment !== name && isRecordFile(segment))
+}
+
+/** True for a name that Sluice gives to files with records. */
+export function isRecordFile(name: string): boolean {
+  return segmentFile.test(name) || deadLetterFile.test(name)
 }
 
 /** A folder gets its lock at once. */
@@ -91,8 +108,19 @@ export function removeUnnamed(spoolDir: string): void {
     const path = join(spoolDir, name)
     try {
       const holder = FolderLock.holderOf(path)
-      const forgotten = holder === undefined && Date.now() - statSync(path).mtimeMs > forgottenAfterMs
-      if (holder?.state === 'dead' || forgotten) rmSync(path, { recursive: true, force: true })
+      const forgotten = holder === undefined && Date.now() - lstatSync(path).mtimeMs > forgottenAfterMs
+      if (holder?.state === 'dead' || forgotten) removeFolder(path)
     } catch {}
+  }
+}
+
+/** A folder that got no name: it has locks and nothing else, or it stays. Never throws. */
+function removeFolder(path: string): void {
+  try {
+    if (!lstatSync(path).isDirectory()) return
+    for (const name of readdirSync(path)) if (lockFile.test(name)) unlinkSync(join(path, name))
+    rmdirSync(path)
+  } catch {
+    // The next engine that looks finds it again.
   }
 }

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { currentOwner, type Owner, type OwnerState, stateOf } from './owner.js'
+import { readPlainFile } from '../options/plain-file.js'
+import { currentOwner, type Owner, type OwnerState, ownerOf, stateOf } from './owner.js'
 
 /** Who holds a folder. */
 export interface Holder {
@@ -15,7 +16,9 @@ export interface Holder {
 /** How often a holder gives a sign of life, for those who cannot see it. */
 export const signIntervalMs = 10_000
 
-const lockFile = /^lock-(\d+)$/
+export const lockFile = /^lock-(\d{1,15})$/
+/** More than a lock says. */
+const maxLockBytes = 4096
 
 /**
  * Says which engine a folder belongs to. Locks are numbered, and the highest number counts: to take a folder over from a dead holder means
@@ -34,7 +37,7 @@ export class FolderLock {
     if (number === 0) return undefined
     const path = join(folder, `lock-${number}`)
     try {
-      const sign = `${number} ${statSync(path).mtimeMs}`
+      const sign = `${number} ${lstatSync(path).mtimeMs}`
       const owner = readOwner(path)
       return { number, owner, sign, state: owner === undefined ? 'unknown' : stateOf(owner) }
     } catch {
@@ -55,7 +58,7 @@ export class FolderLock {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
       // A full disk takes the file, but not what it says: nobody could tell whose it is.
-      rmSync(path, { force: true })
+      new FolderLock(path).release()
       throw error
     }
     return new FolderLock(path)
@@ -66,14 +69,16 @@ export class FolderLock {
     return new FolderLock(join(folder, `lock-${highestLock(folder)}`))
   }
 
-  /** Give a sign of life; false when the lock is no longer there. */
+  /** Give a sign of life; false when the lock is no longer there. Throws what else the file system says. */
   touch(): boolean {
     try {
       const now = new Date()
       utimesSync(this.#path, now, now)
       return true
-    } catch {
-      return false
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') return false
+      throw error
     }
   }
 
@@ -92,8 +97,7 @@ function highestLock(folder: string): number {
 
 function readOwner(path: string): Owner | undefined {
   try {
-    const owner = JSON.parse(readFileSync(path, 'utf8')) as Partial<Owner> | null
-    return typeof owner?.pid === 'number' && typeof owner.host === 'string' ? (owner as Owner) : undefined
+    return ownerOf(JSON.parse(readPlainFile(path, { maxBytes: maxLockBytes }).toString('utf8')))
   } catch {
     return undefined
   }

@@ -20,7 +20,9 @@ export class LineScanner<Line> {
   /** Places at which bytes stood that are no line. */
   damaged = 0
   readonly #read: (bytes: Buffer) => Line | undefined
-  #rest: Buffer = Buffer.alloc(0)
+  /** The beginning of a line whose end has not come, and where it stands. */
+  #held: Buffer[] = []
+  #heldBytes = 0
   #offset = 0
 
   /** @param read what a line says; undefined when it is not whole */
@@ -30,18 +32,17 @@ export class LineScanner<Line> {
 
   /** The lines that end in the next piece of the file. */
   push(piece: Buffer): Found<Line>[] {
-    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
     const found: Found<Line>[] = []
     let start = 0
-    for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
-      this.#scan(bytes.subarray(start, end), this.#offset + start, found)
+    for (let end = piece.indexOf(lineFeed); end !== -1; end = piece.indexOf(lineFeed, start)) {
+      this.#hold(piece.subarray(start, end))
+      this.#scanHeld(found)
+      this.#offset++
       start = end + 1
     }
-    this.#offset += start
-    this.#rest = bytes.subarray(start)
-    if (this.#rest.length > maxHeldBytes) {
-      this.#offset += this.#rest.length
-      this.#rest = Buffer.alloc(0)
+    this.#hold(piece.subarray(start))
+    if (this.#heldBytes > maxHeldBytes) {
+      this.#release()
       this.damaged++
     }
     return found
@@ -50,9 +51,26 @@ export class LineScanner<Line> {
   /** The file ends here: its last line may be whole though its end is missing. */
   end(): Found<Line>[] {
     const found: Found<Line>[] = []
-    this.#scan(this.#rest, this.#offset, found)
-    this.#rest = Buffer.alloc(0)
+    this.#scanHeld(found)
     return found
+  }
+
+  #hold(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.#held.push(bytes)
+    this.#heldBytes += bytes.length
+  }
+
+  #scanHeld(found: Found<Line>[]): void {
+    const [only = Buffer.alloc(0)] = this.#held.length < 2 ? this.#held : [Buffer.concat(this.#held)]
+    this.#scan(only, this.#offset, found)
+    this.#release()
+  }
+
+  #release(): void {
+    this.#offset += this.#heldBytes
+    this.#held = []
+    this.#heldBytes = 0
   }
 
   #scan(bytes: Buffer, offset: number, found: Found<Line>[]): void {

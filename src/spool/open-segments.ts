@@ -19,8 +19,8 @@ export interface OpenSegmentsPlan {
   readonly pathFor: (lane: LaneName, severity: Severity) => string
   /** A segment was begun. */
   readonly opened: (segment: Segment) => void
-  /** Nothing more is added to a segment. */
-  readonly sealed: (segment: Segment) => void
+  /** Nothing more is added to a segment, and what the file system said when it was closed. */
+  readonly sealed: (segment: Segment, fault: unknown) => void
 }
 
 /** A segment to which lines are added. */
@@ -99,8 +99,7 @@ export class OpenSegments {
     const open = this.#open.get(nameOf(segment))
     if (open?.segment !== segment) return
     this.#open.delete(nameOf(segment))
-    open.writer.close()
-    this.#plan.sealed(segment)
+    this.#plan.sealed(segment, open.writer.close())
   }
 
   /** Add no more to the segment of a lane and severity, or to any. */

@@ -27,6 +27,19 @@ export function currentOwner(): Owner {
   }
 }
 
+/** The owner that a lock names; undefined for anything that no thread has written of itself. */
+export function ownerOf(value: unknown): Owner | undefined {
+  const { host, pid, thread, started } = (value ?? {}) as Partial<Record<keyof Owner, unknown>>
+  if (typeof host !== 'string' || /\p{Cc}/u.test(host) || !isNumberOfProcess(pid)) return undefined
+  if (thread !== undefined && !isNumberOfProcess(thread)) return undefined
+  return started === undefined || typeof started === 'string' ? (value as Owner) : undefined
+}
+
+/** A number below 1 would mean a group of processes, or all of them. */
+function isNumberOfProcess(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}
+
 /** Whether a thread still runs. Numbers are used again, in other containers at the same time: what decides is when it was started. */
 export function stateOf(owner: Owner): OwnerState {
   const { pid, thread, started } = owner

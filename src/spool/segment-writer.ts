@@ -1,5 +1,7 @@
-import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { fdatasyncSync, fsyncSync, ftruncateSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { closeFile } from '../options/plain-file.js'
+import { write } from './append.js'
 
 /** The end of a segment's file at which lines are added: gathered, then written in one go. */
 export class SegmentWriter {
@@ -32,24 +34,28 @@ export class SegmentWriter {
     const bytes = Buffer.from(`${this.#lines.join('\n')}\n`)
     this.#lines = []
     this.#pending = 0
-    let written = 0
+    const taken = write(this.#file, bytes)
+    if (taken.error !== undefined) {
+      return { lines: this.#keepWhole(bytes.subarray(0, taken.bytes)), error: taken.error }
+    }
+    const isNew = this.#written === 0
+    this.#written += bytes.length
     try {
-      while (written < bytes.length) written += writeSync(this.#file, bytes, written)
-      if (sync) this.#sync()
-      this.#written += bytes.length
+      if (sync) this.#sync(isNew)
       return { lines }
     } catch (error) {
-      return { lines: this.#keepWhole(bytes.subarray(0, written)), error }
+      return { lines, error }
     }
   }
 
-  close(): void {
-    closeSync(this.#file)
+  /** Answers with the error of the file system, if there is one. Never throws. */
+  close(): unknown {
+    return closeFile(this.#file)
   }
 
-  #sync(): void {
+  #sync(isNew: boolean): void {
     fdatasyncSync(this.#file)
-    if (this.#written > 0) return
+    if (!isNew) return
     // A file that is new has to be in its folder, and that in its own, after a power cut.
     const folder = dirname(this.#path)
     for (const path of [folder, dirname(folder)]) syncFolder(path)
@@ -86,6 +92,6 @@ function syncFolder(path: string): void {
   try {
     fsyncSync(folder)
   } finally {
-    closeSync(folder)
+    closeFile(folder)
   }
 }

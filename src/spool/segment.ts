@@ -1,7 +1,8 @@
-import { closeSync, createReadStream, openSync, readSync, unlinkSync } from 'node:fs'
+import { createReadStream, readSync, unlinkSync } from 'node:fs'
 import type { Room } from '../delivery/store.js'
+import { closeFile, openPlainFile } from '../options/plain-file.js'
 import type { Severity } from '../records/level.js'
-import { acknowledge, acknowledged, acknowledgementsOf } from './acknowledgements.js'
+import { acknowledge, acknowledged, acknowledgementsOf, merged } from './acknowledgements.js'
 import { type Found, LineScanner } from './line-scanner.js'
 import { readSpoolLine, type SpoolLine } from './spool-line.js'
 
@@ -24,6 +25,10 @@ const pieceBytes = 262_144
 const manyRecords: Room = { records: 1000, bytes: maxReadBytes }
 /** Records acknowledged in one line, at most. */
 const maxAcknowledged = 1024
+/** More lines than any file of a spool has: a number beyond would only cost memory. */
+const maxNumber = 1_048_576
+/** Places are kept in four bytes. */
+const maxOffset = 2 ** 32 - 1
 
 /** One file of records, all of one lane and severity, and where each of them is: nine bytes of memory per record. */
 export class Segment {
@@ -44,9 +49,17 @@ export class Segment {
   /** No record before these is in that place. */
   readonly #first: [number, number, number, number] = [0, 0, 0, 0]
   #unacknowledged: number[] = []
+  readonly #belongs: (line: SpoolLine) => boolean
 
-  constructor(plan: { readonly path: string; readonly lane: number; readonly severity: Severity }) {
+  /** @param plan `belongs` says whether a line that was found may stand in this file. @default any line may */
+  constructor(plan: {
+    readonly path: string
+    readonly lane: number
+    readonly severity: Severity
+    readonly belongs?: (line: SpoolLine) => boolean
+  }) {
     this.path = plan.path
+    this.#belongs = plan.belongs ?? (() => true)
     this.lane = plan.lane
     this.severity = plan.severity
   }
@@ -120,30 +133,47 @@ export class Segment {
     return numbers
   }
 
-  /** Read records back, numbers ascending. */
+  /**
+   * Read records back, numbers ascending. Of a file that is gone or is another one, nothing comes back. Throws what a disk says that
+   * does not answer now, and may later.
+   */
   read(numbers: readonly number[]): Reread[] {
     const [first, last] = [numbers[0], numbers.at(-1)]
     if (first === undefined || last === undefined) return []
     const start = this.#starts[first]!
     const bytes = Buffer.allocUnsafe(this.#starts[last]! + this.#lengths[last]! - start)
-    let file: number | undefined
+    if (!this.#readFrom(start, bytes)) return numbers.map((number) => ({ number, line: undefined }))
+    return numbers.map((number) => {
+      const at = this.#starts[number]! - start
+      const line = this.#readLine(bytes.subarray(at, at + this.#lengths[number]!))
+      return { number, line: line?.number === number ? line : undefined }
+    })
+  }
+
+  /** False when there is no such file. Bytes beyond its end are read as zeros. */
+  #readFrom(start: number, bytes: Buffer): boolean {
+    let file: number
     try {
-      file = openSync(this.path, 'r')
+      file = openPlainFile(this.path)
+    } catch (error) {
+      if (goneCodes.has((error as NodeJS.ErrnoException).code)) return false
+      throw error
+    }
+    try {
       let read = 0
       for (let more = -1; more !== 0 && read < bytes.length; read += more) {
         more = readSync(file, bytes, read, bytes.length - read, start + read)
       }
       bytes.fill(0, read)
-    } catch {
-      return numbers.map((number) => ({ number, line: undefined }))
+      return true
     } finally {
-      if (file !== undefined) closeSync(file)
+      closeFile(file)
     }
-    return numbers.map((number) => {
-      const at = this.#starts[number]! - start
-      const line = readSpoolLine(bytes.subarray(at, at + this.#lengths[number]!))
-      return { number, line: line?.number === number ? line : undefined }
-    })
+  }
+
+  #readLine(bytes: Buffer): SpoolLine | undefined {
+    const line = readSpoolLine(bytes)
+    return line !== undefined && this.#belongs(line) ? line : undefined
   }
 
   /** Say on disk what was settled since the last time. Throws what the file system does; then it is said the next time. */
@@ -155,34 +185,53 @@ export class Segment {
     }
   }
 
-  /** Take the file away. Its acknowledgements go last: without the file they say nothing. */
-  remove(): void {
+  /**
+   * Take the file away. Its acknowledgements go last: without the file they say nothing; where the file stays, they say that nothing in
+   * it is to be sent. Answers with the error of the file
+   * system, if there is one. Never throws.
+   */
+  remove(): unknown {
     this.gone = true
-    for (const path of [this.path, acknowledgementsOf(this.path)]) removeFile(path)
+    const fault = faultOfRemoving(this.path)
+    if (fault === undefined) return faultOfRemoving(acknowledgementsOf(this.path))
+    try {
+      this.#unacknowledged = Array.from({ length: this.#length }, (_, number) => number)
+      this.acknowledge()
+    } catch {
+      // Then the disk takes nothing at all.
+    }
+    return fault
   }
 
   /**
    * Read a segment that somebody else has written: every whole line that is not acknowledged is `left`. Rejects with what the file
-   * system says.
+   * system says, and when there is no regular file.
    */
   async recover(): Promise<Recovery> {
-    const scanner = new LineScanner(readSpoolLine)
+    const scanner = new LineScanner((bytes) => this.#readLine(bytes))
     let newest = 0
+    let misplaced = 0
     const take = (found: readonly Found<SpoolLine>[]) => {
       for (const { start, length, line } of found) {
-        this.#put(line.number, { start, length, place: places.left })
-        newest = Math.max(newest, line.time)
+        // Lines are numbered as they stand: one that is not was put there by somebody else.
+        if (line.number < this.#length || line.number >= maxNumber || start + length > maxOffset) misplaced++
+        else {
+          this.#put(line.number, { start, length, place: places.left })
+          newest = Math.max(newest, line.time)
+        }
       }
     }
-    for await (const piece of createReadStream(this.path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
+    const settled = merged(acknowledged(this.path))
+    const fd = openPlainFile(this.path)
+    for await (const piece of createReadStream(this.path, { fd, highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
       this.bytes += piece.length
       take(scanner.push(piece))
     }
     take(scanner.end())
-    for (const [from, to] of acknowledged(this.path)) {
+    for (const [from, to] of settled) {
       for (let number = from; number <= to && number < this.#length; number++) this.move(number, places.settled)
     }
-    return { damaged: scanner.damaged, newest }
+    return { damaged: scanner.damaged + misplaced, newest }
   }
 
   #put(number: number, { start, length, place }: { start: number; length: number; place: PlaceState }): void {
@@ -218,10 +267,15 @@ export interface Recovery {
   readonly newest: number
 }
 
-function removeFile(path: string): void {
+/** Codes of the file system for a file that is gone, or whose name something else has. */
+const goneCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EFTYPE'])
+
+function faultOfRemoving(path: string): unknown {
   try {
     unlinkSync(path)
-  } catch {
-    // It is not there, or it cannot be removed: whoever adopts it sees from its acknowledgements what is settled.
+    return undefined
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : error
   }
 }

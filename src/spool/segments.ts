@@ -1,6 +1,6 @@
 import type { Restored, Room } from '../delivery/store.js'
 import type { Severity } from '../records/level.js'
-import { type PlaceState, places, type Segment } from './segment.js'
+import { type PlaceState, places, type Reread, type Segment } from './segment.js'
 
 /** Where a record is. */
 export interface Spot {
@@ -15,6 +15,8 @@ interface TakenBack {
   readonly lost: number
   /** Segments of which nothing is left. */
   readonly emptied: readonly Segment[]
+  /** Why the disk gives back no more now; undefined when it did. */
+  readonly error: unknown
 }
 
 /** The segments of an engine by severity, the oldest first. */
@@ -53,12 +55,19 @@ export class Segments {
     const emptied: Segment[] = []
     let lost = 0
     let bytesLeft = room.bytes
+    let error: unknown
     while (records.length < room.records && bytesLeft > 0) {
       const segment = this.#mostWanted(lane, place)
       if (segment === undefined) break
-      for (const { number, line } of segment.read(
-        segment.oldest(place, { records: room.records - records.length, bytes: bytesLeft }),
-      )) {
+      const numbers = segment.oldest(place, { records: room.records - records.length, bytes: bytesLeft })
+      let reread: readonly Reread[]
+      try {
+        reread = segment.read(numbers)
+      } catch (reason) {
+        error = reason
+        break
+      }
+      for (const { number, line } of reread) {
         segment.move(number, line === undefined ? places.settled : places.memory)
         bytesLeft -= segment.bytesOf(number)
         if (line === undefined) lost++
@@ -70,7 +79,7 @@ export class Segments {
       }
       if (segment.settled) emptied.push(segment)
     }
-    return { records, lost, emptied }
+    return { records, lost, emptied, error }
   }
 
   /** The oldest of the most severe in which records of a lane are in this place. */

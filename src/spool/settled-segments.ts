@@ -8,13 +8,19 @@ const acknowledgeMs = 100
 export class SettledSegments {
   readonly #clock: Clock
   readonly #due: () => void
+  readonly #failed: (error: unknown) => void
   readonly #segments = new Set<Segment>()
   #timer: Timer | undefined
 
-  /** @param plan `due` is called when it is time to acknowledge */
-  constructor(plan: { readonly clock: Clock; readonly due: () => void }) {
+  /** @param plan `due` is called when it is time to acknowledge, `failed` with what the file system says against it */
+  constructor(plan: {
+    readonly clock: Clock
+    readonly due: () => void
+    readonly failed: (error: unknown) => void
+  }) {
     this.#clock = plan.clock
     this.#due = plan.due
+    this.#failed = plan.failed
   }
 
   add(segment: Segment): void {
@@ -32,8 +38,9 @@ export class SettledSegments {
       else if (!segment.gone) {
         try {
           segment.acknowledge()
-        } catch {
+        } catch (error) {
           // Said with the next ones, or never: then they go out again, with the same idempotency key.
+          this.#failed(error)
           continue
         }
       }

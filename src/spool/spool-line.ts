@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
-import type { Severity } from '../records/level.js'
+import { type Severity, valueSeverity } from '../records/level.js'
+import { isPathSegment } from '../records/path-segment.js'
 import type { RecordKind, ValidationError } from '../records/wire.js'
 
 /** Why the service refused a record, and when: milliseconds since 1970. */
@@ -23,16 +24,6 @@ export interface SpoolLine {
   readonly refusal: Refusal | undefined
   /** The record's JSON, byte for byte as it was accepted. */
   readonly body: string
-}
-
-interface Head {
-  readonly n: number
-  readonly key: string
-  readonly time: number
-  readonly kind: RecordKind
-  readonly bucket: string
-  readonly severity: Severity
-  readonly refusal?: Refusal
 }
 
 /** What every line begins with. JSON of records cannot contain it: there its quotes would be escaped. */
@@ -74,15 +65,55 @@ export function restOf(line: Buffer): string | undefined {
   return crc32(rest) === Number.parseInt(digits, 16) ? rest.toString('utf8') : undefined
 }
 
-/** Read a line, given without its end; undefined when it is not whole. */
+/**
+ * Read a line, given without its end; undefined when it is not whole, and when it says what no line of a spool does: the sum shows that
+ * it was not damaged, not who wrote it.
+ */
 export function readSpoolLine(line: Buffer): SpoolLine | undefined {
   const rest = restOf(line)
   // The record is the last member, and none of its own members has this name.
   const recordAt = rest?.lastIndexOf(recordMember) ?? -1
   if (rest === undefined || recordAt === -1) return undefined
+  const head = objectOf(`{${rest.slice(0, recordAt)}}`)
+  const body = rest.slice(recordAt + recordMember.length, -1)
+  if (head === undefined || !rest.endsWith('}') || objectOf(body) === undefined) return undefined
+  const { n: number, key: idempotencyKey, time, kind, bucket, severity, refusal } = head
+  if (!isCount(number) || !isCount(time) || !isIdempotencyKey(idempotencyKey)) return undefined
+  if (!isRecordKind(kind) || !isSeverity(severity) || (kind === 'values') !== (severity === valueSeverity))
+    return undefined
+  if (!isPathSegment(bucket) || !(refusal === undefined || isRefusal(refusal))) return undefined
+  return { number, idempotencyKey, time, kind, bucket, severity, refusal, body }
+}
+
+/** A key goes into the header of a request: behind a space or an end of line another request could begin. */
+function isIdempotencyKey(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isSeverity(value: unknown): value is Severity {
+  return isCount(value) && value <= valueSeverity
+}
+
+function isRecordKind(value: unknown): value is RecordKind {
+  return value === 'logs' || value === 'values'
+}
+
+function isRefusal(value: unknown): value is Refusal {
+  if (typeof value !== 'object' || value === null) return false
+  const { status, reason, validationErrors, rejectedAt } = value as Partial<Record<keyof Refusal, unknown>>
+  return isCount(status) && typeof reason === 'string' && Array.isArray(validationErrors) && isCount(rejectedAt)
+}
+
+function objectOf(text: string): Record<string, unknown> | undefined {
   try {
-    const { n, key, refusal, ...head } = JSON.parse(`{${rest.slice(0, recordAt)}}`) as Head
-    return { ...head, number: n, idempotencyKey: key, refusal, body: rest.slice(recordAt + recordMember.length, -1) }
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { type Clock, queueMicrotask } from '../delivery/clock.js'
-import type { DropReason, LaneName } from '../delivery/ledger.js'
+import { queueMicrotask } from '../delivery/clock.js'
+import type { DropReason } from '../delivery/ledger.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Place, Restored, Room, Storable, Store, StoreOwner } from '../delivery/store.js'
 import type { Severity } from '../records/level.js'
@@ -13,28 +13,7 @@ import { OpenSegments, type Written } from './open-segments.js'
 import { type PlaceState, places, type Recovery, type Segment } from './segment.js'
 import { Segments, type Spot } from './segments.js'
 import { SettledSegments } from './settled-segments.js'
-
-export interface SpoolPlan {
-  /** The folder that engines share; made when it is first needed. */
-  readonly dir: string
-  /** Of the service that the records are meant for. */
-  readonly url: string
-  readonly lanes: readonly LaneName[]
-  /** Bound of the segments of this engine, with those that it has adopted. */
-  readonly maxBytes: number
-  /** How long a record may be on disk. */
-  readonly maxAgeMs: number
-  /** Wait for the disk after each write: what was accepted survives not only the process, but the power. */
-  readonly sync: boolean
-  readonly clock: Clock
-  /** Milliseconds since 1970. */
-  readonly wallClock: () => number
-  readonly random: () => number
-  /** Says what somebody should know. */
-  readonly tell: (text: string) => void
-  /** Calls a task at the end of this turn of the event loop. @default queueMicrotask */
-  readonly defer?: (task: () => void) => void
-}
+import type { SpoolPlan } from './spool-plan.js'
 
 const maxSegmentBytes = 8_388_608
 /** Characters that are gathered; beyond it they are written though the code that logs has not returned. */
@@ -80,27 +59,37 @@ export class Spool implements Store {
       maxOpenMs: plan.maxAgeMs / 16,
       pathFor: (lane, severity) => this.#folder().nextSegment(lane, severity),
       opened: (segment) => this.#segments.add(segment),
-      sealed: (segment) => {
+      sealed: (segment, fault) => {
+        if (fault !== undefined) this.#health.hindered('close', fault)
         if (segment.settled) this.#remove(segment)
       },
     })
-    this.#settled = new SettledSegments({ clock: plan.clock, due: () => this.acknowledge() })
     this.#health = new Health(plan)
-    const id = `${process.pid}-${plan.wallClock().toString(36)}-${Math.floor(plan.random() * 2 ** 32).toString(36)}`
-    this.#deadLetters = new DeadLetters({ spoolDir: plan.dir, id, maxBytes: plan.maxBytes / 8 })
+    this.#settled = new SettledSegments({
+      clock: plan.clock,
+      due: () => this.acknowledge(),
+      failed: (error) => this.#health.hindered('acknowledge', error),
+    })
+    this.#deadLetters = new DeadLetters({ ...plan, maxBytes: plan.maxBytes / 8, home: () => this.#folder().path })
   }
 
   /** Work for a delivery from here on, and look for what dead engines have left. */
   start(owner: StoreOwner): void {
-    const { dir, url, lanes, clock, random } = this.#plan
+    const { dir, lanes, clock, random } = this.#plan
     this.#owner = owner
     this.#adopted = new AdoptedRecords({
-      adoption: new Adoption({ spoolDir: dir, url, lanes, home: () => this.#folder().path }),
+      adoption: new Adoption({
+        ...this.#plan,
+        spoolDir: dir,
+        home: () => this.#folder().path,
+        hindered: (what, error) => this.#health.hindered(what, error),
+      }),
       clock,
       random,
       lanes: lanes.length,
       owner,
       live: () => this.#live(),
+      unreadable: (error) => this.#health.hindered('adopt', error),
       recovered: (segment, facts) => this.#adopt(segment, facts),
       feed: (lane, room) => this.#feed(lane, room),
     })
@@ -185,7 +174,7 @@ export class Spool implements Store {
     try {
       this.#deadLetters.commit()
     } catch (error) {
-      this.#health.failed(error)
+      this.#health.hindered('deadLetter', error)
     }
   }
 
@@ -229,19 +218,19 @@ export class Spool implements Store {
 
   #remove(segment: Segment): void {
     if (segment.gone) return
-    segment.remove()
+    const fault = segment.remove()
+    if (fault !== undefined) this.#health.hindered('remove', fault)
     this.#segments.delete(segment)
     this.#bytes -= segment.bytes
   }
 
   /** Give a segment up, with what it holds. */
   #giveUp(segment: Segment, reason: DropReason): void {
-    const { lane } = segment
     const [parked, left] = [segment.count(places.disk), segment.count(places.left)]
     this.#open.seal(segment)
     this.#remove(segment)
-    if (parked > 0) this.#owner?.lost(lane, { count: parked, reason, adopted: false })
-    if (left > 0) this.#owner?.lost(lane, { count: left, reason, adopted: true })
+    if (parked > 0) this.#owner?.lost(segment.lane, { count: parked, reason, adopted: false })
+    if (left > 0) this.#owner?.lost(segment.lane, { count: left, reason, adopted: true })
   }
 
   /** Whether so many bytes more of this severity fit, by giving up what is no more severe if need be. */
@@ -258,9 +247,19 @@ export class Spool implements Store {
   #live(): void {
     const now = this.#plan.clock.now()
     this.#lookedAt = now
-    if (this.#home !== undefined && !this.#home.touch()) this.#vanished()
+    if (!this.#hasHome()) this.#vanished()
     for (const segment of this.#segments.list()) {
       if (now - segment.lastAt > this.#plan.maxAgeMs) this.#giveUp(segment, 'too-old')
+    }
+  }
+
+  /** False when somebody has removed the folder; a disk that does not answer may have it still. */
+  #hasHome(): boolean {
+    try {
+      return this.#home?.touch() ?? true
+    } catch (error) {
+      this.#health.hindered('sign', error)
+      return true
     }
   }
 
@@ -293,7 +292,8 @@ export class Spool implements Store {
   #read(lane: number, place: PlaceState, room: Room): readonly Restored[] {
     // What was only gathered so far is read, too.
     this.commit()
-    const { records, lost, emptied } = this.#segments.takeBack({ lane, place, room })
+    const { records, lost, emptied, error } = this.#segments.takeBack({ lane, place, room })
+    if (error !== undefined) this.#health.hindered('read', error)
     for (const segment of emptied) this.#settled.add(segment)
     if (lost > 0) this.#owner?.lost(lane, { count: lost, reason: 'spool-full', adopted: place === places.left })
     return records

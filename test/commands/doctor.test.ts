@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -248,7 +248,7 @@ describe('sluice doctor', () => {
     mkdirSync(left)
     writeFileSync(join(left, 'info-01234567-0123456789ab-000001.ndjson'), 'x'.repeat(2048))
     mkdirSync(join(dir, 'dead-letter'))
-    writeFileSync(join(dir, 'dead-letter', 'a.ndjson'), 'x')
+    writeFileSync(join(dir, 'dead-letter', '1-a-b-000001.ndjson'), 'x')
     const { code, looks } = await spoolDir(dir)
     expect(code).toBe(1)
     expect(looks.backlog).toMatch(/^good: 1 file, 2\.0 KiB, of processes that are gone/)
@@ -263,6 +263,25 @@ describe('sluice doctor', () => {
     expect(both['other service']).toMatch(/^skipped: 1 file, 1 B, for another SLUICE_URL/)
     writeFileSync(join(dir, 'file'), '')
     expect((await spoolDir(join(dir, 'file'))).looks.spool).toMatch(/^bad: .*file is no folder/)
+  })
+
+  it('says why the folder of the spool is none, and passes over what is no file of it', async () => {
+    const receiver = await receiverHere()
+    const dir = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+    onTestFinished(() => rmSync(dir, { recursive: true }))
+    const left = join(dir, `${fingerprint(receiver.variables.SLUICE_URL!)}-0123456789ab`)
+    mkdirSync(left)
+    const named = (number: number) => join(left, `info-01234567-0123456789ab-00000${number}.ndjson`)
+    writeFileSync(named(1), 'x')
+    symlinkSync('/nowhere', named(2))
+    symlinkSync('/nowhere', join(dir, '01234567-0123456789ab'))
+    execFileSync('mkfifo', [join(left, 'lock-1')])
+    const link = `${dir}-link`
+    symlinkSync(dir, link)
+    onTestFinished(() => rmSync(link))
+    const spoolDir = (path: string) => examine({ ...receiver.variables, SLUICE_SPOOL_DIR: path }, '--no-send')
+    expect((await spoolDir(dir)).looks.backlog).toMatch(/^good: 1 file, 1 B,/)
+    expect((await spoolDir(link)).looks.spool).toMatch(/^bad: .*-link is a symbolic link: name the folder itself/)
   })
 
   it('finds that the delivery worker may not be started', async () => {

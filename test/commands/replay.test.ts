@@ -1,4 +1,5 @@
-import { cpSync, existsSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { delivered, type Fault, FaultServer } from '../faults/fault-server.js'
@@ -152,6 +153,19 @@ describe('sluice replay', () => {
       stdout: '10 of 10 records delivered\n1 damaged lines are kept in files of the name FILE.damaged\n',
     })
     expect(existsSync(`${path}.damaged`)).toBe(true)
+  })
+
+  it('leaves alone and names what Sluice has not named, and what is no file', async () => {
+    await leave(3)
+    const folder = join(dir, readdirSync(dir)[0]!)
+    writeFileSync(join(folder, 'export.ndjson'), '{"my":"data"}\n')
+    execFileSync('mkfifo', [join(folder, 'info-01234567-0123456789ab-000009.ndjson')])
+    symlinkSync(dir, join(dir, '01234567-0123456789ab'))
+    const { code, stdout, stderr } = await replay(dir)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '4 of 4 records delivered\n' })
+    expect(stderr).toContain('export.ndjson has no name that Sluice gives: it is left alone\n')
+    expect(stderr).toContain('-000009.ndjson is a named pipe, not a file: it is left alone\n')
+    expect(readdirSync(folder).sort()).toEqual(['export.ndjson', 'info-01234567-0123456789ab-000009.ndjson'])
   })
 
   it('refuses the folder of a process that lives', async () => {

@@ -97,6 +97,13 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'a folder that is removed under it costs what was there alone, counted, and is made again',
     ),
   ],
+  'the folder of the spool is not yours': [
+    proof(
+      'spool/spool-folder.test.ts',
+      'is refused where it is a symbolic link, once, with what to do; memory takes over',
+    ),
+    proof('spool/spool-folder.test.ts', 'is refused where it is another user’s, and nothing in it is sent'),
+  ],
   'the worker cannot start': [
     proof('end-to-end/worker.test.ts', 'for %s, everything is delivered from the application’s thread, and told'),
   ],

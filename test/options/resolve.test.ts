@@ -91,6 +91,7 @@ describe('the options', () => {
   /** Two valid values of every kind: as the application gives it, and as a variable says it. */
   const samples: Record<OptionKind['type'], (kind: never) => [given: unknown, written: string, read: unknown]> = {
     text: () => ['from the option', 'from-the-variable', 'from-the-variable'],
+    name: () => ['of the option', 'of-the-variable', 'of-the-variable'],
     secret: () => ['option-key', 'variable-key', 'variable-key'],
     url: () => ['https://option.example', 'https://variable.example', 'https://variable.example'],
     flag: () => [true, 'on', true],
@@ -187,9 +188,41 @@ describe('the options', () => {
 })
 
 describe('a mistake in the configuration', () => {
+  it.each(['.', '..', ' ', '\t', '\u00a0', 'a\ud800', '\udc00', 'a\nb', 'a\u0000', 'a\u0085'])(
+    'is a bucket that no URL can name: %j, as an option and as a variable',
+    (bucket) => {
+      for (const option of ['bucket', 'logBucket', 'valueBucket'] as const) {
+        const { variable } = optionTable[option]
+        const given = mistake({ ...destination, [option]: bucket })
+        expect(given).toMatchObject({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: bucket })
+        // White space around a variable is none of it, and an empty one is not set.
+        if (bucket.trim() === '') continue
+        expect(mistake({ ...destination, [option]: undefined }, { [variable!]: bucket })).toMatchObject({
+          option,
+          variable,
+        })
+      }
+    },
+  )
+
+  it('is an empty bucket where no other is set', () => {
+    expect(mistake({ ...destination, bucket: '' })).toMatchObject({
+      code: 'SLUICE_CONFIG_MISSING',
+      option: 'bucket',
+      variable: 'SLUICE_BUCKET',
+    })
+  })
+
+  it('is none in a bucket of any other characters', () => {
+    for (const bucket of ['a b', 'büro/1', '...', '%2e%2e', '🚰', '.a']) {
+      expect(resolve({ ...destination, bucket }, { environment: {}, needs: 'logs' }).options.logBucket).toBe(bucket)
+    }
+  })
+
   /** A wrong value of every kind, as the application gives it, and as a variable says it. */
   const wrong: Record<OptionKind['type'], (kind: never) => [given: unknown, written: string | undefined]> = {
     text: () => [7, undefined],
+    name: () => ['..', '.'],
     secret: () => ['se cret', 'se cret'],
     url: () => ['ftp://api.example', 'api.example'],
     flag: () => ['true', 'maybe'],

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FolderLock } from '../../src/spool/folder-lock.js'
+import { currentOwner } from '../../src/spool/owner.js'
 import { Disk } from '../chaos/disk.js'
 import { startProgram } from '../support/programs.js'
 import { spoolFolder } from '../support/spool.js'
@@ -39,7 +40,10 @@ describe('the lock of a folder', () => {
 
   it('counts as held by somebody unknown while nobody can read what it says', () => {
     const dir = spoolFolder()
-    for (const text of ['', '{"pid"', 'null', '[]']) {
+    const written = { ...currentOwner(), boot: 'another' }
+    const hostile = [{ pid: -1 }, { pid: 1.5 }, { thread: '../1' }, { host: 'a\u001b]8;;' }]
+    const texts = hostile.map((changes) => JSON.stringify({ ...written, ...changes }))
+    for (const text of ['', '{"pid"', 'null', '[]', ...texts]) {
       writeFileSync(join(dir, 'lock-1'), text)
       expect(FolderLock.holderOf(dir)).toMatchObject({ state: 'unknown', owner: undefined })
     }

@@ -48,11 +48,25 @@ export const genericFailureSchema = Type.Intersect([failureSchema, genericResult
 
 /** PagedApiResponse<T>. */
 export function pagedSchema<Item extends TSchema>(item: Item) {
-  return Type.Object({ total: Type.Number(), list: Type.Array(item) })
+  return Type.Object({
+    total: Type.Number(),
+    list: Type.Array(item),
+    next: Type.Optional(
+      Type.Integer({
+        description:
+          'Only where the page would have had more than 8 MiB, and so has fewer items than asked for: the next page',
+      }),
+    ),
+  })
 }
 export interface Paged<T> {
   readonly total: number
   readonly list: readonly T[]
+  /**
+   * Only where the page would have been too large, and so has fewer items than were asked for: the `from`, or of records the `before`, of
+   * the next page.
+   */
+  readonly next?: number
 }
 
 /** 201 of a log or value record, as bytes: it never differs. */

@@ -27,11 +27,26 @@ export interface Page {
   readonly limit: number
 }
 
-/** Content types and entries. An archived type is not found, not listed and takes no entries; its key is free again. */
-export interface ContentStorage {
+export interface TypeQuery extends Page {
+  readonly projectId: string
+}
+
+export interface EntryQuery extends Page {
+  readonly type: ContentType
+}
+
+/** Reading of content. A page has fewer items than were asked for where those are large. */
+export interface ContentReading {
   findType(reference: TypeReference): Promise<ContentType | undefined>
   /** Oldest first. */
-  listTypes(query: Page & { readonly projectId: string }): Promise<Paged<ContentType>>
+  listTypes(query: TypeQuery): Promise<Paged<ContentType>>
+  /** Newest first. */
+  listEntries(query: EntryQuery): Promise<Paged<Entry>>
+  findEntry(query: { readonly type: ContentType; readonly id: string }): Promise<Entry | undefined>
+}
+
+/** Content types and entries. An archived type is not found, not listed and takes no entries; its key is free again. */
+export interface ContentStorage extends ContentReading {
   /** `undefined` when an active type has this key. */
   addType(type: NewContentType): Promise<ContentType | undefined>
   /** Replaces all but the key, and counts `schemaVersion` up; `undefined` when there is no such active type. */
@@ -45,7 +60,4 @@ export interface ContentStorage {
   addEntry(entry: NewEntry): Promise<string | undefined>
   /** The id of the entry that an earlier attempt has made. */
   findAttempt(attempt: Attempt): Promise<string | undefined>
-  /** Newest first. */
-  listEntries(query: Page & { readonly type: ContentType }): Promise<Paged<Entry>>
-  findEntry(query: { readonly type: ContentType; readonly id: string }): Promise<Entry | undefined>
 }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../../errors/config-error.js'
 import { type DescribedOption, describeOptions } from '../../options/described.js'
 import { type Environment, misspeltVariables } from '../../options/environment.js'
 import type { ResolvedOptions } from '../../options/options.js'
+import { readPlainFile } from '../../options/plain-file.js'
 import { type Resolution, resolve } from '../../options/resolve.js'
 import { bad, type Finding, good } from './finding.js'
 
@@ -22,9 +22,14 @@ function whatToSet(folder: string): string {
   return namesOurVariables(join(folder, '.env')) ? `${variables}, or read .env, too: ${withFile}` : variables
 }
 
+/** More than such a file has. */
+const maxEnvBytes = 1_048_576
+
 function namesOurVariables(file: string): boolean {
   try {
-    return /^\s*(export\s+)?SLUICE_/m.test(readFileSync(file, 'utf8'))
+    return /^\s*(export\s+)?SLUICE_/m.test(
+      readPlainFile(file, { maxBytes: maxEnvBytes, follow: true }).toString('utf8'),
+    )
   } catch {
     return false
   }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { describeError } from '../../http/describe-error.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
-import { engineFolder, fingerprint } from '../../spool/engine-folder.js'
+import { engineFolder, fingerprint, isRecordFile } from '../../spool/engine-folder.js'
 import { FolderLock } from '../../spool/folder-lock.js'
+import { currentUser, spoolFolderFault } from '../../spool/spool-folder.js'
 import { bad, type Finding, good, skipped } from './finding.js'
 
 type SpoolOptions = Pick<ResolvedOptions, 'spoolDir' | 'spoolMaxBytes' | 'url'>
@@ -19,6 +20,12 @@ export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions
   }
   const dir = resolve(spoolDir)
   const advice = `the application's user needs to read and write ${dir}`
+  const facts = lstatSync(dir, { throwIfNoEntry: false })
+  const fault = facts?.isDirectory() || facts?.isSymbolicLink() ? spoolFolderFault(facts, currentUser()) : undefined
+  if (fault !== undefined) {
+    yield bad('spool', { text: `${dir} ${fault}`, advice: 'until then records are held in memory alone' })
+    return
+  }
   const inTheWay = existingAbove(dir)
   if (!statSync(inTheWay).isDirectory()) {
     yield bad('spool', { text: `${inTheWay} is no folder`, advice: 'name a folder in SLUICE_SPOOL_DIR' })
@@ -45,6 +52,7 @@ function* checkBacklog(dir: string, url: string): Generator<Finding> {
   let living = 0
   for (const name of readdirSync(dir).filter((name) => engineFolder.test(name))) {
     const folder = join(dir, name)
+    if (!lstatSync(folder).isDirectory()) continue
     const held = FolderLock.holderOf(folder)
     if (held?.state === 'alive') living++
     else add(name.startsWith(fingerprint(url)) ? left : foreign, folder)
@@ -72,9 +80,11 @@ function* checkBacklog(dir: string, url: string): Generator<Finding> {
 }
 
 function add(sum: { files: number; bytes: number }, folder: string): void {
-  for (const name of readdirSync(folder).filter((name) => name.endsWith('.ndjson'))) {
+  for (const name of readdirSync(folder).filter(isRecordFile)) {
+    const facts = lstatSync(join(folder, name))
+    if (!facts.isFile()) continue
     sum.files++
-    sum.bytes += statSync(join(folder, name)).size
+    sum.bytes += facts.size
   }
 }
 

@@ -1,4 +1,5 @@
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readPlainFile } from '../../options/plain-file.js'
 import { startOfThread } from '../../spool/owner.js'
 
 /** A file that says which process works on another file. One that a dead process has left counts for nothing. */
@@ -40,6 +41,9 @@ export class FileLock {
     if (read(this.#path) === ownText()) remove(this.#path)
   }
 }
+
+/** More than a lock says. */
+const maxLockBytes = 4096
 
 function ownText(): string {
   return `${process.pid} ${startOfThread(process.pid, process.pid) ?? ''}`
@@ -90,7 +94,7 @@ function lives(holder: number): boolean {
 
 function read(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return readPlainFile(path, { maxBytes: maxLockBytes }).toString('utf8')
   } catch {
     return undefined
   }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { writeSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { SluiceError } from '../../errors/sluice-error.js'
+import { write } from '../../spool/append.js'
 import { ArrivedLines, digestOf } from './arrived-lines.js'
 import { type Line, readLines } from './line-reader.js'
 import { LineSet } from './line-set.js'
@@ -74,9 +75,11 @@ export class Journal {
   /**
    * Read the journal, or begin one.
    *
-   * @throws {JournalError} when it is of another migration, or damaged
+   * @throws {JournalError} when it is of another migration, damaged, or no file
    */
   static async open(path: string, destination: Destination): Promise<Journal> {
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
+    if (!isFile) throw new JournalError(`${path} is no file, and would be the journal: move it away`)
     const journal = new Journal(path, destination)
     const length = await journal.#read()
     journal.#file = await open(path, 'a')
@@ -156,13 +159,10 @@ export class Journal {
   /** @throws what kept it from being written, then and ever after: what follows half a line could not be read */
   #append(note: Head | Note): void {
     if (this.#failure !== undefined) throw this.#failure.error
-    const bytes = Buffer.from(`${JSON.stringify(note)}\n`)
-    try {
-      for (let written = 0; written < bytes.length; ) written += writeSync(this.#file!.fd, bytes, written)
-    } catch (error) {
-      this.#failure = { error }
-      throw error
-    }
+    const { error } = write(this.#file!.fd, Buffer.from(`${JSON.stringify(note)}\n`))
+    if (error === undefined) return
+    this.#failure = { error }
+    throw error
   }
 
   #apply(note: Note): void {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, renameSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Clock } from '../../delivery/clock.js'
 import { pause } from '../../http/requester.js'
+import { faultOfFile } from '../../options/plain-file.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
-import { engineFolder, releaseFolder, segmentName } from '../../spool/engine-folder.js'
-import { FolderLock, type Holder, signIntervalMs } from '../../spool/folder-lock.js'
+import { engineFolder, isRecordFile, releaseFolder, segmentName } from '../../spool/engine-folder.js'
+import { FolderLock, type Holder, lockFile, signIntervalMs } from '../../spool/folder-lock.js'
 
 /** A holder that cannot be seen gives a sign of life within this time, if it lives. */
 const patienceMs = 1.5 * signIntervalMs
@@ -21,15 +22,18 @@ export class SpoolFolders {
   readonly files: readonly string[]
   readonly #held: readonly { readonly path: string; readonly lock: FolderLock }[]
 
-  private constructor(held: readonly { readonly path: string; readonly lock: FolderLock }[]) {
+  private constructor(
+    held: readonly { readonly path: string; readonly lock: FolderLock }[],
+    say: (text: string) => void,
+  ) {
     this.#held = held
-    this.files = held.flatMap(({ path }) => filesOf(path))
+    this.files = held.flatMap(({ path }) => filesOf(path, say))
   }
 
   /**
    * Take hold of every folder with records in a folder, itself included. Throws what the file system does.
    *
-   * @param say hears why it takes a while
+   * @param say hears why it takes a while, and what is left alone
    */
   static async hold(
     dir: string,
@@ -48,7 +52,7 @@ export class SpoolFolders {
       }
       held.push({ path, lock })
     }
-    return new SpoolFolders(held)
+    return new SpoolFolders(held, say)
   }
 
   /** Say that this process lives. */
@@ -63,8 +67,10 @@ export class SpoolFolders {
 
 function foldersOf(dir: string): string[] {
   const names = readdirSync(dir)
-  const engines = names.filter((name) => engineFolder.test(name)).map((name) => join(dir, name))
-  const own = names.some((name) => name.endsWith('.ndjson') || name.startsWith('lock-')) ? [dir] : []
+  const paths = names.filter((name) => engineFolder.test(name)).map((name) => join(dir, name))
+  // A link may lead to the folder of another spool, or to this one.
+  const engines = paths.filter((path) => lstatSync(path).isDirectory())
+  const own = names.some((name) => name.endsWith('.ndjson') || lockFile.test(name)) ? [dir] : []
   return [...own, ...engines]
 }
 
@@ -83,8 +89,15 @@ async function inWordsIfAlive(
   return later === undefined || later.sign === holder.sign ? undefined : `${words}, which is running`
 }
 
-function filesOf(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.ndjson'))
+/** Only files that Sluice has named: what is delivered is removed. */
+function filesOf(folder: string, say: (text: string) => void): string[] {
+  const names = readdirSync(folder).filter((name) => {
+    if (!name.endsWith('.ndjson')) return false
+    const path = join(folder, name)
+    const fault = isRecordFile(name) ? faultOfFile(path) : 'has no name that Sluice gives'
+    if (fault !== undefined) say(`${path} ${fault}: it is left alone`)
+    return fault === undefined
+  })
   const severity = (name: string) => segmentName(name)?.severity ?? 0
   names.sort((a, b) => severity(b) - severity(a) || (a < b ? -1 : 1))
   return names.map((name) => join(folder, basename(folder) === deadLetterFolder ? setAside(folder, name) : name))

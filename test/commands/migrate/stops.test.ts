@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../support/content-server.js'
 import { articles, MigratedFile, sorted, titlesOf } from '../../support/migration.js'
@@ -11,6 +12,17 @@ afterEach(() => server.close())
 const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.variables, lines)
 
 describe('a migration stops', () => {
+  it('before it begins, when a named pipe has the name of its journal, and waits for none that has that of its lock', async () => {
+    const file = fileOf(articles(3))
+    execFileSync('mkfifo', [file.journalPath, `${file.journalPath}.lock`])
+    const { code, stderr } = await file.run()
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/\.journal is no file, .*move it away\n$/),
+    })
+    expect(server.requests).toEqual([])
+  })
+
   it.each<[string, number, RegExp]>([
     ['the token is wrong', 401, /access token \(SLUICE_ACCESS_TOKEN\) is missing or wrong/],
     ['the project or the type is unknown', 404, /not found/],

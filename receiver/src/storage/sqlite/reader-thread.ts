@@ -1,8 +1,12 @@
+import type { ContentReading } from '../content-storage.js'
 import type { RecordPage, RecordQuery } from '../record-storage.js'
 import { ThreadLink } from './thread-link.js'
 
-/** What the thread is asked: a page of records, or that the text index follows the records. */
-export type ReaderQuestion = { readonly type: 'read'; readonly query: RecordQuery } | { readonly type: 'follow' }
+/** A question to the thread: a page of records, something of content, or that the text index follows the records. */
+export type ReaderQuestion =
+  | { readonly type: 'read'; readonly query: RecordQuery }
+  | { readonly type: 'content'; readonly method: keyof ContentReading; readonly query: unknown }
+  | { readonly type: 'follow' }
 
 /** The database, and the text index beside it. */
 export interface ReaderFiles {
@@ -22,6 +26,17 @@ export class ReaderThread {
 
   read(query: RecordQuery): Promise<RecordPage> {
     return this.#link.ask({ type: 'read', query }) as Promise<RecordPage>
+  }
+
+  get content(): ContentReading {
+    const ask = (method: keyof ContentReading) => (query: unknown) =>
+      this.#link.ask({ type: 'content', method, query }) as Promise<never>
+    return {
+      findType: ask('findType'),
+      listTypes: ask('listTypes'),
+      listEntries: ask('listEntries'),
+      findEntry: ask('findEntry'),
+    }
   }
 
   /** To be told after each commit of records. */

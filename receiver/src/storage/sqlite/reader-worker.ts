@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import type { RecordPage } from '../record-storage.js'
-import { openSqlite } from './open-sqlite.js'
+import { ContentReader } from './content-reader.js'
+import { type Database, openSqlite } from './open-sqlite.js'
 import type { ReaderFiles, ReaderQuestion } from './reader-thread.js'
 import { RecordReader } from './record-reader.js'
 import { serve } from './thread-port.js'
@@ -12,28 +12,53 @@ import { serve } from './thread-port.js'
 const followDelayMs = 2000
 
 const { path, texts } = workerData as ReaderFiles
-const database = openSqlite(path)
-database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536')
-const reader = new RecordReader(database, texts)
+const contentDatabase = open()
+const content = new ContentReader(contentDatabase)
+let records: { readonly database: Database; readonly reader: RecordReader } | undefined
 const closing = new AbortController()
 
 serve<ReaderQuestion>({
-  async answer(question): Promise<RecordPage | undefined> {
-    if (question.type === 'read') {
-      if (question.query.text !== undefined) await follow()
-      return reader.read(question.query)
+  async answer(question): Promise<unknown> {
+    switch (question.type) {
+      case 'read':
+        if (question.query.text !== undefined) await follow()
+        return recordReader().read(question.query)
+      case 'content': {
+        const { method, query } = question
+        return content[method](query as never)
+      }
+      case 'follow':
+        await setTimeout(followDelayMs, undefined, { signal: closing.signal }).catch(() => {})
+        return follow()
     }
-    await setTimeout(followDelayMs, undefined, { signal: closing.signal }).catch(() => {})
-    await follow()
-    return undefined
   },
   close() {
     closing.abort()
-    database.close()
+    contentDatabase.close()
+    records?.database.close()
   },
 })
 
+function open(): Database {
+  const database = openSqlite(path)
+  database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536')
+  return database
+}
+
+/** On a connection of its own, made when it is first needed: where the text index cannot be used, content is read all the same. */
+function recordReader(): RecordReader {
+  if (records !== undefined) return records.reader
+  const database = open()
+  try {
+    records = { database, reader: new RecordReader(database, texts) }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return records.reader
+}
+
 /** Step by step; other questions are answered in between. */
 async function follow(): Promise<void> {
-  while (!closing.signal.aborted && reader.follow()) await setImmediate()
+  while (!closing.signal.aborted && recordReader().follow()) await setImmediate()
 }

@@ -1,5 +1,6 @@
 import type { RecordPage, RecordQuery, StoredRecord } from '../record-storage.js'
 import type { Database } from './open-sqlite.js'
+import { fitting, type Sized } from './page-bytes.js'
 import { toSqlText } from './sql-text.js'
 import { TextIndex } from './text-index.js'
 
@@ -45,7 +46,7 @@ export class RecordReader {
     const condition = selection && this.#condition(query, selection)
     if (selection === undefined || condition === undefined) return { total: 0, list: [] }
     const sources = sourcesOf(query, selection).map((source) => both(source, condition))
-    return { ...this.#count(query, { selection, sources }), list: this.#list(query, sources) }
+    return { ...this.#count(query, { selection, sources }), ...this.#list(query, sources) }
   }
 
   #select({ kind, bucket, level, eventId, appName, env }: RecordQuery): Selection | undefined {
@@ -102,20 +103,29 @@ export class RecordReader {
     return { total }
   }
 
-  #list({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]): StoredRecord[] {
+  /** Which records there are, first: only what fits into a page is read. */
+  #list({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]) {
     const order = text === undefined ? 'AND r.id < ? ORDER BY r.id DESC' : 'AND w.rowid > -? ORDER BY w.rowid'
-    const rows = sources.flatMap(({ sql, values }) =>
-      this.#all<{ id: number; received_at: number; record: string }>(
-        `SELECT r.id, r.received_at, r.record FROM ${sql} ${order} LIMIT ?`,
-        [...values, before, limit],
-      ),
+    const found = sources.flatMap(({ sql, values }) =>
+      this.#all<Sized & { id: number }>(`SELECT r.id, octet_length(r.record) AS bytes FROM ${sql} ${order} LIMIT ?`, [
+        ...values,
+        before,
+        limit,
+      ]),
     )
-    if (sources.length > 1) rows.sort((a, b) => b.id - a.id)
-    return rows.slice(0, limit).map((row) => ({
-      id: row.id,
-      receivedAt: new Date(row.received_at).toISOString(),
-      ...(JSON.parse(row.record) as object),
-    }))
+    if (sources.length > 1) found.sort((a, b) => b.id - a.id)
+    const wanted = found.slice(0, limit)
+    const page = fitting(wanted)
+    const list = this.#records(page.map(({ id }) => id))
+    return page.length < wanted.length ? { list, next: page.at(-1)!.id } : { list }
+  }
+
+  #records(ids: readonly number[]): StoredRecord[] {
+    const one = this.#database.prepare('SELECT received_at, record FROM records WHERE id = ?')
+    return ids.map((id) => {
+      const { received_at, record } = one.get(id) as { received_at: number; record: string }
+      return { id, receivedAt: new Date(received_at).toISOString(), ...(JSON.parse(record) as object) }
+    })
   }
 
   #get<Row>(sql: string, values: readonly Value[]): Row | undefined {

@@ -2,10 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { ContentType } from '../../schemas/content-types.js'
 import type { Entry } from '../../schemas/entries.js'
 import type { Paged } from '../../schemas/envelopes.js'
-import type { ContentStorage, NewContentType, NewEntry, Page, TypeReference } from '../content-storage.js'
+import type {
+  ContentStorage,
+  EntryQuery,
+  NewContentType,
+  NewEntry,
+  TypeQuery,
+  TypeReference,
+} from '../content-storage.js'
 import type { Attempt } from '../storage.js'
 import type { Attempts } from './attempts.js'
-import { contentTypeOf, type EntryRow, entryOf, type TypeRow } from './content-rows.js'
+import { ContentReader } from './content-reader.js'
+import { contentTypeOf, type TypeRow } from './content-rows.js'
 import type { Database } from './open-sqlite.js'
 import { toSqlText } from './sql-text.js'
 import { inTransaction } from './transaction.js'
@@ -14,21 +22,20 @@ import { inTransaction } from './transaction.js'
 export class SqliteContent implements ContentStorage {
   readonly #database: Database
   readonly #attempts: Attempts
+  readonly #reader: ContentReader
 
   constructor(database: Database, attempts: Attempts) {
     this.#database = database
     this.#attempts = attempts
+    this.#reader = new ContentReader(database)
   }
 
-  async findType(reference: TypeReference): Promise<ContentType | undefined> {
-    return this.#findType(reference)
+  findType(reference: TypeReference): Promise<ContentType | undefined> {
+    return this.#reader.findType(reference)
   }
 
-  async listTypes({ projectId, offset, limit }: Page & { readonly projectId: string }): Promise<Paged<ContentType>> {
-    const active = 'FROM content_types WHERE project = ? AND is_active = 1'
-    const { total } = this.#get(`SELECT count(*) AS total ${active}`, projectId) as { total: number }
-    const rows = this.#all(`SELECT * ${active} ORDER BY number LIMIT ? OFFSET ?`, projectId, limit, offset) as TypeRow[]
-    return { total, list: rows.map(contentTypeOf) }
+  listTypes(query: TypeQuery): Promise<Paged<ContentType>> {
+    return this.#reader.listTypes(query)
   }
 
   async addType(type: NewContentType): Promise<ContentType | undefined> {
@@ -62,7 +69,7 @@ export class SqliteContent implements ContentStorage {
 
   async archiveType(reference: TypeReference): Promise<string | undefined> {
     return inTransaction(this.#database, () => {
-      const id = this.#findType(reference)?.id
+      const id = this.#reader.typeNow(reference)?.id
       if (id === undefined) return undefined
       const now = new Date().toISOString()
       this.#database.prepare('UPDATE content_types SET is_active = 0, updated_at = ? WHERE id = ?').run(now, id)
@@ -76,7 +83,7 @@ export class SqliteContent implements ContentStorage {
     return inTransaction(this.#database, () => {
       const earlier = attempt && this.#attempts.find(attempt)
       if (earlier !== undefined) return earlier
-      const now = this.#findType(type)
+      const now = this.#reader.typeNow(type)
       if (now?.id !== type.id || now.schemaVersion !== type.schemaVersion) return undefined
       const id = randomUUID()
       this.#database
@@ -97,34 +104,12 @@ export class SqliteContent implements ContentStorage {
     return this.#attempts.find(attempt)
   }
 
-  async listEntries({ type, offset, limit }: Page & { readonly type: ContentType }): Promise<Paged<Entry>> {
-    const { total } = this.#get('SELECT count(*) AS total FROM entries WHERE type = ?', type.id) as { total: number }
-    const rows = this.#all(
-      'SELECT * FROM entries WHERE type = ? ORDER BY number DESC LIMIT ? OFFSET ?',
-      type.id,
-      limit,
-      offset,
-    )
-    return { total, list: (rows as EntryRow[]).map((row) => entryOf(row, type)) }
+  listEntries(query: EntryQuery): Promise<Paged<Entry>> {
+    return this.#reader.listEntries(query)
   }
 
-  async findEntry({ type, id }: { readonly type: ContentType; readonly id: string }): Promise<Entry | undefined> {
-    const row = this.#get('SELECT * FROM entries WHERE type = ? AND id = ?', type.id, toSqlText(id)) as
-      | EntryRow
-      | undefined
-    return row === undefined ? undefined : entryOf(row, type)
-  }
-
-  #findType({ projectId, key, byId = true }: TypeReference): ContentType | undefined {
-    const active = 'SELECT * FROM content_types WHERE project = ? AND is_active = 1'
-    const row =
-      this.#get(`${active} AND key = ?`, projectId, toSqlText(key)) ??
-      (byId ? this.#get(`${active} AND id = ?`, projectId, toSqlText(key)) : undefined)
-    return row === undefined ? undefined : contentTypeOf(row as TypeRow)
-  }
-
-  #get(sql: string, ...values: (string | number)[]): unknown {
-    return this.#database.prepare(sql).get(...values)
+  findEntry(query: { readonly type: ContentType; readonly id: string }): Promise<Entry | undefined> {
+    return this.#reader.findEntry(query)
   }
 
   #all(sql: string, ...values: (string | number)[]): unknown[] {

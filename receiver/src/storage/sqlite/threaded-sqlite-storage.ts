@@ -15,10 +15,10 @@ export type WriterQuestion =
   | { readonly type: 'check' }
 
 /**
- * A SqliteStorage in a thread, so that nobody who waits for the disk holds up who is talking HTTP; records are read in another.
+ * A SqliteStorage in a thread, so that nobody who waits for the disk holds up who is talking HTTP; what is read is read in another.
  *
  * HTTP        append ── GroupCommit ── lines ─▶ writer thread ── one transaction per group
- * HTTP        read ───────────────────────────▶ reader thread ── its own connection, the text index
+ * HTTP        read, content ──────────────────▶ reader thread ── its own connection, the text index
  */
 export class ThreadedSqliteStorage implements Storage {
   readonly records: RecordStorage
@@ -40,7 +40,7 @@ export class ThreadedSqliteStorage implements Storage {
     this.#reader = reader
     this.#commits = commits
     this.records = { append: (record) => commits.add(record), read: (query) => reader.read(query) }
-    this.content = remote(writer, 'content')
+    this.content = remote(writer, 'content', reader.content)
     this.projects = new KnownProjects(remote(writer, 'projects'))
     this.keys = remote(writer, 'keys')
   }
@@ -62,11 +62,17 @@ export class ThreadedSqliteStorage implements Storage {
   }
 }
 
-/** A port of the storage in the thread: whatever is called is called there. */
-function remote<Name extends Port>(writer: ThreadLink<WriterQuestion>, port: Name): Storage[Name] {
+/** A port of the storage in the thread: whatever is called is called there, but for what is done elsewhere. */
+function remote<Name extends Port>(
+  writer: ThreadLink<WriterQuestion>,
+  port: Name,
+  elsewhere: Partial<Storage[Name]> = {},
+): Storage[Name] {
   const call =
     (method: string) =>
     (...args: readonly unknown[]) =>
       writer.ask({ type: 'call', port, method, args })
-  return new Proxy({} as Storage[Name], { get: (_port, method) => call(String(method)) })
+  return new Proxy(elsewhere as Storage[Name], {
+    get: (own, method) => Reflect.get(own, method) ?? call(String(method)),
+  })
 }

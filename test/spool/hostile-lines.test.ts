@@ -1,0 +1,132 @@
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
+import { LineScanner } from '../../src/spool/line-scanner.js'
+import { places, Segment } from '../../src/spool/segment.js'
+import { restOf, summed } from '../../src/spool/spool-line.js'
+import { answers } from '../support/scripted-sender.js'
+import { filesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+
+const head = { n: '1', key: '"k"', time: '1', kind: '"logs"', bucket: '"b"', severity: '2' }
+const refusal = '{"status":400,"reason":"r","validationErrors":[],"rejectedAt":1}'
+
+/** A line whose sum is right, with members that nobody else wrote. */
+function line(changes: Partial<typeof head> & { refusal?: string; body?: string; end?: string }): string {
+  const { n, key, time, kind, bucket, severity } = { ...head, ...changes }
+  const refused = changes.refusal === undefined ? '' : `,"refusal":${changes.refusal}`
+  const body = changes.body ?? '{"message":"foreign"}'
+  return summed(
+    `"n":${n},"key":${key},"time":${time},"kind":${kind},"bucket":${bucket},"severity":${severity}${refused},"record":${body}${changes.end ?? '}'}`,
+  )
+}
+
+const hostile: Readonly<Record<string, string>> = {
+  'a negative number': line({ n: '-1' }),
+  'a number with a fraction': line({ n: '1.5' }),
+  'a number that no file can hold': line({ n: '4000000000' }),
+  'a number beyond all integers': line({ n: '1e300' }),
+  'a number that is a text': line({ n: '"1"' }),
+  'no number': line({ n: 'null' }),
+  'a number that has been': line({ n: '0' }),
+  'a key with an end of line': line({ key: '"k\\r\\nx-api-key: other"' }),
+  'a key with a second request': line({ key: '"k\\r\\n\\r\\nPOST /logs/b HTTP/1.1\\r\\n"' }),
+  'a key with a space': line({ key: '"a b"' }),
+  'a key that is not ASCII': line({ key: '"ü"' }),
+  'an empty key': line({ key: '""' }),
+  'a key that is too long': line({ key: JSON.stringify('k'.repeat(201)) }),
+  'a key that is a number': line({ key: '7' }),
+  'a severity that there is not': line({ severity: '7' }),
+  'a negative severity': line({ severity: '-1' }),
+  'a severity between two': line({ severity: '2.5' }),
+  'the severity of the other kind': line({ severity: '6' }),
+  'a kind that there is not': line({ kind: '"metrics"' }),
+  'the name of a member of every object as its kind': line({ kind: '"constructor"' }),
+  'a bucket that leads elsewhere': line({ bucket: '".."' }),
+  'no bucket': line({ bucket: '""' }),
+  'a bucket that is an object': line({ bucket: '{}' }),
+  'a time before 1970': line({ time: '-1' }),
+  'a time that is no number': line({ time: '"now"' }),
+  'a body that is no JSON': line({ body: 'GET / HTTP/1.1' }),
+  'a body that is cut': line({ body: '{"message":"f' }),
+  'a body that is a text': line({ body: '"text"' }),
+  'a body that is a list': line({ body: '[]' }),
+  'no end': line({ end: ']' }),
+  'a refusal that is none': line({ refusal: 'true' }),
+  'a refusal without reasons': line({ refusal: refusal.replace('[]', '7') }),
+  'a refusal with a status of text': line({ refusal: refusal.replace('400', '"400"') }),
+}
+
+describe('a line whose sum is right, but which says what no spool writes', () => {
+  it.each(Object.keys(hostile))('counts as damaged: %s', async (name) => {
+    const path = join(spoolFolder(), 'segment.ndjson')
+    const lines = [line({ n: '0', key: '"first"' }), hostile[name]!, line({ n: '2', refusal }), line({ n: '3' })]
+    writeFileSync(path, `${lines.join('\n')}\n`)
+    const segment = new Segment({ path, lane: 0, severity: 2 })
+    expect(await segment.recover()).toEqual({ damaged: 1, newest: 1 })
+    const found = segment.read(segment.oldest(places.left))
+    expect(found.map(({ number, line }) => [number, line?.idempotencyKey])).toEqual([
+      [0, 'first'],
+      [2, 'k'],
+      [3, 'k'],
+    ])
+  })
+
+  it('is not sent, and those around it are', async () => {
+    const dir = spoolFolder()
+    const first = setUpSpool(dir)
+    first.sender.answer = () => answers.refused
+    first.log('{"message":"own 0"}')
+    const closed = first.delivery.close({ timeoutMs: 0 })
+    await first.clock.advance(1)
+    await closed
+    const path = filesIn(dir).find((each) => each.endsWith('.ndjson'))!
+    const others = [line({ bucket: '"another"' }), line({ severity: '3' }), line({ kind: '"values"', severity: '6' })]
+    appendFileSync(path, `${[...Object.values(hostile), ...others].join('\n')}\n`)
+    appendFileSync(path, `${line({ n: '9', body: '{"message":"own 9"}' })}\n`)
+    const next = setUpSpool(dir)
+    await passUntil(next.clock, 30_000, () => next.delivery.stats().delivered === 2)
+    await pass(next.clock, 1000)
+    expect(next.sender.sent).toEqual(['{"message":"own 0"}', '{"message":"own 9"}'])
+    expect(next.said).toEqual([expect.stringMatching(/^\d+ lines of info-.* were damaged and are lost$/)])
+    expect(filesIn(dir).filter((each) => each.endsWith('.ndjson'))).toEqual([])
+  })
+})
+
+describe('acknowledgements that nobody of Sluice has written', () => {
+  async function countLeft(text: string): Promise<number> {
+    const path = join(spoolFolder(), 'segment.ndjson')
+    writeFileSync(path, Array.from({ length: 20_000 }, (_, n) => `${line({ n: String(n) })}\n`).join(''))
+    writeFileSync(acknowledgementsOf(path), `${summed(`"settled":"${text}"}`)}\n`)
+    const segment = new Segment({ path, lane: 0, severity: 2 })
+    await segment.recover()
+    return segment.count(places.left)
+  }
+
+  it('settle no record that they do not name', async () => {
+    expect(await countLeft('-,--,,-5,1-2-3,9999999999999999')).toBe(20_000)
+    expect(await countLeft('5-3,10-20,15-30,99999-999999999999999')).toBe(20_000 - 21)
+  })
+
+  it('are gone over once, however often they name a record', async () => {
+    const all = Array.from({ length: 50_000 }, () => '1-19999').join(',')
+    const start = performance.now()
+    expect(await countLeft(all)).toBe(1)
+    expect(performance.now() - start).toBeLessThan(5000)
+  })
+})
+
+describe('a file without ends of lines', () => {
+  it('takes no more time than its bytes are worth', () => {
+    const time = (pieces: number) => {
+      const scanner = new LineScanner(restOf)
+      const piece = Buffer.alloc(16_384, 'x')
+      const start = performance.now()
+      for (let count = 0; count < pieces; count++) scanner.push(piece)
+      scanner.end()
+      return performance.now() - start
+    }
+    const quickest = (pieces: number) => Math.min(...[1, 2, 3].map(() => time(pieces)))
+    expect(quickest(2000)).toBeLessThan(Math.max(50, quickest(500) * 8))
+  })
+})

@@ -48,7 +48,8 @@ function errorsFirst(args: readonly unknown[], errorKey: string): readonly unkno
   const errors = rest.filter((argument) => argument instanceof Error)
   if (errors.length === 0) return args
   const fields = fieldsOf(first, errorKey)
-  for (const error of errors) fields[freeKey(fields, errorKey)] = error
+  const keys = freeKeys(fields, errorKey)
+  for (const error of errors) fields[keys.next().value] = error
   const text = typeof first === 'object' ? rest : args
   return [fields, ...(text[0] instanceof Error ? text.slice(1) : text)]
 }
@@ -62,11 +63,12 @@ function fieldsOf(first: unknown, errorKey: string): Record<string, unknown> {
   return { ...first }
 }
 
-function freeKey(fields: Readonly<Record<string, unknown>>, errorKey: string): string {
-  if (fields[errorKey] === undefined) return errorKey
+/** Keys that no field has yet, one after another. */
+function* freeKeys(fields: Readonly<Record<string, unknown>>, errorKey: string): Generator<string, never> {
+  if (fields[errorKey] === undefined) yield errorKey
   for (let number = 1; ; number++) {
     const key = number === 1 ? 'error' : `error${number}`
-    if (fields[key] === undefined) return key
+    if (fields[key] === undefined) yield key
   }
 }
 
@@ -94,11 +96,14 @@ function withoutErrors(
 /** pino itself writes no deeper than this, and no more of one line than a person would read. */
 const maxDepth = 5
 const maxVisits = 1000
+/** Items and fields that are looked at in all of them: an array may be 2^32 - 1 long and hold nothing. */
+const maxReads = 100_000
 
 /** Looks for errors below the first level of a line, where no serializer comes. */
 class ErrorSearch {
   readonly #ancestors = new Set<object>()
   #visits = 0
+  #reads = 0
 
   /** The same value, or a copy in which errors are plain objects. */
   replaced(value: unknown): unknown {
@@ -115,7 +120,7 @@ class ErrorSearch {
 
   #list(list: readonly unknown[]): readonly unknown[] {
     let copy: unknown[] | undefined
-    for (let index = 0; index < list.length && this.#visits <= maxVisits; index++) {
+    for (let index = 0; index < list.length && this.#goesOn(); index++) {
       const item = this.replaced(list[index])
       if (item === list[index]) continue
       copy ??= [...list]
@@ -127,7 +132,7 @@ class ErrorSearch {
   #fields(value: Record<string, unknown>): Record<string, unknown> {
     let copy: Record<string, unknown> | undefined
     for (const key of Object.keys(value)) {
-      if (this.#visits > maxVisits) break
+      if (!this.#goesOn()) break
       const field = value[key]
       const replaced = this.replaced(field)
       if (replaced === field) continue
@@ -135,6 +140,10 @@ class ErrorSearch {
       copy[key] = replaced
     }
     return copy ?? value
+  }
+
+  #goesOn(): boolean {
+    return this.#visits <= maxVisits && ++this.#reads <= maxReads
   }
 }
 

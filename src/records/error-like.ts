@@ -67,9 +67,20 @@ export function stackOf(error: ErrorLike): string {
   if (!isError(error)) return stack
   const firstFrame = stack.search(/\n[ \t]+at /) + 1
   const oldHead = firstFrame === 0 ? stack : stack.slice(0, firstFrame)
-  if (oldHead.includes(message) && oldHead.includes(name)) return stack
+  if (contains(oldHead, message) && contains(oldHead, name)) return stack
   return firstFrame === 0 ? `${head}\n${stack}` : `${head}\n${stack.slice(firstFrame)}`
 }
+
+/**
+ * Whether a text has another one in it, where its first characters come first. The search for a long text in a longer one may take as long as
+ * both lengths multiplied.
+ */
+function contains(text: string, part: string): boolean {
+  const at = text.indexOf(part.slice(0, searchedChars))
+  return at !== -1 && text.startsWith(part, at)
+}
+
+const searchedChars = 100
 
 function isError(value: object): boolean {
   try {

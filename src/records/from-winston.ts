@@ -1,10 +1,11 @@
+import { reasonOf, textOf } from '../errors/text-of.js'
 import { isDecorated, undecorated, undecoratedError } from './decoration.js'
 import type { LogFields, MappedLog } from './encode.js'
 import { errorFields, isErrorLike } from './error-like.js'
 import { errorText } from './error-text.js'
 import { jsonOf } from './json-text.js'
 import { type Severity, severityOfName } from './level.js'
-import { type MessageStyle, messageOf, textOf } from './message.js'
+import { type MessageStyle, messageOf, messageText } from './message.js'
 import { inUnit, timeOf } from './time.js'
 
 export interface WinstonMapping extends MessageStyle {
@@ -43,7 +44,7 @@ export function winstonMapper(mapping: WinstonMapping) {
     if (time === undefined && timestamp !== undefined && !looksLikeTime(timestamp)) context.timestamp = timestamp
 
     const decorated = isDecorated(info)
-    let text = isErrorLike(message) ? message.message : textOf(message, maxMessageBytes)
+    let text = isErrorLike(message) ? message.message : messageText(message, maxMessageBytes)
     if (decorated) text = undecorated(text)
     if (untouched && typeof message === 'string' && splat.length > 0) text = withExtras(text, splat, context)
 
@@ -92,7 +93,7 @@ export function winstonMapper(mapping: WinstonMapping) {
 
 /** The clean name of a line's level. */
 export function levelOf(info: WinstonInfo): string {
-  return String(info[LEVEL] ?? info.level ?? 'info').toLowerCase()
+  return textOf(info[LEVEL] ?? info.level ?? 'info').toLowerCase()
 }
 
 /** Names that no common logger uses are placed by their rank: the first half of the logger's own set counts as errors. */
@@ -102,7 +103,7 @@ export function severityIn(levels: Readonly<Record<string, number>> | undefined,
   if (levels === undefined) return 2
   const rank = levels[level] ?? levels[Object.keys(levels).find((name) => name.toLowerCase() === level) ?? '']
   if (rank === undefined) return 2
-  const lowest = Math.max(...Object.values(levels))
+  const lowest = Object.values(levels).reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY)
   const severity = Math.round(4 - (4 * rank) / lowest)
   // Ranks may be negative, all zero, or no numbers at all.
   return (Number.isNaN(severity) ? 4 : Math.min(5, Math.max(0, severity))) as Severity
@@ -118,7 +119,7 @@ function fieldsOf(info: WinstonInfo): Record<string, unknown> {
       try {
         readable[key] = info[key]
       } catch (error) {
-        readable[key] = `[unreadable: ${error instanceof Error ? error.message : typeof error}]`
+        readable[key] = `[unreadable: ${reasonOf(error)}]`
       }
     }
     return readable
@@ -135,18 +136,18 @@ function splatOf(info: WinstonInfo): readonly unknown[] {
  * `%s`, where it fits there, else behind it or among the fields.
  */
 function withExtras(text: string, splat: readonly unknown[], context: Record<string, unknown>): string {
-  const extras = [...splat]
+  let used = 0
   const interpolated = text.replace(/%[sdifjoO]/g, (token) => {
-    if (extras.length === 0 || !fits(token, extras[0])) return token
-    return wordOf(token, extras.shift())
+    if (used === splat.length || !fits(token, splat[used])) return token
+    return wordOf(token, splat[used++])
   })
   // Without tokens winston has laid the first object open.
-  if (!tokens.test(text) && isFields(extras[0])) extras.shift()
+  if (!tokens.test(text) && isFields(splat[0])) used = 1
   const words: string[] = [interpolated]
-  for (const extra of extras) {
+  for (const extra of splat.slice(used)) {
     if (extra instanceof Error) continue
     if (isFields(extra)) addFields(context, extra)
-    else words.push(textOf(extra, maxExtraChars))
+    else words.push(messageText(extra, maxExtraChars))
   }
   return words.filter((word) => word !== '').join(' ')
 }
@@ -163,7 +164,7 @@ function fits(token: string, value: unknown): boolean {
 function wordOf(token: string, value: unknown): string {
   if (token === '%i' && typeof value === 'number') return String(Math.trunc(value))
   if (token === '%j' || token === '%o' || token === '%O') return jsonOf(value, { maxChars: maxExtraChars })
-  return typeof value === 'string' ? value : textOf(value, maxExtraChars)
+  return typeof value === 'string' ? value : messageText(value, maxExtraChars)
 }
 
 function addFields(context: Record<string, unknown>, extra: object): void {
@@ -177,5 +178,5 @@ function isFields(extra: unknown): extra is object {
 
 /** The timestamp format in a notation of the application's choice: the record has the time already. */
 function looksLikeTime(timestamp: unknown): boolean {
-  return typeof timestamp === 'string' && /^[\d\s:.,/+TZ-]*\d[\d\s:.,/+TZ-]*( ?[ap]m)?$/i.test(timestamp)
+  return typeof timestamp === 'string' && /^[\d\s:.,/+TZ-]+(?:[ap]m)?$/i.test(timestamp) && /\d/.test(timestamp)
 }

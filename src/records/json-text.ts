@@ -1,3 +1,4 @@
+import { reasonOf } from '../errors/text-of.js'
 import { causeOf, type ErrorLike, errorFields, isErrorLike, membersOf, nameOf, stackOf } from './error-like.js'
 
 /** Deeper than any log line that a person reads; it bounds the search for cycles, too. */
@@ -176,12 +177,4 @@ function readName(value: object): string {
 function tagOf(value: object): string {
   if (Buffer.isBuffer(value)) return 'Buffer'
   return Object.prototype.toString.call(value).slice(8, -1)
-}
-
-function reasonOf(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error.message) : String(error)
-  } catch {
-    return 'no reason'
-  }
 }

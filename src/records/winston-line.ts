@@ -74,7 +74,7 @@ function isWrittenWhole(info: WinstonInfo): boolean {
   if (info instanceof Error || isMessageDecorated(info)) return false
   const splat = info[SPLAT]
   if (!Array.isArray(splat) || splat.length === 0) return true
-  return splat.length === 1 && isFields(splat[0]) && !tokens.test(String(info.message))
+  return splat.length === 1 && isFields(splat[0]) && !(typeof info.message === 'string' && tokens.test(info.message))
 }
 
 /** Whether JSON loses nothing of it: no objects, no numbers that it does not know. */

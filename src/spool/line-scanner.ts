@@ -20,7 +20,9 @@ export class LineScanner<Line> {
   /** Places at which bytes stood that are no line. */
   damaged = 0
   readonly #read: (bytes: Buffer) => Line | undefined
-  #rest: Buffer = Buffer.alloc(0)
+  /** The parts of a line whose end has not come: put together once, when it comes. */
+  #rest: Buffer[] = []
+  #held = 0
   #offset = 0
 
   /** @param read what a line says; undefined when it is not whole */
@@ -30,29 +32,44 @@ export class LineScanner<Line> {
 
   /** The lines that end in the next piece of the file. */
   push(piece: Buffer): Found<Line>[] {
-    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
     const found: Found<Line>[] = []
+    if (!piece.includes(lineFeed)) {
+      this.#hold(piece)
+      return found
+    }
+    const bytes = this.#takeRest(piece)
     let start = 0
     for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
       this.#scan(bytes.subarray(start, end), this.#offset + start, found)
       start = end + 1
     }
     this.#offset += start
-    this.#rest = bytes.subarray(start)
-    if (this.#rest.length > maxHeldBytes) {
-      this.#offset += this.#rest.length
-      this.#rest = Buffer.alloc(0)
-      this.damaged++
-    }
+    this.#hold(bytes.subarray(start))
     return found
   }
 
   /** The file ends here: its last line may be whole though its end is missing. */
   end(): Found<Line>[] {
     const found: Found<Line>[] = []
-    this.#scan(this.#rest, this.#offset, found)
-    this.#rest = Buffer.alloc(0)
+    this.#scan(this.#takeRest(), this.#offset, found)
     return found
+  }
+
+  #hold(part: Buffer): void {
+    if (part.length > 0) this.#rest.push(part)
+    this.#held += part.length
+    if (this.#held <= maxHeldBytes) return
+    this.#offset += this.#held
+    this.#rest = []
+    this.#held = 0
+    this.damaged++
+  }
+
+  #takeRest(more: Buffer = Buffer.alloc(0)): Buffer {
+    const parts = this.#rest
+    this.#rest = []
+    this.#held = 0
+    return parts.length === 0 ? more : Buffer.concat([...parts, more])
   }
 
   #scan(bytes: Buffer, offset: number, found: Found<Line>[]): void {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { queueMicrotask, systemClock } from '../delivery/clock.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { SluiceError } from '../errors/sluice-error.js'
+import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import { type Severity, severityOfNumber } from '../records/level.js'
@@ -107,7 +108,7 @@ export class HandOff implements RecordPort {
   }
 
   unmapped(error: unknown): void {
-    this.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
+    this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
     this.#warn('sluice: a line could not be read')
   }
 

@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
+import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Resolution } from '../options/resolve.js'
 import { capturePort, currentCapture } from './capture.js'
@@ -120,7 +121,7 @@ function startPort(options: ResolvedOptions): RecordPort {
     try {
       return new HandOff(options)
     } catch (error) {
-      reason = String(error)
+      reason = textOf(error)
     }
   }
   if (firstInProcess('inline')) {

@@ -5,6 +5,7 @@ import ThreadStream from 'thread-stream'
 import { setImmediate, systemClock } from '../delivery/clock.js'
 import type { LaneName } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
+import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { placedFolder } from '../spool/placed-folder.js'
 import { drainFrame, isRecord } from './frames.js'
@@ -83,8 +84,8 @@ export class WorkerLink {
         void this.terminate()
       },
     })
-    worker.on('error', (error) => fail(String(error)))
-    this.#stream.on('error', (error: unknown) => fail(String(error)))
+    worker.on('error', (error) => fail(textOf(error)))
+    this.#stream.on('error', (error: unknown) => fail(textOf(error)))
     this.#stream.on('close', () => fail('the worker has ended'))
     this.#stream.on('sluice', (message: WorkerMessage) => plan.heard(message))
     // thread-stream unrefs when the worker is ready; a process that has nothing else to do need not wait for that.

@@ -24,7 +24,7 @@ function whatToSet(folder: string): string {
 
 function namesOurVariables(file: string): boolean {
   try {
-    return /^\s*(export\s+)?SLUICE_/m.test(readFileSync(file, 'utf8'))
+    return /^[ \t]*(export[ \t]+)?SLUICE_/m.test(readFileSync(file, 'utf8'))
   } catch {
     return false
   }

@@ -2,9 +2,8 @@
 const lengths = [16_384, 1_048_576]
 /** What takes no longer at the longest cannot be quadratic. */
 const fineMs = 25
-/** Time of twice and of four times the length as a multiple: 2 and 4 where it is linear, 4 and 16 where it is quadratic. */
-const mostGrowth = 3.5
-const mostGrowthTwice = 10
+/** Time of twice the length as a multiple: 2 where it is linear, 4 where it is quadratic, at every length; memory may cost more at one of them. */
+const mostGrowth = 3
 const runs = 5
 
 /** Work on a text of a length; what comes before it, such as the making of the text, is not measured. */
@@ -25,7 +24,7 @@ export function superLinear(work: Work): string | undefined {
 }
 
 function grows([double, single, half]: readonly Fastest[]): boolean {
-  return double!.ms > fineMs && double!.ms > mostGrowth * single!.ms && double!.ms > mostGrowthTwice * half!.ms
+  return double!.ms > fineMs && double!.ms > mostGrowth * single!.ms && single!.ms > mostGrowth * half!.ms
 }
 
 /** The least that it has taken: whatever else the machine did meanwhile only adds to it. */

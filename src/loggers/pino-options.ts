@@ -1,4 +1,5 @@
 import type { LoggerOptions } from 'pino'
+import { isError } from '../records/error-like.js'
 import { jsonOf } from '../records/json-text.js'
 
 /** What an error may be as text; far more than a record takes by default. */
@@ -39,24 +40,24 @@ export function sluicePinoOptions(options: LoggerOptions<string> = {}): LoggerOp
 
 /** An error with all that belongs to it as a plain object; anything else as it is. */
 function serializeError(value: unknown): unknown {
-  return value instanceof Error ? plain(value) : value
+  return isError(value) ? plain(value) : value
 }
 
 /** Arguments of a call, with the errors that come behind the first one among the fields, where a serializer sees them. */
 function errorsFirst(args: readonly unknown[], errorKey: string): readonly unknown[] {
   const [first, ...rest] = args
-  const errors = rest.filter((argument) => argument instanceof Error)
+  const errors = rest.filter(isError)
   if (errors.length === 0) return args
   const fields = fieldsOf(first, errorKey)
   const keys = freeKeys(fields, errorKey)
   for (const error of errors) fields[keys.next().value] = error
   const text = typeof first === 'object' ? rest : args
-  return [fields, ...(text[0] instanceof Error ? text.slice(1) : text)]
+  return [fields, ...(isError(text[0]) ? text.slice(1) : text)]
 }
 
 /** The first argument as fields of a line, as pino itself would see it: a request or an answer of HTTP is one field. */
 function fieldsOf(first: unknown, errorKey: string): Record<string, unknown> {
-  if (first instanceof Error) return { [errorKey]: first }
+  if (isError(first)) return { [errorKey]: first }
   if (!isFields(first)) return {}
   if (first.method && first.headers && first.socket) return { req: first }
   if (typeof first.setHeader === 'function') return { res: first }
@@ -82,7 +83,7 @@ function withoutErrors(
   for (const key of Object.keys(fields)) {
     try {
       const value = fields[key]
-      const replaced = value instanceof Error && Object.hasOwn(serializers, key) ? value : search.replaced(value)
+      const replaced = isError(value) && Object.hasOwn(serializers, key) ? value : search.replaced(value)
       if (replaced === value) continue
       changed ??= { ...fields }
       changed[key] = replaced
@@ -107,7 +108,7 @@ class ErrorSearch {
 
   /** The same value, or a copy in which errors are plain objects. */
   replaced(value: unknown): unknown {
-    if (value instanceof Error) return plain(value)
+    if (isError(value)) return plain(value)
     if (!isFields(value) || this.#ancestors.size >= maxDepth || ++this.#visits > maxVisits) return value
     if (this.#ancestors.has(value) || typeof value.toJSON === 'function' || ArrayBuffer.isView(value)) return value
     this.#ancestors.add(value)

@@ -1,6 +1,6 @@
 import { textOf } from '../errors/text-of.js'
 import type { MappedLog } from './encode.js'
-import { errorFields, isErrorLike } from './error-like.js'
+import { errorFields, isErrorLike, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
 import { LevelNames, severityOfName, severityOfNumber } from './level.js'
 import { type MessageStyle, messageOf, messageText } from './message.js'
@@ -70,7 +70,7 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
       const error = context[key]
       if (!isErrorLike(error)) continue
       errors.push(errorText(error, { maxChars, withFields }))
-      if (text === '') text = error.message
+      if (text === '') text = writtenMessage(error)
       const fields = errorFields(error)
       if (Object.keys(fields).length > 0) context[key] = fields
       else delete context[key]

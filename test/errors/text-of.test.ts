@@ -5,6 +5,12 @@ const trap = () => {
   throw new Error('trap')
 }
 
+const hidden = 'a value that cannot be shown'
+
+function withMessage(message: PropertyDescriptor): Error {
+  return Object.defineProperty(new Error(), 'message', message)
+}
+
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
@@ -12,23 +18,19 @@ function revoked(): object {
 }
 
 describe('the text of a value', () => {
-  it.each<[string, unknown, string]>([
-    ['a text', 'no', 'no'],
-    ['an error', new TypeError('no'), 'TypeError: no'],
-    ['a symbol', Symbol('s'), 'Symbol(s)'],
-    ['a number', 7n, '7'],
-    ['nothing', undefined, 'undefined'],
-    ['toString that throws', { toString: trap }, 'a value that cannot be shown'],
-    ['Symbol.toPrimitive that throws', { [Symbol.toPrimitive]: trap }, 'a value that cannot be shown'],
-    ['no prototype', Object.create(null), 'a value that cannot be shown'],
-    ['a revoked proxy', revoked(), 'a value that cannot be shown'],
-    [
-      'a message that throws',
-      Object.defineProperty(new Error(), 'message', { get: trap }),
-      'a value that cannot be shown',
-    ],
-  ])('of %s', (_, value, text) => {
-    expect(textOf(value)).toBe(text)
+  it.each<[string, () => unknown, string]>([
+    ['a text', () => 'no', 'no'],
+    ['an error', () => new TypeError('no'), 'TypeError: no'],
+    ['a symbol', () => Symbol('s'), 'Symbol(s)'],
+    ['a number', () => 7n, '7'],
+    ['nothing', () => undefined, 'undefined'],
+    ['toString that throws', () => ({ toString: trap }), hidden],
+    ['Symbol.toPrimitive that throws', () => ({ [Symbol.toPrimitive]: trap }), hidden],
+    ['no prototype', () => Object.create(null), hidden],
+    ['a revoked proxy', revoked, hidden],
+    ['a message that throws', () => withMessage({ get: trap }), hidden],
+  ])('of %s', (_, make, text) => {
+    expect(textOf(make())).toBe(text)
   })
 
   it('is no longer than a person would read', () => {
@@ -37,13 +39,13 @@ describe('the text of a value', () => {
 })
 
 describe('the reason of what was thrown', () => {
-  it.each<[unknown, string]>([
-    [new Error('no'), 'no'],
-    ['no', 'no'],
-    [Object.assign(new Error(), { message: Object.create(null) }), 'a value that cannot be shown'],
-    [Object.defineProperty(new Error(), 'message', { get: trap }), 'a value that cannot be shown'],
-    [revoked(), 'a value that cannot be shown'],
-  ])('%#: is its message, or its text', (thrown, reason) => {
-    expect(reasonOf(thrown)).toBe(reason)
+  it.each<[string, () => unknown, string]>([
+    ['an error', () => new Error('no'), 'no'],
+    ['a text', () => 'no', 'no'],
+    ['an error whose message is no text', () => withMessage({ value: Object.create(null) }), hidden],
+    ['an error whose message throws', () => withMessage({ get: trap }), hidden],
+    ['a revoked proxy', revoked, hidden],
+  ])('%s: is its message, or its text', (_, make, reason) => {
+    expect(reasonOf(make())).toBe(reason)
   })
 })

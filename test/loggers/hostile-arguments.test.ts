@@ -84,7 +84,7 @@ const ways: Readonly<Record<string, (value: unknown) => void>> = {
   'pino, as a field': (value) => logger.info({ value }, 'here'),
   'pino, in a field': (value) => logger.info({ value: { in: [value] } }, 'here'),
   'pino, as an error': (value) => logger.info({ error: value }, 'here'),
-  'pino, behind the message': (value) => logger.info('here', value),
+  'pino, behind the message': (value) => logger.info('here', ...([value] as unknown as [])),
   'winston, as a field': (value) => void asLogged.info('here', { value, err: value, error: value }),
   'winston, behind the message': (value) => void asLogged.info('here', {}, value),
   'winston, laid out over the line': (value) => {
@@ -120,7 +120,7 @@ describe('many errors behind a message of pino', () => {
     const errors = Array.from({ length: 20_000 }, () => new Error('one'))
     for (const error of errors) error.stack = 'Error: one'
     const startedAt = performance.now()
-    logger.error('here', ...errors)
+    logger.error('here', ...(errors as unknown as []))
     expect(performance.now() - startedAt).toBeLessThan(5000)
     expect(captured.logs[0]?.message).toMatch(/^here/)
   })

@@ -14,6 +14,7 @@ import { findingLines, optionFacts, optionLines } from './examination/report.js'
 import { checkSpool } from './examination/spool-check.js'
 import { Way } from './examination/way.js'
 import { checkWorker } from './examination/worker-check.js'
+import { printOwn } from './terminal.js'
 
 /** No look takes longer, whatever a request may take. */
 const longestLookMs = 10_000
@@ -22,7 +23,7 @@ const longestLookMs = 10_000
 export async function doctor(written: readonly string[]): Promise<number> {
   const request = readDoctorArguments(written)
   if (request.type === 'help') {
-    process.stdout.write(doctorHelp)
+    printOwn(doctorHelp)
     return 0
   }
   if (request.type === 'wrong') return new Ending('doctor').wrong(request.message)
@@ -30,12 +31,13 @@ export async function doctor(written: readonly string[]): Promise<number> {
   const configuration = readConfiguration(process.env, process.cwd())
   const { options, described } = configuration
   const secrets = secretsOf(options)
-  const say = (text: string) => void (json || process.stdout.write(hide(text, secrets)))
+  const say = (text: string) => void (json || printOwn(text))
   const { name, version } = runtimeIdentity()
   say(`sluice ${packageVersion}, ${name} ${version}\n\n`)
-  if (described.length > 0) say(`${optionLines(described)}\n`)
+  if (described.length > 0) say(`${optionLines(hide(described, secrets))}\n`)
   const findings: Finding[] = []
-  const show = (finding: Finding) => {
+  const show = (found: Finding) => {
+    const finding = hide(found, secrets)
     findings.push(finding)
     say(findingLines(finding))
   }
@@ -52,7 +54,7 @@ export async function doctor(written: readonly string[]): Promise<number> {
   return new Ending('doctor', { json }).summary({
     ok: crosses === 0,
     facts: hide(facts, secrets),
-    words: crosses === 0 ? '\nall is well\n' : `\n${crosses} ${crosses === 1 ? 'thing' : 'things'} to mend\n`,
+    lines: ['', crosses === 0 ? 'all is well' : `${crosses} ${crosses === 1 ? 'thing' : 'things'} to mend`],
   })
 }
 

@@ -1,9 +1,11 @@
+import { printJson, printLines, sayLine } from './terminal.js'
+
 /** What a command came to. */
 export interface Summary {
   /** Everything that it was asked for has been done. */
   readonly ok: boolean
-  /** For a person: whole lines. */
-  readonly words: string
+  /** For a person, without the ends of the lines. */
+  readonly lines: readonly string[]
   /** For a script: the fields of an object of JSON. */
   readonly facts: Readonly<Record<string, unknown>>
 }
@@ -25,14 +27,15 @@ export class Ending {
   }
 
   /** The answer is the exit status. */
-  summary({ ok, words, facts }: Summary): Status {
-    process.stdout.write(this.#json ? `${JSON.stringify({ ok, ...facts })}\n` : words)
+  summary({ ok, lines, facts }: Summary): Status {
+    if (this.#json) printJson({ ok, ...facts })
+    else printLines(lines)
     return ok ? 0 : 1
   }
 
   /** There is nothing to sum up. */
   fail(status: Status, message: string): Status {
-    if (this.#json) process.stdout.write(`${JSON.stringify({ ok: false, error: message })}\n`)
+    if (this.#json) printJson({ ok: false, error: message })
     this.complain(message)
     return status
   }
@@ -43,6 +46,6 @@ export class Ending {
   }
 
   complain(message: string): void {
-    process.stderr.write(`sluice ${this.#command}: ${message}\n`)
+    sayLine(`sluice ${this.#command}: ${message}`)
   }
 }

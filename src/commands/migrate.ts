@@ -15,12 +15,13 @@ import { Migration } from './migration/migration.js'
 import { RejectsFile } from './migration/rejects-file.js'
 import { checkSummary, migrationSummary } from './migration/summary.js'
 import { Progress } from './progress.js'
+import { printOwn, sayLine } from './terminal.js'
 
 /** The command `sluice migrate`: resolves with the exit status. */
 export async function migrate(written: readonly string[]): Promise<number> {
   const request = readMigrateArguments(written)
   if (request.type === 'help') {
-    process.stdout.write(migrateHelp)
+    printOwn(migrateHelp)
     return 0
   }
   if (request.type === 'wrong') return new Ending('migrate').wrong(request.message)
@@ -79,7 +80,7 @@ async function carryOut(run: Run): Promise<Status> {
   let rejects: RejectsFile | undefined
   let progress: Progress | undefined
   const interruption = new Interruption((text) => {
-    if (progress === undefined) process.stderr.write(`${text}\n`)
+    if (progress === undefined) sayLine(text)
     else progress.say(text)
   })
   try {

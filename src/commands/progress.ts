@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../delivery/clock.js'
+import { oneLine } from '../errors/one-line.js'
 
 /** Where progress is shown: stderr. */
 export interface Screen {
@@ -58,7 +59,7 @@ export class Progress {
 
   /** Say something above the bar. */
   say(text: string): void {
-    this.#screen.write(`${this.#screen.isTTY ? '\r\x1b[K' : ''}${text}\n`)
+    this.#screen.write(`${this.#screen.isTTY ? '\r\x1b[K' : ''}${oneLine(text)}\n`)
     if (this.#screen.isTTY) this.#draw()
   }
 

@@ -3,7 +3,7 @@ export type Rejections = ReadonlyMap<string, number>
 
 /** For a person, one line for each reason. */
 export function rejectionLines(rejections: Rejections): string[] {
-  return [...rejections].map(([reason, count]) => `  ${count} × ${reason}\n`)
+  return [...rejections].map(([reason, count]) => `  ${count} × ${reason}`)
 }
 
 /** For a script. */

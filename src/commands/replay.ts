@@ -14,12 +14,13 @@ import { Replay } from './replaying/replay.js'
 import { type ReplayArguments, readReplayArguments, replayHelp } from './replaying/replay-arguments.js'
 import { checkedSummary, replaySummary } from './replaying/replay-summary.js'
 import { SpoolFolders } from './replaying/spool-folders.js'
+import { printOwn, sayLine } from './terminal.js'
 
 /** The command `sluice replay`: resolves with the exit status. */
 export async function replay(written: readonly string[]): Promise<number> {
   const request = readReplayArguments(written)
   if (request.type === 'help') {
-    process.stdout.write(replayHelp)
+    printOwn(replayHelp)
     return 0
   }
   if (request.type === 'wrong') return new Ending('replay').wrong(request.message)
@@ -44,11 +45,13 @@ async function carryOut(
   const { options } = dryRun
     ? resolve({ disabled: true }, { environment: {}, needs: 'logs' })
     : resolve({ bucket: 'of the record', disabled: false }, { environment: process.env, needs: 'logs' })
-  const say = (text: string) => process.stderr.write(`${text}\n`)
-  const folders = await SpoolFolders.hold(dir, { clock, say })
+  const folders = await SpoolFolders.hold(dir, { clock, say: sayLine })
   if ('refused' in folders) return ending.fail(1, folders.refused)
   let progress: Progress | undefined
-  const interruption = new Interruption((text) => (progress === undefined ? say(text) : progress.say(text)), 'records')
+  const interruption = new Interruption(
+    (text) => (progress === undefined ? sayLine(text) : progress.say(text)),
+    'records',
+  )
   try {
     const records = await RecordsToSend.of(folders.files)
     if (dryRun) return ending.summary(checkedSummary(records))

@@ -6,12 +6,13 @@ import { Ending } from './ending.js'
 import { Outlet } from './shipping/outlet.js'
 import { readShipArguments, type ShipArguments, shipHelp } from './shipping/ship-arguments.js'
 import { ShipRun } from './shipping/ship-run.js'
+import { printOwn } from './terminal.js'
 
 /** The command `sluice ship`: resolves with the exit status. */
 export async function ship(written: readonly string[]): Promise<number> {
   const request = readShipArguments(written)
   if (request.type === 'help') {
-    process.stdout.write(shipHelp)
+    printOwn(shipHelp)
     return 0
   }
   if (request.type === 'wrong') return new Ending('ship').wrong(request.message)
@@ -45,6 +46,6 @@ async function passOn({ files, json }: ShipArguments, to: { outlet: Outlet | und
   const { outlet, ending } = to
   if (files.includes('-')) for await (const piece of process.stdin) await outlet?.pass(piece as Buffer)
   if (files.some((file) => file !== '-')) ending.complain('Sluice is disabled: nothing is shipped')
-  if (json) ending.summary({ ok: true, facts: { disabled: true, lines: 0, records: 0, delivered: 0 }, words: '' })
+  if (json) ending.summary({ ok: true, facts: { disabled: true, lines: 0, records: 0, delivered: 0 }, lines: [] })
   return 0
 }

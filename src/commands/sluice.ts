@@ -4,6 +4,7 @@ import { doctor } from './doctor.js'
 import { migrate } from './migrate.js'
 import { replay } from './replay.js'
 import { ship } from './ship.js'
+import { printOwn, sayLine } from './terminal.js'
 
 /** Every command takes its part of the command line and resolves with the exit status. */
 const commands: Readonly<Record<string, (written: readonly string[]) => Promise<number>>> = {
@@ -37,13 +38,13 @@ export async function sluice(written: readonly string[]): Promise<number> {
     version: { type: 'boolean' },
   })
   if (!read.ok) return wrong(read.message)
-  if (read.flags.has('version')) process.stdout.write(`${packageVersion}\n`)
-  else if (read.flags.has('help')) process.stdout.write(helpText)
+  if (read.flags.has('version')) printOwn(`${packageVersion}\n`)
+  else if (read.flags.has('help')) printOwn(helpText)
   else return wrong('expected a command')
   return 0
 }
 
 function wrong(message: string): number {
-  process.stderr.write(`sluice: ${message}; see sluice --help\n`)
+  sayLine(`sluice: ${message}; see sluice --help`)
   return 2
 }

@@ -1,3 +1,4 @@
+import { textOf } from '../errors/text-of.js'
 import type { Clock } from './clock.js'
 import type { Lane } from './lane.js'
 import type { Pending } from './record-queue.js'
@@ -68,7 +69,7 @@ export class Exchange {
         settle: (index, outcome) => this.#settle(index, outcome),
       })
     } catch (error) {
-      failure = String(error)
+      failure = textOf(error)
     }
     for (let index = 0; this.#unsettled > 0 && index < this.#records.length; index++) {
       this.#settle(index, { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false })

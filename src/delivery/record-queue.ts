@@ -129,7 +129,7 @@ export class RecordQueue {
   leastSevere(most: number): Pending[] {
     const records: Pending[] = []
     for (const { first, returned } of this.#chains) {
-      records.push(...returned.items)
+      for (const record of returned.items) records.push(record)
       for (let record = first; record !== undefined; record = record.next) records.push(record)
     }
     return records.slice(0, Math.max(0, most))

@@ -23,7 +23,7 @@ const maxCharsPerTurn = 65_536
 export class LineIntake extends Writable {
   readonly #plan: LineIntakePlan
   readonly #decoder = new StringDecoder('utf8')
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of a line whose end has not come; nothing is read in it, so that it costs no copy when more of the line comes. */
   #rest = ''
 
   constructor(plan: LineIntakePlan) {
@@ -32,9 +32,7 @@ export class LineIntake extends Writable {
   }
 
   override _write(chunk: string | Buffer, _encoding: BufferEncoding, done: () => void): void {
-    const piece = typeof chunk === 'string' ? chunk : this.#decoder.write(chunk)
-    const text = this.#rest + piece
-    this.#rest = ''
+    const text = typeof chunk === 'string' ? chunk : this.#decoder.write(chunk)
     if (chunk.length < maxCharsPerTurn) {
       this.#take(text, { from: 0, until: text.length })
       done()
@@ -67,14 +65,20 @@ export class LineIntake extends Writable {
     while (at < until && at < text.length) {
       const end = text.indexOf('\n', at)
       if (end === -1) {
-        this.#rest = text.slice(at)
+        this.#rest += text.slice(at)
         return text.length
       }
-      this.#plan.take(text.slice(at, end > at && text.charCodeAt(end - 1) === carriageReturn ? end - 1 : end))
+      const line = text.slice(at, end)
+      this.#plan.take(withoutReturn(this.#rest === '' ? line : this.#rest + line))
+      this.#rest = ''
       at = end + 1
     }
     return at
   }
+}
+
+function withoutReturn(line: string): string {
+  return line.charCodeAt(line.length - 1) === carriageReturn ? line.slice(0, -1) : line
 }
 
 const carriageReturn = '\r'.charCodeAt(0)

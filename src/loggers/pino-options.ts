@@ -1,4 +1,5 @@
 import type { LoggerOptions } from 'pino'
+import { isError } from '../records/error-like.js'
 import { jsonOf } from '../records/json-text.js'
 
 /** What an error may be as text; far more than a record takes by default. */
@@ -39,34 +40,36 @@ export function sluicePinoOptions(options: LoggerOptions<string> = {}): LoggerOp
 
 /** An error with all that belongs to it as a plain object; anything else as it is. */
 function serializeError(value: unknown): unknown {
-  return value instanceof Error ? plain(value) : value
+  return isError(value) ? plain(value) : value
 }
 
 /** Arguments of a call, with the errors that come behind the first one among the fields, where a serializer sees them. */
 function errorsFirst(args: readonly unknown[], errorKey: string): readonly unknown[] {
   const [first, ...rest] = args
-  const errors = rest.filter((argument) => argument instanceof Error)
+  const errors = rest.filter(isError)
   if (errors.length === 0) return args
   const fields = fieldsOf(first, errorKey)
-  for (const error of errors) fields[freeKey(fields, errorKey)] = error
+  const keys = freeKeys(fields, errorKey)
+  for (const error of errors) fields[keys.next().value] = error
   const text = typeof first === 'object' ? rest : args
-  return [fields, ...(text[0] instanceof Error ? text.slice(1) : text)]
+  return [fields, ...(isError(text[0]) ? text.slice(1) : text)]
 }
 
 /** The first argument as fields of a line, as pino itself would see it: a request or an answer of HTTP is one field. */
 function fieldsOf(first: unknown, errorKey: string): Record<string, unknown> {
-  if (first instanceof Error) return { [errorKey]: first }
+  if (isError(first)) return { [errorKey]: first }
   if (!isFields(first)) return {}
   if (first.method && first.headers && first.socket) return { req: first }
   if (typeof first.setHeader === 'function') return { res: first }
   return { ...first }
 }
 
-function freeKey(fields: Readonly<Record<string, unknown>>, errorKey: string): string {
-  if (fields[errorKey] === undefined) return errorKey
+/** Keys that no field has yet, one after another. */
+function* freeKeys(fields: Readonly<Record<string, unknown>>, errorKey: string): Generator<string, never> {
+  if (fields[errorKey] === undefined) yield errorKey
   for (let number = 1; ; number++) {
     const key = number === 1 ? 'error' : `error${number}`
-    if (fields[key] === undefined) return key
+    if (fields[key] === undefined) yield key
   }
 }
 
@@ -80,7 +83,7 @@ function withoutErrors(
   for (const key of Object.keys(fields)) {
     try {
       const value = fields[key]
-      const replaced = value instanceof Error && Object.hasOwn(serializers, key) ? value : search.replaced(value)
+      const replaced = isError(value) && Object.hasOwn(serializers, key) ? value : search.replaced(value)
       if (replaced === value) continue
       changed ??= { ...fields }
       changed[key] = replaced
@@ -94,15 +97,18 @@ function withoutErrors(
 /** pino itself writes no deeper than this, and no more of one line than a person would read. */
 const maxDepth = 5
 const maxVisits = 1000
+/** Items and fields that are looked at in all of them: an array may be 2^32 - 1 long and hold nothing. */
+const maxReads = 100_000
 
 /** Looks for errors below the first level of a line, where no serializer comes. */
 class ErrorSearch {
   readonly #ancestors = new Set<object>()
   #visits = 0
+  #reads = 0
 
   /** The same value, or a copy in which errors are plain objects. */
   replaced(value: unknown): unknown {
-    if (value instanceof Error) return plain(value)
+    if (isError(value)) return plain(value)
     if (!isFields(value) || this.#ancestors.size >= maxDepth || ++this.#visits > maxVisits) return value
     if (this.#ancestors.has(value) || typeof value.toJSON === 'function' || ArrayBuffer.isView(value)) return value
     this.#ancestors.add(value)
@@ -115,7 +121,7 @@ class ErrorSearch {
 
   #list(list: readonly unknown[]): readonly unknown[] {
     let copy: unknown[] | undefined
-    for (let index = 0; index < list.length && this.#visits <= maxVisits; index++) {
+    for (let index = 0; index < list.length && this.#goesOn(); index++) {
       const item = this.replaced(list[index])
       if (item === list[index]) continue
       copy ??= [...list]
@@ -127,7 +133,7 @@ class ErrorSearch {
   #fields(value: Record<string, unknown>): Record<string, unknown> {
     let copy: Record<string, unknown> | undefined
     for (const key of Object.keys(value)) {
-      if (this.#visits > maxVisits) break
+      if (!this.#goesOn()) break
       const field = value[key]
       const replaced = this.replaced(field)
       if (replaced === field) continue
@@ -135,6 +141,10 @@ class ErrorSearch {
       copy[key] = replaced
     }
     return copy ?? value
+  }
+
+  #goesOn(): boolean {
+    return this.#visits <= maxVisits && ++this.#reads <= maxReads
   }
 }
 

@@ -10,10 +10,13 @@ import { Engine } from '../worker/engine.js'
 import { IdlePort } from '../worker/idle-port.js'
 import { processRegistry } from '../worker/process-registry.js'
 import type { RecordPort } from '../worker/record-port.js'
+import { printLine } from '../worker/telling.js'
+import { isNews } from '../worker/told-lately.js'
 import { WorkerPosition } from '../worker/worker-position.js'
 import { LineIntake } from './line-intake.js'
 import { learnedBase } from './pino-base.js'
 import { levelGate, type PinoLevels } from './pino-level.js'
+import { targetOptions } from './target-options.js'
 
 /** Options of the target: they cross into pino's worker, so that none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError'>
@@ -25,19 +28,19 @@ interface PinoConfig {
   readonly errorKey?: string
 }
 
-/** What pino and thread-stream put beside the options of a target. */
-const addedByPino: ReadonlySet<string> = new Set(['levels', 'dedupe', 'pinoWillSendConfig', '$context'])
-
 /**
  * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.
  *
  *     pino({ transport: { target: 'sluice/pino' } })
  *
+ * An option whose name is none of Sluice's, and like none, may be a later pino's own: it is ignored, and told on stderr.
+ *
  * @throws {ConfigError} at the start of the worker, which pino emits as `error` of the transport
  */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
-  const own = Object.entries(options).filter(([name]) => !addedByPino.has(name))
-  const { state, options: resolved } = configure(Object.fromEntries(own), 'logs')
+  const { own, unknown } = targetOptions(options)
+  for (const name of unknown) tellUnknown(name)
+  const { state, options: resolved } = configure(own, 'logs')
   const engine =
     state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
   processRegistry().add(engine)
@@ -56,6 +59,11 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   })
   config.on('error', (error) => stream.emit('error', error))
   return Object.assign(stream, { flush: flushOf(port) })
+}
+
+function tellUnknown(name: string): void {
+  const text = `unknown option ${name.slice(0, 60)} of the pino target is ignored; records are delivered: take it out, or see the README for the names`
+  if (isNews(text)) printLine(text)
 }
 
 /** Engines of one of pino's workers share nothing: each is the only one of its position. */

@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors/config-error.js'
+import { reasonOf } from '../errors/text-of.js'
 import { type OptionRow, optionNames, optionTable } from './defaults.js'
 import { nearestName } from './nearest-name.js'
 import { redacted } from './secret.js'
@@ -63,7 +64,7 @@ function secretOf({ option, variable, path }: { option: string; variable: string
     content = readSecretFile(path)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    const message = `${variable} (option ${option}): cannot read the file ${shown}: ${code ?? String(cause)}`
+    const message = `${variable} (option ${option}): cannot read the file ${shown}: ${code ?? reasonOf(cause)}`
     throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: shown, message })
   }
   if (content === '') {

@@ -7,6 +7,8 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const candidate of known) {
+    // So many letters at least would have to be added or taken away.
+    if (Math.abs(name.length - candidate.length) >= bestDistance) continue
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) {
       best = candidate

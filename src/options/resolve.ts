@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors/config-error.js'
+import { textOf } from '../errors/text-of.js'
 import type { RecordKind } from '../records/wire.js'
 import { type OptionRow, optionNames, optionTable } from './defaults.js'
 import { type Environment, written } from './environment.js'
@@ -72,7 +73,7 @@ export function resolve(user: SluiceOptions, { environment, needs, folder }: Sur
   const { bucket, apiKey, accessToken, ...rest } = values
   const options = {
     ...rest,
-    url: String(values.url ?? '').replace(/\/+$/, ''),
+    url: withoutEndSlashes(String(values.url ?? '')),
     apiKey: new Secret(String(apiKey ?? '')),
     apiKeyFile: files.apiKey,
     accessToken: accessToken === undefined ? undefined : new Secret(String(accessToken)),
@@ -244,13 +245,19 @@ function requireOrder(values: Partial<Record<OptionName, unknown>>, base: Option
   })
 }
 
+function withoutEndSlashes(url: string): string {
+  let end = url.length
+  while (url[end - 1] === '/') end--
+  return url.slice(0, end)
+}
+
 function showable(row: OptionRow, value: unknown): unknown {
   if (row.kind.type === 'secret') return redacted
   if (row.kind.type !== 'url') return value
   // Where a key or a password may have been put by mistake.
-  return String(value)
+  return textOf(value)
     .replace(/\/\/[^/]*@/, `//${redacted}@`)
-    .replace(/[?#].*$/, (rest) => `${rest[0]}${redacted}`)
+    .replace(/[?#].*$/s, (rest) => `${rest[0]}${redacted}`)
 }
 
 function quoted(value: unknown): string {

@@ -1,3 +1,5 @@
+import { reasonOf } from '../errors/text-of.js'
+
 /** What is read of an error; serializers of pino write its name as `type`. */
 export interface ErrorLike {
   readonly message: string
@@ -21,6 +23,15 @@ export function readField(value: object, key: string): unknown {
     return (value as Record<string, unknown>)[key]
   } catch {
     return undefined
+  }
+}
+
+/** A field of anything, or why it cannot be read, as a text. */
+export function readOrReason(value: object, key: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[key]
+  } catch (error) {
+    return `[unreadable: ${reasonOf(error)}]`
   }
 }
 
@@ -55,11 +66,16 @@ export function nameOf(error: ErrorLike): string {
   return typeof name === 'string' && name !== '' ? name : 'Error'
 }
 
+/** The message; empty where it is no text. */
+export function writtenMessage(error: ErrorLike): string {
+  const message = readField(error, 'message')
+  return typeof message === 'string' ? message : ''
+}
+
 /** The stack with the error's name and message at its head, for both may have changed since it was taken. */
 export function stackOf(error: ErrorLike): string {
   const name = nameOf(error)
-  const written = readField(error, 'message')
-  const message = typeof written === 'string' ? written : ''
+  const message = writtenMessage(error)
   const head = message === '' ? name : `${name}: ${message}`
   const stack = readField(error, 'stack')
   if (typeof stack !== 'string' || stack === '') return head
@@ -67,11 +83,23 @@ export function stackOf(error: ErrorLike): string {
   if (!isError(error)) return stack
   const firstFrame = stack.search(/\n[ \t]+at /) + 1
   const oldHead = firstFrame === 0 ? stack : stack.slice(0, firstFrame)
-  if (oldHead.includes(message) && oldHead.includes(name)) return stack
+  if (contains(oldHead, message) && contains(oldHead, name)) return stack
   return firstFrame === 0 ? `${head}\n${stack}` : `${head}\n${stack.slice(firstFrame)}`
 }
 
-function isError(value: object): boolean {
+/**
+ * Whether a text has another one in it, where its first characters come first. The search for a long text in a longer one may take as long as
+ * both lengths multiplied.
+ */
+function contains(text: string, part: string): boolean {
+  const at = text.indexOf(part.slice(0, searchedChars))
+  return at !== -1 && text.startsWith(part, at)
+}
+
+const searchedChars = 100
+
+/** Whether it is an Error; a proxy that has been revoked, or throws when it is asked, is none. */
+export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error
   } catch {

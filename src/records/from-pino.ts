@@ -1,8 +1,9 @@
+import { textOf } from '../errors/text-of.js'
 import type { MappedLog } from './encode.js'
-import { errorFields, isErrorLike } from './error-like.js'
+import { errorFields, isErrorLike, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
 import { LevelNames, severityOfName, severityOfNumber } from './level.js'
-import { type MessageStyle, messageOf, textOf } from './message.js'
+import { type MessageStyle, messageOf, messageText } from './message.js'
 import { type PlainLineReader, plainLineReader } from './plain-pino-line.js'
 import { inUnit, timeOf } from './time.js'
 
@@ -63,13 +64,13 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
     else if (head.levelKey !== undefined) level = undefined
     if (level === undefined && typeof context.severity === 'string') level = take(context, 'severity')
 
-    let text = textOf(written, maxChars)
+    let text = messageText(written, maxChars)
     const errors: string[] = []
     for (const key of new Set([errorKey, 'err', 'error'])) {
       const error = context[key]
       if (!isErrorLike(error)) continue
       errors.push(errorText(error, { maxChars, withFields }))
-      if (text === '') text = error.message
+      if (text === '') text = writtenMessage(error)
       const fields = errorFields(error)
       if (Object.keys(fields).length > 0) context[key] = fields
       else delete context[key]
@@ -78,7 +79,7 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
     const error = [...new Set(errors)].join('\n')
 
     const number = typeof level === 'number' ? level : undefined
-    const named = typeof level === 'string' ? level.toLowerCase() : names.nameOf(number ?? 30)
+    const named = typeof level === 'string' ? textOf(level).toLowerCase() : names.nameOf(number ?? 30)
     return {
       number,
       severity: number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number),

@@ -1,10 +1,11 @@
+import { textOf } from '../errors/text-of.js'
 import { isDecorated, undecorated, undecoratedError } from './decoration.js'
 import type { LogFields, MappedLog } from './encode.js'
-import { errorFields, isErrorLike } from './error-like.js'
+import { errorFields, isError, isErrorLike, readOrReason, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
 import { jsonOf } from './json-text.js'
 import { type Severity, severityOfName } from './level.js'
-import { type MessageStyle, messageOf, textOf } from './message.js'
+import { type MessageStyle, messageOf, messageText } from './message.js'
 import { inUnit, timeOf } from './time.js'
 
 export interface WinstonMapping extends MessageStyle {
@@ -43,13 +44,13 @@ export function winstonMapper(mapping: WinstonMapping) {
     if (time === undefined && timestamp !== undefined && !looksLikeTime(timestamp)) context.timestamp = timestamp
 
     const decorated = isDecorated(info)
-    let text = isErrorLike(message) ? message.message : textOf(message, maxMessageBytes)
+    let text = isErrorLike(message) ? writtenMessage(message) : messageText(message, maxMessageBytes)
     if (decorated) text = undecorated(text)
     if (untouched && typeof message === 'string' && splat.length > 0) text = withExtras(text, splat, context)
 
     const { stack } = context
     if (isErrorLike(message)) show(message)
-    if (info instanceof Error) {
+    if (isError(info)) {
       show(info)
       for (const key of ['stack', 'cause', 'errors']) delete context[key]
     } else if (typeof stack === 'string') {
@@ -57,9 +58,7 @@ export function winstonMapper(mapping: WinstonMapping) {
       // nothing may be shown that a format has taken out of the line.
       const [first] = splat
       const original =
-        first instanceof Error && first.stack === stack && (untouched || first.cause === context.cause)
-          ? first
-          : undefined
+        isError(first) && first.stack === stack && (untouched || first.cause === context.cause) ? first : undefined
       show(original ?? { message: text, stack, cause: context.cause })
       for (const key of original === undefined ? ['stack', 'cause'] : ['stack', 'cause', 'errors']) delete context[key]
     }
@@ -68,14 +67,14 @@ export function winstonMapper(mapping: WinstonMapping) {
       const value = context[key]
       if (!isErrorLike(value)) continue
       show(value)
-      if (text === '') text = value.message
+      if (text === '') text = writtenMessage(value)
       const extra = errorFields(value)
       if (Object.keys(extra).length > 0) context[key] = extra
       else delete context[key]
     }
     // The first one lies open in the line already, if winston has laid it there.
-    const laidOut = typeof stack === 'string' && splat[0] instanceof Error ? 1 : 0
-    if (untouched) for (const extra of splat.slice(laidOut)) if (extra instanceof Error) show(extra)
+    const laidOut = typeof stack === 'string' && isError(splat[0]) ? 1 : 0
+    if (untouched) for (const extra of splat.slice(laidOut)) if (isError(extra)) show(extra)
 
     const eventId = Number.isSafeInteger(context.eventId) ? (context.eventId as number) : undefined
     if (eventId !== undefined) delete context.eventId
@@ -92,7 +91,7 @@ export function winstonMapper(mapping: WinstonMapping) {
 
 /** The clean name of a line's level. */
 export function levelOf(info: WinstonInfo): string {
-  return String(info[LEVEL] ?? info.level ?? 'info').toLowerCase()
+  return textOf(info[LEVEL] ?? info.level ?? 'info').toLowerCase()
 }
 
 /** Names that no common logger uses are placed by their rank: the first half of the logger's own set counts as errors. */
@@ -102,7 +101,7 @@ export function severityIn(levels: Readonly<Record<string, number>> | undefined,
   if (levels === undefined) return 2
   const rank = levels[level] ?? levels[Object.keys(levels).find((name) => name.toLowerCase() === level) ?? '']
   if (rank === undefined) return 2
-  const lowest = Math.max(...Object.values(levels))
+  const lowest = Object.values(levels).reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY)
   const severity = Math.round(4 - (4 * rank) / lowest)
   // Ranks may be negative, all zero, or no numbers at all.
   return (Number.isNaN(severity) ? 4 : Math.min(5, Math.max(0, severity))) as Severity
@@ -111,16 +110,10 @@ export function severityIn(levels: Readonly<Record<string, number>> | undefined,
 /** The fields of a line; one that throws when it is read is left out of them, and not the line with it. */
 function fieldsOf(info: WinstonInfo): Record<string, unknown> {
   try {
-    return { ...info, ...(info instanceof Error ? { message: info.message, stack: info.stack } : {}) }
+    return { ...info, ...(isError(info) ? { message: info.message, stack: info.stack } : {}) }
   } catch {
     const readable: Record<string, unknown> = {}
-    for (const key of Object.keys(info)) {
-      try {
-        readable[key] = info[key]
-      } catch (error) {
-        readable[key] = `[unreadable: ${error instanceof Error ? error.message : typeof error}]`
-      }
-    }
+    for (const key of Object.keys(info)) readable[key] = readOrReason(info, key)
     return readable
   }
 }
@@ -135,18 +128,19 @@ function splatOf(info: WinstonInfo): readonly unknown[] {
  * `%s`, where it fits there, else behind it or among the fields.
  */
 function withExtras(text: string, splat: readonly unknown[], context: Record<string, unknown>): string {
-  const extras = [...splat]
+  let used = 0
   const interpolated = text.replace(/%[sdifjoO]/g, (token) => {
-    if (extras.length === 0 || !fits(token, extras[0])) return token
-    return wordOf(token, extras.shift())
+    if (used === splat.length || !fits(token, splat[used])) return token
+    return wordOf(token, splat[used++])
   })
   // Without tokens winston has laid the first object open.
-  if (!tokens.test(text) && isFields(extras[0])) extras.shift()
+  if (!tokens.test(text) && isFields(splat[0])) used = 1
   const words: string[] = [interpolated]
-  for (const extra of extras) {
-    if (extra instanceof Error) continue
-    if (isFields(extra)) addFields(context, extra)
-    else words.push(textOf(extra, maxExtraChars))
+  for (const extra of splat.slice(used)) {
+    if (isError(extra)) continue
+    // Of binary data every byte would be a field.
+    if (!ArrayBuffer.isView(extra) && isFields(extra)) addFields(context, extra)
+    else words.push(messageText(extra, maxExtraChars))
   }
   return words.filter((word) => word !== '').join(' ')
 }
@@ -157,25 +151,30 @@ const maxExtraChars = 32_768
 function fits(token: string, value: unknown): boolean {
   if (token === '%s') return typeof value !== 'object' || value === null
   if (token === '%d' || token === '%i' || token === '%f') return typeof value === 'number' || typeof value === 'bigint'
-  return !(value instanceof Error)
+  return !isError(value)
 }
 
 function wordOf(token: string, value: unknown): string {
   if (token === '%i' && typeof value === 'number') return String(Math.trunc(value))
   if (token === '%j' || token === '%o' || token === '%O') return jsonOf(value, { maxChars: maxExtraChars })
-  return typeof value === 'string' ? value : textOf(value, maxExtraChars)
+  return typeof value === 'string' ? value : messageText(value, maxExtraChars)
 }
 
 function addFields(context: Record<string, unknown>, extra: object): void {
-  for (const [key, value] of Object.entries(extra)) if (!Object.hasOwn(context, key)) context[key] = value
+  for (const key of Object.keys(extra)) if (!Object.hasOwn(context, key)) context[key] = readOrReason(extra, key)
 }
 
 /** An object whose fields can be laid among those of a line. */
 function isFields(extra: unknown): extra is object {
-  return typeof extra === 'object' && extra !== null && !(extra instanceof Error) && Object.keys(extra).length > 0
+  if (typeof extra !== 'object' || extra === null || isError(extra)) return false
+  try {
+    return Object.keys(extra).length > 0
+  } catch {
+    return false
+  }
 }
 
 /** The timestamp format in a notation of the application's choice: the record has the time already. */
 function looksLikeTime(timestamp: unknown): boolean {
-  return typeof timestamp === 'string' && /^[\d\s:.,/+TZ-]*\d[\d\s:.,/+TZ-]*( ?[ap]m)?$/i.test(timestamp)
+  return typeof timestamp === 'string' && /^[\d\s:.,/+TZ-]+(?:[ap]m)?$/i.test(timestamp) && /\d/.test(timestamp)
 }

@@ -1,4 +1,14 @@
-import { causeOf, type ErrorLike, errorFields, isErrorLike, membersOf, nameOf, stackOf } from './error-like.js'
+import { reasonOf } from '../errors/text-of.js'
+import {
+  causeOf,
+  type ErrorLike,
+  errorFields,
+  isErrorLike,
+  membersOf,
+  nameOf,
+  readOrReason,
+  stackOf,
+} from './error-like.js'
 
 /** Deeper than any log line that a person reads; it bounds the search for cycles, too. */
 const maxDepth = 20
@@ -27,6 +37,8 @@ export function jsonOf(value: unknown, { maxChars = 1_048_576 }: { maxChars?: nu
 class JsonText {
   text = ''
   readonly #maxChars: number
+  /** Work that has left no text: it takes up room as if it had. */
+  #lost = 0
   /** Objects that are being written, outermost first. */
   readonly #open: object[] = []
 
@@ -61,7 +73,7 @@ class JsonText {
   }
 
   get #full(): boolean {
-    return this.text.length >= this.#maxChars
+    return this.text.length + this.#lost >= this.#maxChars
   }
 
   #string(text: string): void {
@@ -81,6 +93,7 @@ class JsonText {
         this.#content(value)
       } catch (error) {
         // A proxy or a getter of the application's that throws.
+        this.#lost += this.text.length - before.length
         this.text = before
         this.#string(`[unreadable: ${reasonOf(error)}]`)
       }
@@ -123,7 +136,10 @@ class JsonText {
     this.text += '{'
     let first = true
     for (const [key, value] of entries) {
-      if (value === undefined) continue
+      if (value === undefined && !this.#full) {
+        this.#lost++
+        continue
+      }
       if (!first) this.text += ','
       first = false
       if (this.#full) {
@@ -146,13 +162,13 @@ function* mapEntries(map: ReadonlyMap<unknown, unknown>): Iterable<readonly [str
 
 /** Own enumerable fields, as JSON takes them; one that throws does not hide the others. */
 function* entriesOf(value: object): Iterable<readonly [string, unknown]> {
-  for (const key of Object.keys(value)) yield [key, readField(value, key)]
+  for (const key of Object.keys(value)) yield [key, readOrReason(value, key)]
 }
 
 /** An error as an object: what every error has first, then its own fields, its members and its cause. */
 function* errorEntries(error: ErrorLike): Iterable<readonly [string, unknown]> {
   yield ['type', nameOf(error)]
-  yield ['message', readField(error, 'message')]
+  yield ['message', readOrReason(error, 'message')]
   yield ['stack', stackOf(error)]
   yield* Object.entries(errorFields(error))
   const members = membersOf(error)
@@ -160,28 +176,12 @@ function* errorEntries(error: ErrorLike): Iterable<readonly [string, unknown]> {
   yield ['cause', causeOf(error)]
 }
 
-function readField(value: object, key: string): unknown {
-  try {
-    return (value as Record<string, unknown>)[key]
-  } catch (error) {
-    return `[unreadable: ${reasonOf(error)}]`
-  }
-}
-
 function readName(value: object): string {
-  const name = readField(value, 'name')
+  const name = readOrReason(value, 'name')
   return typeof name === 'string' && name !== '' ? name : '(anonymous)'
 }
 
 function tagOf(value: object): string {
   if (Buffer.isBuffer(value)) return 'Buffer'
   return Object.prototype.toString.call(value).slice(8, -1)
-}
-
-function reasonOf(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error.message) : String(error)
-  } catch {
-    return 'no reason'
-  }
 }

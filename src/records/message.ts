@@ -30,7 +30,7 @@ export function messageOf(line: Line, { context: style, maxMessageBytes }: Messa
 }
 
 /** The text of a line whose message is no string. */
-export function textOf(message: unknown, maxMessageBytes: number): string {
+export function messageText(message: unknown, maxMessageBytes: number): string {
   if (typeof message === 'string') return message
   if (message === undefined) return ''
   if (typeof message === 'symbol' || typeof message === 'bigint' || typeof message === 'number') return String(message)

@@ -33,7 +33,8 @@ export function mapPinoLine(
  * later in the line, where `JSON.parse` takes it for the value. Undefined for a line that is not pino's.
  */
 function headOf(line: string, isBase: IsBase): PinoHead | undefined {
-  const [, level, otherKey, otherLevel, time, pid, hostname, writtenName] = headPattern.exec(line) ?? []
+  const [, level, otherKey, otherLevel, time, pid, hostname, writtenName] =
+    headPattern.exec(line.slice(0, maxHeadChars)) ?? []
   const hasBase = pid !== undefined || hostname !== undefined
   if (level === undefined && !hasBase) return undefined
   const base = (key: Parameters<IsBase>[0], written: string | undefined) => {
@@ -50,6 +51,9 @@ function headOf(line: string, isBase: IsBase): PinoHead | undefined {
     name: hasBase ? base('name', writtenName) : undefined,
   }
 }
+
+/** A longer head is none that pino has written; an expression runs out of stack in a text of megabytes. */
+const maxHeadChars = 8192
 
 /** Level and time may have been renamed by the logger's formatters; the base follows them all the same. */
 const headPattern = (() => {

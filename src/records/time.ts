@@ -1,3 +1,7 @@
+import { types } from 'node:util'
+
+const { isDate } = types
+
 /** Numbers of Unix time from 1973 to 5138, in each unit that loggers use, and how many of it are a millisecond. */
 const units = [
   { from: 1e8, perMillisecond: 0.001 },
@@ -16,7 +20,8 @@ export function timeOf(written: unknown): number | undefined {
     const unit = written < beyond ? units.findLast(({ from }) => written >= from) : undefined
     return unit === undefined ? undefined : Math.round(written / unit.perMillisecond)
   }
-  if (written instanceof Date) return finite(written.getTime())
+  // Asked with `instanceof`, a proxy may throw.
+  if (isDate(written)) return finite(Date.prototype.getTime.call(written))
   return typeof written === 'string' && iso8601.test(written) ? finite(Date.parse(written)) : undefined
 }
 

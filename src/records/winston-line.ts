@@ -1,5 +1,6 @@
 import { isMessageDecorated } from './decoration.js'
 import type { MappedLog } from './encode.js'
+import { isError } from './error-like.js'
 import { type WinstonInfo, type WinstonMapping, winstonMapper } from './from-winston.js'
 import { plainWinstonReader, type WinstonLine } from './plain-winston-line.js'
 
@@ -71,10 +72,10 @@ function mayHideSomething(line: string): boolean {
 
 /** Whether the line has no more to it than its fields: winston lays one object of them among the line's own, and nothing else. */
 function isWrittenWhole(info: WinstonInfo): boolean {
-  if (info instanceof Error || isMessageDecorated(info)) return false
+  if (isError(info) || isMessageDecorated(info)) return false
   const splat = info[SPLAT]
   if (!Array.isArray(splat) || splat.length === 0) return true
-  return splat.length === 1 && isFields(splat[0]) && !tokens.test(String(info.message))
+  return splat.length === 1 && isFields(splat[0]) && !(typeof info.message === 'string' && tokens.test(info.message))
 }
 
 /** Whether JSON loses nothing of it: no objects, no numbers that it does not know. */
@@ -89,7 +90,7 @@ function isFlat(info: WinstonInfo): boolean {
 }
 
 function isFields(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !(value instanceof Error) && Object.keys(value).length > 0
+  return typeof value === 'object' && value !== null && !isError(value) && Object.keys(value).length > 0
 }
 
 function saysAll(line: string, info: WinstonInfo): boolean {

@@ -92,7 +92,7 @@ export class FolderLock {
 }
 
 function highestLock(folder: string): number {
-  return Math.max(0, ...readdirSync(folder).map((name) => Number(lockFile.exec(name)?.[1] ?? 0)))
+  return readdirSync(folder).reduce((most, name) => Math.max(most, Number(lockFile.exec(name)?.[1] ?? 0)), 0)
 }
 
 function readOwner(path: string): Owner | undefined {

@@ -1,4 +1,5 @@
 import type { Ledger } from '../delivery/ledger.js'
+import { reasonOf } from '../errors/text-of.js'
 import { currentCapture } from '../worker/capture.js'
 import { leftOfEnd } from '../worker/process-end.js'
 import { processRegistry } from '../worker/process-registry.js'
@@ -23,7 +24,7 @@ export function track(eventId: number, options?: TrackOptions): void {
       own = createSluice()
     } catch (error) {
       misconfigured = true
-      printLine(`track is off: ${error instanceof Error ? error.message : String(error)}`)
+      printLine(`track is off: ${reasonOf(error)}`)
       return
     }
   }

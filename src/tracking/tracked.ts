@@ -20,10 +20,14 @@ export function trackedBy<Run extends Tracked>(
     const result = run.apply(this, args)
     if (isThenable(result)) {
       // The caller gets the promise itself: whether it is handled is the caller's affair, of this branch nothing is left unhandled.
-      result.then(
-        () => track(eventId),
-        () => {},
-      )
+      try {
+        result.then(
+          () => track(eventId),
+          () => {},
+        )
+      } catch {
+        // It never resolves: whoever waits for it meets with the same.
+      }
     } else track(eventId)
     return result
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { queueMicrotask, systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
+import { textOf } from '../errors/text-of.js'
 import { openSender } from '../http/open-sender.js'
 import { proxyFor } from '../http/proxy.js'
 import { ThreadSender } from '../http/thread-sender.js'
@@ -190,7 +191,7 @@ export class Engine implements RecordPort {
   }
 
   #unreadable(error: unknown): MappedLog {
-    this.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
+    this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
     return this.#writer.unreadable
   }
 

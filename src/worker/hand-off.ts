@@ -3,6 +3,7 @@ import { type Clock, queueMicrotask, systemClock } from '../delivery/clock.js'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { SluiceError } from '../errors/sluice-error.js'
+import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import { type Severity, severityOfNumber } from '../records/level.js'
@@ -138,7 +139,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   unmapped(error: unknown): void {
-    this.misused('SLUICE_UNMAPPED', `a line could not be read: ${String(error)}`)
+    this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
     this.#warn('sluice: a line could not be read')
   }
 

@@ -1,4 +1,5 @@
 import { type Clock, systemClock, type Timer } from '../delivery/clock.js'
+import { textOf } from '../errors/text-of.js'
 import type { DeliveryThread, ThreadClient } from './delivery-thread.js'
 import { firstInProcess } from './once.js'
 import { printLine } from './telling.js'
@@ -136,7 +137,7 @@ export class Supervisor implements DeliveryThread {
       this.#link = link
       this.#mode = 'running'
     } catch (error) {
-      this.#cannotStart(error instanceof Error ? error.message : String(error))
+      this.#cannotStart(error instanceof Error ? error.message : textOf(error))
       return
     }
     for (const engine of this.#clients.keys()) this.#introduce(engine)

@@ -7,6 +7,7 @@ import type { Losses } from '../delivery/losses.js'
 import type { Observer } from '../delivery/observer.js'
 import { tellOutageAfterMs } from '../delivery/outage-watch.js'
 import type { Outcome } from '../delivery/sender.js'
+import { oneLine } from '../errors/one-line.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { isToldForAll } from './process-end.js'
 import { Throttle } from './throttle.js'
@@ -40,13 +41,10 @@ const stderrQuietMs = 60_000
 /** At most one call of `onError` for each cause in this time: one that logs must not keep itself busy. */
 const listenerQuietMs = 1000
 
-/** Most characters of a line on stderr. */
-const maxLineChars = 2000
-
 /** One line on stderr, also in a worker at its end; never throws. */
 export function printLine(text: string): void {
   try {
-    writeSync(2, `sluice: ${onOneLine(text)}\n`)
+    writeSync(2, `sluice: ${oneLine(text)}\n`)
   } catch {
     // Nobody reads stderr; there is nowhere left to say so.
   }
@@ -54,12 +52,6 @@ export function printLine(text: string): void {
 
 function printNews(text: string): void {
   if (isNews(text)) printLine(text)
-}
-
-/** Words of the service, and of errors, come into what is told: they may begin no line of their own, and steer no terminal. */
-function onOneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-  return line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line
 }
 
 /** The ledger in one line. */
@@ -100,8 +92,8 @@ export class Telling implements Observer {
     this.#untold = plan.untold ?? []
     this.#warn = plan.warn
     const { print = printLine, print: printOnce = printNews } = plan
-    this.#print = (text) => print(onOneLine(text))
-    this.#printOnce = (text) => printOnce(onOneLine(text))
+    this.#print = (text) => print(oneLine(text))
+    this.#printOnce = (text) => printOnce(oneLine(text))
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import ThreadStream from 'thread-stream'
 import { setImmediate, systemClock } from '../delivery/clock.js'
+import { textOf } from '../errors/text-of.js'
 import { engineFrame } from './frames.js'
 import { type EnginePlan, type OpenEngine, pulseQuestion, type WorkerMessage, workerStates } from './protocol.js'
 import { Pulse } from './pulse.js'
@@ -78,7 +79,7 @@ export class WorkerLink implements Link {
       this.#pulse.stop()
       plan.failed({ reason, cannotStart })
     }
-    const died = (error: unknown) => fail(String(error), { cannotStart: !this.#isReading })
+    const died = (error: unknown) => fail(textOf(error), { cannotStart: !this.#isReading })
     this.#pulse = new Pulse({
       answers: pulse,
       ask: () => worker.postMessage(pulseQuestion),

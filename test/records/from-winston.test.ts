@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import winston from 'winston'
 import TransportStream from 'winston-transport'
 import type { LogFields } from '../../src/records/encode.js'
-import { type WinstonInfo, winstonMapper } from '../../src/records/from-winston.js'
+import { severityIn, type WinstonInfo, winstonMapper } from '../../src/records/from-winston.js'
 
 const arrivedAt = 1_700_000_000_000
 const map = winstonMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
@@ -203,5 +203,13 @@ describe('a line of winston', () => {
     const info = Object.freeze({ level: 'info', message: 'm', err: Object.freeze(new Error('e')), eventId: 1, a: 1 })
     expect(() => map(info, { arrivedAt })).not.toThrow()
     expect(Object.keys(info)).toEqual(['level', 'message', 'err', 'eventId', 'a'])
+  })
+})
+
+describe('the severity of a level', () => {
+  it('follows from its rank in a set of 130,000 levels', () => {
+    const levels = Object.fromEntries(Array.from({ length: 130_000 }, (_, rank) => [`level${rank}`, rank]))
+    expect(severityIn(levels, 'level0')).toBe(4)
+    expect(severityIn(levels, 'level129999')).toBe(0)
   })
 })

@@ -27,7 +27,7 @@ const maxEnvBytes = 1_048_576
 
 function namesOurVariables(file: string): boolean {
   try {
-    return /^\s*(export\s+)?SLUICE_/m.test(
+    return /^[ \t]*(export[ \t]+)?SLUICE_/m.test(
       readPlainFile(file, { maxBytes: maxEnvBytes, follow: true }).toString('utf8'),
     )
   } catch {

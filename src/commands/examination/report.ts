@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { oneLine } from '../../errors/one-line.js'
 import type { DescribedOption } from '../../options/described.js'
 import type { Finding } from './finding.js'
 
@@ -6,10 +7,13 @@ const marks = { good: ['green', '✓'], bad: ['red', '✗'], skipped: ['dim', '�
 const checkWidth = 14
 
 /** A finding in one line, with what to do about it on the next. Colours where stdout shows them. */
-export function findingLines({ check, state, text, advice }: Finding): string {
+export function findingLines({ check, state, text: found, advice }: Finding): string {
+  const text = oneLine(found)
   const [colour, mark] = marks[state]
   const line = `${styleText(colour, mark)} ${check.padEnd(checkWidth)} ${state === 'skipped' ? styleText('dim', text) : text}\n`
-  return advice === undefined ? line : `${line}${' '.repeat(checkWidth + 3)}${styleText('yellow', `→ ${advice}`)}\n`
+  return advice === undefined
+    ? line
+    : `${line}${' '.repeat(checkWidth + 3)}${styleText('yellow', `→ ${oneLine(advice)}`)}\n`
 }
 
 /** The options for a script: each value as JSON has it, null where there is none. */
@@ -25,7 +29,10 @@ function jsonValueOf(shown: string): unknown {
 /** The options in columns: those that somebody has set first. */
 export function optionLines(options: readonly DescribedOption[]): string {
   const isDefault = ({ source }: DescribedOption) => source === 'default'
-  const ordered = [...options.filter((each) => !isDefault(each)), ...options.filter(isDefault)]
+  const ordered = [...options.filter((each) => !isDefault(each)), ...options.filter(isDefault)].map((each) => ({
+    ...each,
+    value: oneLine(each.value),
+  }))
   const nameWidth = Math.max(0, ...ordered.map(({ name }) => name.length))
   const valueWidth = Math.min(40, Math.max(0, ...ordered.map(({ value }) => value.length)))
   const lines = ordered.map((each) => {

@@ -219,12 +219,20 @@ export class Journal {
 
   #readNote({ number, bytes }: Line): void {
     const note = readJson(bytes) as Note | undefined
-    const line = note === undefined ? undefined : 'from' in note ? note.to : note.line
-    if (note === undefined || !Number.isSafeInteger(line)) {
+    if (note === undefined || !('from' in note ? isRange(note) : isLine(note.line))) {
       throw new JournalError(`${this.#path} is damaged at its line ${number}: what has arrived is not known`)
     }
     this.#apply(note)
   }
+}
+
+function isLine(number: number): boolean {
+  return Number.isSafeInteger(number) && number >= 1
+}
+
+/** No longer than this program writes one: each of its lines may have to be looked at. */
+function isRange({ from, to }: Range): boolean {
+  return isLine(from) && isLine(to) && to - from <= rangeLines
 }
 
 function readJson(bytes: Buffer): object | undefined {

@@ -26,6 +26,13 @@ function violation(
   if (value === undefined || (value === null && required)) return required ? `${key}: is required` : undefined
   if (!textTypes.has(type)) return undefined
   if (typeof value !== 'string') return `${key}: expected a text, got ${kindOf(value)}`
-  const length = value.length > maxLength ? [...value].length : 0
+  const length = value.length > maxLength ? charactersOf(value) : 0
   return length > maxLength ? `${key}: expected at most ${maxLength} characters, got ${length}` : undefined
+}
+
+/** A character beyond the first plane takes two places of a text. */
+function charactersOf(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
 }

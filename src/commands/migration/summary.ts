@@ -23,11 +23,11 @@ export function migrationSummary(
   return {
     ok,
     facts: { ...account, rejects: rejected === 0 ? null : rejects, stopped: stopped ?? null },
-    words: [
-      `${have}${of} lines have arrived${earlier}\n`,
-      ...(rejected === 0 ? [] : [`${rejected} have not, see ${rejects}: ${words}\n`]),
-      ...(ok ? [] : [`to go on, ${toMend ? 'mend them in FILE and ' : ''}give the same command again\n`]),
-    ].join(''),
+    lines: [
+      `${have}${of} lines have arrived${earlier}`,
+      ...(rejected === 0 ? [] : [`${rejected} have not, see ${rejects}: ${words}`]),
+      ...(ok ? [] : [`to go on, ${toMend ? 'mend them in FILE and ' : ''}give the same command again`]),
+    ],
   }
 }
 
@@ -36,10 +36,12 @@ export function checkSummary(
   { lines, invalid }: { readonly lines: number; readonly invalid: number },
   rejects: string,
 ): Summary {
-  const where = invalid === 0 ? '' : `${invalid} are not, see ${rejects}\n`
   return {
     ok: invalid === 0,
     facts: { lines, invalid, rejects: invalid === 0 ? null : rejects },
-    words: `${lines - invalid} of ${lines} lines are valid; nothing was sent\n${where}`,
+    lines: [
+      `${lines - invalid} of ${lines} lines are valid; nothing was sent`,
+      ...(invalid === 0 ? [] : [`${invalid} are not, see ${rejects}`]),
+    ],
   }
 }

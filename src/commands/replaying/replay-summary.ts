@@ -22,15 +22,15 @@ export function replaySummary(
       damaged,
       stopped: stopped ?? null,
     },
-    words: [
-      `${delivered} of ${records.records} records delivered${noneThere(records)}\n`,
-      ...(refused === 0 ? [] : [`${refused} rejected, still there:\n`]),
+    lines: [
+      `${delivered} of ${records.records} records delivered${noneThere(records)}`,
+      ...(refused === 0 ? [] : [`${refused} rejected, still there:`]),
       ...rejectionLines(rejected),
-      ...(left === 0 ? [] : [`${left} not delivered, still there\n`]),
+      ...(left === 0 ? [] : [`${left} not delivered, still there`]),
       ...damagedLines(records),
-      ...(stopped === undefined ? [] : [`stopped: ${stopped}\n`]),
-      ...(left === 0 ? [] : ['to go on, give the same command again\n']),
-    ].join(''),
+      ...(stopped === undefined ? [] : [`stopped: ${stopped}`]),
+      ...(left === 0 ? [] : ['to go on, give the same command again']),
+    ],
   }
 }
 
@@ -41,19 +41,15 @@ function noneThere({ records, damaged }: RecordsToSend): string {
 /** What there is to be sent. */
 export function checkedSummary(records: RecordsToSend): Summary {
   const lanes = records.lanes.map(({ kind, bucket }, lane) => ({ kind, bucket, records: records.counts[lane] }))
-  const lines = lanes.map(({ kind, bucket, records }) => `  ${records} ${kind} of bucket ${bucket}\n`)
+  const lines = lanes.map(({ kind, bucket, records }) => `  ${records} ${kind} of bucket ${bucket}`)
   const { damaged } = records
   return {
     ok: damaged === 0,
     facts: { records: records.records, lanes, damaged },
-    words: [
-      `${records.records} records${noneThere(records)}; nothing was sent\n`,
-      ...lines,
-      ...damagedLines(records),
-    ].join(''),
+    lines: [`${records.records} records${noneThere(records)}; nothing was sent`, ...lines, ...damagedLines(records)],
   }
 }
 
 function damagedLines({ damaged }: RecordsToSend): string[] {
-  return damaged === 0 ? [] : [`${damaged} damaged lines are kept in files of the name FILE.damaged\n`]
+  return damaged === 0 ? [] : [`${damaged} damaged lines are kept in files of the name FILE.damaged`]
 }

@@ -62,7 +62,8 @@ export function readShipArguments(written: readonly string[]): ShipRequest {
   const { flags, operands } = read
   if (flags.has('help')) return { type: 'help' }
   const files = operands.length === 0 ? ['-'] : operands
-  const twice = files.find((file, index) => files.indexOf(file) !== index)
+  const seen = new Set<string>()
+  const twice = files.find((file) => seen.size === seen.add(file).size)
   if (twice !== undefined) return wrong(`FILE: expected each file once, got ${twice} twice`)
   const follow = flags.has('follow')
   if (follow && operands.every((file) => file === '-')) return wrong('--follow: expected a FILE, got none')

@@ -6,6 +6,7 @@ import type { ResolvedOptions } from '../../options/options.js'
 import type { Ending, Status } from '../ending.js'
 import { Interruption } from '../interruption.js'
 import { Progress } from '../progress.js'
+import { sayLine } from '../terminal.js'
 import { FollowedLog } from './followed-log.js'
 import { LineSplitter, type RawLine } from './line-splitter.js'
 import { openInput, unreadableWords } from './open-input.js'
@@ -79,7 +80,7 @@ export class ShipRun {
       })
       if (this.#arguments.json) return ending.summary(summary)
       // On stdout the words would be taken for lines.
-      process.stderr.write(summary.words)
+      for (const line of summary.lines) sayLine(line)
       return summary.ok ? 0 : 1
     } finally {
       this.#progress?.end()
@@ -206,7 +207,7 @@ export class ShipRun {
   }
 
   #say(text: string): void {
-    if (this.#progress === undefined) process.stderr.write(`${text}\n`)
+    if (this.#progress === undefined) sayLine(text)
     else this.#progress.say(text)
   }
 }

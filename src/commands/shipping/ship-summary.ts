@@ -37,18 +37,18 @@ export function shipSummary(account: ShipmentAccount, { ledger, unread, stopped 
       unread: [...unread].map(([file, reason]) => ({ file, reason })),
       stopped: stopped ?? null,
     },
-    words: [
-      `${delivered} of ${records} records delivered${left}\n`,
-      ...(rejected === 0 ? [] : [`${rejected} rejected:\n`]),
+    lines: [
+      `${delivered} of ${records} records delivered${left}`,
+      ...(rejected === 0 ? [] : [`${rejected} rejected:`]),
       ...rejectionLines(rejections),
-      ...(dropped.length === 0 ? [] : [`${droppedTotal(ledger)} dropped: ${reasonsOf(dropped)}\n`]),
-      ...(spooled === 0 ? [] : [`${spooled} in the spool: the next process with this spool delivers them\n`]),
-      ...(ambiguousRetries === 0 ? [] : [`${ambiguousRetries} sent again: their answers were lost\n`]),
-      ...(belowLevel === 0 ? [] : [`${belowLevel} left out: below SLUICE_LEVEL\n`]),
-      ...(cut === 0 ? [] : [`${cut} cut: longer than ${maxLineBytes} bytes\n`]),
-      ...(unread.size === 0 ? [] : [`not read to the end: ${[...unread.keys()].join(', ')}\n`]),
-      ...(stopped === undefined ? [] : [`stopped: ${stopped}\n`]),
-    ].join(''),
+      ...(dropped.length === 0 ? [] : [`${droppedTotal(ledger)} dropped: ${reasonsOf(dropped)}`]),
+      ...(spooled === 0 ? [] : [`${spooled} in the spool: the next process with this spool delivers them`]),
+      ...(ambiguousRetries === 0 ? [] : [`${ambiguousRetries} sent again: their answers were lost`]),
+      ...(belowLevel === 0 ? [] : [`${belowLevel} left out: below SLUICE_LEVEL`]),
+      ...(cut === 0 ? [] : [`${cut} cut: longer than ${maxLineBytes} bytes`]),
+      ...(unread.size === 0 ? [] : [`not read to the end: ${[...unread.keys()].join(', ')}`]),
+      ...(stopped === undefined ? [] : [`stopped: ${stopped}`]),
+    ],
   }
 }
 

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import { readEntry } from '../../src/commands/migration/entry-line.js'
+import { textOf } from '../../src/commands/migration/line-reader.js'
+import { formatOf, LineMapper } from '../../src/commands/shipping/line-mapper.js'
+import { LineSplitter } from '../../src/commands/shipping/line-splitter.js'
+import { oneLine } from '../../src/errors/one-line.js'
+import { LineIntake } from '../../src/loggers/line-intake.js'
+import { learnedBase } from '../../src/loggers/pino-base.js'
+import { sluicePinoOptions } from '../../src/loggers/pino-options.js'
+import { nearestName } from '../../src/options/nearest-name.js'
+import { resolve } from '../../src/options/resolve.js'
+import { logHead } from '../../src/records/encode.js'
+import { pinoMapper } from '../../src/records/from-pino.js'
+import { winstonMapper } from '../../src/records/from-winston.js'
+import { cutToBytes } from '../../src/records/message.js'
+import { mapPinoLine } from '../../src/records/pino-line.js'
+import { WrittenLines, winstonLineMapper } from '../../src/records/winston-line.js'
+import { LineScanner } from '../../src/spool/line-scanner.js'
+import { lineMiddle, readSpoolLine, spoolLine } from '../../src/spool/spool-line.js'
+import { isRecord, logFrame, pinoStart, readFrame, styleFrame, winstonStart } from '../../src/worker/frames.js'
+import { adversarialText, adversarialTexts } from '../support/adversarial-texts.js'
+import { superLinear } from '../support/linear-time.js'
+
+const arrivedAt = 1_700_000_000_000
+const LEVEL = Symbol.for('level')
+const MESSAGE = Symbol.for('message')
+const SPLAT = Symbol.for('splat')
+/** Nothing is cut: a bound must not hide what takes long. */
+const style = { context: 'json', maxMessageBytes: 2 ** 28, timestampUnit: 'ms' } as const
+const about = { level: 'info', severity: 2, arrivedAt } as const
+const pinoHead = `"level":30,"time":${arrivedAt},"pid":1,"hostname":"h"`
+
+type Take = (text: string) => unknown
+
+const pino = pinoMapper(style)
+const logfmt = pinoMapper({ ...style, context: 'logfmt' })
+const cut = pinoMapper({ ...style, maxMessageBytes: 32_768 })
+const pinoLine = (line: string, map = pino) =>
+  logHead(mapPinoLine(map, line, { arrivedAt, isBase: learnedBase() }).fields)
+const winston = winstonMapper(style)
+const winstonLine = winstonLineMapper(style)
+const winstonInfo = (fields: object) =>
+  logHead(winston({ message: 'm', [LEVEL]: 'info', ...fields }, { arrivedAt, untouched: true }).fields)
+const shipped = new LineMapper({ ...style, machineName: 'h' })
+const spoolMiddle = lineMiddle({ kind: 'logs', bucket: 'b', severity: 2 })
+
+function errorWith(stack: string, message = 'boom'): Error {
+  return Object.assign(new Error(message), { stack })
+}
+
+/** A text where JSON has one. */
+const json = (text: string) => JSON.stringify(text)
+
+const ways: Readonly<Record<string, Take>> = {
+  'a line of pino': (text) => pinoLine(text),
+  'a line of pino, with the text unquoted': (text) => pinoLine(`{"level":30,"time":1,"msg":"${text}"}`),
+  'a message of pino': (text) => pinoLine(`{${pinoHead},"msg":${json(text)}}`),
+  'a level of pino': (text) => pinoLine(`{"level":${json(text)},"time":1,"msg":"m"}`),
+  'a level of pino under another name': (text) => pinoLine(`{"severity":${json(text)},"time":1,"msg":"m"}`),
+  'a time of pino': (text) => pinoLine(`{"level":30,"time":${json(text)},"msg":"m"}`),
+  'a host name of pino': (text) =>
+    pinoLine(`{"level":30,"time":1,"pid":1,"hostname":${json(text)},"name":${json(text)}}`),
+  'a key of pino': (text) => pinoLine(`{${pinoHead},${json(text)}:1}`),
+  'a field of pino as logfmt': (text) => pinoLine(`{${pinoHead},${json(text)}:${json(text)}}`, logfmt),
+  'a field of pino that is cut': (text) => pinoLine(`{${pinoHead},"a":${json(text)}}`, cut),
+  'an error of pino': (text) =>
+    pinoLine(`{${pinoHead},"err":{"type":"Error","message":${json(text)},"stack":${json(text)}}}`),
+  'a message of winston': (text) => winstonInfo({ message: text }),
+  'a coloured message of winston': (text) => winstonInfo({ level: '\u001b[31minfo', message: text }),
+  'a time of winston': (text) => winstonInfo({ timestamp: text }),
+  'a level of winston': (text) => winstonInfo({ [LEVEL]: text, level: text }),
+  'a field of winston': (text) => winstonInfo({ [text]: text }),
+  'an error of winston': (text) => winstonInfo({ err: errorWith(text), [SPLAT]: [errorWith(text)] }),
+  'an error of winston that is coloured': (text) =>
+    winstonInfo({ level: '\u001b[31minfo', message: text, stack: text }),
+  'an error whose message has changed': (text) => winstonInfo({ err: errorWith(`Error: ${text}${text}`, `x${text}`) }),
+  'an error whose message has changed in the middle': (text) =>
+    winstonInfo({
+      err: errorWith(text + text, `${text.slice(0, text.length / 2)}\u0001${text.slice(text.length / 2)}`),
+    }),
+  'many arguments of winston': (text) =>
+    winstonInfo({ message: text, [SPLAT]: text.slice(0, text.length / 8).split('') }),
+  'a line of winston’s json': (text) =>
+    winstonLine(`{"level":"info","message":${json(text)},"a":${json(text)}}`, about),
+  'a time in a line of winston’s json': (text) => winstonLine(`{"timestamp":${json(text)},"message":"m"}`, about),
+  'what winston’s json has written': (text) =>
+    new WrittenLines().of({ message: text, [LEVEL]: 'info', [MESSAGE]: json(text), [SPLAT]: [{ a: 1 }] }, false),
+  'a message that is cut': (text) => cutToBytes(text, 1000),
+  'an argument of pino with sluicePinoOptions': (text) => {
+    const { formatters } = sluicePinoOptions({})
+    formatters?.log?.({ text, error: errorWith(text), list: [errorWith(text)] })
+  },
+  'a line of sluice ship': (text) => shipped.map(text, arrivedAt),
+  'a line of winston for sluice ship': (text) =>
+    shipped.map(json2({ level: text, message: 'm', timestamp: text }), arrivedAt),
+  'the lines of an input of sluice ship': (text) => {
+    const splitter = new LineSplitter()
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; at += 65_536) for (const _ of splitter.push(bytes.subarray(at, at + 65_536)));
+    splitter.end()
+  },
+  'an entry of sluice migrate': (text) => entry(text),
+  'a member of an entry': (text) => entry(json2({ [text]: text, createdAt: text, fields: {} })),
+  'the lines of pino’s worker': (text) => {
+    const intake = new LineIntake({ take: () => {}, close: async () => {} })
+    for (let at = 0; at < text.length; at += 8192) intake._write(text.slice(at, at + 8192), 'utf8', () => {})
+  },
+  'a file of a spool': (text) => {
+    const scanner = new LineScanner(readSpoolLine)
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; at += 4096) scanner.push(bytes.subarray(at, at + 4096))
+    scanner.end()
+  },
+  'a record of a spool': (text) => {
+    const body = `{"message":${json(text)}}`
+    return readSpoolLine(
+      Buffer.from(spoolLine({ number: 0, idempotencyKey: 'k', time: 1, body }, { middle: spoolMiddle })),
+    )
+  },
+  'a frame': (text) => {
+    for (const frame of [logFrame(2, text), `${winstonStart(about)}${text}`, `${pinoStart(0, about)}${text}`]) {
+      isRecord(frame)
+      readFrame(frame)
+    }
+    readFrame(styleFrame(0, { messageKey: text }))
+  },
+  'a line for people': (text) => oneLine(text),
+  'the name of an option': (text) => nearestName(text, ['url', 'apiKey', 'spoolMaxAgeHours']),
+  'a wrong URL': (text) => attempt(() => resolve({ url: `${text}\n` }, { environment: {}, needs: 'logs' })),
+  'a URL': (text) =>
+    attempt(() => resolve({ url: `https://h/${text}`, apiKey: 'k', bucket: 'b' }, { environment: {}, needs: 'logs' })),
+  'a variable': (text) =>
+    attempt(() =>
+      resolve({}, { environment: { SLUICE_URL: `"${text}`, OTEL_RESOURCE_ATTRIBUTES: text }, needs: 'logs' }),
+    ),
+}
+
+function json2(value: object): string {
+  return JSON.stringify(value)
+}
+
+function entry(text: string): unknown {
+  const bytes = Buffer.from(text)
+  const line = { number: 1, bytes, size: bytes.length, ended: true, tooLong: false }
+  return [readEntry(line), textOf(line), formatOf(undefined)]
+}
+
+/** A ConfigError is what it should be. */
+function attempt(work: () => unknown): void {
+  try {
+    work()
+  } catch (error) {
+    if ((error as Error).name !== 'ConfigError') throw error
+  }
+}
+
+describe('the time that is taken by', () => {
+  it.each(Object.entries(ways))('%s grows with the length alone, whatever is in it', (_, take) => {
+    const slow = Object.keys(adversarialTexts).flatMap((shape) => {
+      const found = superLinear((length) => {
+        const text = adversarialText(shape, length)
+        return () => take(text)
+      })
+      return found === undefined ? [] : [`${shape}: ${found}`]
+    })
+    expect(slow).toEqual([])
+  })
+})

@@ -4,6 +4,7 @@ import { classify } from './classify.js'
 import { withoutKey } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import { type RequestThreadPlan, requestThread, type ThreadAnswer, type ThreadRequest } from './request-thread.js'
+import { certainOutcome } from './settlement.js'
 
 export interface ThreadSenderPlan {
   /** Base URL; the paths of the API follow it. */
@@ -84,7 +85,7 @@ export class ThreadSender implements BlockingSender {
       const received = receiveMessageOnPort(this.#port)
       if (received === undefined) return answers
       const answer = received.message as ThreadAnswer
-      answers.push({ id: answer.id, outcome: withoutKey(outcomeOf(answer), this.#apiKey) })
+      answers.push({ id: answer.id, outcome: certainOutcome(() => withoutKey(outcomeOf(answer), this.#apiKey)) })
     }
   }
 

@@ -3,16 +3,12 @@ import { classify } from './classify.js'
 import { afterRenewal, type KeySource, withoutKey } from './key-source.js'
 import type { PrebuiltHead } from './request-text.js'
 import type { ReadAnswer } from './response-reader.js'
+import { certainOutcome, settleSafely } from './settlement.js'
 
 /** Why the rest of a batch gets no answer. */
 export interface BreakOff {
   readonly reason: string
   readonly timedOut?: boolean
-  /**
-   * The server has announced `Connection: close` in its last answer: it must not process what came after that (RFC 9112, 9.6). nginx and
-   * node:http keep to it; an application on node:http that sets this header by hand need not, for there requests run side by side.
-   */
-  readonly unprocessed?: boolean
 }
 
 export interface TransmissionPlan {
@@ -86,14 +82,13 @@ export class Transmission {
   /** The answer to the request that has waited longest. */
   take(answer: ReadAnswer): void {
     const index = this.#answered++
-    const outcome = meaningOf(answer)
-    this.#settle(index, outcome.type === 'delivered' ? outcome : this.#withKey(outcome))
+    const yes = saysYes(answer)
+    this.#settle(index, yes ? delivered : certainOutcome(() => this.#withKey(meaningOf(answer))))
   }
 
   /** No further answer comes. */
-  breakOff({ reason, timedOut = false, unprocessed = false }: BreakOff): void {
-    const exchange = unprocessed ? 'unsent' : 'ambiguous'
-    const written: Outcome = { type: 'retry', exchange, reason, backPressure: timedOut }
+  breakOff({ reason, timedOut = false }: BreakOff): void {
+    const written: Outcome = { type: 'retry', exchange: 'ambiguous', reason, backPressure: timedOut }
     const unwritten: Outcome = { type: 'retry', exchange: 'unsent', reason, backPressure: false }
     while (this.#answered < this.#count) {
       const index = this.#answered++
@@ -113,11 +108,7 @@ export class Transmission {
   }
 
   #settle(index: number, outcome: Outcome): void {
-    try {
-      this.#plan.batch.settle(index, outcome)
-    } catch {
-      // Whoever asked for the batch must not be able to break the connection for the others.
-    }
+    settleSafely(this.#plan.batch, { index, outcome })
   }
 }
 
@@ -125,11 +116,12 @@ const delivered: Outcome = { type: 'delivered' }
 /** A service says yes with the same words again and again: they need not be parsed each time. */
 let yes = ''
 
+function saysYes({ status, body }: ReadAnswer): boolean {
+  return status >= 200 && status < 300 && (body === yes || body === '')
+}
+
 function meaningOf(answer: ReadAnswer): Outcome {
-  const { status, body } = answer
-  const success = status >= 200 && status < 300
-  if (success && (body === yes || body === '')) return delivered
   const outcome = classify(answer, Date.now())
-  if (success && outcome.type === 'delivered') yes = body
+  if (outcome.type === 'delivered') yes = answer.body
   return outcome
 }

@@ -6,6 +6,7 @@ import { classify } from './classify.js'
 import { afterRenewal, withoutKey } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
+import { certainOutcome, settleSafely } from './settlement.js'
 import { type Sighting, sightingOf } from './sighting.js'
 import { openUndiciPool } from './undici-pool.js'
 
@@ -44,10 +45,11 @@ export class UndiciSender implements Sender {
     return carriage
   }
 
-  async send({ kind, bucket, records, settle }: Batch): Promise<void> {
+  async send(batch: Batch): Promise<void> {
+    const { kind, bucket, records } = batch
     const path = this.#path(kind, bucket)
     for (const [index, { body, idempotencyKey }] of records.entries()) {
-      settle(index, await this.#post({ path, body, idempotencyKey }))
+      settleSafely(batch, { index, outcome: await this.#post({ path, body, idempotencyKey }) })
     }
   }
 
@@ -64,9 +66,10 @@ export class UndiciSender implements Sender {
         requestTimeoutMs,
         maxBodyBytes,
         resolve: (exchange) => {
+          const source = this.#plan.apiKey
+          const outcome = () => afterRenewal(withoutKey(outcomeOf(exchange), apiKey), { source, usedKey: apiKey })
+          resolve(certainOutcome(outcome))
           this.#report(exchange, idempotencyKey)
-          const outcome = withoutKey(outcomeOf(exchange), apiKey)
-          resolve(afterRenewal(outcome, { source: this.#plan.apiKey, usedKey: apiKey }))
         },
       })
       const common = requestHeaders({ apiKey, userAgent })

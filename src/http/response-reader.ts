@@ -101,12 +101,13 @@ export class ResponseReader {
 
   /** Only the new bytes are searched for the end of the head, and for what no head may have. */
   #pushToHead(more: string): void {
+    const from = this.#heldEnd.length
     const searched = this.#heldEnd + more
     this.#held += more
     this.#heldEnd = searched.slice(-3)
     const { length } = this.#held
     const goesOn = length >= beginning.length && length <= maxHeadBytes && !searched.includes('\r\n\r\n')
-    if (goesOn && !endsLineWithBareLf(searched)) return
+    if (goesOn && !endsLineWithBareLf(searched, from)) return
     this.#text = this.#held
     this.#at = 0
     this.#held = ''
@@ -213,8 +214,9 @@ export class ResponseReader {
   }
 }
 
-function endsLineWithBareLf(text: string): boolean {
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+/** Looked for from `from` on. */
+function endsLineWithBareLf(text: string, from = 0): boolean {
+  for (let at = text.indexOf('\n', from); at !== -1; at = text.indexOf('\n', at + 1)) {
     if (at === 0 || text[at - 1] !== '\r') return true
   }
   return false

@@ -33,6 +33,10 @@ export class Transmission {
   #written = 0
   #answered = 0
   #head: PrebuiltHead | undefined
+  /** Outcomes of the answers that may yet prove to belong to other requests, the last of them that of the last answer. */
+  #held: Outcome[] = []
+  /** Not all of them are alike: until all of the part is answered, an answer too many would have given them to the wrong records. */
+  #differ = false
   /** Of the part that was built last: plain ASCII goes out cheapest as latin1. */
   encoding: 'latin1' | 'utf8' = 'latin1'
 
@@ -79,15 +83,41 @@ export class Transmission {
     return text
   }
 
-  /** The answer to the request that has waited longest. */
-  take(answer: ReadAnswer): void {
-    const index = this.#answered++
-    const yes = saysYes(answer)
-    this.#settle(index, yes ? delivered : certainOutcome(() => this.#withKey(meaningOf(answer))))
+  /**
+   * The answer to the request that has waited longest. `certain`: it bears the key of that request. Any other one is held, until
+   * `settleHeld` finds that it can be believed.
+   */
+  take(answer: ReadAnswer, { certain }: { readonly certain: boolean }): void {
+    this.#answered++
+    const outcome = saysYes(answer) ? delivered : certainOutcome(() => this.#withKey(meaningOf(answer)))
+    this.#held.push(outcome)
+    // Then those before it are where they belong, too.
+    if (certain) this.#settleAll((each) => each)
+    else if (outcome !== delivered) this.#differ = true
+  }
+
+  /** Nothing has come that was not asked for: believe what is held, unless an answer too many could still have mixed it up. */
+  settleHeld(): void {
+    if (this.#held.length > 0 && (!this.#differ || this.awaiting === 0)) this.#settleAll((outcome) => outcome)
+  }
+
+  /** Answers have come that belong to no request: of those that are held nobody knows to which they belong. */
+  doubt(reason: string): void {
+    const outcome: Outcome = { type: 'retry', exchange: 'ambiguous', reason, backPressure: false }
+    this.#settleAll(() => outcome)
+  }
+
+  #settleAll(meaning: (outcome: Outcome) => Outcome): void {
+    const held = this.#held
+    const from = this.#answered - held.length
+    this.#held = []
+    this.#differ = false
+    for (const [offset, outcome] of held.entries()) this.#settle(from + offset, meaning(outcome))
   }
 
   /** No further answer comes. */
   breakOff({ reason, timedOut = false }: BreakOff): void {
+    this.#settleAll((outcome) => outcome)
     const written: Outcome = { type: 'retry', exchange: 'ambiguous', reason, backPressure: timedOut }
     const unwritten: Outcome = { type: 'retry', exchange: 'unsent', reason, backPressure: false }
     while (this.#answered < this.#count) {
@@ -122,6 +152,7 @@ function saysYes({ status, body }: ReadAnswer): boolean {
 
 function meaningOf(answer: ReadAnswer): Outcome {
   const outcome = classify(answer, Date.now())
-  if (outcome.type === 'delivered') yes = answer.body
-  return outcome
+  if (outcome.type !== 'delivered') return outcome
+  yes = answer.body
+  return delivered
 }

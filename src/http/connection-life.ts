@@ -1,0 +1,66 @@
+import type { RecordKind } from '../records/wire.js'
+
+/** A connection, as far as its end can be foreseen. */
+export interface Aged {
+  /** Answers so far. */
+  readonly served: number
+  /** After so many answers it ends, by the word of the server; infinite where it says nothing. */
+  readonly limit: number
+}
+
+/** After so many answers without a close that was not foreseen, the server is trusted again. */
+const answersToTrust = 10_000
+
+/**
+ * For how many requests a server keeps a connection, as far as is known: by its own word (`keep-alive: max=N`), or from the closes that
+ * were seen. What is written behind the last answer of a connection may have been processed all the same, for many servers run pipelined
+ * requests side by side. So nothing is written beyond an end that is foreseen, and where a close was not foreseen, one request at a time
+ * goes out on each connection, until closes prove to follow a rule or stay away.
+ */
+export class ConnectionLife {
+  /** By the word of the server, of the connections that come. */
+  #limit = Number.POSITIVE_INFINITY
+  /** The close that was not foreseen and came last: after so many answers. */
+  #closedAfter: number | undefined
+  /** Two closes in a row came after so many answers. */
+  #rule: number | undefined
+  #answersSince = 0
+
+  /** What the server has said on a connection counts for the next ones, until those say something else. */
+  get limit(): number {
+    return this.#limit
+  }
+
+  announced(limit: number): void {
+    this.#limit = limit
+  }
+
+  answered(count: number): void {
+    if (this.#closedAfter === undefined) return
+    this.#answersSince += count
+    if (this.#rule === undefined && this.#answersSince >= answersToTrust) this.#closedAfter = undefined
+  }
+
+  /** Requests that may be written at once on a connection that has no unanswered ones. None when it is about to end. */
+  allowance(kind: RecordKind, { served, limit }: Aged): number {
+    if (served >= limit) return 0
+    // A value twice is a wrong number: the first answer may say how long the connection lasts.
+    if (kind === 'values' && served === 0) return 1
+    if (this.#rule !== undefined && served >= this.#rule) this.#distrust(this.#rule)
+    if (this.#rule === undefined) return this.#closedAfter === undefined ? limit - served : 1
+    return Math.min(limit, this.#rule) - served
+  }
+
+  /** The server has announced that a connection ends. */
+  closed({ served, limit }: Aged): void {
+    if (served === limit || served === this.#rule) return
+    if (served === this.#closedAfter) this.#rule = served
+    else this.#distrust(served)
+  }
+
+  #distrust(served: number): void {
+    this.#rule = undefined
+    this.#closedAfter = served
+    this.#answersSince = 0
+  }
+}

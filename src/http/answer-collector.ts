@@ -62,7 +62,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#controller = controller
     // From here on: until the request leaves, the connector's own time-out runs.
     const { clock, requestTimeoutMs } = this.#plan
-    this.#timer = clock.schedule(() => setImmediate(() => this.#expire()).unref(), requestTimeoutMs)
+    this.#timer = clock.schedule(() => setImmediate(() => this.#expire()), requestTimeoutMs)
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {

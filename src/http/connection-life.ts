@@ -64,3 +64,32 @@ export class ConnectionLife {
     this.#answersSince = 0
   }
 }
+
+/** The end of one connection, by the word of the server: after how many answers. */
+export class SpokenLimit {
+  readonly #life: ConnectionLife
+  #answers: number
+  #max: number | undefined
+
+  /** Until the server says something on this connection, its word on those before counts. */
+  constructor(life: ConnectionLife) {
+    this.#life = life
+    this.#answers = life.limit
+  }
+
+  get answers(): number {
+    return this.#answers
+  }
+
+  /**
+   * Take the word `keep-alive: max=N` of the `served`-th answer. Some servers say how many requests a connection takes in all, as node:http
+   * does; others count down how many it still takes, as Apache does.
+   */
+  read(max: number | undefined, served: number): void {
+    if (max === undefined || max === this.#max) return
+    const countsDown = this.#max !== undefined && max < this.#max
+    this.#answers = countsDown ? served + max : max
+    if (this.#max === undefined) this.#life.announced(max)
+    this.#max = max
+  }
+}

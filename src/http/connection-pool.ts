@@ -5,7 +5,8 @@ import type { RecordKind } from '../records/wire.js'
 import type { ConnectionLife } from './connection-life.js'
 import type { Claim, ConnectionSlots, Holder } from './connection-slots.js'
 import { describeError } from './describe-error.js'
-import { type ConnectionOwner, closedReason, PipelinedConnection, type PipelineWatch } from './pipelined-connection.js'
+import type { PipelineWatch } from './pipeline-watch.js'
+import { type ConnectionOwner, PipelinedConnection } from './pipelined-connection.js'
 import type { Transmission } from './transmission.js'
 
 export interface ConnectionPoolPlan {
@@ -80,7 +81,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
     this.#closed = true
     for (const claim of this.#claims) this.#plan.slots.withdraw(claim)
     for (const socket of this.#dialling) socket.destroy()
-    for (const connection of [...this.#open, ...this.#leaving]) connection.destroy()
+    for (const connection of [...this.#open, ...this.#leaving]) connection.destroy(closedReason)
     for (const transmission of this.#waiting.splice(0)) transmission.breakOff({ reason: closedReason })
   }
 
@@ -138,3 +139,5 @@ export class ConnectionPool implements ConnectionOwner, Holder {
     this.#dial()
   }
 }
+
+const closedReason = 'the sender has been closed'

@@ -52,7 +52,7 @@ export class ConnectionSlots {
     setImmediate(() => {
       this.#taken--
       this.#grant()
-    }).unref()
+    })
   }
 
   #grant(): void {

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
 import { type Clock, setImmediate, type Timer } from '../delivery/clock.js'
 import type { RecordKind } from '../records/wire.js'
-import type { ConnectionLife } from './connection-life.js'
+import { type ConnectionLife, SpokenLimit } from './connection-life.js'
 import { describeError } from './describe-error.js'
+import type { PipelineWatch } from './pipeline-watch.js'
 import { type ReadAnswer, ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
 
@@ -12,29 +13,6 @@ export interface ConnectionOwner {
   free(connection: PipelinedConnection): void
   /** It has ended. */
   lost(connection: PipelinedConnection): void
-}
-
-/** Who wants to know how the server takes to pipelining. */
-export interface PipelineWatch {
-  /** An answer that differs from the one before it on its connection, and the idempotency key of its request. */
-  saw(answer: ReadAnswer, idempotencyKey: string | undefined): void
-  /** So many answers have come in good order. */
-  answered(count: number): void
-  misunderstood(reason: string): void
-  /** A connection has broken with requests on it that are unanswered, and the server had not announced it. */
-  broke(breakage: Breakage): void
-}
-
-export interface Breakage {
-  /** When the connection was opened, on the clock. */
-  readonly openedAt: number
-  /** Requests that had been written together. */
-  readonly requests: number
-  /**
-   * It says nothing of pipelining, for none of them was answered, and it was a time-out, as servers make that are stuck, or the connection
-   * had been idle before, when servers close it without a word.
-   */
-  readonly usual: boolean
 }
 
 export interface PipelinedConnectionPlan {
@@ -48,13 +26,10 @@ export interface PipelinedConnectionPlan {
   readonly life: ConnectionLife
 }
 
-const strayBytes = 'bytes came without a request'
-export const closedReason = 'the sender has been closed'
-
 /** How long an idle connection is kept when the server does not say how long it keeps it: servers keep them for 5 s at least. */
 const idleMs = 4000
 const longestIdleMs = 600_000
-/** A connection that has waited so long for its next batch has been idle: in a busy lane that comes in the same turn of the event loop. */
+/** A connection that has waited so long for its next batch has been idle: in a busy lane it comes in the same turn of the event loop. */
 const idleFromMs = 1
 /** So long a connection that was given up waits for the server to close it, too: until then it counts there. */
 const partingMs = 1000
@@ -73,22 +48,19 @@ export class PipelinedConnection {
   readonly openedAt: number
   /** Answers so far. */
   served = 0
-  /** After so many answers it ends, by the word of the server. */
-  limit: number
   /** The last answer said that the server closes the connection. */
   announced = false
   readonly #plan: PipelinedConnectionPlan
   readonly #reader = new ResponseReader()
   #transmission: Transmission | undefined
-  /** What was written last: how many requests, whether the socket has let go of it, and what was served before it. */
+  /** Of the part that was written last: its requests, whether the socket has let go of it, and the answers before it. */
   #partSize = 0
   #flushed = true
   #servedBefore = 0
   /** It had been idle before that. */
   #wasIdle = false
   #lastAnswer: ReadAnswer | undefined
-  /** The number `max` of the last answer that had one. */
-  #max: number | undefined
+  readonly #limit: SpokenLimit
   #error: Error | undefined
   #ended = false
   /** On the clock: the last write or answer. */
@@ -101,13 +73,18 @@ export class PipelinedConnection {
     this.openedAt = plan.clock.now()
     this.#progressAt = this.openedAt
     const { socket, life } = plan
-    this.limit = life.limit
+    this.#limit = new SpokenLimit(life)
     socket.on('data', (chunk: Buffer) => this.#guarded(() => this.#read(chunk)))
     socket.on('error', (error) => {
       this.#error = error
     })
     socket.on('end', () => this.#end({ reason: 'the server closed the connection' }))
     socket.on('close', () => this.#end({ reason: this.#error ? describeError(this.#error) : 'the connection closed' }))
+  }
+
+  /** After so many answers it ends, by the word of the server. */
+  get limit(): number {
+    return this.#limit.answers
   }
 
   /** It has ended, or is about to: the server takes no more on it, or may have waited for long enough. */
@@ -127,8 +104,8 @@ export class PipelinedConnection {
   }
 
   /** Let go of the socket, however far its end has come. */
-  destroy(): void {
-    this.#end({ reason: closedReason }, { blameless: true })
+  destroy(reason: string): void {
+    this.#end({ reason }, { blameless: true })
     this.#plan.socket.destroy()
   }
 
@@ -167,7 +144,7 @@ export class PipelinedConnection {
     reader.push(chunk)
     for (let answer = reader.next(); answer !== undefined; answer = reader.next()) {
       if (transmission === undefined || transmission.awaiting === 0) {
-        this.#surplus(answer)
+        this.#stray(answer)
         return
       }
       if (answer.echoedKey !== undefined && answer.echoedKey !== transmission.nextKey) {
@@ -184,10 +161,7 @@ export class PipelinedConnection {
     }
     if (reader.over) this.#readerOver()
     else if (reader.pending && (transmission === undefined || transmission.awaiting === 0)) {
-      const begun = reader.end()
-      if (begun !== undefined) this.#surplus(begun)
-      else if (transmission === undefined) this.#end({ reason: strayBytes })
-      else this.#misunderstood(strayBytes, { doubtful: true })
+      this.#stray(reader.end())
     } else {
       transmission?.settleHeld()
       this.#goOn()
@@ -200,28 +174,19 @@ export class PipelinedConnection {
     if (answer !== this.#lastAnswer) {
       this.#lastAnswer = answer
       this.announced = answer.closes
-      this.#readLimit(answer)
+      this.#limit.read(answer.keepAliveMax, this.served)
       this.#plan.watch.saw(answer, nextKey)
     }
     transmission.take(answer, { certain: answer.echoedKey !== undefined && answer.echoedKey === nextKey })
   }
 
-  /** Some servers say how many requests a connection takes in all, others count down how many it still takes. */
-  #readLimit({ keepAliveMax: max }: ReadAnswer): void {
-    if (max === undefined || max === this.#max) return
-    this.limit = this.#max !== undefined && max < this.#max ? this.served + max : max
-    if (this.#max === undefined) this.#plan.life.announced(this.limit)
-    this.#max = max
-  }
-
   /** Servers say goodbye with 408 to connections that have been idle for long; any other answer without a request is one too many. */
-  #surplus({ status, closes }: ReadAnswer): void {
-    const reason = 'an answer came without a request'
-    if (status !== 408 || !closes) this.#misunderstood(reason, { doubtful: true })
-    else {
-      this.#transmission?.settleHeld()
-      this.#end({ reason }, { blameless: true })
-    }
+  #stray(answer: ReadAnswer | undefined): void {
+    const reason = `${answer === undefined ? 'bytes' : 'an answer'} came without a request`
+    const goodbye = answer?.status === 408 && answer.closes
+    const begun = answer === undefined && this.#transmission === undefined
+    if (goodbye || begun) this.#end({ reason }, { blameless: true })
+    else this.#misunderstood(reason, { doubtful: true })
   }
 
   #readerOver(): void {
@@ -311,7 +276,7 @@ export class PipelinedConnection {
     else {
       // One turn of the event loop later, so that an answer which came while the loop was blocked still counts.
       const progressAt = this.#progressAt
-      setImmediate(() => this.#expire(progressAt)).unref()
+      setImmediate(() => this.#expire(progressAt))
     }
   }
 

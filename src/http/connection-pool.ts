@@ -115,10 +115,8 @@ export class ConnectionPool implements ConnectionOwner, Holder {
     const socket = connect(target, (...[error, connected]) => settle(error, connected)) as unknown as Socket
     this.#dialling.add(socket)
     // A socket that is destroyed while it connects says nothing else.
-    socket.once('close', () => {
-      slots.release()
-      settle(null, null)
-    })
+    socket.once('close', () => settle(null, null))
+    slots.hold(socket)
   }
 
   #connected(socket: Socket): void {

@@ -1,4 +1,5 @@
-import { setImmediate } from '../delivery/clock.js'
+import type { Socket } from 'node:net'
+import { setImmediate, systemClock } from '../delivery/clock.js'
 import type { RecordKind } from '../records/wire.js'
 
 /** Somebody who wants to open a connection. */
@@ -12,6 +13,9 @@ export interface Holder {
   /** End one that is idle. False when there is none. */
   giveWay(): boolean
 }
+
+/** A server hears of the end of a connection before it hears of one that is dialled so much later. */
+const hearingMs = 50
 
 /**
  * The connections that one lane may have at the same time, whichever sender opens them. A connection counts from the moment at which it is
@@ -47,11 +51,18 @@ export class ConnectionSlots {
     this.#claims.delete(claim)
   }
 
-  /** A connection is closed. The next is dialled a turn of the event loop later, when the server has heard of it. */
+  /** Nothing was dialled after all. */
   release(): void {
-    setImmediate(() => {
-      this.#taken--
-      this.#grant()
+    this.#taken--
+    this.#grant()
+  }
+
+  /** This connection has a slot until it is closed, and the server has heard of that. */
+  hold(socket: Socket): void {
+    socket.once('close', () => {
+      const release = () => this.release()
+      if (serverKnows(socket)) setImmediate(release)
+      else systemClock.schedule(release, hearingMs)
     })
   }
 
@@ -63,6 +74,11 @@ export class ConnectionSlots {
       claim.granted()
     }
   }
+}
+
+/** It has ended the connection itself, or there never was one. */
+function serverKnows({ readableEnded, errored }: Socket): boolean {
+  return readableEnded || (errored as NodeJS.ErrnoException | null)?.syscall !== undefined
 }
 
 /** Slots for the lanes of each kind: they never wait for each other's connections. */

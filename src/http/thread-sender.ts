@@ -11,6 +11,7 @@ export interface ThreadSenderPlan {
   readonly url: string
   readonly apiKey: string
   readonly userAgent: string
+  /** Most connections for each kind of record. */
   readonly maxConnections: number
   readonly requestTimeoutMs: number
   /** Through which everything goes. @default none */
@@ -73,7 +74,7 @@ export class ThreadSender implements BlockingSender {
   }
 
   begin({ id, kind, bucket, record: { body, idempotencyKey } }: BlockingRequest): void {
-    const request: ThreadRequest = { id, path: recordPath(this.#base, kind, bucket), body, idempotencyKey }
+    const request: ThreadRequest = { id, kind, path: recordPath(this.#base, kind, bucket), body, idempotencyKey }
     this.#port.postMessage(request)
   }
 

@@ -126,10 +126,8 @@ export class UndiciPool implements Holder {
       const granted = () => {
         const socket = connect(target, callback) as unknown as Socket
         this.#sockets.add(socket)
-        socket.once('close', () => {
-          this.#sockets.delete(socket)
-          this.#slots.release()
-        })
+        socket.once('close', () => this.#sockets.delete(socket))
+        this.#slots.hold(socket)
       }
       this.#slots.claim({ granted })
     }

@@ -4,6 +4,7 @@ import type { Clock } from '../delivery/clock.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { ConnectionSlots, type Holder } from './connection-slots.js'
 import { type ConnectionOptions, quietConnector, quietly, sessionKeeping } from './connector.js'
+import { describeError } from './describe-error.js'
 import { Pool, ProxyAgent } from './undici.js'
 
 type Connector = buildConnector.connector
@@ -71,7 +72,7 @@ export class UndiciPool implements Holder {
       try {
         this.#dispatcher.dispatch({ origin, ...request, body: body ?? null }, collector)
       } catch (error) {
-        collector.onResponseError(undefined, error as Error)
+        collector.onResponseError(undefined, error instanceof Error ? error : new Error(describeError(error)))
       }
     })
   }

@@ -1,4 +1,5 @@
 import { systemClock } from '../../delivery/clock.js'
+import { textOf } from '../../errors/text-of.js'
 import { maxBodyBytes } from '../../http/request-head.js'
 import { type Sighting, sightingOf } from '../../http/sighting.js'
 import { UndiciPool } from '../../http/undici-pool.js'
@@ -37,7 +38,7 @@ export async function greet(url: string, { way, ms }: NetworkPlan): Promise<Gree
       return { finding: bad('answer', { text: exchange.reason, advice }), sighting: undefined }
     }
     const { answer, headers } = exchange
-    const date = Date.parse(String(headers.date))
+    const date = Date.parse(textOf(headers.date))
     const sighting = sightingOf({ status: answer.status, headers }, '')
     return { finding: judge(date, { startedAt, endedAt: Date.now() }), sighting }
   } finally {

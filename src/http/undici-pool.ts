@@ -123,8 +123,12 @@ export class UndiciPool implements Holder {
 
   /** A connector that waits for a slot. */
   #counted(connect: Connector): Connector {
+    const { holdsProcess = false, clock, requestTimeoutMs } = this.#plan
     return (target, callback) => {
+      // While a connection is waited for, no socket holds the process.
+      const hold = holdsProcess ? clock.schedule(() => {}, 2 * requestTimeoutMs, true) : undefined
       const granted = () => {
+        hold?.cancel()
         const socket = connect(target, callback) as unknown as Socket
         this.#sockets.add(socket)
         socket.once('close', () => this.#sockets.delete(socket))

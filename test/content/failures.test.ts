@@ -74,7 +74,7 @@ describe('a failure', () => {
       { code: 'server-error', status: 201 },
     ],
     ['201 without a result', answer(201, { success: true }), { code: 'unreadable-answer', status: 201 }],
-    ['201 that is not JSON', answer(201, '<html>'), { code: 'unreadable-answer', status: 201 }],
+    ['201 that is not JSON', answer(201, '<html>'), { code: 'not-the-service', status: 201 }],
     ['201 that breaks off', 'half-answer', { code: 'unreadable-answer', status: 201 }],
     ['301', answer(301, '', { location: 'https://elsewhere.example/' }), { code: 'redirected', status: 301 }],
     ['a reset before the answer', 'reset-before', { code: 'no-answer', status: undefined }],

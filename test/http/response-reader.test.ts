@@ -293,17 +293,19 @@ describe('random bytes', () => {
   ])('of %s, one at a time, are read in time that is linear in their number', (_, textOf) => {
     const took = (size: number) => {
       const pieces = Array.from(bytes(textOf(size)), (byte) => Buffer.of(byte))
-      return Math.min(
-        ...[0, 1, 2, 3, 4, 5].map(() => {
-          const startedAt = performance.now()
-          read(pieces)
-          return performance.now() - startedAt
-        }),
-      )
+      const startedAt = performance.now()
+      read(pieces)
+      return performance.now() - startedAt
     }
-    took(60_000)
+    let few = Number.POSITIVE_INFINITY
+    let many = Number.POSITIVE_INFINITY
+    // The best of several rounds, for others work on this machine, too.
+    for (let round = 0; round < 10 && !(many / few < 9); round++) {
+      few = Math.min(few, took(60_000))
+      many = Math.min(many, took(240_000))
+    }
     // Four times the bytes: a quadratic reader takes sixteen times as long.
-    expect(took(240_000) / took(60_000)).toBeLessThan(9)
+    expect(many / few).toBeLessThan(9)
   })
 
   it('in great numbers, byte by byte, take no longer than they have to', () => {

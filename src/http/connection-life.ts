@@ -26,7 +26,7 @@ export class ConnectionLife {
   #rule: number | undefined
   #answersSince = 0
 
-  /** What the server has said on a connection counts for the next ones, until those say something else. */
+  /** The word of the server on one connection counts for the next ones, until those say something else. */
   get limit(): number {
     return this.#limit
   }

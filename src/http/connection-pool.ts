@@ -15,7 +15,7 @@ export interface ConnectionPoolPlan {
   readonly connect: buildConnector.connector
   /** How many there may be; shared with other senders to the same server. */
   readonly slots: ConnectionSlots
-  /** What is known of how long the server keeps its connections; shared by the lanes. */
+  /** For how long the server keeps its connections, as far as is known; shared by the lanes. */
   readonly life: ConnectionLife
   readonly requestTimeoutMs: number
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import { textOf } from '../errors/text-of.js'
 
-/** What an error of a connection says, in words on one line; the code where it says nothing. Never throws, whatever was thrown. */
+/** The words of an error of a connection, on one line; its code where it says nothing. Never throws, whatever was thrown. */
 export function describeError(error: unknown): string {
   try {
     return error instanceof Error ? wordsOf(error) : textOf(error)

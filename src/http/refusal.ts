@@ -22,7 +22,7 @@ export function readValidationErrors(value: unknown): ValidationError[] {
     }))
 }
 
-/** What the errors of an answer say, one text for each, bounded. */
+/** The words of the errors of an answer, one text for each, bounded. */
 export function readErrors(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   return value

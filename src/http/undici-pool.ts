@@ -36,7 +36,7 @@ export interface UndiciRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Connections of undici's to one service, perhaps through a proxy: one request after another on each. */
+/** Connections to one service by undici, perhaps through a proxy: one request after another on each. */
 export class UndiciPool implements Holder {
   readonly #plan: UndiciPoolPlan
   readonly #slots: ConnectionSlots

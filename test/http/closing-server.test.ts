@@ -109,7 +109,7 @@ describe('a server on node:http that closes its connection after every 97th answ
     expect(ambiguous).toBeLessThan(4 * 64)
   })
 
-  it('is told in the ledger: what came twice is at most what it calls ambiguous', async () => {
+  it('stands in the ledger: no more came twice than it counts as ambiguous', async () => {
     const server = new KeyServer(every97, { echoes: true })
     const sluice = createSluice({ url: await server.url(), apiKey: 'k', bucket: 'b', retryBaseMs: 1, retryCapMs: 5 })
     cleanUps.push(() => sluice.close({ timeoutMs: 0 }))

@@ -12,6 +12,7 @@ import type { ValidationError } from '../records/wire.js'
  * - `too-many-requests`: the service asks for less (429); see `retryAfterMs`
  * - `refused`: any other status of 4xx
  * - `redirected`: the service is elsewhere (3xx); redirects are not followed
+ * - `not-the-service`: something else answered, such as a login page on the way; whether a write was done is not known
  * - `unreadable-answer`: a success whose body is not what the API describes; a write has been done
  * - `unsent`: the request never left (refused, name, TLS, connection time-out), so nothing was done
  * - `no-answer`: the request left and no answer came; whether a write was done is not known
@@ -25,6 +26,7 @@ export type ApiErrorCode =
   | 'too-many-requests'
   | 'refused'
   | 'redirected'
+  | 'not-the-service'
   | 'unreadable-answer'
   | 'unsent'
   | 'no-answer'

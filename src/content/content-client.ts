@@ -114,7 +114,7 @@ class ServiceClient implements ContentClient {
     for (const [name, time] of Object.entries({ createdAt, updatedAt, publishedAt })) {
       // JSON would make it null, and the service would set a time of its own.
       if (time instanceof Date && Number.isNaN(time.getTime())) {
-        throw argumentError(name, { expected: 'a valid Date', got: String(time) })
+        throw argumentError(name, { expected: 'a valid Date', got: 'an invalid Date' })
       }
     }
     const body = JSON.stringify({ fields, createdAt, updatedAt, publishedAt })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { BackoffBounds } from '../delivery/backoff.js'
 import { systemClock } from '../delivery/clock.js'
 import type { Exchange } from '../http/answer-collector.js'
+import { proxyFor } from '../http/proxy.js'
 import { Requester } from '../http/requester.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { userAgent } from '../worker/version.js'
@@ -48,6 +49,7 @@ export class ContentService {
 
   constructor(options: ResolvedOptions) {
     const { url, maxConnections, requestTimeoutMs, retryBaseMs, retryCapMs } = options
+    const proxy = proxyFor(url, process.env)
     this.url = url
     this.retry = { baseMs: retryBaseMs, capMs: retryCapMs }
     this.#credentials = new Credentials(options)
@@ -55,6 +57,7 @@ export class ContentService {
       url,
       maxConnections,
       requestTimeoutMs,
+      proxyUrl: proxy.type === 'proxy' ? proxy.url : undefined,
       retry: this.retry,
       clock: systemClock,
       random: Math.random,

@@ -1,7 +1,9 @@
+import { foreignAnswer, objectOf, readBody, readObject } from '../http/answer-body.js'
 import type { Exchange } from '../http/answer-collector.js'
+import { boundedText } from '../http/bounded-value.js'
 import type { Answer } from '../http/classify.js'
+import { readErrors, readValidationErrors, reasonOf } from '../http/refusal.js'
 import { retryAfterMs } from '../http/retry-after.js'
-import type { ValidationError } from '../records/wire.js'
 import { ApiError, type ApiErrorCode } from './api-error.js'
 import { type Scheme, schemeText } from './credentials.js'
 
@@ -19,7 +21,7 @@ export interface Asked {
  *
  * @throws {ApiError} for everything else
  */
-export function readAnswer(exchange: Exchange, asked: Asked): Record<string, unknown> {
+export function readAnswer(exchange: Exchange, asked: Asked): Readonly<Record<string, unknown>> {
   if (exchange.type === 'broken') {
     const { sent, reason, cause } = exchange
     const code = sent ? 'no-answer' : 'unsent'
@@ -27,9 +29,14 @@ export function readAnswer(exchange: Exchange, asked: Asked): Record<string, unk
     throw new ApiError({ code, message: `${asked.what}: ${words}: ${asked.redact(reason)}`, cause })
   }
   const { answer } = exchange
-  const body = readObject(answer.body)
   const { status } = answer
-  if (status < 200 || status >= 300) throw failure(answer, { body, asked })
+  if (status < 200 || status >= 300) throw failure(answer, { body: readObject(answer.body), asked })
+  const read = readBody(answer.body)
+  if (read.type === 'foreign') {
+    const message = `${asked.what}: ${foreignAnswer(status)}; check the URL, and whether a login page or a proxy is on the way`
+    throw new ApiError({ code: 'not-the-service', status, message })
+  }
+  const body = read.type === 'json' ? objectOf(read.value) : undefined
   if (body === undefined) throw unreadable(answer, { asked, expected: 'an object of JSON' })
   if (body.success === false || isFilled(body.errors)) throw failure(answer, { body, asked })
   return body
@@ -57,16 +64,17 @@ export function unreadable(
 
 function failure(
   { status, location, retryAfter, correlationId }: Answer,
-  { body = {}, asked }: { body?: Record<string, unknown> | undefined; asked: Asked },
+  { body = {}, asked }: { body?: Readonly<Record<string, unknown>> | undefined; asked: Asked },
 ): ApiError {
-  const validationErrors = list(body.validationErrors)
-    .filter(isValidationError)
-    .map((error) => ({ ...error, message: asked.redact(error.message) }))
+  const validationErrors = readValidationErrors(body.validationErrors).map((error) => ({
+    ...error,
+    message: asked.redact(error.message),
+  }))
   const details = list(body.errors).filter(isDetail)
-  const said = [
+  const said = reasonOf([
     ...validationErrors.map(({ name, message }) => `${name}: ${message}`),
-    ...details.flatMap(({ message }) => (typeof message === 'string' && message !== '' ? [message] : [])),
-  ].join('; ')
+    ...readErrors(body.errors).filter((text) => text !== ''),
+  ])
   const told = details.find((detail) => typeof detail.correlationId === 'string')?.correlationId
   const message = `${asked.what}: ${explain(status, { location, scheme: asked.scheme })}${said === '' ? '' : `: ${said}`}`
   return new ApiError({
@@ -74,10 +82,13 @@ function failure(
     status,
     message: asked.redact(message),
     validationErrors,
-    correlationId: typeof told === 'string' ? told : correlationId,
+    correlationId: typeof told === 'string' ? boundedText(told, maxIdLength) : correlationId,
     retryAfterMs: retryAfterMs(retryAfter, Date.now()),
   })
 }
+
+/** Of a correlation id. */
+const maxIdLength = 200
 
 const codes: Readonly<Record<number, ApiErrorCode>> = {
   400: 'validation-failed',
@@ -119,17 +130,6 @@ function explain(status: number, { location, scheme }: { location: string | unde
   }
 }
 
-function readObject(body: string): Record<string, unknown> | undefined {
-  try {
-    const read: unknown = JSON.parse(body)
-    return typeof read === 'object' && read !== null && !Array.isArray(read)
-      ? (read as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
 function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
@@ -140,10 +140,4 @@ function isFilled(value: unknown): boolean {
 
 function isDetail(value: unknown): value is { correlationId?: unknown; message?: unknown } {
   return typeof value === 'object' && value !== null
-}
-
-function isValidationError(value: unknown): value is ValidationError {
-  if (typeof value !== 'object' || value === null) return false
-  const { name, message } = value as { name?: unknown; message?: unknown }
-  return typeof name === 'string' && typeof message === 'string'
 }

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, setImmediate, type Timer } from '../delivery/clock.js'
 import type { Answer } from './classify.js'
+import { CollectedBytes } from './collected-bytes.js'
 import { describeError } from './describe-error.js'
 import type { AnswerHeaders } from './sighting.js'
 
@@ -9,7 +10,7 @@ export type Exchange =
   | {
       readonly type: 'answered'
       readonly answer: Answer
-      /** Whether the body was read to its end. When the status had come, it counts. */
+      /** The body was read to its end. When the status had come, it counts; the body is as much as came. */
       readonly complete: boolean
       readonly headers: AnswerHeaders
     }
@@ -38,8 +39,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   #cancelled: Error | undefined
   #status = 0
   #headers: AnswerHeaders = {}
-  #chunks: Buffer[] = []
-  #bytes = 0
+  readonly #body = new CollectedBytes()
   #finished = false
 
   constructor(plan: CollectorPlan) {
@@ -62,7 +62,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#controller = controller
     // From here on: until the request leaves, the connector's own time-out runs.
     const { clock, requestTimeoutMs } = this.#plan
-    this.#timer = clock.schedule(() => setImmediate(() => this.#expire()).unref(), requestTimeoutMs)
+    this.#timer = clock.schedule(() => setImmediate(() => this.#expire()), requestTimeoutMs)
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
@@ -72,15 +72,14 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length
-    this.#chunks.push(chunk)
-    if (this.#bytes <= this.#plan.maxBodyBytes) return
-    this.#finishWithStatus({ body: '', complete: false })
+    this.#body.add(chunk)
+    if (this.#body.length <= this.#plan.maxBodyBytes) return
+    this.#finishWithStatus({ complete: false })
     controller.abort(new Error('the answer is too long'))
   }
 
   onResponseEnd(): void {
-    this.#finishWithStatus({ body: Buffer.concat(this.#chunks).toString('utf8'), complete: true })
+    this.#finishWithStatus({ complete: true })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -88,17 +87,17 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   #break(cause: Error, about: { reason: string; timedOut: boolean }): void {
-    if (this.#status !== 0) this.#finishWithStatus({ body: '', complete: false })
+    if (this.#status !== 0) this.#finishWithStatus({ complete: false })
     else this.#finish({ type: 'broken', sent: this.#controller !== undefined, cause, ...about })
   }
 
-  #finishWithStatus({ body, complete }: { body: string; complete: boolean }): void {
+  #finishWithStatus({ complete }: { complete: boolean }): void {
     const answer: Answer = {
       status: this.#status,
       retryAfter: first(this.#headers['retry-after']),
       location: first(this.#headers.location),
       correlationId: first(this.#headers['x-correlation-id']),
-      body,
+      body: this.#body.toString(),
     }
     this.#finish({ type: 'answered', answer, complete, headers: this.#headers })
   }

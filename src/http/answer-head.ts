@@ -10,12 +10,14 @@ export interface AnswerHead {
   readonly status: number
   readonly version: '1.0' | '1.1'
   readonly framing: Framing
-  /** The server said that it closes the connection after this answer: it processes nothing that came later on it. */
+  /** The server said that it closes the connection after this answer. It may have processed what came later on it all the same. */
   readonly closes: boolean
   /** No further answer can come on this connection. */
   readonly last: boolean
   /** How long the server keeps an idle connection, by its header `keep-alive`. */
   readonly keepAliveMs: number | undefined
+  /** The number `max` of the header `keep-alive`: requests that a connection takes in all, or those that it still takes; servers differ. */
+  readonly keepAliveMax: number | undefined
   readonly retryAfter: string | undefined
   readonly location: string | undefined
   readonly correlationId: string | undefined
@@ -133,6 +135,7 @@ function understand(
   }
   const closes = says(fields.connection, 'close')
   const framing = bodiless ? noBody : framingOf(coding, length)
+  const keepAlive = keepAliveOf(fields.keepAlive)
   const fleeting = version === '1.0' && !says(fields.connection, 'keep-alive')
   return {
     status,
@@ -140,7 +143,8 @@ function understand(
     framing,
     closes,
     last: closes || framing.type === 'until-close' || fleeting,
-    keepAliveMs: keepAliveMs(fields.keepAlive),
+    keepAliveMs: keepAlive.keepAliveMs,
+    keepAliveMax: keepAlive.keepAliveMax,
     retryAfter: fields.retryAfter,
     location: fields.location,
     correlationId: fields.correlationId,
@@ -160,14 +164,27 @@ function framingOf(coding: string | undefined, length: string | undefined): Fram
   return length === undefined ? { type: 'until-close' } : { type: 'length', bytes: Number(length) }
 }
 
-/** A server says the same in every answer. */
-let keepAlive: { readonly text: string; readonly ms: number | undefined } = { text: '', ms: undefined }
+type KeepAlive = Pick<AnswerHead, 'keepAliveMs' | 'keepAliveMax'>
 
-function keepAliveMs(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (text !== keepAlive.text) {
-    const seconds = /(?:^|[\s,;])timeout\s*=\s*(\d{1,9})/i.exec(text)
-    keepAlive = { text, ms: seconds === null ? undefined : Number(seconds[1]) * 1000 }
+/** Most servers say the same in every answer. */
+let lastKeepAlive: { readonly text: string; readonly keepAlive: KeepAlive } | undefined
+
+function keepAliveOf(text: string | undefined): KeepAlive {
+  if (text === undefined) return unlimited
+  if (text !== lastKeepAlive?.text) {
+    const seconds = numberIn(text, /(?:^|[\s,;])timeout\s*=\s*(\d{1,9})/i)
+    const keepAlive = {
+      keepAliveMs: seconds === undefined ? undefined : seconds * 1000,
+      keepAliveMax: numberIn(text, /(?:^|[\s,;])max\s*=\s*(\d{1,9})/i),
+    }
+    lastKeepAlive = { text, keepAlive }
   }
-  return keepAlive.ms
+  return lastKeepAlive.keepAlive
+}
+
+const unlimited: KeepAlive = { keepAliveMs: undefined, keepAliveMax: undefined }
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const found = pattern.exec(text)
+  return found === null ? undefined : Number(found[1])
 }

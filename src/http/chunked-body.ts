@@ -3,6 +3,10 @@ import { isField } from './answer-head.js'
 export interface ChunkedBounds {
   /** Of all chunks together. */
   readonly maxBodyBytes: number
+  /** So much of a longer body is read before it is given up: who answered shows at its beginning. */
+  readonly beginningBytes: number
+  /** Of all that is on the wire, sizes and extensions included. */
+  readonly maxRawBytes: number
   /** Of all trailers together. */
   readonly maxTrailerBytes: number
 }
@@ -12,51 +16,74 @@ const maxSizeLineBytes = 1024
 const sizeLine = /^([0-9a-fA-F]{1,8})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/
 
 /**
- * Reads a body in the transfer coding `chunked` (RFC 9112, 7.1), from bytes as a latin1 string. It goes as far as there is something
- * to read, and goes on from there when more has come.
+ * Reads a body in the transfer coding `chunked` (RFC 9112, 7.1), from bytes as a latin1 string, in pieces of any size. Each byte is
+ * read once: those that have been read need not be kept.
  */
 export class ChunkedBody {
   /** The chunks so far, joined. */
   text = ''
   state: 'reading' | 'done' | 'too-long' | 'not-understood' = 'reading'
   readonly #bounds: ChunkedBounds
-  #phase: 'size' | 'data' | 'trailers' = 'size'
+  #phase: 'size' | 'data' | 'end-of-data' | 'trailers' = 'size'
+  /** Of the chunk that is being read, what has not come. */
   #size = 0
+  /** Of the line that is being read, what has come. */
+  #line = ''
+  #rawBytes = 0
   #trailerBytes = 0
+  #exceeds = false
 
   constructor(bounds: ChunkedBounds) {
     this.#bounds = bounds
   }
 
-  /** Read from `at` on; where it has come to. */
+  /** Read from `at` on. The position behind what was read: all of it, unless the body ends before. */
   read(bytes: string, at: number): number {
+    const limit = Math.min(bytes.length, at + this.#bounds.maxRawBytes - this.#rawBytes)
     let position = at
-    for (;;) {
-      const next = this.#phase === 'data' ? this.#data(bytes, position) : this.#line(bytes, position)
-      if (next === -1) return position
-      position = next
-      if (this.state !== 'reading') return position
+    while (this.state === 'reading' && position < limit) {
+      position =
+        this.#phase === 'data' ? this.#data(bytes, { position, limit }) : this.#readLine(bytes, { position, limit })
     }
+    this.#rawBytes += position - at
+    if (this.state === 'reading' && this.#rawBytes === this.#bounds.maxRawBytes) this.state = 'too-long'
+    return position
   }
 
-  #data(bytes: string, at: number): number {
-    const end = at + this.#size
-    if (bytes.length < end + 2) return -1
-    if (bytes[end] !== '\r' || bytes[end + 1] !== '\n') this.state = 'not-understood'
-    this.text += bytes.slice(at, end)
-    this.#phase = 'size'
-    return end + 2
+  #data(bytes: string, { position, limit }: { position: number; limit: number }): number {
+    const wanted = this.#exceeds ? this.#bounds.beginningBytes - this.text.length : this.#size
+    const end = Math.min(position + wanted, position + this.#size, limit)
+    this.text += bytes.slice(position, end)
+    this.#size -= end - position
+    if (this.#exceeds && this.text.length >= this.#bounds.beginningBytes) this.state = 'too-long'
+    else if (this.#size === 0) this.#phase = 'end-of-data'
+    return end
   }
 
-  #line(bytes: string, at: number): number {
-    const end = bytes.indexOf('\n', at)
-    const most = this.#phase === 'size' ? maxSizeLineBytes : this.#bounds.maxTrailerBytes - this.#trailerBytes
-    if ((end === -1 ? bytes.length : end) - at > most) this.state = 'not-understood'
-    if (end === -1) return -1
-    if (end === at || bytes[end - 1] !== '\r') this.state = 'not-understood'
-    else if (this.#phase === 'size') this.#begin(bytes.slice(at, end - 1))
-    else this.#trailer(bytes.slice(at, end - 1))
-    return end + 1
+  #readLine(bytes: string, { position, limit }: { position: number; limit: number }): number {
+    const found = bytes.indexOf('\n', position)
+    const whole = found !== -1 && found < limit
+    this.#line += bytes.slice(position, whole ? found : limit)
+    if (this.#line.length > this.#longestLine) this.state = 'not-understood'
+    else if (whole) {
+      const line = this.#line
+      this.#line = ''
+      if (line.endsWith('\r')) this.#take(line.slice(0, -1))
+      else this.state = 'not-understood'
+    }
+    return whole ? found + 1 : limit
+  }
+
+  /** With its CR. */
+  get #longestLine(): number {
+    if (this.#phase === 'size') return maxSizeLineBytes
+    return this.#phase === 'trailers' ? this.#bounds.maxTrailerBytes - this.#trailerBytes : 1
+  }
+
+  #take(line: string): void {
+    if (this.#phase === 'size') this.#begin(line)
+    else if (this.#phase === 'trailers') this.#trailer(line)
+    else this.#phase = 'size'
   }
 
   #begin(line: string): void {
@@ -67,7 +94,8 @@ export class ChunkedBody {
     }
     this.#size = Number.parseInt(size[1]!, 16)
     this.#phase = this.#size === 0 ? 'trailers' : 'data'
-    if (this.text.length + this.#size > this.#bounds.maxBodyBytes) this.state = 'too-long'
+    this.#exceeds = this.text.length + this.#size > this.#bounds.maxBodyBytes
+    if (this.#exceeds && this.text.length >= this.#bounds.beginningBytes) this.state = 'too-long'
   }
 
   #trailer(line: string): void {

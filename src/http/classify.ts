@@ -1,22 +1,30 @@
 import type { Outcome } from '../delivery/sender.js'
-import type { ValidationError } from '../records/wire.js'
+import { foreignAnswer, objectOf, readBody, readObject } from './answer-body.js'
+import { boundedText } from './bounded-value.js'
+import { readErrors, readValidationErrors, reasonOf } from './refusal.js'
 import { retryAfterMs } from './retry-after.js'
 
-/** An answer of the service, its body read as far as it was readable. */
+/** An answer of the service. */
 export interface Answer {
   readonly status: number
   readonly retryAfter?: string | undefined
   readonly location?: string | undefined
   /** The header `x-correlation-id`, which the receiver sends. */
   readonly correlationId?: string | undefined
+  /** As much of it as has come, where it broke off or is too long. */
   readonly body: string
 }
 
-/** What an answer means for the record that was sent: the table of outcomes. */
+const maxLocationLength = 500
+
+/**
+ * The meaning of an answer for the record that was sent: the table of outcomes. It never throws, whatever the answer contains, and of
+ * what the answer contains it keeps a bounded part.
+ */
 export function classify({ status, retryAfter, location, body }: Answer, wallClockNow: number): Outcome {
   if (status >= 200 && status < 300) return judged(status, body)
   if (status >= 300 && status < 400) {
-    const target = location === undefined ? '' : ` to ${location}`
+    const target = location === undefined ? '' : ` to ${boundedText(location, maxLocationLength)}`
     return {
       type: 'pause',
       status,
@@ -24,7 +32,7 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
       reason: `the service redirects${target} (${status}); set that as the URL`,
     }
   }
-  if (recordFaults.has(status)) return { type: 'rejected', status, ...complaint(status, body) }
+  if (recordFaults.has(status)) return refusal(status, readObject(body))
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
     const wait = retryAfterMs(retryAfter, wallClockNow)
     return {
@@ -54,45 +62,27 @@ const pauses: Readonly<Record<number, { readonly scope: 'key' | 'lane'; readonly
 }
 
 function judged(status: number, body: string): Outcome {
-  const answer = readObject(body)
+  const read = readBody(body)
+  if (read.type === 'foreign') {
+    return {
+      type: 'pause',
+      status,
+      scope: 'lane',
+      reason: `${foreignAnswer(status)}; check the URL, and whether a login page or a proxy is on the way`,
+    }
+  }
+  const answer = read.type === 'json' ? objectOf(read.value) : undefined
   const refused = answer !== undefined && (answer.result === false || isFilled(answer.errors))
-  return refused ? { type: 'rejected', status, ...complaint(status, body) } : { type: 'delivered' }
+  return refused ? refusal(status, answer) : { type: 'delivered' }
 }
 
-function complaint(status: number, body: string): { reason: string; validationErrors: readonly ValidationError[] } {
-  const answer = readObject(body)
-  const validationErrors = Array.isArray(answer?.validationErrors)
-    ? answer.validationErrors.filter(isValidationError)
-    : []
-  const errors: unknown[] = Array.isArray(answer?.errors) ? answer.errors : []
-  const words = [
-    ...validationErrors.map(({ name, message }) => `${shown(name)}: ${shown(message)}`),
-    ...errors.map((error) => shown((error as { message?: unknown } | null)?.message ?? error)),
-  ]
-  return {
-    reason: `the service refused the record (${status})${words.length === 0 ? '' : `: ${words.join('; ')}`}`,
-    validationErrors,
-  }
-}
-
-/** A service may put anything where a text is expected; an object from JSON may not even have a `toString` that works. */
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function readObject(body: string): Record<string, unknown> | undefined {
-  if (!body.trimStart().startsWith('{')) return undefined
-  try {
-    return JSON.parse(body) as Record<string, unknown>
-  } catch {
-    return undefined
-  }
+function refusal(status: number, answer: Readonly<Record<string, unknown>> | undefined): Outcome {
+  const validationErrors = readValidationErrors(answer?.validationErrors)
+  const words = [...validationErrors.map(({ name, message }) => `${name}: ${message}`), ...readErrors(answer?.errors)]
+  const said = words.length === 0 ? '' : `: ${reasonOf(words)}`
+  return { type: 'rejected', status, reason: `the service refused the record (${status})${said}`, validationErrors }
 }
 
 function isFilled(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0
-}
-
-function isValidationError(value: unknown): value is ValidationError {
-  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value
 }

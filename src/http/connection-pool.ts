@@ -1,33 +1,43 @@
 import type { Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import type { Clock } from '../delivery/clock.js'
+import type { RecordKind } from '../records/wire.js'
+import type { ConnectionLife } from './connection-life.js'
+import type { Claim, ConnectionSlots, Holder } from './connection-slots.js'
 import { describeError } from './describe-error.js'
-import { type ConnectionOwner, PipelinedConnection, type PipelineWatch } from './pipelined-connection.js'
+import type { PipelineWatch } from './pipeline-watch.js'
+import { type ConnectionOwner, PipelinedConnection } from './pipelined-connection.js'
 import type { Transmission } from './transmission.js'
 
 export interface ConnectionPoolPlan {
   readonly base: URL
+  readonly kind: RecordKind
   readonly connect: buildConnector.connector
-  readonly maxConnections: number
+  /** How many there may be; shared with other senders to the same server. */
+  readonly slots: ConnectionSlots
+  /** For how long the server keeps its connections, as far as is known; shared by the lanes. */
+  readonly life: ConnectionLife
   readonly requestTimeoutMs: number
   readonly clock: Clock
   readonly watch: PipelineWatch
 }
 
 /** Connections to one server, kept for the next batch. A batch that finds none free waits for the first that is. */
-export class ConnectionPool implements ConnectionOwner {
+export class ConnectionPool implements ConnectionOwner, Holder {
   readonly #plan: ConnectionPoolPlan
   readonly #open = new Set<PipelinedConnection>()
   /** The latest last: it stays warm, and the others may go idle. */
   readonly #idle: PipelinedConnection[] = []
+  /** Those that are given up and not yet closed. */
+  readonly #leaving = new Set<PipelinedConnection>()
   readonly #dialling = new Set<Socket>()
+  readonly #claims = new Set<Claim>()
   readonly #waiting: Transmission[] = []
-  /** After so many answers the server closes its connections, as far as is known: nothing beyond is written, for it would be in vain. */
-  #lifespan = Number.POSITIVE_INFINITY
   #closed = false
 
   constructor(plan: ConnectionPoolPlan) {
     this.#plan = plan
+    plan.slots.attend(this)
   }
 
   carry(transmission: Transmission): void {
@@ -46,55 +56,67 @@ export class ConnectionPool implements ConnectionOwner {
     this.#dial()
   }
 
-  allowance(served: number): number {
-    // One that lives longer shows that it was no rule.
-    if (served >= this.#lifespan) this.#lifespan = Number.POSITIVE_INFINITY
-    return this.#lifespan - served
-  }
-
   free(connection: PipelinedConnection): void {
     const next = this.#waiting.shift()
-    if (next === undefined) this.#idle.push(connection)
-    else connection.carry(next)
+    if (next !== undefined) connection.carry(next)
+    else if (this.#plan.slots.short) connection.end('idle')
+    else this.#idle.push(connection)
   }
 
   lost(connection: PipelinedConnection): void {
     this.#open.delete(connection)
+    this.#leaving.add(connection)
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
-    if (connection.announced) this.#lifespan = connection.served
     this.#dial()
+  }
+
+  giveWay(): boolean {
+    const connection = this.#idle.shift()
+    connection?.end('idle')
+    return connection !== undefined
   }
 
   close(): void {
     this.#closed = true
+    for (const claim of this.#claims) this.#plan.slots.withdraw(claim)
     for (const socket of this.#dialling) socket.destroy()
-    for (const connection of [...this.#open]) connection.end(closedReason)
+    for (const connection of [...this.#open, ...this.#leaving]) connection.destroy(closedReason)
     for (const transmission of this.#waiting.splice(0)) transmission.breakOff({ reason: closedReason })
   }
 
   #dial(): void {
-    const { maxConnections, base, connect } = this.#plan
-    while (
-      !this.#closed &&
-      this.#dialling.size < this.#waiting.length &&
-      this.#dialling.size + this.#open.size < maxConnections
-    ) {
-      const { host, hostname, protocol, port } = base
-      let waits = true
-      const settle = (error: Error | null, connected: Socket | null) => {
-        if (!waits) return
-        waits = false
-        this.#dialling.delete(socket)
-        if (connected === null) this.#failed(error)
-        else this.#connected(connected)
+    while (!this.#closed && this.#claims.size + this.#dialling.size < this.#waiting.length) {
+      const claim: Claim = {
+        granted: () => {
+          this.#claims.delete(claim)
+          // Another connection may have become free meanwhile.
+          if (this.#dialling.size < this.#waiting.length) this.#connect()
+          else this.#plan.slots.release()
+        },
       }
-      const target = { host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port }
-      const socket = connect(target, (...[error, connected]) => settle(error, connected)) as unknown as Socket
-      this.#dialling.add(socket)
-      // A socket that is destroyed while it connects says nothing else.
-      socket.once('close', () => settle(null, null))
+      this.#claims.add(claim)
+      this.#plan.slots.claim(claim)
     }
+  }
+
+  #connect(): void {
+    const { slots, base, connect } = this.#plan
+    const { host, hostname, protocol, port } = base
+    let waits = true
+    const settle = (error: Error | null, connected: Socket | null) => {
+      if (!waits) return
+      waits = false
+      this.#dialling.delete(socket)
+      if (connected === null) this.#failed(error)
+      else this.#connected(connected)
+    }
+    const target = { host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port }
+    const socket = connect(target, (...[error, connected]) => settle(error, connected)) as unknown as Socket
+    this.#dialling.add(socket)
+    // A socket that is destroyed while it connects says nothing else.
+    socket.once('close', () => settle(null, null))
+    slots.hold(socket)
   }
 
   #connected(socket: Socket): void {
@@ -102,9 +124,10 @@ export class ConnectionPool implements ConnectionOwner {
       socket.destroy()
       return
     }
-    const { clock, requestTimeoutMs, watch } = this.#plan
-    const connection = new PipelinedConnection({ socket, clock, requestTimeoutMs, watch, owner: this })
+    const { clock, requestTimeoutMs, watch, kind, life } = this.#plan
+    const connection = new PipelinedConnection({ socket, clock, requestTimeoutMs, watch, kind, life, owner: this })
     this.#open.add(connection)
+    socket.once('close', () => this.#leaving.delete(connection))
     this.free(connection)
   }
 

@@ -14,11 +14,15 @@ export interface ConnectionOptions {
  * Connections whose sockets never keep the process alive: an unfinished flush does that with its own timer. Certificates are checked
  * by Node, for the host of the URL; TLS offers `http/1.1` alone, and takes its sessions up again.
  */
-export function quietConnector({
-  connectTimeoutMs,
-  ...options
-}: ConnectionOptions & { readonly connectTimeoutMs: number }): connectors.connector {
-  const connect = quietly(buildConnector({ timeout: connectTimeoutMs, ...options }))
+export function quietConnector(options: TimedConnectionOptions): connectors.connector {
+  return quietly(sessionKeeping(options))
+}
+
+export type TimedConnectionOptions = ConnectionOptions & { readonly connectTimeoutMs: number }
+
+/** Connections that hold the process, with TLS as `quietConnector` has it. */
+export function sessionKeeping({ connectTimeoutMs, ...options }: TimedConnectionOptions): connectors.connector {
+  const connect = buildConnector({ timeout: connectTimeoutMs, ...options })
   // undici keeps the last session by a weak reference; this one makes it last.
   const kept: { session?: Buffer } = {}
   return (target, callback) => {

@@ -84,10 +84,22 @@ function readAlike(
 
 /** Field by field, for that is ten times as fast as a spread. */
 function withTexts(
-  { status, version, framing, closes, last, keepAliveMs, retryAfter, location }: AnswerHead,
+  { status, version, framing, closes, last, keepAliveMs, keepAliveMax, retryAfter, location }: AnswerHead,
   { correlationId, echoedKey }: Pick<AnswerHead, 'correlationId' | 'echoedKey'>,
 ): AnswerHead {
-  return { status, version, framing, closes, last, keepAliveMs, retryAfter, location, correlationId, echoedKey }
+  return {
+    status,
+    version,
+    framing,
+    closes,
+    last,
+    keepAliveMs,
+    keepAliveMax,
+    retryAfter,
+    location,
+    correlationId,
+    echoedKey,
+  }
 }
 
 function firstLine(text: string): string {

@@ -1,5 +1,6 @@
 import type { Sender } from '../delivery/sender.js'
 import { AutoSender } from './auto-sender.js'
+import { laneSlots } from './connection-slots.js'
 import { PipelinedSender } from './pipelined-sender.js'
 import type { SenderPlan } from './sender-plan.js'
 import { UndiciSender } from './undici-sender.js'
@@ -17,9 +18,10 @@ export interface OpenSenderPlan extends SenderPlan {
 /** The sender for a destination: the sure one, or the one that chooses. */
 export function openSender({ pipelining, maxBatch, left, ...plan }: OpenSenderPlan): Sender {
   if (pipelining === 'off' || plan.proxyUrl !== undefined) return new UndiciSender(plan)
+  const slots = laneSlots(plan.maxConnections)
   return new AutoSender({
-    sure: (saw) => new UndiciSender({ ...plan, saw }),
-    fast: (watch) => new PipelinedSender({ ...plan, maxDepth: maxBatch, watch }),
+    sure: (saw) => new UndiciSender({ ...plan, slots, saw }),
+    fast: (watch) => new PipelinedSender({ ...plan, slots, maxDepth: maxBatch, watch }),
     clock: plan.clock,
     left,
   })

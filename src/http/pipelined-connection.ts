@@ -1,40 +1,18 @@
 import type { Socket } from 'node:net'
 import { type Clock, setImmediate, type Timer } from '../delivery/clock.js'
+import type { RecordKind } from '../records/wire.js'
+import { type ConnectionLife, SpokenLimit } from './connection-life.js'
 import { describeError } from './describe-error.js'
+import type { PipelineWatch } from './pipeline-watch.js'
 import { type ReadAnswer, ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
 
 /** Whoever keeps connections. */
 export interface ConnectionOwner {
-  /** Requests that may be written at once on a connection which has answered `served`. */
-  allowance(served: number): number
   /** It can carry the next batch. */
   free(connection: PipelinedConnection): void
   /** It has ended. */
   lost(connection: PipelinedConnection): void
-}
-
-/** Who wants to know how the server takes to pipelining. */
-export interface PipelineWatch {
-  /** An answer that differs from the one before it on its connection, and the idempotency key of its request. */
-  saw(answer: ReadAnswer, idempotencyKey: string | undefined): void
-  /** So many answers have come in good order. */
-  answered(count: number): void
-  misunderstood(reason: string): void
-  /** A connection has broken with requests on it that are unanswered, and the server had not announced it. */
-  broke(breakage: Breakage): void
-}
-
-export interface Breakage {
-  /** When the connection was opened, on the clock. */
-  readonly openedAt: number
-  /** Requests that had been written together. */
-  readonly requests: number
-  /**
-   * It says nothing of pipelining, for none of them was answered, and it was a time-out, as servers make that are stuck, or the connection
-   * had been idle before, when servers close it without a word.
-   */
-  readonly usual: boolean
 }
 
 export interface PipelinedConnectionPlan {
@@ -44,20 +22,25 @@ export interface PipelinedConnectionPlan {
   readonly requestTimeoutMs: number
   readonly owner: ConnectionOwner
   readonly watch: PipelineWatch
+  readonly kind: RecordKind
+  readonly life: ConnectionLife
 }
 
 /** How long an idle connection is kept when the server does not say how long it keeps it: servers keep them for 5 s at least. */
 const idleMs = 4000
 const longestIdleMs = 600_000
-/** A connection that has waited so long for its next batch has been idle: in a busy lane that comes in the same turn of the event loop. */
+/** A connection that has waited so long for its next batch has been idle: in a busy lane it comes in the same turn of the event loop. */
 const idleFromMs = 1
+/** So long a connection that was given up waits for the server to close it, too: until then it counts there. */
+const partingMs = 1000
 /** Before the server closes an idle connection by its own word, it is closed here, so that no request meets the end of it. */
 const idleMarginMs = 2000
 
 /**
  * One connection on which requests are pipelined: it carries one batch at a time, written in one go, and reads the answers in their
  * order. Whatever is not right ends it: bytes that are not understood, an answer without a request or with the idempotency key of another
- * one, a server that hangs up, or `requestTimeoutMs` without a whole answer.
+ * one, a server that hangs up, or `requestTimeoutMs` without a whole answer. After an answer too many, those before it that bear no key
+ * may belong to other requests than they seem to: their records are ambiguous, as far as they have no outcome yet.
  *
  * The next batch is written when all of the one before is answered and has left the socket's buffer.
  */
@@ -70,13 +53,14 @@ export class PipelinedConnection {
   readonly #plan: PipelinedConnectionPlan
   readonly #reader = new ResponseReader()
   #transmission: Transmission | undefined
-  /** What was written last: how many requests, whether the socket has let go of it, and what was served before it. */
+  /** Of the part that was written last: its requests, whether the socket has let go of it, and the answers before it. */
   #partSize = 0
   #flushed = true
   #servedBefore = 0
   /** It had been idle before that. */
   #wasIdle = false
   #lastAnswer: ReadAnswer | undefined
+  readonly #limit: SpokenLimit
   #error: Error | undefined
   #ended = false
   /** On the clock: the last write or answer. */
@@ -88,7 +72,8 @@ export class PipelinedConnection {
     this.#plan = plan
     this.openedAt = plan.clock.now()
     this.#progressAt = this.openedAt
-    const { socket } = plan
+    const { socket, life } = plan
+    this.#limit = new SpokenLimit(life)
     socket.on('data', (chunk: Buffer) => this.#guarded(() => this.#read(chunk)))
     socket.on('error', (error) => {
       this.#error = error
@@ -97,9 +82,15 @@ export class PipelinedConnection {
     socket.on('close', () => this.#end({ reason: this.#error ? describeError(this.#error) : 'the connection closed' }))
   }
 
-  /** Whether it has ended, or been idle for so long that the server may be about to end it. */
+  /** After so many answers it ends, by the word of the server. */
+  get limit(): number {
+    return this.#limit.answers
+  }
+
+  /** It has ended, or is about to: the server takes no more on it, or may have waited for long enough. */
   get stale(): boolean {
-    return !this.#plan.socket.writable || this.#plan.clock.now() >= this.#dueAt
+    const { socket, clock } = this.#plan
+    return !socket.writable || this.served >= this.limit || clock.now() >= this.#dueAt
   }
 
   carry(transmission: Transmission): void {
@@ -109,14 +100,25 @@ export class PipelinedConnection {
 
   /** Give it up, with whatever it carries. */
   end(reason: string): void {
-    this.#end({ reason }, true)
+    this.#end({ reason }, { blameless: true, parts: true })
+  }
+
+  /** Let go of the socket, however far its end has come. */
+  destroy(reason: string): void {
+    this.#end({ reason }, { blameless: true })
+    this.#plan.socket.destroy()
   }
 
   #write(transmission: Transmission): void {
-    const { socket, clock, requestTimeoutMs, owner } = this.#plan
-    const text = transmission.write(owner.allowance(this.served))
+    const { socket, clock, requestTimeoutMs, kind, life } = this.#plan
+    const most = life.allowance(kind, this)
+    if (most === 0) {
+      this.#end({ reason: 'the server takes no more requests on this connection' }, { blameless: true, parts: true })
+      return
+    }
+    const text = transmission.write(most)
     if (text === undefined) {
-      this.#end({ reason: 'the key has characters that no header may have' }, true)
+      this.#end({ reason: 'the key has characters that no header may have' }, { blameless: true, parts: true })
       return
     }
     this.#partSize = transmission.awaiting
@@ -135,17 +137,18 @@ export class PipelinedConnection {
   }
 
   #read(chunk: Buffer): void {
+    if (this.#ended) return
     const reader = this.#reader
     const transmission = this.#transmission
     const before = this.served
     reader.push(chunk)
     for (let answer = reader.next(); answer !== undefined; answer = reader.next()) {
       if (transmission === undefined || transmission.awaiting === 0) {
-        this.#end({ reason: 'an answer came without a request' })
+        this.#stray(answer)
         return
       }
       if (answer.echoedKey !== undefined && answer.echoedKey !== transmission.nextKey) {
-        this.#misunderstood('it is that to another request')
+        this.#misunderstood('it is that to another request', { doubtful: true })
         return
       }
       this.#take(answer, transmission)
@@ -153,36 +156,54 @@ export class PipelinedConnection {
     }
     if (this.served > before) {
       this.#progressAt = this.#plan.clock.now()
+      this.#plan.life.answered(this.served - before)
       this.#plan.watch.answered(this.served - before)
     }
     if (reader.over) this.#readerOver()
     else if (reader.pending && (transmission === undefined || transmission.awaiting === 0)) {
-      this.#end({ reason: 'bytes came without a request' })
-    } else this.#goOn()
+      this.#stray(reader.end())
+    } else {
+      transmission?.settleHeld()
+      this.#goOn()
+    }
   }
 
   #take(answer: ReadAnswer, transmission: Transmission): void {
     this.served++
+    const { nextKey } = transmission
     if (answer !== this.#lastAnswer) {
       this.#lastAnswer = answer
       this.announced = answer.closes
-      this.#plan.watch.saw(answer, transmission.nextKey)
+      this.#limit.read(answer.keepAliveMax, this.served)
+      this.#plan.watch.saw(answer, nextKey)
     }
-    transmission.take(answer)
+    transmission.take(answer, { certain: answer.echoedKey !== undefined && answer.echoedKey === nextKey })
+  }
+
+  /** Servers say goodbye with 408 to connections that have been idle for long; any other answer without a request is one too many. */
+  #stray(answer: ReadAnswer | undefined): void {
+    const reason = `${answer === undefined ? 'bytes' : 'an answer'} came without a request`
+    const goodbye = answer?.status === 408 && answer.closes
+    const begun = answer === undefined && this.#transmission === undefined
+    if (goodbye || begun) this.#end({ reason }, { blameless: true })
+    else this.#misunderstood(reason, { doubtful: true })
   }
 
   #readerOver(): void {
     const { failure } = this.#reader
-    if (failure === undefined) this.#end({ reason: 'the server closes the connection' })
+    if (failure === undefined) this.#end({ reason: 'the server closes the connection' }, { parts: true })
     else this.#misunderstood(failure)
   }
 
-  #misunderstood(failure: string): void {
-    if (this.#transmission !== undefined) this.#plan.watch.misunderstood(failure)
-    this.#end({ reason: `the answer is not understood: ${failure}` }, true)
+  /** `doubtful`: answers that came before may belong to other requests, too. */
+  #misunderstood(failure: string, { doubtful = false } = {}): void {
+    const reason = `the answer is not understood: ${failure}`
+    if (doubtful) this.#transmission?.doubt(reason)
+    this.#plan.watch.misunderstood(failure)
+    this.#end({ reason }, { blameless: true })
   }
 
-  /** What comes after all that was written is answered and gone. */
+  /** Once all that was written is answered and gone: the next part, or the next batch. */
   #goOn(): void {
     const transmission = this.#transmission
     if (this.#ended || transmission === undefined || transmission.awaiting > 0 || !this.#flushed) return
@@ -197,25 +218,37 @@ export class PipelinedConnection {
     transmission.done()
   }
 
-  /** `blameless`: it says nothing about how the server takes to pipelining. */
-  #end(how: BreakOff, blameless = false): void {
+  /**
+   * `blameless`: it says nothing about how the server takes to pipelining. `parts`: the server closes the connection as well when it
+   * hears of the end, or has said that it does; it gets the time for it.
+   */
+  #end(how: BreakOff, { blameless = false, parts = false }: { blameless?: boolean; parts?: boolean } = {}): void {
     if (this.#ended) return
     this.#ended = true
     this.#timer?.cancel()
-    this.#plan.socket.destroy()
+    if (parts) this.#part()
+    else this.#plan.socket.destroy()
     const transmission = this.#transmission
     this.#transmission = undefined
     const cutOff = this.#reader.end()
     if (cutOff !== undefined && transmission !== undefined && transmission.awaiting > 0) {
       this.#take(cutOff, transmission)
     }
+    if (this.announced) this.#plan.life.closed(this)
     this.#plan.owner.lost(this)
     if (transmission === undefined) return
     if (transmission.awaiting > 0 && !this.announced && !blameless) {
       const usual = this.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
       this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, usual })
     }
-    transmission.breakOff({ ...how, unprocessed: this.announced })
+    transmission.breakOff(how)
+  }
+
+  #part(): void {
+    const { socket, clock } = this.#plan
+    const timer = clock.schedule(() => socket.destroy(), partingMs)
+    socket.once('close', () => timer.cancel())
+    socket.end()
   }
 
   /** When, on the clock, patience with it ends: for an answer, or without anything to do. */
@@ -239,18 +272,18 @@ export class PipelinedConnection {
     this.#timer = undefined
     const dueAt = this.#dueAt
     if (dueAt > this.#plan.clock.now()) this.#arm(dueAt)
-    else if (this.#transmission === undefined) this.#end({ reason: 'idle' })
+    else if (this.#transmission === undefined) this.end('idle')
     else {
       // One turn of the event loop later, so that an answer which came while the loop was blocked still counts.
       const progressAt = this.#progressAt
-      setImmediate(() => this.#expire(progressAt)).unref()
+      setImmediate(() => this.#expire(progressAt))
     }
   }
 
   #expire(progressAt: number): void {
     if (this.#ended) return
     if (this.#progressAt !== progressAt) this.#arm(this.#dueAt)
-    else this.#end({ reason: `no answer within ${this.#plan.requestTimeoutMs} ms`, timedOut: true })
+    else this.#end({ reason: `no answer within ${this.#plan.requestTimeoutMs} ms`, timedOut: true }, { parts: true })
   }
 
   /** Nothing may be thrown out of a socket's event: it would end the application. */
@@ -258,7 +291,7 @@ export class PipelinedConnection {
     try {
       work()
     } catch (error) {
-      this.#end({ reason: String(error) }, true)
+      this.#end({ reason: describeError(error) }, { blameless: true })
     }
   }
 }

@@ -1,8 +1,10 @@
 import type { Batch, Carriage, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
+import { ConnectionLife } from './connection-life.js'
 import { ConnectionPool } from './connection-pool.js'
+import { laneSlots } from './connection-slots.js'
 import { quietConnector } from './connector.js'
-import type { PipelineWatch } from './pipelined-connection.js'
+import type { PipelineWatch } from './pipeline-watch.js'
 import { type PrebuiltHead, prebuiltHead } from './request-text.js'
 import type { SenderPlan } from './sender-plan.js'
 import { Transmission } from './transmission.js'
@@ -16,9 +18,9 @@ export interface PipelinedSenderPlan extends SenderPlan {
 
 /**
  * The fast sender: the requests of a batch are written to one connection in one go, and the answers read as they come. Never through a
- * proxy, and a batch of several only for servers that are known to speak plain HTTP/1.1. It repeats nothing: what a broken connection
- * leaves unanswered is ambiguous, but for what the server said it would not process. `requestTimeoutMs` is what each answer may take
- * after the one before it, so that a long batch to a slow server is no time-out.
+ * proxy, and a batch of several only for servers that are known to speak plain HTTP/1.1. It repeats nothing: all that was written and is
+ * not answered when a connection ends is ambiguous, announced or not. `requestTimeoutMs` is the time for each answer after the one before
+ * it, so that a long batch to a slow server is no time-out.
  */
 export class PipelinedSender implements Sender {
   readonly #plan: PipelinedSenderPlan
@@ -29,13 +31,22 @@ export class PipelinedSender implements Sender {
   readonly #heads = new Map<string, PrebuiltHead>()
 
   constructor(plan: PipelinedSenderPlan) {
-    const { url, maxConnections, requestTimeoutMs, clock, connection, watch = nobody } = plan
+    const {
+      url,
+      maxConnections,
+      slots = laneSlots(maxConnections),
+      requestTimeoutMs,
+      clock,
+      connection,
+      watch = nobody,
+    } = plan
     this.#plan = plan
     this.#base = new URL(url)
     this.#carriage = { sender: 'pipelined', maxDepth: plan.maxDepth }
     const connect = quietConnector({ connectTimeoutMs: requestTimeoutMs, ...connection })
-    const pool = () => new ConnectionPool({ base: this.#base, connect, maxConnections, requestTimeoutMs, clock, watch })
-    this.#pools = { logs: pool(), values: pool() }
+    const common = { base: this.#base, connect, life: new ConnectionLife(), requestTimeoutMs, clock, watch }
+    const pool = (kind: RecordKind) => new ConnectionPool({ ...common, kind, slots: slots[kind] })
+    this.#pools = { logs: pool('logs'), values: pool('values') }
   }
 
   carriage(): Carriage {

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { RecordKind } from '../records/wire.js'
 
 /** What the thread is started with. */
 export interface RequestThreadPlan {
@@ -10,6 +11,7 @@ export interface RequestThreadPlan {
   readonly headers: Readonly<Record<string, string>>
   /** Of an HTTP proxy. */
   readonly proxyUrl: string | undefined
+  /** For each kind of record. */
   readonly maxConnections: number
   readonly requestTimeoutMs: number
   readonly maxBodyBytes: number
@@ -18,6 +20,7 @@ export interface RequestThreadPlan {
 /** One request, and what came of it. */
 export interface ThreadRequest {
   readonly id: number
+  readonly kind: RecordKind
   readonly path: string
   readonly body: string
   readonly idempotencyKey: string
@@ -43,13 +46,18 @@ export function requestThread(): void {
   const { port, signal, url, proxyUrl, headers, maxConnections, requestTimeoutMs, maxBodyBytes } =
     workerData as RequestThreadPlan
   const word = new Int32Array(signal)
+  const partingMs = 1000
   const base = new URL(url)
   const secure = base.protocol === 'https:'
   const proxy = proxyUrl === undefined ? undefined : new URL(proxyUrl)
   // Without a tunnel it is the proxy that requests are made to.
   const asked = proxy === undefined || secure ? base : proxy
   const { Agent, request } = process.getBuiltinModule(asked.protocol === 'https:' ? 'node:https' : 'node:http')
-  const agent = new Agent({ keepAlive: true, maxSockets: maxConnections })
+  // Lanes never wait for each other's connections.
+  const agents = {
+    logs: new Agent({ keepAlive: true, maxSockets: maxConnections }),
+    values: new Agent({ keepAlive: true, maxSockets: maxConnections }),
+  }
   const toProxy: Record<string, string> = {}
   if (proxy !== undefined) {
     toProxy.host = base.host
@@ -61,34 +69,36 @@ export function requestThread(): void {
   if (proxy !== undefined && secure) {
     const { request: ask } = process.getBuiltinModule(proxy.protocol === 'https:' ? 'node:https' : 'node:http')
     const { connect } = process.getBuiltinModule('node:tls')
-    const tunnel = agent as unknown as {
-      createConnection(options: object, made: (error: Error | null, socket?: import('node:net').Socket) => void): void
-    }
-    tunnel.createConnection = (options, made) => {
-      const path = `${base.hostname}:${base.port === '' ? 443 : base.port}`
-      ask(proxy.origin, { method: 'CONNECT', path, headers: toProxy, agent: false })
-        .on('connect', (answer, socket) => {
-          if (answer.statusCode !== 200) {
-            socket.destroy()
-            made(new Error(`the proxy answered ${answer.statusCode}`))
-            return
-          }
-          const secured = connect(Object.assign({}, options, { socket, path: undefined }))
-          secured.once('error', made).once('secureConnect', () => made(null, secured))
-        })
-        .on('error', made)
-        .end()
+    for (const agent of [agents.logs, agents.values]) {
+      const tunnel = agent as unknown as {
+        createConnection(options: object, made: (error: Error | null, socket?: import('node:net').Socket) => void): void
+      }
+      tunnel.createConnection = (options, made) => {
+        const path = `${base.hostname}:${base.port === '' ? 443 : base.port}`
+        ask(proxy.origin, { method: 'CONNECT', path, headers: toProxy, agent: false })
+          .on('connect', (answer, socket) => {
+            if (answer.statusCode !== 200) {
+              socket.destroy()
+              made(new Error(`the proxy answered ${answer.statusCode}`))
+              return
+            }
+            const secured = connect(Object.assign({}, options, { socket, path: undefined }))
+            secured.once('error', made).once('secureConnect', () => made(null, secured))
+          })
+          .on('error', made)
+          .end()
+      }
     }
   }
 
-  port.on('message', ({ id, path, body, idempotencyKey }: ThreadRequest) => {
+  port.on('message', ({ id, kind, path, body, idempotencyKey }: ThreadRequest) => {
     const answered = new Promise<ThreadAnswer>((resolve) => {
       let sent = false
       let timedOut = false
       let response: import('node:http').IncomingMessage | undefined
       let text = ''
       const outgoing = request(asked.origin, {
-        agent,
+        agent: agents[kind],
         method: 'POST',
         path: asked === base ? path : base.origin + path,
         headers: Object.assign(
@@ -99,7 +109,15 @@ export function requestThread(): void {
       })
       outgoing.setTimeout(requestTimeoutMs, () => {
         timedOut = true
-        outgoing.destroy(new Error(`no answer within ${requestTimeoutMs} ms`))
+        const failure = `no answer within ${requestTimeoutMs} ms`
+        if (!sent || response !== undefined) {
+          outgoing.destroy(new Error(failure))
+          return
+        }
+        resolve({ id, failure, sent, timedOut })
+        // The agent opens the next connection when this one is closed: the server gets the time to close it, too.
+        outgoing.socket?.end()
+        setTimeout(() => outgoing.destroy(), partingMs).unref()
       })
       outgoing.on('socket', (socket) => {
         sent = !socket.connecting
@@ -115,7 +133,7 @@ export function requestThread(): void {
         })
       })
       outgoing.on('error', (error: Error & { code?: string }) => {
-        if (response === undefined) resolve({ id, failure: error.message || String(error.code), sent, timedOut })
+        if (response === undefined) resolve({ id, failure: error.message || `${error.code}`, sent, timedOut })
       })
       // Comes last, whatever came before. When the status had come, it counts: what was lost is only the body.
       outgoing.on('close', () => {

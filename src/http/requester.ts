@@ -1,8 +1,8 @@
 import { type BackoffBounds, fullJitter } from '../delivery/backoff.js'
 import type { Clock } from '../delivery/clock.js'
-import { AnswerCollector, type Exchange } from './answer-collector.js'
+import type { Exchange } from './answer-collector.js'
 import { retryAfterMs } from './retry-after.js'
-import { Pool } from './undici.js'
+import { UndiciPool } from './undici-pool.js'
 
 /** A request for which somebody waits. */
 export interface ApiRequest {
@@ -19,6 +19,8 @@ export interface RequesterPlan {
   readonly url: string
   readonly maxConnections: number
   readonly requestTimeoutMs: number
+  /** Through which everything goes. @default none */
+  readonly proxyUrl?: string | undefined
   readonly retry: BackoffBounds
   readonly clock: Clock
   /** Uniform in [0, 1). */
@@ -38,7 +40,7 @@ const maxBodyBytes = 16_777_216
  */
 export class Requester {
   readonly #plan: RequesterPlan
-  readonly #pool: Pool
+  readonly #pool: UndiciPool
   readonly #basePath: string
   #closed = false
 
@@ -46,20 +48,16 @@ export class Requester {
     this.#plan = plan
     const { origin, pathname } = new URL(plan.url)
     this.#basePath = pathname.replace(/\/+$/, '')
-    this.#pool = new Pool(origin, {
-      connections: plan.maxConnections,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: plan.requestTimeoutMs },
-    })
+    const { maxConnections, requestTimeoutMs, clock, proxyUrl } = plan
+    const bounds = { maxConnections, requestTimeoutMs, maxBodyBytes }
+    this.#pool = new UndiciPool({ origin, ...bounds, clock, proxyUrl, holdsProcess: true })
   }
 
   /** The last exchange, after as many attempts as it took. Rejects only with the reason of `signal`. */
   async send(request: ApiRequest): Promise<Exchange> {
     for (let attempt = 0; ; attempt++) {
       request.signal?.throwIfAborted()
-      const exchange = await this.#attempt(request)
+      const exchange = await this.#pool.exchange({ ...request, path: this.#basePath + request.path })
       if (exchange.type === 'broken' || !exchange.complete) request.signal?.throwIfAborted()
       const waitMs = attempt + 1 < maxAttempts ? this.#waitMs(exchange, { request, attempt }) : undefined
       if (waitMs === undefined) return exchange
@@ -70,29 +68,7 @@ export class Requester {
   /** Wait for the answers that are under way, and release every connection. */
   async close(): Promise<void> {
     this.#closed = true
-    await this.#pool.close().catch(() => {})
-  }
-
-  #attempt({ method, path, headers, body, signal }: ApiRequest): Promise<Exchange> {
-    return new Promise((resolve) => {
-      const { clock, requestTimeoutMs } = this.#plan
-      const cancel = () => collector.cancel(new Error('aborted'))
-      const collector = new AnswerCollector({
-        clock,
-        requestTimeoutMs,
-        maxBodyBytes,
-        resolve(exchange) {
-          signal?.removeEventListener('abort', cancel)
-          resolve(exchange)
-        },
-      })
-      signal?.addEventListener('abort', cancel)
-      try {
-        this.#pool.dispatch({ method, path: this.#basePath + path, headers, body: body ?? null }, collector)
-      } catch (error) {
-        collector.onResponseError(undefined, error as Error)
-      }
-    })
+    await this.#pool.close()
   }
 
   /** Milliseconds before the next attempt; undefined when there must be none. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../delivery/clock.js'
+import type { LaneSlots } from './connection-slots.js'
 import type { ConnectionOptions } from './connector.js'
 import type { KeySource } from './key-source.js'
 
@@ -9,8 +10,10 @@ export interface SenderPlan {
   /** Asked for the key whenever requests are written, and for another one when the service has refused it. */
   readonly apiKey: KeySource
   readonly userAgent: string
-  /** Most connections; the pipelined sender takes as many for each kind of record. */
+  /** Most connections for each kind of record. */
   readonly maxConnections: number
+  /** Where several senders share them. @default its own, `maxConnections` for each kind */
+  readonly slots?: LaneSlots
   readonly requestTimeoutMs: number
   readonly clock: Clock
   readonly connection?: ConnectionOptions

@@ -4,12 +4,14 @@ import { classify } from './classify.js'
 import { withoutKey } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import { type RequestThreadPlan, requestThread, type ThreadAnswer, type ThreadRequest } from './request-thread.js'
+import { certainOutcome } from './settlement.js'
 
 export interface ThreadSenderPlan {
   /** Base URL; the paths of the API follow it. */
   readonly url: string
   readonly apiKey: string
   readonly userAgent: string
+  /** Most connections for each kind of record. */
   readonly maxConnections: number
   readonly requestTimeoutMs: number
   /** Through which everything goes. @default none */
@@ -72,7 +74,7 @@ export class ThreadSender implements BlockingSender {
   }
 
   begin({ id, kind, bucket, record: { body, idempotencyKey } }: BlockingRequest): void {
-    const request: ThreadRequest = { id, path: recordPath(this.#base, kind, bucket), body, idempotencyKey }
+    const request: ThreadRequest = { id, kind, path: recordPath(this.#base, kind, bucket), body, idempotencyKey }
     this.#port.postMessage(request)
   }
 
@@ -84,7 +86,7 @@ export class ThreadSender implements BlockingSender {
       const received = receiveMessageOnPort(this.#port)
       if (received === undefined) return answers
       const answer = received.message as ThreadAnswer
-      answers.push({ id: answer.id, outcome: withoutKey(outcomeOf(answer), this.#apiKey) })
+      answers.push({ id: answer.id, outcome: certainOutcome(() => withoutKey(outcomeOf(answer), this.#apiKey)) })
     }
   }
 

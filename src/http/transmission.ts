@@ -3,16 +3,12 @@ import { classify } from './classify.js'
 import { afterRenewal, type KeySource, withoutKey } from './key-source.js'
 import type { PrebuiltHead } from './request-text.js'
 import type { ReadAnswer } from './response-reader.js'
+import { certainOutcome, settleSafely } from './settlement.js'
 
 /** Why the rest of a batch gets no answer. */
 export interface BreakOff {
   readonly reason: string
   readonly timedOut?: boolean
-  /**
-   * The server has announced `Connection: close` in its last answer: it must not process what came after that (RFC 9112, 9.6). nginx and
-   * node:http keep to it; an application on node:http that sets this header by hand need not, for there requests run side by side.
-   */
-  readonly unprocessed?: boolean
 }
 
 export interface TransmissionPlan {
@@ -37,6 +33,10 @@ export class Transmission {
   #written = 0
   #answered = 0
   #head: PrebuiltHead | undefined
+  /** Outcomes of the answers that may yet prove to belong to other requests, the last of them that of the last answer. */
+  #held: Outcome[] = []
+  /** Not all of them are alike: until all of the part is answered, an answer too many would have given them to the wrong records. */
+  #differ = false
   /** Of the part that was built last: plain ASCII goes out cheapest as latin1. */
   encoding: 'latin1' | 'utf8' = 'latin1'
 
@@ -83,17 +83,42 @@ export class Transmission {
     return text
   }
 
-  /** The answer to the request that has waited longest. */
-  take(answer: ReadAnswer): void {
-    const index = this.#answered++
-    const outcome = meaningOf(answer)
-    this.#settle(index, outcome.type === 'delivered' ? outcome : this.#withKey(outcome))
+  /**
+   * The answer to the request that has waited longest. `certain`: it bears the key of that request. Any other one is held, until
+   * `settleHeld` finds that it can be believed.
+   */
+  take(answer: ReadAnswer, { certain }: { readonly certain: boolean }): void {
+    this.#answered++
+    const outcome = saysYes(answer) ? delivered : certainOutcome(() => this.#withKey(meaningOf(answer)))
+    this.#held.push(outcome)
+    // Then those before it are where they belong, too.
+    if (certain) this.#settleAll((each) => each)
+    else if (outcome !== delivered) this.#differ = true
+  }
+
+  /** Nothing has come that was not asked for: believe what is held, unless an answer too many could still have mixed it up. */
+  settleHeld(): void {
+    if (this.#held.length > 0 && (!this.#differ || this.awaiting === 0)) this.#settleAll((outcome) => outcome)
+  }
+
+  /** Answers have come that belong to no request: of those that are held nobody knows to which they belong. */
+  doubt(reason: string): void {
+    const outcome: Outcome = { type: 'retry', exchange: 'ambiguous', reason, backPressure: false }
+    this.#settleAll(() => outcome)
+  }
+
+  #settleAll(meaning: (outcome: Outcome) => Outcome): void {
+    const held = this.#held
+    const from = this.#answered - held.length
+    this.#held = []
+    this.#differ = false
+    for (const [offset, outcome] of held.entries()) this.#settle(from + offset, meaning(outcome))
   }
 
   /** No further answer comes. */
-  breakOff({ reason, timedOut = false, unprocessed = false }: BreakOff): void {
-    const exchange = unprocessed ? 'unsent' : 'ambiguous'
-    const written: Outcome = { type: 'retry', exchange, reason, backPressure: timedOut }
+  breakOff({ reason, timedOut = false }: BreakOff): void {
+    this.#settleAll((outcome) => outcome)
+    const written: Outcome = { type: 'retry', exchange: 'ambiguous', reason, backPressure: timedOut }
     const unwritten: Outcome = { type: 'retry', exchange: 'unsent', reason, backPressure: false }
     while (this.#answered < this.#count) {
       const index = this.#answered++
@@ -113,11 +138,7 @@ export class Transmission {
   }
 
   #settle(index: number, outcome: Outcome): void {
-    try {
-      this.#plan.batch.settle(index, outcome)
-    } catch {
-      // Whoever asked for the batch must not be able to break the connection for the others.
-    }
+    settleSafely(this.#plan.batch, { index, outcome })
   }
 }
 
@@ -125,11 +146,13 @@ const delivered: Outcome = { type: 'delivered' }
 /** A service says yes with the same words again and again: they need not be parsed each time. */
 let yes = ''
 
+function saysYes({ status, body }: ReadAnswer): boolean {
+  return status >= 200 && status < 300 && (body === yes || body === '')
+}
+
 function meaningOf(answer: ReadAnswer): Outcome {
-  const { status, body } = answer
-  const success = status >= 200 && status < 300
-  if (success && (body === yes || body === '')) return delivered
   const outcome = classify(answer, Date.now())
-  if (success && outcome.type === 'delivered') yes = body
-  return outcome
+  if (outcome.type !== 'delivered') return outcome
+  yes = answer.body
+  return delivered
 }

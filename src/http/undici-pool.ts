@@ -1,32 +1,140 @@
-import type { Dispatcher } from 'undici'
-import { type ConnectionOptions, quietConnector, quietly } from './connector.js'
+import type { Socket } from 'node:net'
+import type { buildConnector, Dispatcher } from 'undici'
+import type { Clock } from '../delivery/clock.js'
+import { AnswerCollector, type Exchange } from './answer-collector.js'
+import { ConnectionSlots, type Holder } from './connection-slots.js'
+import { type ConnectionOptions, quietConnector, quietly, sessionKeeping } from './connector.js'
+import { describeError } from './describe-error.js'
 import { Pool, ProxyAgent } from './undici.js'
 
+type Connector = buildConnector.connector
+
 export interface UndiciPoolPlan {
+  /** Of the service: scheme, host and port. */
   readonly origin: string
+  /** How many connections there may be; perhaps shared with another sender. @default `maxConnections` of its own */
+  readonly slots?: ConnectionSlots
   readonly maxConnections: number
+  /** For the connection, and then for the whole answer. */
   readonly requestTimeoutMs: number
+  /** Of an answer nothing is read beyond. */
+  readonly maxBodyBytes: number
+  readonly clock: Clock
   readonly connection?: ConnectionOptions
   /** Through which every request goes: in a tunnel where the service or the proxy speaks `https:`, else as it is. */
   readonly proxyUrl?: string | undefined
+  /** Connections under way keep the process alive. @default false */
+  readonly holdsProcess?: boolean
 }
 
-/** Connections of undici's to one service, perhaps through a proxy, which never keep the process alive. */
-export function openUndiciPool(plan: UndiciPoolPlan): Dispatcher {
-  const { origin, maxConnections, requestTimeoutMs, connection, proxyUrl } = plan
-  const settings = { connections: maxConnections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }
-  const connect = quietConnector({ connectTimeoutMs: requestTimeoutMs, ...connection })
-  if (proxyUrl === undefined) return new Pool(origin, { ...settings, connect })
-  const open = (target: string | URL, given: object) => {
-    const { connect } = given as { connect: Parameters<typeof quietly>[0] }
-    return new Pool(target, { ...settings, connect: quietly(connect) })
+export interface UndiciRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  /** Gives the request up. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Connections to one service by undici, perhaps through a proxy: one request after another on each. */
+export class UndiciPool implements Holder {
+  readonly #plan: UndiciPoolPlan
+  readonly #slots: ConnectionSlots
+  readonly #dispatcher: Dispatcher
+  readonly #sockets = new Set<Socket>()
+  #underWay = 0
+
+  constructor(plan: UndiciPoolPlan) {
+    this.#plan = plan
+    this.#slots = plan.slots ?? new ConnectionSlots(plan.maxConnections)
+    this.#slots.attend(this)
+    this.#dispatcher = this.#open()
   }
-  return new ProxyAgent({
-    uri: proxyUrl,
-    proxyTunnel: false,
-    clientFactory: open,
-    factory: open,
-    requestTls: { timeout: requestTimeoutMs, ...connection },
-    proxyTls: { timeout: requestTimeoutMs },
-  })
+
+  /** One attempt at a request. Never rejects. */
+  exchange({ signal, body, ...request }: UndiciRequest): Promise<Exchange> {
+    return new Promise((resolve) => {
+      const { clock, requestTimeoutMs, maxBodyBytes, origin } = this.#plan
+      const cancel = () => collector.cancel(new Error('aborted'))
+      const collector = new AnswerCollector({
+        clock,
+        requestTimeoutMs,
+        maxBodyBytes,
+        resolve: (exchange) => {
+          signal?.removeEventListener('abort', cancel)
+          this.#underWay--
+          resolve(exchange)
+          if (this.#slots.short) while (this.giveWay());
+        },
+      })
+      this.#underWay++
+      signal?.addEventListener('abort', cancel)
+      try {
+        this.#dispatcher.dispatch({ origin, ...request, body: body ?? null }, collector)
+      } catch (error) {
+        collector.onResponseError(undefined, error instanceof Error ? error : new Error(describeError(error)))
+      }
+    })
+  }
+
+  /** Which of several connections are in use undici does not say. */
+  giveWay(): boolean {
+    const [socket] = this.#sockets
+    if (this.#underWay > 0 || socket === undefined) return false
+    this.#sockets.delete(socket)
+    socket.destroy()
+    return true
+  }
+
+  /** Wait for the answers that are under way, and release every connection. */
+  async close(): Promise<void> {
+    await this.#dispatcher.close().catch(() => {})
+  }
+
+  /** Release every connection; what is under way breaks. */
+  async destroy(): Promise<void> {
+    await this.#dispatcher.destroy().catch(() => {})
+  }
+
+  #open(): Dispatcher {
+    const { origin, maxConnections, requestTimeoutMs, connection, proxyUrl, holdsProcess = false } = this.#plan
+    const settings = { connections: maxConnections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }
+    const straight = { connectTimeoutMs: requestTimeoutMs, ...connection }
+    if (proxyUrl === undefined) {
+      const connect = holdsProcess ? sessionKeeping(straight) : quietConnector(straight)
+      return new Pool(origin, { ...settings, connect: this.#counted(connect) })
+    }
+    const proxy = new URL(proxyUrl).origin
+    const open = (target: string | URL, given: object) => {
+      const { connect } = given as { connect: Connector }
+      const held = holdsProcess ? connect : quietly(connect)
+      // A tunnel is a connection to the proxy, which is counted as such.
+      return new Pool(target, { ...settings, connect: new URL(target).origin === proxy ? this.#counted(held) : held })
+    }
+    return new ProxyAgent({
+      uri: proxyUrl,
+      proxyTunnel: false,
+      clientFactory: open,
+      factory: open,
+      requestTls: { timeout: requestTimeoutMs, ...connection },
+      proxyTls: { timeout: requestTimeoutMs },
+    })
+  }
+
+  /** A connector that waits for a slot. */
+  #counted(connect: Connector): Connector {
+    const { holdsProcess = false, clock, requestTimeoutMs } = this.#plan
+    return (target, callback) => {
+      // While a connection is waited for, no socket holds the process.
+      const hold = holdsProcess ? clock.schedule(() => {}, 2 * requestTimeoutMs, true) : undefined
+      const granted = () => {
+        hold?.cancel()
+        const socket = connect(target, callback) as unknown as Socket
+        this.#sockets.add(socket)
+        socket.once('close', () => this.#sockets.delete(socket))
+        this.#slots.hold(socket)
+      }
+      this.#slots.claim({ granted })
+    }
+  }
 }

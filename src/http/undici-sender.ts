@@ -1,13 +1,14 @@
-import type { Dispatcher } from 'undici'
-import type { Batch, Carriage, Outcome, Sender } from '../delivery/sender.js'
+import type { Batch, Carriage, Outcome, Outgoing, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
-import { AnswerCollector, type Exchange } from './answer-collector.js'
+import type { Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
+import { type LaneSlots, laneSlots } from './connection-slots.js'
 import { afterRenewal, withoutKey } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
+import { certainOutcome, settleSafely } from './settlement.js'
 import { type Sighting, sightingOf } from './sighting.js'
-import { openUndiciPool } from './undici-pool.js'
+import { UndiciPool } from './undici-pool.js'
 
 export interface UndiciSenderPlan extends SenderPlan {
   /** Through which everything goes. @default none */
@@ -21,62 +22,55 @@ export interface UndiciSenderPlan extends SenderPlan {
  * undici repeats nothing by itself here, for nothing is pipelined.
  */
 export class UndiciSender implements Sender {
-  readonly #pool: Dispatcher
   readonly #plan: UndiciSenderPlan
   readonly #base: URL
+  readonly #slots: LaneSlots
+  /** One for each kind of record: lanes never wait for each other's connections. */
+  readonly #pools = new Map<RecordKind, UndiciPool>()
   readonly #paths = new Map<string, string>()
 
   constructor(plan: UndiciSenderPlan) {
     this.#plan = plan
     this.#base = new URL(plan.url)
-    const { maxConnections, requestTimeoutMs, connection, proxyUrl } = plan
-    const { origin } = this.#base
-    this.#pool = openUndiciPool({
-      origin,
-      maxConnections,
-      requestTimeoutMs,
-      proxyUrl,
-      ...(connection && { connection }),
-    })
+    this.#slots = plan.slots ?? laneSlots(plan.maxConnections)
   }
 
   carriage(): Carriage {
     return carriage
   }
 
-  async send({ kind, bucket, records, settle }: Batch): Promise<void> {
+  async send(batch: Batch): Promise<void> {
+    const { kind, bucket, records } = batch
     const path = this.#path(kind, bucket)
-    for (const [index, { body, idempotencyKey }] of records.entries()) {
-      settle(index, await this.#post({ path, body, idempotencyKey }))
+    for (const [index, record] of records.entries()) {
+      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record }) })
     }
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy().catch(() => {})
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()))
   }
 
-  #post({ path, body, idempotencyKey }: { path: string; body: string; idempotencyKey: string }): Promise<Outcome> {
-    return new Promise((resolve) => {
-      const { clock, requestTimeoutMs, userAgent } = this.#plan
-      const apiKey = this.#plan.apiKey.reveal()
-      const handler = new AnswerCollector({
-        clock,
-        requestTimeoutMs,
-        maxBodyBytes,
-        resolve: (exchange) => {
-          this.#report(exchange, idempotencyKey)
-          const outcome = withoutKey(outcomeOf(exchange), apiKey)
-          resolve(afterRenewal(outcome, { source: this.#plan.apiKey, usedKey: apiKey }))
-        },
-      })
-      const common = requestHeaders({ apiKey, userAgent })
-      const headers = { ...common, 'idempotency-key': idempotencyKey }
-      try {
-        this.#pool.dispatch({ origin: this.#base.origin, method: 'POST', path, body, headers }, handler)
-      } catch (error) {
-        handler.onResponseError(undefined, error as Error)
-      }
-    })
+  async #post(kind: RecordKind, { path, record }: { path: string; record: Outgoing }): Promise<Outcome> {
+    const { apiKey: source, userAgent } = this.#plan
+    const { body, idempotencyKey } = record
+    const usedKey = source.reveal()
+    const headers = { ...requestHeaders({ apiKey: usedKey, userAgent }), 'idempotency-key': idempotencyKey }
+    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers })
+    this.#report(exchange, idempotencyKey)
+    return certainOutcome(() => afterRenewal(withoutKey(outcomeOf(exchange), usedKey), { source, usedKey }))
+  }
+
+  #pool(kind: RecordKind): UndiciPool {
+    let pool = this.#pools.get(kind)
+    if (pool === undefined) {
+      const { maxConnections, requestTimeoutMs, connection, proxyUrl, clock } = this.#plan
+      const { origin } = this.#base
+      const common = { origin, maxConnections, requestTimeoutMs, maxBodyBytes, proxyUrl, clock }
+      pool = new UndiciPool({ ...common, slots: this.#slots[kind], ...(connection && { connection }) })
+      this.#pools.set(kind, pool)
+    }
+    return pool
   }
 
   #report(exchange: Exchange, idempotencyKey: string): void {

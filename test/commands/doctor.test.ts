@@ -120,6 +120,24 @@ describe('sluice doctor', () => {
     expect(stdout).toMatch(/logBucket +"b" +SLUICE_BUCKET/)
   })
 
+  it('finds that something else answers in the place of the service, such as a login page', async () => {
+    const page = '<!doctype html><title>Log in</title>'
+    const server = await serverHere(() => ({
+      type: 'answer',
+      status: 200,
+      body: page,
+      headers: { 'content-type': 'text/html' },
+    }))
+    const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' })
+    expect(code).toBe(1)
+    const words =
+      /^bad: what answered is not the service: a success \(200\).*POST http:.*check the URL, and whether a login page/
+    expect(looks).toMatchObject({
+      'log record': expect.stringMatching(words),
+      'value record': expect.stringMatching(words),
+    })
+  })
+
   it('never prints the key, not even where a service repeats it, nor the password of a proxy', async () => {
     const key = 'sk-"secret'
     const body = JSON.stringify({ errors: [{ message: `no such key: ${key}` }] })

@@ -35,6 +35,17 @@ describe('a failure', () => {
         validationErrors: [{ name: 'title', attemptedValue: 7, message: 'is no text' }],
       },
     ],
+    [
+      '400 with a value nested 30,000 deep',
+      answer(
+        400,
+        `{"validationErrors":[{"name":"title","message":"no","attemptedValue":${'['.repeat(30_000)}${']'.repeat(30_000)}}]}`,
+      ),
+      {
+        code: 'validation-failed',
+        validationErrors: [{ name: 'title', attemptedValue: [[[[[['…']]]]]], message: 'no' }],
+      },
+    ],
     ['401', answer(401), { code: 'unauthorized', status: 401 }],
     [
       '401 with details',
@@ -43,6 +54,7 @@ describe('a failure', () => {
     ],
     ['403', answer(403), { code: 'unauthorized', status: 403 }],
     ['404', answer(404, '<html>'), { code: 'not-found', status: 404 }],
+    ['a web page', answer(200, '<!doctype html>'), { code: 'not-the-service', status: 200 }],
     ['412', answer(412, 'null'), { code: 'plan-required', status: 412 }],
     ['409', answer(409), { code: 'refused', status: 409 }],
     ['429', answer(429, '', { 'retry-after': '7' }), { code: 'too-many-requests', retryAfterMs: 7000 }],
@@ -62,7 +74,7 @@ describe('a failure', () => {
       { code: 'server-error', status: 201 },
     ],
     ['201 without a result', answer(201, { success: true }), { code: 'unreadable-answer', status: 201 }],
-    ['201 that is not JSON', answer(201, '<html>'), { code: 'unreadable-answer', status: 201 }],
+    ['201 that is not JSON', answer(201, '<html>'), { code: 'not-the-service', status: 201 }],
     ['201 that breaks off', 'half-answer', { code: 'unreadable-answer', status: 201 }],
     ['301', answer(301, '', { location: 'https://elsewhere.example/' }), { code: 'redirected', status: 301 }],
     ['a reset before the answer', 'reset-before', { code: 'no-answer', status: undefined }],

@@ -40,6 +40,13 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       '%i: pauses %j (logs, values), one message, the record kept, then resumed by itself',
     ),
   ],
+  'something else answers': [
+    proof('faults/outcomes.test.ts', '2xx with %s is none of the service: the lane pauses, with one message'),
+    proof(
+      'commands/doctor.test.ts',
+      'finds that something else answers in the place of the service, such as a login page',
+    ),
+  ],
   'the service refuses a record': [
     proof('faults/outcomes.test.ts', '%s: this record alone is rejected, and told why'),
     proof(

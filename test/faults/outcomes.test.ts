@@ -77,7 +77,8 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
     ['200 with result true', answer(200, '{"result":true}')],
     ['201 with an empty body', answer(201)],
     ['204', answer(204)],
-    ['201 with a body that is not JSON', answer(201, '<html>')],
+    ['201 with JSON that breaks off', answer(201, '{"result":tr')],
+    ['201 with JSON of another content type', answer(201, '{"result":true}', { 'content-type': 'text/html' })],
     ['201 with a body of 50 MB', { type: 'oversized' }],
     ['201 that breaks off in its body, with FIN', { type: 'fin-in-body' }],
     ['201 that breaks off in its body, with RST', { type: 'reset-in-body' }],
@@ -143,6 +144,38 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
       expect(told).toHaveLength(1)
     },
   )
+
+  it.each<[string, Fault]>([
+    ['a web page', answer(200, '<!doctype html><title>Log in</title>')],
+    ['a long one', answer(200, `<!doctype html>${' '.repeat(70_000)}`)],
+    [
+      'one that breaks off',
+      { type: 'bytes', text: 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n<html>', next: 'fin' },
+    ],
+    ['a word', answer(201, 'OK')],
+  ])('2xx with %s is none of the service: the lane pauses, with one message', async (_, fault) => {
+    const { told, before } = await begin(name, { probeBaseMs: 30, probeCapMs: 60 })
+    server!.script = () => fault
+    for (let event = 0; event < 5; event++) sluice!.track(event)
+    const ledger = since(await sluice!.flush(), before)
+    expect(ledger).toMatchObject({ delivered: 0, rejected: 0 })
+    expect(ledger.queued + ledger.inFlight).toBe(5)
+    expect(laneOf(ledger).state).toBe('paused')
+    expect(told.filter((each) => each.includes('what answered is not the service'))).toHaveLength(1)
+    server!.script = () => delivered
+    await server!.arrived(5)
+    expect(since(await sluice!.flush(), before)).toMatchObject({ queued: 0, delivered: 5 })
+  })
+
+  it('400 with a value nested 30,000 deep: rejected, told, and the lane goes on', async () => {
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+    const fault = answer(400, `{"validationErrors":[{"name":"a","attemptedValue":${deep},"message":"too deep"}]}`)
+    const { ledger, told, before } = await send(name, fault)
+    expect(ledger).toMatchObject({ rejected: 1, requests: 1 })
+    expect(told).toEqual([expect.stringContaining('a: too deep')])
+    sluice!.track(1002)
+    expect(since(await sluice!.flush(), before)).toMatchObject({ rejected: 1, delivered: 1 })
+  })
 
   it.each([408, 425, 429, 500, 502, 503, 504])('%i: retried', async (status) => {
     const { ledger, requests } = await send(name, answer(status))

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/delivery/clock.js'
 import type { Sender } from '../../src/delivery/sender.js'
 import { type OpenSenderPlan, openSender } from '../../src/http/open-sender.js'
-import { delivered, type Fault, FaultServer, type Request } from '../faults/fault-server.js'
+import { delivered, type Fault, FaultServer, type Request, response } from '../faults/fault-server.js'
 import { sendBatch, tally } from '../support/batch.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
@@ -173,7 +173,7 @@ describe('auto', () => {
     await warmUp()
     const away = 'HTTP/1.0 503 Service Unavailable\r\nconnection: close\r\n\r\n<html></html>'
     server.script = () => ({ type: 'bytes', text: away, next: 'fin' })
-    expect(await send(3)).toEqual({ retry: 1, unsent: 2 })
+    expect(await send(3)).toEqual({ retry: 1, ambiguous: 2 })
     server.script = () => delivered
     expect(await send(3)).toEqual({ delivered: 3 })
     expect(left).toEqual([])
@@ -188,6 +188,7 @@ describe('auto', () => {
       bytes('HTTP/1.1 201 X\r\nidempotency-key: x\r\ncontent-length: 0\r\n\r\n'),
       /another request/,
     ],
+    ['an answer too many', bytes(response(201, '{"result":true}').repeat(3)), /without a request/],
     ['two lengths', bytes('HTTP/1.1 201 X\r\ncontent-length: 0\r\ncontent-length: 0\r\n\r\n'), /twice/],
   ])('leaves the fast sender for good at %s, and says so once', async (_, fault, reason) => {
     for (const trial of [false, true]) {

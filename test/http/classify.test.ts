@@ -1,6 +1,10 @@
+import { inspect } from 'node:util'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Outcome } from '../../src/delivery/sender.js'
 import { classify } from '../../src/http/classify.js'
 import { retryAfterMs } from '../../src/http/retry-after.js'
+import { hide } from '../../src/options/hide.js'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const outcome = (status: number, body = '', headers: { retryAfter?: string; location?: string } = {}) =>
@@ -11,7 +15,9 @@ describe('an answer of the service', () => {
     [201, '{"result":true,"validationErrors":[],"errors":[]}'],
     [200, '{"result":true}'],
     [201, ''],
-    [201, 'not JSON'],
+    [201, ' \r\n'],
+    [201, '\ufefftrue'],
+    [201, '{"result":tr'],
     [204, ''],
   ])('%i %s means delivered', (status, body) => {
     expect(outcome(status, body)).toEqual({ type: 'delivered' })
@@ -27,6 +33,19 @@ describe('an answer of the service', () => {
   ])('%i %s means rejected', (status, body) => {
     expect(outcome(status, body)).toMatchObject({ type: 'rejected', status })
   })
+
+  it.each(['<!doctype html><title>Log in</title>', 'OK', '\n <html>', 'result=true', '[{'])(
+    '201 with %j is none of the service: the lane pauses, as for a wrong URL',
+    (body) => {
+      expect(outcome(201, body)).toEqual({
+        type: 'pause',
+        status: 201,
+        scope: 'lane',
+        reason: expect.stringMatching(/^what answered is not the service: .*; check the URL/),
+      })
+      expect((outcome(201, body) as { reason: string }).reason.length).toBeLessThan(200)
+    },
+  )
 
   it('keeps what the service says is wrong with a rejected record', () => {
     const body = '{"validationErrors":[{"name":"level","attemptedValue":7,"message":"must be string"}]}'
@@ -70,6 +89,83 @@ describe('an answer of the service', () => {
 
   it('carries Retry-After along', () => {
     expect(outcome(503, '', { retryAfter: '7' })).toMatchObject({ retryAfterMs: 7000 })
+  })
+})
+
+/** Every walk over what is kept, as those make it to whom it goes. */
+function walk(kept: Outcome): void {
+  expect(JSON.stringify(kept).length).toBeLessThan(100_000)
+  expect(structuredClone(kept)).toEqual(kept)
+  expect(inspect(kept, { depth: null })).toBeTypeOf('string')
+  hide(kept, ['a secret of some length'])
+  if (kept.type === 'delivered') return
+  expect(kept.reason).toBeTypeOf('string')
+  expect(kept.reason.length).toBeLessThan(1200)
+  if (kept.type !== 'rejected') return
+  for (const { name, message } of kept.validationErrors)
+    expect([typeof name, typeof message]).toEqual(['string', 'string'])
+  expect(Object.prototype).not.toHaveProperty('polluted')
+}
+
+describe('what is kept of an answer', () => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  it.each([
+    [
+      'a value that is nested 30,000 deep',
+      `{"validationErrors":[{"name":"a","message":"b","attemptedValue":${nested(30_000)}}]}`,
+    ],
+    ['a message that is', `{"validationErrors":[{"name":"a","message":${nested(30_000)}}]}`],
+    ['a name that is', `{"validationErrors":[{"name":${nested(30_000)},"message":"b"}]}`],
+    ['errors that are', `{"result":false,"errors":[${nested(30_000)},{"message":${nested(300)}}]}`],
+    ['20,000 errors', `{"errors":[${'{"message":"m"},'.repeat(20_000)}1]}`],
+    ['a message of 60,000 characters', `{"errors":[{"message":"${'😀'.repeat(15_000)}"}]}`],
+    [
+      'a field __proto__',
+      '{"validationErrors":[{"name":"a","message":"b","attemptedValue":{"__proto__":{"polluted":1}}}]}',
+    ],
+  ])('is small and shallow: %s', (_, body) => {
+    for (const status of [201, 400]) walk(outcome(status, body))
+  })
+
+  it('is safe for whoever takes it further, whatever the service sends', () => {
+    const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant('x'.repeat(5000)))
+    const key = fc.oneof(
+      fc.string(),
+      fc.constantFrom('__proto__', 'constructor', 'toString', 'toJSON', 'message', 'name'),
+    )
+    const number = fc.constantFrom('1e999', '-0', '1e-999', '12345678901234567890123', '0.1')
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 6 },
+        text.map((each) => JSON.stringify(each)),
+        number,
+        fc.constantFrom('null', 'true', 'false'),
+        tie('list'),
+        tie('fields'),
+      ),
+      list: fc.array(tie('value') as fc.Arbitrary<string>, { maxLength: 6 }).map((each) => `[${each.join()}]`),
+      fields: fc
+        .array(fc.tuple(key, tie('value') as fc.Arbitrary<string>), { maxLength: 6 })
+        .map((each) => `{${each.map(([name, of]) => `${JSON.stringify(name)}:${of}`).join()}}`),
+    })) as { value: fc.Arbitrary<string> }
+    const body = fc.oneof(
+      value,
+      fc
+        .tuple(value, value, value)
+        .map(
+          ([name, message, attempted]) =>
+            `{"validationErrors":[{"name":${name},"message":${message},"attemptedValue":${attempted}}]}`,
+        ),
+      fc.tuple(value, value).map(([message, error]) => `{"errors":[{"message":${message}},${error}]}`),
+      fc.string(),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(200, 201, 204, 308, 400, 401, 404, 422, 503), body, (status, sent) => {
+        const headers = { location: sent, retryAfter: sent }
+        walk(outcome(status, sent, headers))
+      }),
+      { seed: 23, numRuns: process.env.FULL === undefined ? 300 : 20_000 },
+    )
   })
 })
 

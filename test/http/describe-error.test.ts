@@ -34,3 +34,31 @@ it.each([
 ])('describes %s', (error, text) => {
   expect(describeError(error)).toBe(text)
 })
+
+const circle = new AggregateError([], '')
+circle.errors.push(circle)
+it.each<[string, unknown]>([
+  ['a symbol', Symbol('s')],
+  ['an object without a prototype', Object.create(null)],
+  [
+    'an object that refuses to be a text',
+    {
+      toString: () => {
+        throw new Error('no')
+      },
+    },
+  ],
+  ['nothing', undefined],
+  [
+    'an error whose message throws',
+    Object.defineProperty(new Error('x'), 'message', {
+      get: () => {
+        throw new Error('no')
+      },
+    }),
+  ],
+  ['an error whose message is none', Object.assign(new Error('x'), { message: null, code: 7 })],
+  ['an error that contains itself', circle],
+])('is a text, whatever was thrown: %s', (_, thrown) => {
+  expect(describeError(thrown)).toBeTypeOf('string')
+})

@@ -158,6 +158,23 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
     expect(await post(senderTo(url))).toEqual({ type: 'delivered' })
   })
 
+  it('gives every record its outcome, although the owner of the batch throws at the first', async () => {
+    const url = await server((_, response) => response.writeHead(201).end('{"result":true}'))
+    const settled: number[] = []
+    const records = [1, 2, 3].map((n) => ({ body: `${n}`, bytes: 1, idempotencyKey: `${n}` }))
+    await senderTo(url).send({
+      kind: 'logs',
+      bucket: 'b',
+      records,
+      probe: false,
+      settle: (index) => {
+        settled.push(index)
+        if (index === 0) throw new Error('the owner fails')
+      },
+    })
+    expect(settled).toEqual([0, 1, 2])
+  })
+
   it('reports a redirect as a pause and does not follow it', async () => {
     let requests = 0
     const url = await server((_, response) => {

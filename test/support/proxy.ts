@@ -22,8 +22,13 @@ export async function startProxy(targetPort: () => number): Promise<TestProxy> {
       return
     }
     const { pathname } = new URL(incoming.url!)
-    const { host, 'x-api-key': key = '', 'content-length': length = '' } = incoming.headers
-    const headers = { host, 'x-api-key': key, 'content-length': length }
+    const {
+      host,
+      'x-api-key': key = '',
+      'content-length': length = '',
+      'idempotency-key': once = '',
+    } = incoming.headers
+    const headers = { host, 'x-api-key': key, 'content-length': length, 'idempotency-key': once }
     const target = { port: targetPort(), host: '127.0.0.1', path: pathname, method: incoming.method, headers }
     const forwarded = request(target, (answer) => {
       outgoing.writeHead(answer.statusCode!, answer.headers)

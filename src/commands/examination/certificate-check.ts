@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
+import { textOf } from '../../errors/text-of.js'
 import { describeError } from '../../http/describe-error.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
@@ -33,7 +34,7 @@ export async function checkCertificate({ way, ms }: NetworkPlan): Promise<Findin
     )
     return shaken.type === 'done' ? shaken.result : bad('certificate', { text: `no TLS within ${ms} ms`, advice })
   } catch (error) {
-    return bad('certificate', { text: describeError(error as Error), advice })
+    return bad('certificate', { text: describeError(error), advice })
   }
 }
 
@@ -57,13 +58,13 @@ function judge(socket: TLSSocket): Finding {
 
 function nameOf({ subject, subjectaltname }: PeerCertificate): string {
   const names = subjectaltname?.replaceAll(/(DNS|IP Address):/g, '')
-  return names ?? String(subject?.CN ?? 'a certificate without a name')
+  return names ?? textOf(subject?.CN ?? 'a certificate without a name')
 }
 
 /** Node's types say that it is an error; it is the code of one, or an error. */
 function reasonOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof Error) return { code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }
-  return { code: String(error), message: String(error) }
+  return { code: textOf(error), message: textOf(error) }
 }
 
 function adviceFor(code: string): string {

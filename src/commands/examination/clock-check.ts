@@ -1,9 +1,8 @@
 import { systemClock } from '../../delivery/clock.js'
-import type { Exchange } from '../../http/answer-collector.js'
-import { AnswerCollector } from '../../http/answer-collector.js'
+import { textOf } from '../../errors/text-of.js'
 import { maxBodyBytes } from '../../http/request-head.js'
 import { type Sighting, sightingOf } from '../../http/sighting.js'
-import { openUndiciPool } from '../../http/undici-pool.js'
+import { UndiciPool } from '../../http/undici-pool.js'
 import { userAgent } from '../../worker/version.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
@@ -24,18 +23,11 @@ export interface Greeting {
 /** Whether the service answers, and what its clock says. No key is sent. */
 export async function greet(url: string, { way, ms }: NetworkPlan): Promise<Greeting> {
   const { origin, pathname } = new URL(url)
-  const pool = openUndiciPool({ origin, maxConnections: 1, requestTimeoutMs: ms, proxyUrl: way.proxyUrl })
+  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, clock: systemClock }
+  const pool = new UndiciPool({ ...plan, proxyUrl: way.proxyUrl })
   const startedAt = Date.now()
-  const ask = () =>
-    new Promise<Exchange>((resolve) => {
-      const collector = new AnswerCollector({ clock: systemClock, requestTimeoutMs: ms, maxBodyBytes, resolve })
-      const headers = { accept: 'application/json', 'user-agent': userAgent }
-      try {
-        pool.dispatch({ origin, method: 'GET', path: pathname, headers }, collector)
-      } catch (error) {
-        collector.onResponseError(undefined, error as Error)
-      }
-    })
+  const headers = { accept: 'application/json', 'user-agent': userAgent }
+  const ask = () => pool.exchange({ method: 'GET', path: pathname, headers })
   const advice = 'is this the base URL of the service? See SLUICE_URL'
   try {
     // Connecting and asking have a time of their own each.
@@ -46,11 +38,11 @@ export async function greet(url: string, { way, ms }: NetworkPlan): Promise<Gree
       return { finding: bad('answer', { text: exchange.reason, advice }), sighting: undefined }
     }
     const { answer, headers } = exchange
-    const date = Date.parse(String(headers.date))
+    const date = Date.parse(textOf(headers.date))
     const sighting = sightingOf({ status: answer.status, headers }, '')
     return { finding: judge(date, { startedAt, endedAt: Date.now() }), sighting }
   } finally {
-    await pool.destroy().catch(() => {})
+    await pool.destroy()
   }
 }
 

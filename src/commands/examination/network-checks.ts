@@ -31,7 +31,7 @@ export async function checkName({ way, ms }: NetworkPlan): Promise<Finding> {
     if (code !== undefined) return bad('name', { text: `${what} is not known (${code})`, advice })
     return good('name', `${what} is ${found.join(', ')}`)
   } catch (error) {
-    return skipped('name', `could not be looked up apart: ${describeError(error as Error)}`)
+    return skipped('name', `could not be looked up apart: ${describeError(error)}`)
   }
 }
 
@@ -56,6 +56,6 @@ export async function checkConnection({ way, ms }: NetworkPlan): Promise<Finding
       return bad('connection', { text: `${where} does not answer within ${ms} ms`, advice })
     return good('connection', `to ${where} in ${Math.round(performance.now() - startedAt)} ms`)
   } catch (error) {
-    return bad('connection', { text: describeError(error as Error), advice })
+    return bad('connection', { text: describeError(error), advice })
   }
 }

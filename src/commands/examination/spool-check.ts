@@ -42,7 +42,7 @@ export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions
     if (!isThere) return
     yield* checkBacklog(dir, url)
   } catch (error) {
-    yield bad('spool', { text: describeError(error as Error), advice })
+    yield bad('spool', { text: describeError(error), advice })
   }
 }
 

@@ -24,7 +24,7 @@ export async function checkWorker(options: ResolvedOptions, ms: number): Promise
     if (started.result !== undefined) return bad('worker', { text: started.result, advice })
     return good('worker', `answers ${Math.round(performance.now() - startedAt)} ms after its start`)
   } catch (error) {
-    return bad('worker', { text: describeError(error as Error), advice })
+    return bad('worker', { text: describeError(error), advice })
   } finally {
     await link?.terminate()
   }

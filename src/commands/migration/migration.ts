@@ -1,6 +1,7 @@
 import { ApiError, type ApiErrorCode } from '../../content/api-error.js'
 import { type BackoffBounds, fullJitter } from '../../delivery/backoff.js'
 import type { Clock } from '../../delivery/clock.js'
+import { textOf } from '../../errors/text-of.js'
 import { pause } from '../../http/requester.js'
 import type { Progress } from '../progress.js'
 import { readEntry } from './entry-line.js'
@@ -54,11 +55,17 @@ const hopeless: ReadonlySet<ApiErrorCode> = new Set([
   'not-found',
   'plan-required',
   'redirected',
+  'not-the-service',
   'unsent',
 ])
 
 /** Failures after which there may be an entry all the same. */
-const mayHaveDone: ReadonlySet<ApiErrorCode> = new Set(['no-answer', 'server-error', 'unreadable-answer'])
+const mayHaveDone: ReadonlySet<ApiErrorCode> = new Set([
+  'no-answer',
+  'server-error',
+  'unreadable-answer',
+  'not-the-service',
+])
 
 /** Statuses that speak of one line, and not of the service. */
 const lineFaults: ReadonlySet<number | undefined> = new Set([400, 409, 413, 422])
@@ -78,14 +85,14 @@ export class Migration {
 
   constructor(plan: MigrationPlan) {
     this.#plan = plan
-    const stop = () => this.#stop(String(plan.signal.reason))
+    const stop = () => this.#stop(textOf(plan.signal.reason))
     if (plan.signal.aborted) stop()
     else plan.signal.addEventListener('abort', stop, { once: true })
   }
 
   /** Why it did not go through all lines. */
   get stopped(): string | undefined {
-    return this.#stopping.signal.aborted ? String(this.#stopping.signal.reason) : undefined
+    return this.#stopping.signal.aborted ? textOf(this.#stopping.signal.reason) : undefined
   }
 
   /** Resolves when every line that was taken is settled. Rejects when a file cannot be read or written. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../delivery/clock.js'
 import { Delivery } from '../../delivery/delivery.js'
 import type { Sender } from '../../delivery/sender.js'
+import { textOf } from '../../errors/text-of.js'
 import { pause } from '../../http/requester.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import type { Progress } from '../progress.js'
@@ -98,7 +99,7 @@ export class Replay {
         allowance -= this.#send(Math.min(maxHeld - this.#held, Math.floor(allowance)))
         if (this.#held === 0 && records.allTaken) return
         await pause(clock, { ms: pauseMs, signal }).catch(() => {})
-        if (signal.aborted) this.#stop(String(signal.reason))
+        if (signal.aborted) this.#stop(textOf(signal.reason))
         if (this.#held > 0 && clock.now() - this.#settledAt > patienceMs) this.#stop(this.#lastError)
         if (this.#stopped !== undefined) return
         this.#turn()

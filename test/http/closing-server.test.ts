@@ -1,0 +1,212 @@
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createSluice } from 'sluice'
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/delivery/clock.js'
+import { openSender } from '../../src/http/open-sender.js'
+import { PipelinedSender } from '../../src/http/pipelined-sender.js'
+import type { RecordKind } from '../../src/records/wire.js'
+import { FaultServer, response } from '../faults/fault-server.js'
+import { sendBatch, word } from '../support/batch.js'
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+/** A server on node:http that stores every request under its key, however often it comes. */
+class KeyServer {
+  readonly stored = new Map<string, number>()
+  answers = 0
+  readonly server: Server
+
+  constructor(before: (response: ServerResponse, answers: number) => void, { echoes = false } = {}) {
+    this.server = createServer((incoming, outgoing) => {
+      incoming.resume().on('end', () => {
+        const key = incoming.headers['idempotency-key'] as string
+        this.stored.set(key, (this.stored.get(key) ?? 0) + 1)
+        before(outgoing, ++this.answers)
+        if (echoes) outgoing.setHeader('idempotency-key', key)
+        outgoing.writeHead(201, { 'content-type': 'application/json' }).end('{"result":true}')
+      })
+    })
+    cleanUps.push(() => {
+      this.server.closeAllConnections()
+      this.server.close()
+    })
+  }
+
+  async url(): Promise<string> {
+    this.server.listen(0, '127.0.0.1')
+    await once(this.server, 'listening')
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+  }
+
+  get twice(): number {
+    return [...this.stored.values()].reduce((sum, times) => sum + times - 1, 0)
+  }
+}
+
+const plan = {
+  apiKey: { reveal: () => 'k', renew: () => false },
+  userAgent: 'sluice/test',
+  maxConnections: 4,
+  requestTimeoutMs: 5000,
+  clock: systemClock,
+}
+
+/** All of these records, until each is delivered, in batches of 64 side by side; how many were ambiguous on the way. */
+async function deliverAll(sender: Parameters<typeof sendBatch>[0], count: number, kind: RecordKind): Promise<number> {
+  let left = Array.from({ length: count }, (_, n) => `{"n":${n}}`)
+  let ambiguous = 0
+  const carry = async () => {
+    while (left.length > 0) {
+      const batch = left.splice(0, Math.min(64, sender.carriage(kind).maxDepth))
+      const outcomes = (await sendBatch(sender, batch, { kind })).map(word)
+      ambiguous += outcomes.filter((each) => each === 'ambiguous').length
+      left = [...batch.filter((_, index) => outcomes[index] !== 'delivered'), ...left]
+    }
+  }
+  await Promise.all(Array.from({ length: 4 }, carry))
+  return ambiguous
+}
+
+const every97 = (outgoing: ServerResponse, answers: number) =>
+  void (answers % 97 === 0 && outgoing.setHeader('connection', 'close'))
+
+describe('a server on node:http that closes its connection after every 97th answer', () => {
+  it('stores no value record twice, although it heeds no key', async () => {
+    const server = new KeyServer(every97)
+    const sender = openSender({
+      ...plan,
+      url: await server.url(),
+      pipelining: 'auto',
+      maxBatch: 64,
+      proxyUrl: undefined,
+      left: () => {},
+    })
+    cleanUps.push(() => sender.close())
+    expect(await deliverAll(sender, 2000, 'values')).toBe(0)
+    expect(server).toMatchObject({ twice: 0, answers: 2000 })
+  })
+
+  it('stores few log records twice, each of which was counted as ambiguous', async () => {
+    const server = new KeyServer(every97)
+    const sender = openSender({
+      ...plan,
+      url: await server.url(),
+      pipelining: 'auto',
+      maxBatch: 64,
+      proxyUrl: undefined,
+      left: () => {},
+    })
+    cleanUps.push(() => sender.close())
+    const ambiguous = await deliverAll(sender, 4000, 'logs')
+    expect(server.twice).toBeGreaterThan(0)
+    expect(server.twice).toBeLessThanOrEqual(ambiguous)
+    // Before the first close nothing warns of it; afterwards one request at a time goes out.
+    expect(ambiguous).toBeLessThan(4 * 64)
+  })
+
+  it('stands in the ledger: no more came twice than it counts as ambiguous', async () => {
+    const server = new KeyServer(every97, { echoes: true })
+    const sluice = createSluice({ url: await server.url(), apiKey: 'k', bucket: 'b', retryBaseMs: 1, retryCapMs: 5 })
+    cleanUps.push(() => sluice.close({ timeoutMs: 0 }))
+    for (let event = 0; event < 3000; event++) sluice.track(event)
+    const { delivered, ambiguousRetries } = await sluice.flush({ timeoutMs: 20_000 })
+    expect(delivered).toBe(3000)
+    expect(server.twice).toBeLessThanOrEqual(ambiguousRetries)
+    expect(ambiguousRetries).toBeLessThan(4 * 64)
+  })
+})
+
+describe.each(['logs', 'values'] as const)('%s', (kind) => {
+  it('are never pipelined beyond what the server says that a connection takes: node:http with maxRequestsPerSocket', async () => {
+    const server = new KeyServer(() => {})
+    server.server.maxRequestsPerSocket = 97
+    const sender = new PipelinedSender({ ...plan, url: await server.url(), maxDepth: 64 })
+    cleanUps.push(() => sender.close())
+    // The first answer says it.
+    await sendBatch(sender, ['{"n":-1}'], { kind })
+    expect(await deliverAll(sender, 2000, kind)).toBe(0)
+    expect(server).toMatchObject({ twice: 0, answers: 2001 })
+  })
+
+  it('are never pipelined beyond what the server counts down, as Apache does', async () => {
+    const served = new Map<number, number>()
+    let beyond = 0
+    const server = await FaultServer.start(({ connection }) => {
+      const count = (served.get(connection) ?? 0) + 1
+      served.set(connection, count)
+      if (count > 50) beyond++
+      const last = count >= 50
+      const header = last ? { connection: 'close' } : { 'keep-alive': `timeout=5, max=${50 - count}` }
+      return { type: 'bytes', text: response(201, '{"result":true}', header), next: last ? 'fin' : 'go-on' }
+    })
+    cleanUps.push(() => server.close())
+    const sender = new PipelinedSender({ ...plan, url: server.url, maxDepth: 64 })
+    cleanUps.push(() => sender.close())
+    await sendBatch(sender, ['{"n":-1}'], { kind })
+    expect(await deliverAll(sender, 1000, kind)).toBe(0)
+    expect(beyond).toBe(0)
+    expect(server.connections).toBeLessThan(30)
+  })
+
+  it('are pipelined up to an end that has been seen twice, and never beyond it', async () => {
+    const served = new Map<number, number>()
+    let closes = 0
+    let most = 0
+    const server = await FaultServer.start(({ connection }) => {
+      const count = (served.get(connection) ?? 0) + 1
+      served.set(connection, count)
+      most = Math.max(most, server.requests.length - server.answered - closes)
+      if (count < 10) return { type: 'answer', status: 201, afterMs: 1 }
+      closes++
+      return { type: 'close', announced: true }
+    })
+    cleanUps.push(() => server.close())
+    const sender = new PipelinedSender({ ...plan, url: server.url, maxConnections: 1, maxDepth: 64 })
+    cleanUps.push(() => sender.close())
+    // Two closes, of which the first was not foreseen.
+    await deliverAll(sender, 20, kind)
+    most = 0
+    expect(await deliverAll(sender, 200, kind)).toBe(0)
+    expect(most).toBeGreaterThan(7)
+  })
+
+  it('go out one at a time on each connection after a close that nothing announced', async () => {
+    let most = 0
+    const server = await FaultServer.start(({ number }) => {
+      if (number === 40) return { type: 'close', announced: true }
+      // That which closed is none of the answers that are counted.
+      if (number > 400) most = Math.max(most, server.requests.length - server.answered - 1)
+      return { type: 'answer', status: 201, afterMs: 1 }
+    })
+    cleanUps.push(() => server.close())
+    const sender = new PipelinedSender({ ...plan, url: server.url, maxDepth: 64 })
+    cleanUps.push(() => sender.close())
+    await deliverAll(sender, 700, kind)
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThanOrEqual(4)
+  })
+})
+
+describe('value records', () => {
+  it('wait for an answer to the first before more go out on a new connection', async () => {
+    let together = 0
+    const server = await FaultServer.start(({ number }) => {
+      if (number === 0) together = server.requests.length
+      return { type: 'answer', status: 201, afterMs: number === 0 ? 20 : 0 }
+    })
+    cleanUps.push(() => server.close())
+    const sender = new PipelinedSender({ ...plan, url: server.url, maxDepth: 64 })
+    cleanUps.push(() => sender.close())
+    const sent = sendBatch(sender, ['{"n":0}', '{"n":1}', '{"n":2}'], { kind: 'values' })
+    await server.arrived(1)
+    expect(server.requests).toHaveLength(1)
+    await sent
+    expect(together).toBe(1)
+    expect(server.connections).toBe(1)
+  })
+})

@@ -61,7 +61,8 @@ const ways: Readonly<Record<string, Take>> = {
   'a host name of pino': (text) =>
     pinoLine(`{"level":30,"time":1,"pid":1,"hostname":${json(text)},"name":${json(text)}}`),
   'a key of pino': (text) => pinoLine(`{${pinoHead},${json(text)}:1}`),
-  'a field of pino as logfmt': (text) => pinoLine(`{${pinoHead},${json(text)}:${json(text)}}`, logfmt),
+  'a field of pino as logfmt': (text) =>
+    pinoLine(`{${pinoHead},${json(text.slice(0, text.length / 2))}:${json(text.slice(text.length / 2))}}`, logfmt),
   'a field of pino that is cut': (text) => pinoLine(`{${pinoHead},"a":${json(text)}}`, cut),
   'an error of pino': (text) =>
     pinoLine(`{${pinoHead},"err":{"type":"Error","message":${json(text)},"stack":${json(text)}}}`),

@@ -9,9 +9,15 @@ export function describeError(error: unknown): string {
   }
 }
 
+const maxErrors = 10
+
 function wordsOf(error: Error & { code?: unknown; reason?: unknown }): string {
+  // Errors of several addresses of a host; what holds such an error again may hold itself.
   if (error instanceof AggregateError && error.message === '')
-    return error.errors.map((each) => describeError(each)).join('; ')
+    return error.errors
+      .slice(0, maxErrors)
+      .map((each) => (each instanceof AggregateError ? textOf(each.name) : describeError(each)))
+      .join('; ')
   const { code, reason, name, message } = error
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'what answers there does not speak TLS; is it http:?'
   // OpenSSL's message has a thread's number and a line of its source in it.

@@ -1,4 +1,5 @@
 import type { Clock } from '../delivery/clock.js'
+import { reasonOf } from '../errors/text-of.js'
 
 /** Wait before the disk is tried again; doubled with each failure. */
 const firstWaitMs = 1000
@@ -76,5 +77,5 @@ export class Health {
 }
 
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return reasonOf(error)
 }

@@ -26,8 +26,10 @@ export default function deliveryWorker({ state, pulse, position: memory }: Worke
   const stream = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
-      const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.write(chunk))).split('\n')
-      rest = lines.pop() ?? ''
+      const text = typeof chunk === 'string' ? chunk : decoder.write(chunk)
+      // A line may be longer than many chunks: it is searched and put together once.
+      const lines = text.includes('\n') ? (rest + text).split('\n') : []
+      rest = lines.pop() ?? rest + text
       position.takesLinesOf(current)
       for (const line of lines) take(line)
       position.takesNoLines()

@@ -172,8 +172,8 @@ export class HandOff implements RecordPort, ThreadClient {
     return this.#closing
   }
 
-  ending(): void {
-    this.#ending = true
+  ending(isEnding: boolean): void {
+    this.#ending = isEnding
   }
 
   beforeEnd(): boolean {

@@ -147,6 +147,20 @@ describe('the end of a process', () => {
     expect((await receiver.logs()).length).toBeGreaterThanOrEqual(1)
   })
 
+  it.each(
+    ['worker', 'inline'].flatMap((mode) =>
+      ['idle-again.js', 'logs-in-before-exit.js'].map((program) => ({ mode, program })),
+    ),
+  )('$program, $mode: comes after many beforeExit events with every record sent once', async ({ mode, program }) => {
+    const variables = { ...receiver.variables, SLUICE_MODE: mode, SLUICE_DEBUG: '1' }
+    const { code, stdout, stderr } = await runProgram(program, variables)
+    const expected = Number(stdout || 6) + 1
+    expect(code).toBe(0)
+    expect(stderr).toContain(`ledger accepted=${expected} delivered=${expected} `)
+    expect(stderr).toContain('ambiguous=0')
+    expect(await receiver.values()).toHaveLength(expected)
+  })
+
   it('does not wait for a service that asks for an hour', async () => {
     const server = await FaultServer.start(() => ({ type: 'answer', status: 503, headers: { 'retry-after': '3600' } }))
     const startedAt = performance.now()

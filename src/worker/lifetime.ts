@@ -20,7 +20,7 @@ import { lastErrorText, ledgerLine, printLine } from './telling.js'
  */
 const maxDrains = 3
 /** A process in which so many turns of the event loop follow a drain has gone on by itself: the next `beforeExit` is another one. */
-const turnsOfLife = 3
+const turnsOfLife = 2
 
 /** How long each engine may hold the thread at the end, when there are several. */
 const turnMs = 5

@@ -1,0 +1,42 @@
+import type { Outcome } from './sender.js'
+
+/** An attempt after which the record is kept. */
+export type Failure = Outcome & { type: 'retry' | 'pause' }
+export type Refusal = Outcome & { type: 'pause' }
+export type Rejection = Outcome & { type: 'rejected' }
+
+/** A key that is missing or wrong speaks of no record: it pauses every lane of the key at once. */
+export function isDenial(outcome: Failure): outcome is Refusal {
+  return outcome.type === 'pause' && outcome.status === unauthorized
+}
+
+/**
+ * Whether the failure may be the record's own, so that another record has to confirm it: any answer but 401, or a connection that broke
+ * after the request was written. What was never sent says nothing about the record.
+ */
+export function mayBeItsOwn(outcome: Failure): boolean {
+  return outcome.status !== unauthorized && (outcome.type === 'pause' || outcome.exchange !== 'unsent')
+}
+
+const unauthorized = 401
+
+/** Whether the service asks for less. A time-out while others are answered is the record's own: no reason to send less. */
+export function asksForLess(outcome: Failure, { others }: { readonly others: boolean }): boolean {
+  return outcome.type === 'retry' && outcome.backPressure && (outcome.exchange === 'answered' || !others)
+}
+
+/** A record of a batch that failed, and its place in the batch. */
+interface Failed {
+  readonly index: number
+  readonly outcome: Failure
+}
+
+/**
+ * Those of a batch whose failure may be their own. When the connection broke, that is the first record without an answer: those behind
+ * it were never looked at, or suffered with it.
+ */
+export function blamedOf<Each extends Failed>(failed: readonly Each[]): readonly Each[] {
+  const unanswered = failed.filter(({ outcome }) => outcome.type === 'retry' && outcome.exchange === 'ambiguous')
+  const first = Math.min(...unanswered.map(({ index }) => index))
+  return failed.filter((each) => mayBeItsOwn(each.outcome) && (each.index === first || !unanswered.includes(each)))
+}

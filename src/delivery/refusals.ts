@@ -1,0 +1,52 @@
+import type { Refusal } from './failure.js'
+import type { Lane } from './lane.js'
+import type { Pending } from './record-queue.js'
+
+/** A lane that delivered so short a time ago is paused by three records: two in a row that no service would take are no miracle. */
+const latelyMs = 60_000
+
+/** Records by the status with which they were refused. */
+type Tally = Map<number, Set<Pending>>
+
+/**
+ * Refusals (403, 404, 412 and so on) since the service last took or judged a record. One alone may be the record's own fault: what pauses
+ * a lane is the same from a second record, or from the same one again where there is no other.
+ */
+export class Refusals {
+  readonly #ofLanes = new Map<Lane, Tally>()
+  /** Of records of all lanes, for they share the key. */
+  readonly #ofKey: Tally = new Map()
+
+  /** A record was refused. The refusal that pauses the lane, or every lane of the key, when it is confirmed by now. */
+  confirmed(
+    refusal: Refusal,
+    { lane, record, now }: { lane: Lane; record: Pending; now: number },
+  ): Refusal | undefined {
+    const records = this.#records(refusal, lane)
+    const again = records.has(record) && lane.ready.length === 0
+    const needed = now - lane.lastSuccessAt < latelyMs ? 3 : 2
+    if (records.add(record).size < needed && !again) return undefined
+    // One record alone says nothing about other lanes.
+    return records.size > 1 ? refusal : { ...refusal, scope: 'lane' }
+  }
+
+  /** The service took a record of this lane, or judged one. */
+  clear(lane: Lane): void {
+    if (this.#ofKey.size > 0) this.#ofKey.clear()
+    if (this.#ofLanes.size > 0) this.#ofLanes.delete(lane)
+  }
+
+  #records({ scope, status }: Refusal, lane: Lane): Set<Pending> {
+    let tally = scope === 'key' ? this.#ofKey : this.#ofLanes.get(lane)
+    if (tally === undefined) {
+      tally = new Map()
+      this.#ofLanes.set(lane, tally)
+    }
+    let records = tally.get(status)
+    if (records === undefined) {
+      records = new Set()
+      tally.set(status, records)
+    }
+    return records
+  }
+}

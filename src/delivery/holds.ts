@@ -33,10 +33,11 @@ export class Holds {
   readonly #outage: Hold
   readonly #keyPause: Hold
   readonly #outages: OutageWatch
-  readonly #refusals = new Refusals()
+  readonly #refusals: Refusals
 
   constructor(plan: HoldsPlan) {
     this.#plan = plan
+    this.#refusals = new Refusals(plan.lanes)
     this.#outage = this.#hold('outage')
     this.#keyPause = this.#hold('paused')
     this.#outages = new OutageWatch({ clock: plan.clock, tell: plan.lasting })

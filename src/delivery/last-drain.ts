@@ -44,12 +44,13 @@ export class LastDrain {
   readonly #plan: LastDrainPlan
   readonly #courses: readonly Course[]
   readonly #underWay = new Map<number, Sent>()
-  readonly #refusals = new Refusals()
+  readonly #refusals: Refusals
   readonly #patienceMs: number
   #nextId = 0
 
   constructor(plan: LastDrainPlan) {
     this.#plan = plan
+    this.#refusals = new Refusals(plan.lanes)
     this.#patienceMs = patienceMs(plan.requestTimeoutMs, { draining: true })
     // Value records before log records.
     const lanes = [...plan.lanes].sort((a, b) => Number(b.name.kind === 'values') - Number(a.name.kind === 'values'))

@@ -49,6 +49,7 @@ export class Probes {
     if (this.confirming && record === this.#last) this.confirming = own
     else this.confirming = own && again && !this.confirming
     if (own) this.#keep(record, now)
+    else this.#failedAt.delete(record)
   }
 
   /**

@@ -13,9 +13,14 @@ type Tally = Map<number, Set<Pending>>
  * a lane is the same from a second record, or from the same one again where there is no other.
  */
 export class Refusals {
+  readonly #lanes: readonly Lane[]
   readonly #ofLanes = new Map<Lane, Tally>()
   /** Of records of all lanes, for they share the key. */
   readonly #ofKey: Tally = new Map()
+
+  constructor(lanes: readonly Lane[]) {
+    this.#lanes = lanes
+  }
 
   /** A record was refused. The refusal that pauses the lane, or every lane of the key, when it is confirmed by now. */
   confirmed(
@@ -24,10 +29,11 @@ export class Refusals {
   ): Refusal | undefined {
     const records = this.#records(refusal, lane)
     const again = records.has(record) && lane.ready.length === 0
-    const needed = now - lane.lastSuccessAt < latelyMs ? 3 : 2
-    if (records.add(record).size < needed && !again) return undefined
-    // One record alone says nothing about other lanes.
-    return records.size > 1 ? refusal : { ...refusal, scope: 'lane' }
+    const lately = (each: Lane) => now - each.lastSuccessAt < latelyMs
+    if (records.add(record).size < (lately(lane) ? 3 : 2) && !again) return undefined
+    // One record alone says nothing about other lanes, nor do several where the service takes those of others.
+    const ofKey = records.size > 1 && !this.#lanes.some((each) => each !== lane && lately(each))
+    return ofKey ? refusal : { ...refusal, scope: 'lane' }
   }
 
   /** The service took a record of this lane, or judged one. */

@@ -197,7 +197,8 @@ class World {
     const held = this.at('queued', 'in flight')
     const fits = held.length < maxQueueRecords && bytesOf(held) + 8 <= maxQueueBytes
     const costsOthers = held.some(({ poison, suspect }) => poison === undefined && !suspect)
-    if (held.some((record) => record.lane === lane) && (fits || !costsOthers)) this.accept(lane, { severity: 6, size: 8 })
+    if (held.some((record) => record.lane === lane) && (fits || !costsOthers))
+      this.accept(lane, { severity: 6, size: 8 })
   }
 
   makeRoom(newcomer: ModelRecord): boolean {
@@ -233,8 +234,6 @@ class World {
         const lane = this.lanes[record.lane]!
         if (outcome.type === 'delivered') lane.delivered++
         lane.settled++
-        for (const name of this.refusals.keys())
-          if (/^(key|\d)/.exec(name)?.[0] !== String(1 - record.lane)) this.refusals.delete(name)
       }
     }
     if (outcome.type === 'pause') open.pauses.add(outcome.scope)
@@ -302,6 +301,7 @@ class World {
       const same = lane.confirming && failed[0]!.record === lane.last
       lane.confirming = blamed.length > 0 && (same || (lane.state === 'paused' && !lane.confirming))
     }
+    if (asked && blamed.length === 0) lane.accused.delete(failed[0]!.record)
     for (const { record } of blamed) {
       const alone = asked || (!held && blamed.length === 1)
       lane.accused.set(record, alone ? this.clock.now() : (lane.accused.get(record) ?? Number.NEGATIVE_INFINITY))
@@ -312,6 +312,10 @@ class World {
 
   /** The lane is free: those that failed are suspects when another record was taken in their place, at once or shortly after. */
   recover(lane: ModelLane): void {
+    const number = this.lanes.indexOf(lane)
+    for (const name of [...this.refusals.keys()]) {
+      if (name.startsWith('key') || name.startsWith(`${number} `)) this.refusals.delete(name)
+    }
     for (const [record, failedAt] of lane.accused) {
       const atFault = lane.confirming || failedAt >= this.clock.now() - 60_000
       if (atFault && record.place === 'queued') record.suspect = true

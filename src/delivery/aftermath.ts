@@ -43,7 +43,9 @@ export class Aftermath {
     if (way !== 'alone') {
       const limited = lane.ready.length > 0
       const endedAt = this.#plan.clock.now()
-      const backPressure = returned.some(({ outcome }) => asksForLess(outcome, { others }))
+      const backPressure = returned.some(({ outcome }) =>
+        asksForLess(outcome, { others, own: lane.suspects.pressureIsTheirOwn }),
+      )
       lane.concurrency.add({ startedAt, endedAt, successes, firstAnswerMs, betweenAnswersMs, backPressure, limited })
     }
     if (returned.length === 0) this.#recover(lane)
@@ -61,7 +63,7 @@ export class Aftermath {
     for (const each of returned) {
       const { record, outcome, wait } = each
       if (blamed.includes(each)) {
-        if (alone) lane.suspects.add(record, wait)
+        if (alone) lane.suspects.add(record, { wait, askedForLess: outcome.type === 'retry' && outcome.backPressure })
       } else if (alone && successes === 0 && outcome.type === 'retry' && outcome.exchange === 'unsent') {
         lane.delayed.add(record, { ...noWait, waitMs: this.#jitter(record.attempts - 1) })
       } else lane.ready.putBack(record)

@@ -237,6 +237,7 @@ export class Delivery {
   /** The record needs no further attempt. `judged`: by the service. */
   #release(lane: Lane, record: Pending, outcome: Settled, { judged = true } = {}): void {
     if (judged) lane.succeeded(outcome.type === 'delivered', this.#plan.clock.now())
+    if (record.suspicion !== undefined) lane.suspects.acquitted(record)
     if (outcome.type === 'delivered') this.book.deliver(lane.index, record.bytes)
     else {
       this.book.lastError(lane.index, outcome.reason)

@@ -20,9 +20,16 @@ export function mayBeItsOwn(outcome: Failure): boolean {
 
 const unauthorized = 401
 
-/** Whether the service asks for less. A time-out while others are answered is the record's own: no reason to send less. */
-export function asksForLess(outcome: Failure, { others }: { readonly others: boolean }): boolean {
-  return outcome.type === 'retry' && outcome.backPressure && (outcome.exchange === 'answered' || !others)
+/**
+ * Whether the service asks for less. A time-out while `others` are answered is the record's own, and so is an answer where such answers
+ * were meant for records of late: no reason to send less.
+ */
+export function asksForLess(
+  outcome: Failure,
+  { others, own }: { readonly others: boolean; readonly own: boolean },
+): boolean {
+  if (outcome.type !== 'retry' || !outcome.backPressure) return false
+  return !others || (outcome.exchange === 'answered' && !own)
 }
 
 /** A record of a batch that failed, and its place in the batch. */

@@ -8,7 +8,7 @@ import type { Lane } from './lane.js'
 import { OutageWatch } from './outage-watch.js'
 import type { Pending } from './record-queue.js'
 import { Refusals } from './refusals.js'
-import { longestWait, noWait, reasonOf } from './retry-after.js'
+import { longestWait, reasonOf } from './retry-after.js'
 import { maxDrainAttempt } from './suspects.js'
 
 export interface HoldsPlan {
@@ -93,7 +93,7 @@ export class Holds {
       hold.release(each, { others: !(blames && confirmed) })
       for (const record of others) each.ready.putBack(record)
       for (const record of atFault) {
-        if (blames) each.suspects.add(record, noWait)
+        if (blames) each.suspects.add(record)
         else each.ready.putBack(record)
       }
       if (!(blames && confirmed)) each.concurrency.restart()

@@ -174,7 +174,7 @@ export class LastDrain {
       return
     }
     const others = !asked && lane.settled > settledBefore
-    if (asksForLess(outcome, { others })) course.window = Math.max(1, course.window >> 1)
+    if (asksForLess(outcome, { others, own: false })) course.window = Math.max(1, course.window >> 1)
     this.#putBack(lane, outcome)
     if (isDenial(outcome)) {
       lane.ready.putBack(record)

@@ -37,6 +37,8 @@ export class Suspects {
   readonly #plan: SuspectsPlan
   #settled = 0
   #inVain = 0
+  /** Of those that were asked for less: how many failed again, as a moving mean. */
+  #ownShare = 0
   #gateOpensAt = Number.NEGATIVE_INFINITY
   #gate: Timer | undefined
 
@@ -54,15 +56,29 @@ export class Suspects {
   }
 
   /** The record failed where others succeeded. */
-  add(record: Pending, wait: Wait): void {
-    record.suspicion = new Suspicion()
+  add(record: Pending, { wait = noWait, askedForLess = false } = {}): void {
+    record.suspicion = new Suspicion({ askedForLess })
     this.wait(record, wait)
+  }
+
+  /** A suspect is settled. */
+  acquitted({ suspicion }: Pending): void {
+    if (suspicion?.attempts === 0) this.#learn(suspicion, 0)
+  }
+
+  /**
+   * Whether a service that asks for less, while it takes other records, means the record and not the rate: so it was most times of late,
+   * by the first retries of such records.
+   */
+  get pressureIsTheirOwn(): boolean {
+    return this.#ownShare > 1 / 2
   }
 
   /** A suspect failed again, and it may be its own fault; its rejection, when that is enough. It is in no queue. */
   failed(record: Pending, outcome: Failure): Rejection | undefined {
     const { lane, clock, retry, random } = this.#plan
     const now = clock.now()
+    if (record.suspicion!.attempts === 0) this.#learn(record.suspicion!, 1)
     this.#inVain = lane.settled > this.#settled ? 1 : this.#inVain + 1
     this.#settled = lane.settled
     const excess = this.#inVain - freeFailures
@@ -119,6 +135,10 @@ export class Suspects {
   stop(): void {
     this.#gate?.cancel()
     this.#gate = undefined
+  }
+
+  #learn({ askedForLess }: Suspicion, own: 0 | 1): void {
+    if (askedForLess) this.#ownShare += (own - this.#ownShare) / 4
   }
 
   #queueOf(record: Pending): RecordQueue {

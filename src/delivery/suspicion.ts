@@ -23,10 +23,16 @@ export class Suspicion {
   failedAt = Number.NEGATIVE_INFINITY
   /** On the clock: the service asked not to be sent it before. */
   notBefore = Number.NEGATIVE_INFINITY
+  /** The failure that made it one asked for less. */
+  readonly askedForLess: boolean
   #inVain = 0
   // That others succeed was shown when it became a suspect.
   #delivered = -1
   #settled = -1
+
+  constructor({ askedForLess = false } = {}) {
+    this.askedForLess = askedForLess
+  }
 
   /** It failed again, and that may be its own fault. Its rejection, when that is enough. */
   failed(

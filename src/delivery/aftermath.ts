@@ -66,7 +66,7 @@ export class Aftermath {
         if (alone) lane.suspects.add(record, { wait, askedForLess: outcome.type === 'retry' && outcome.backPressure })
       } else if (alone && successes === 0 && outcome.type === 'retry' && outcome.exchange === 'unsent') {
         lane.delayed.add(record, { ...noWait, waitMs: this.#jitter(record.attempts - 1) })
-      } else lane.ready.putBack(record)
+      } else if (!asked) lane.ready.putBack(record)
     }
     const cause = alone ? undefined : this.#question(lane, returned, { asked, blamed })
     if (denial !== undefined) {

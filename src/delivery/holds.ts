@@ -8,7 +8,7 @@ import type { Lane } from './lane.js'
 import { OutageWatch } from './outage-watch.js'
 import type { Pending } from './record-queue.js'
 import { Refusals } from './refusals.js'
-import { longestWait, reasonOf } from './retry-after.js'
+import { longestWait, noWait, reasonOf } from './retry-after.js'
 import { maxDrainAttempt } from './suspects.js'
 
 export interface HoldsPlan {
@@ -81,21 +81,20 @@ export class Holds {
   /** The service took or judged a record: whatever kept the lane is over. The lanes that are free now, and whether that is news. */
   recover(lane: Lane): { readonly released: readonly Lane[]; readonly news: boolean } {
     const { hold } = lane
+    const { clock, retry, random } = this.#plan
     this.#refusals.clear(lane)
     if (hold === undefined) return lane.suspects.length > 0 ? { released: [lane], news: false } : nothing
     const released = hold === this.#keyPause ? [...hold.lanes] : [lane]
     const news = this.#outages.over(lane) || hold.kind === 'paused'
     for (const each of released) {
       this.#refusals.clear(each)
-      const { atFault, others, confirmed } = each.probes.over(this.#plan.clock.now())
+      const { atFault, unsent, others, confirmed } = each.probes.over(clock.now())
       // The success of another lane says nothing about the records of this one.
       const blames = each === lane
       hold.release(each, { others: !(blames && confirmed) })
-      for (const record of others) each.ready.putBack(record)
-      for (const record of atFault) {
-        if (blames) each.suspects.add(record)
-        else each.ready.putBack(record)
-      }
+      for (const record of blames ? others : [...others, ...atFault]) each.ready.putBack(record)
+      for (const record of unsent) each.delayed.add(record, { ...noWait, waitMs: fullJitter(0, retry, random) })
+      if (blames) for (const record of atFault) each.suspects.add(record)
       if (!(blames && confirmed)) each.concurrency.restart()
       this.#plan.changed(each)
     }

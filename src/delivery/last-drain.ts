@@ -160,9 +160,10 @@ export class LastDrain {
     if (!course.held) return
     course.held = false
     course.notBefore = Number.NEGATIVE_INFINITY
-    const { atFault, others, confirmed } = lane.probes.over(this.#plan.clock.now())
+    const { atFault, unsent, others, confirmed } = lane.probes.over(this.#plan.clock.now())
     if (!confirmed) course.window = 2
     for (const record of others) lane.ready.putBack(record)
+    for (const record of unsent) this.#wait(course, record, { attempt: 0 })
     for (const record of atFault) this.#suspect(course, record)
   }
 
@@ -209,7 +210,7 @@ export class LastDrain {
     if (asked) probes.failed(record, { own, again: lane.hold?.kind === 'paused', now })
     else if (!course.held) probes.open(own ? [record] : [], now)
     else if (own) probes.join(record)
-    if (!own) lane.ready.putBack(record)
+    if (!own && !asked) lane.ready.putBack(record)
     const cause =
       counts && outcome.type === 'pause' ? this.#refusals.confirmed(outcome, { lane, record, now }) : undefined
     if (cause !== undefined) this.#pause(course, cause)

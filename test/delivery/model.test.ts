@@ -301,7 +301,10 @@ class World {
       const same = lane.confirming && failed[0]!.record === lane.last
       lane.confirming = blamed.length > 0 && (same || (lane.state === 'paused' && !lane.confirming))
     }
-    if (asked && blamed.length === 0) lane.accused.delete(failed[0]!.record)
+    if (asked) {
+      lane.accused.delete(failed[0]!.record)
+      lane.last = failed[0]!.record
+    }
     for (const { record } of blamed) {
       const alone = asked || (!held && blamed.length === 1)
       lane.accused.set(record, alone ? this.clock.now() : (lane.accused.get(record) ?? Number.NEGATIVE_INFINITY))

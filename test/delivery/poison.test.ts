@@ -73,17 +73,27 @@ describe.each(depths)('one record in a hundred that no service would take, %i at
   it.each(Object.entries(kinds))('%s: costs the others less than a tenth of their rate', async (_, kind) => {
     const random = seeded(11)
     const bad = () => (random() < 0.01 ? kind : undefined)
-    const { ledger, good, told } = await simulate({ seconds: 120, perSecond: 50, depth, bad })
+    const { ledger, good, told } = await simulate({ seconds: 60, perSecond: 50, depth, bad })
     expect(ledger.delivered).toBeGreaterThanOrEqual(0.9 * good)
     expect(told.filter((text) => text.includes('paused'))).toEqual([])
     expect(addsUp(ledger)).toBe(true)
   })
 
+  it.each(['always 429', 'always 503'])(
+    '%s: does not slow the others down, for it is asked of it alone',
+    async (name) => {
+      const random = seeded(11)
+      const bad = () => (random() < 0.01 ? kinds[name] : undefined)
+      const { ledger, good } = await simulate({ seconds: 20, perSecond: 1000, depth, bad })
+      expect(ledger.delivered).toBeGreaterThanOrEqual(0.98 * good)
+    },
+  )
+
   it('of every kind together: costs the others less than a tenth of their rate', async () => {
     const random = seeded(13)
     const all = Object.values(kinds)
     const bad = () => (random() < 0.01 ? all[Math.floor(random() * all.length)] : undefined)
-    const { ledger, good } = await simulate({ seconds: 120, perSecond: 200, depth, bad })
+    const { ledger, good } = await simulate({ seconds: 60, perSecond: 200, depth, bad })
     expect(ledger.delivered).toBeGreaterThanOrEqual(0.9 * good)
   })
 })
@@ -93,7 +103,7 @@ describe.each(depths)(
   (depth) => {
     it.each(Object.entries(kinds))('%s: cost the others less than a tenth of their rate', async (_, kind) => {
       const bad = (number: number) => (number < 20 ? kind : undefined)
-      const { ledger, good } = await simulate({ seconds: 120, perSecond: 50, depth, bad })
+      const { ledger, good } = await simulate({ seconds: 60, perSecond: 50, depth, bad })
       expect(ledger.delivered).toBeGreaterThanOrEqual(0.9 * good)
     })
   },

@@ -98,7 +98,7 @@ describe('a record that fails where others succeed', () => {
     }
     const { delivery, log } = setUp({ sender }, clock)
     for (let step = 0; step < 500; step++) {
-      for (const body of numbers(20, `${step}`)) log(body)
+      for (const body of numbers(5, `${step}`)) log(body)
       if (step === 100) log('bad')
       await clock.advance(20)
     }
@@ -110,7 +110,7 @@ describe('a record that fails where others succeed', () => {
     const repeated = batches.flat().length - new Set(batches.flat()).size - later.length
     expect(repeated).toBe(first!.length - 1 - first!.indexOf('bad'))
     await clock.advance(1000)
-    expect(delivery.stats()).toMatchObject({ delivered: 10_000 })
+    expect(delivery.stats()).toMatchObject({ delivered: 2500 })
   })
 
   it('goes before all others when memory is full, whatever its severity, for whatever comes', async () => {

@@ -99,8 +99,10 @@ describe('a record that fails where others succeed', () => {
     const { delivery, log } = setUp({ sender }, clock)
     // Bursts: most times there are others to go with.
     for (let step = 0; step < 40; step++) {
-      for (const body of numbers(150, `${step}`)) log(body)
-      if (step === 10) log('bad')
+      for (const [index, body] of numbers(150, `${step}`).entries()) {
+        if (step === 10 && index === 75) log('bad')
+        log(body)
+      }
       await clock.advance(500)
     }
     const [first, ...later] = batches.filter((batch) => batch.includes('bad'))

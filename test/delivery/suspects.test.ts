@@ -136,6 +136,20 @@ describe('a record that fails where others succeed', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 12, queued: 0 })
   })
 
+  it('keeps nobody else from being adopted: there is room for one record to confirm it with', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = refusing(answers.failed)
+    log('bad')
+    await clock.advance(60_000)
+    expect(delivery.held.room(0).records).toBe(1)
+    const body = 'left by another process'
+    delivery.held.adopt(0, 1)
+    delivery.held.restore(0, [{ body, bytes: body.length, severity: 2, idempotencyKey: 'k', place: {} }])
+    await clock.advance(2)
+    expect(delivery.stats()).toMatchObject({ adopted: 1, delivered: 1, queued: 1 })
+    expect(delivery.held.room(0).records).toBeGreaterThan(1)
+  })
+
   it('makes no storm together with others of its kind when the service fails altogether', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = refusing(answers.failed)

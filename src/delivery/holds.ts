@@ -81,7 +81,7 @@ export class Holds {
   /** The service took or judged a record: whatever kept the lane is over. The lanes that are free now, and whether that is news. */
   recover(lane: Lane): { readonly released: readonly Lane[]; readonly news: boolean } {
     const { hold } = lane
-    const { clock, retry, random } = this.#plan
+    const { clock, retry, random, drains } = this.#plan
     this.#refusals.clear(lane)
     if (hold === undefined) return lane.suspects.length > 0 ? { released: [lane], news: false } : nothing
     const released = hold === this.#keyPause ? [...hold.lanes] : [lane]
@@ -93,8 +93,9 @@ export class Holds {
       const blames = each === lane
       hold.release(each, { others: !(blames && confirmed) })
       for (const record of blames ? others : [...others, ...atFault]) each.ready.putBack(record)
-      for (const record of unsent) each.delayed.add(record, { ...noWait, waitMs: fullJitter(0, retry, random) })
-      if (blames) for (const record of atFault) each.suspects.add(record)
+      const waitMs = drains.size > 0 ? 0 : fullJitter(0, retry, random)
+      for (const record of unsent) each.delayed.add(record, { ...noWait, waitMs })
+      if (blames) for (const record of atFault) each.suspects.addLate(record)
       if (!(blames && confirmed)) each.concurrency.restart()
       this.#plan.changed(each)
     }

@@ -163,8 +163,9 @@ export class LastDrain {
     const { atFault, unsent, others, confirmed } = lane.probes.over(this.#plan.clock.now())
     if (!confirmed) course.window = 2
     for (const record of others) lane.ready.putBack(record)
-    for (const record of unsent) this.#wait(course, record, { attempt: 0 })
-    for (const record of atFault) this.#suspect(course, record)
+    for (const record of atFault) record.suspicion = new Suspicion()
+    const notBefore = Number.NEGATIVE_INFINITY
+    course.waiting = [...course.waiting, ...[...unsent, ...atFault].map((record) => ({ record, notBefore }))]
   }
 
   #failed(sent: Sent, outcome: Failure): void {
@@ -235,7 +236,7 @@ export class LastDrain {
     for (const each of cause.scope === 'key' ? this.#courses : [course]) each.over = true
   }
 
-  #suspect(course: Course, record: Pending, wait?: Wait): void {
+  #suspect(course: Course, record: Pending, wait: Wait): void {
     record.suspicion = new Suspicion()
     this.#wait(course, record, { attempt: 0, wait })
   }

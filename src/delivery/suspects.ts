@@ -61,6 +61,13 @@ export class Suspects {
     this.wait(record, wait)
   }
 
+  /** The record failed before others succeeded: in a drain it has its next attempt at once. */
+  addLate(record: Pending): void {
+    record.suspicion = new Suspicion()
+    if (this.#plan.drains.size === 0) this.wait(record)
+    else this.waiting.add(record, { ...noWait, waitMs: 0 })
+  }
+
   /** A suspect is settled. */
   acquitted({ suspicion }: Pending): void {
     if (suspicion?.attempts === 0) this.#learn(suspicion, 0)

@@ -21,7 +21,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     ),
     proof(
       'delivery/herd.test.ts',
-      'goes through an outage of ten minutes without a storm, and comes back without a stampede',
+      'goes through an outage of ten minutes (%s) without a storm, and comes back without a stampede',
     ),
     proof('faults/outcomes.test.ts', '503 with Retry-After in %s: not sent again before'),
     proof('delivery/retry-after.test.ts', '(%s ms) is honoured for five minutes, and told as it was asked'),

@@ -29,7 +29,7 @@ interface Question {
   readonly blamed: readonly Returned[]
 }
 
-/** What a batch came to, and what follows from it: for the lane's concurrency, for its hold, and for the records that came back. */
+/** The consequences of a batch: for the lane's concurrency, for its hold, and for the records that came back. */
 export class Aftermath {
   readonly #plan: AftermathPlan
 
@@ -53,7 +53,7 @@ export class Aftermath {
     else this.#suspectFailed(lane, returned[0]!, { way, others })
   }
 
-  /** What was not settled goes back: as a suspect when it failed among successes, else to where it was, and the lane is held. */
+  /** Records that were not settled go back: as suspects when they failed among successes. Else the lane is held. */
   #takeBack(lane: Lane, { successes, returned }: ExchangeResult, { way, others }: { way: Way; others: boolean }): void {
     const denial = returned.map(({ outcome }) => outcome).find(isDenial)
     const asked = way === 'probe' && lane.hold !== undefined
@@ -77,7 +77,7 @@ export class Aftermath {
     else if (!alone) this.#plan.holds.keepOut(lane, returned)
   }
 
-  /** Nothing succeeded beside them: one of these records is at fault, or the service is. The refusal that is confirmed by it, if one is. */
+  /** Nothing succeeded beside these records: one of them is at fault, or the service is. Returns the refusal that this confirms. */
   #question(lane: Lane, returned: readonly Returned[], { asked, blamed }: Question): Refusal | undefined {
     const { hold, probes } = lane
     const now = this.#plan.clock.now()
@@ -96,7 +96,7 @@ export class Aftermath {
     return refusal && this.#plan.holds.refused(lane, first!.record, refusal)
   }
 
-  /** Its failures say nothing about the lane, but where the service is out of reach, or the key wrong. */
+  /** A suspect's failure says nothing about the lane, unless the service is out of reach or the key wrong. */
   #suspectFailed(lane: Lane, each: Returned, { way, others }: { way: Way; others: boolean }): void {
     const { record, outcome, wait } = each
     const { suspects, probes } = lane

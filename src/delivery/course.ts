@@ -16,9 +16,9 @@ export interface Sent {
   readonly record: Pending
   /** On the clock. */
   readonly at: number
-  /** What the lane had settled when it left: if it has settled more since, others succeed. */
+  /** Count of the lane when it left: if the lane has settled more since, others succeed. */
   readonly settledBefore: number
-  /** The lane was held, and this finds out whether that is over. */
+  /** The lane was held, and this request tests the service. */
   readonly asked: boolean
 }
 
@@ -30,7 +30,7 @@ export class Course {
   inFlight = 0
   /** Suspects among them. */
   suspects = 0
-  /** Nothing is known but failures: one record at a time finds out whether the service takes records. */
+  /** Nothing has succeeded of late: one record at a time tests the service. */
   held: boolean
   /** Attempts in a row without a success, which a lane in outage waits longer and longer between. */
   failures = 0
@@ -63,36 +63,43 @@ export class Course {
     return this.held ? 1 : this.window
   }
 
-  /** Until when this lane waits because the service asks for it. */
+  /** The moment before which this lane sends nothing, as the service asks. */
   honoured({ notBefore, excessive }: { readonly notBefore: number; readonly excessive: boolean }): number {
     if (!excessive || !this.lastChance) return notBefore
     this.lastChance = false
     return Number.NEGATIVE_INFINITY
   }
 
-  /** Take what is due of those that wait: all that are no suspects, or one suspect. */
+  /** Take the waiting records that are due: all that are no suspects, or one suspect. */
   takeDue(now: number, which: 'suspect' | 'others'): readonly Pending[] {
-    const due = this.#hopeful.filter(
-      ({ record, notBefore }) => notBefore <= now && (record.suspicion !== undefined) === (which === 'suspect'),
-    )
-    const taken = which === 'suspect' ? due.slice(0, 1) : due
-    if (taken.length > 0) this.waiting = this.waiting.filter((each) => !taken.includes(each))
-    return taken.map(({ record }) => record)
+    const taken = new Set<Waiting>()
+    for (const each of this.waiting) {
+      const isSuspect = each.record.suspicion !== undefined
+      if (each.notBefore > now || isSuspect !== (which === 'suspect') || this.#isGivenUp(each)) continue
+      taken.add(each)
+      if (isSuspect) break
+    }
+    if (taken.size > 0) this.waiting = this.waiting.filter((each) => !taken.has(each))
+    return [...taken].map(({ record }) => record)
   }
 
-  /** When it has something to send next, on the clock; never, when it has nothing. */
+  /** The moment, on the clock, at which it has something to send; infinity when it has nothing. */
   nextMoment(now: number): number {
     if (this.over) return Number.POSITIVE_INFINITY
     const { ready, probes } = this.lane
-    const next = ready.length + probes.tried.length > 0 ? now : Math.min(...this.#hopeful.map((each) => each.notBefore))
+    const next = ready.length + probes.tried.length > 0 ? now : this.#firstWaiting
     return Math.max(this.notBefore, next)
   }
 
-  /** Those that wait, but for suspects that failed within this drain, and failed in vain too often. */
-  get #hopeful(): readonly Waiting[] {
-    return this.waiting.filter(({ record: { suspicion } }) => {
-      if (suspicion === undefined || suspicion.failedAt < this.#startedAt) return true
-      return suspicion.inVain(this.lane) < failuresInVain
-    })
+  get #firstWaiting(): number {
+    let first = Number.POSITIVE_INFINITY
+    for (const each of this.waiting) if (each.notBefore < first && !this.#isGivenUp(each)) first = each.notBefore
+    return first
+  }
+
+  /** It failed within this drain, and in vain too often. */
+  #isGivenUp({ record: { suspicion } }: Waiting): boolean {
+    if (suspicion === undefined || suspicion.failedAt < this.#startedAt) return false
+    return suspicion.inVain(this.lane) >= failuresInVain
   }
 }

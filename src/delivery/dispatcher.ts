@@ -10,10 +10,10 @@ export interface DispatcherPlan {
   readonly maxConnections: number
   /** An answer that takes longer, in ms, holds up its connection, and no other. */
   readonly patienceMs: () => number
-  /** What is under way in this lane. */
+  /** Batches under way in this lane. */
   readonly exchanges: () => readonly Exchange[]
   readonly carry: (records: Pending[], way: Way) => Promise<void>
-  /** Ask with one record beside what is under way; nothing happens while that is being done. */
+  /** Send one more record beside those under way, to test the service. Does nothing while such a one is under way. */
   readonly probe: () => void
 }
 
@@ -30,7 +30,7 @@ export class Dispatcher {
   #suspects = 0
   /** Carriers and suspects that have waited long, when last looked. */
   #stuck: Readonly<Record<Way, number>> = noneStuck
-  /** Some wait long, and nothing has shown yet that others do not. */
+  /** Some have waited long, and nothing has succeeded since they left. */
   #unproven = false
   #awake = false
   #timer: Timer | undefined
@@ -111,7 +111,7 @@ export class Dispatcher {
     if (lane.ready.length > 0) this.wake()
   }
 
-  /** Records wait for a connection: look, after a while, whether one is stuck. */
+  /** Records wait for a connection: look after a while for one that is stuck. */
   #lookLater(): void {
     const { clock, patienceMs } = this.#plan
     const at = clock.now() + patienceMs()

@@ -18,7 +18,7 @@ export interface Returned {
 }
 
 /**
- * How records go out. `batch`: as they come. `probe`: one record that finds out whether the service takes records, by the surest way.
+ * How records go out. `batch`: as they come. `probe`: one record that tests the service, by the surest way.
  * `alone`: a suspect.
  */
 export type Way = 'batch' | 'probe' | 'alone'
@@ -26,7 +26,7 @@ export type Way = 'batch' | 'probe' | 'alone'
 /** What one batch on one connection came to. */
 export interface ExchangeResult {
   readonly startedAt: number
-  /** What the lane had settled when it began: if it has settled more since, others succeed. */
+  /** Count of the lane when it began: if the lane has settled more since, others succeed. */
   readonly settledBefore: number
   /** Records that got an answer about themselves: delivered or rejected. */
   readonly successes: number
@@ -39,7 +39,7 @@ export interface ExchangeResult {
 export class Exchange {
   readonly lane: Lane
   readonly way: Way
-  /** What the lane had settled when it began. */
+  /** Count of the lane when it began. */
   readonly settledBefore: number
   readonly #records: readonly Pending[]
   readonly #open: boolean[]

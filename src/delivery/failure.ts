@@ -5,14 +5,14 @@ export type Failure = Outcome & { type: 'retry' | 'pause' }
 export type Refusal = Outcome & { type: 'pause' }
 export type Rejection = Outcome & { type: 'rejected' }
 
-/** A key that is missing or wrong speaks of no record: it pauses every lane of the key at once. */
+/** True for a key that is missing or wrong: that says nothing about a record, and pauses every lane of the key at once. */
 export function isDenial(outcome: Failure): outcome is Refusal {
   return outcome.type === 'pause' && outcome.status === unauthorized
 }
 
 /**
- * Whether the failure may be the record's own, so that another record has to confirm it: any answer but 401, or a connection that broke
- * after the request was written. What was never sent says nothing about the record.
+ * True for a failure that the record may have caused, so that another record has to confirm it: any answer but 401, or a connection that
+ * broke after the request was written. A request that was never sent says nothing about the record.
  */
 export function mayBeItsOwn(outcome: Failure): boolean {
   return outcome.status !== unauthorized && (outcome.type === 'pause' || outcome.exchange !== 'unsent')
@@ -21,8 +21,8 @@ export function mayBeItsOwn(outcome: Failure): boolean {
 const unauthorized = 401
 
 /**
- * Whether the service asks for less. A time-out while `others` are answered is the record's own, and so is an answer where such answers
- * were meant for records of late: no reason to send less.
+ * True where the service asks for less. A time-out while `others` are answered is the record's own. So is an answer, with `own`: of late
+ * such answers were meant for single records.
  */
 export function asksForLess(
   outcome: Failure,
@@ -39,7 +39,7 @@ interface Failed {
 }
 
 /**
- * Those of a batch whose failure may be their own. When the connection broke, that is the first record without an answer: those behind
+ * The records of a batch that may have caused their failure. When the connection broke, that is the first without an answer: those behind
  * it were never looked at, or suffered with it.
  */
 export function blamedOf<Each extends Failed>(failed: readonly Each[]): readonly Each[] {

@@ -78,7 +78,7 @@ export class HeldRecords implements StoreOwner {
     if (lane.ready.length > 0 || this.#plan.closing()) return noRoom
     const { spare } = this.#plan.bounds
     if (lane.hold === undefined) return spare
-    // What holds the lane may be the fault of the one record that it has: another one shows whether it is.
+    // The one record that the lane has may be at fault: another one can show it.
     return lane.probes.confirming ? { ...spare, records: Math.min(1, spare.records) } : noRoom
   }
 

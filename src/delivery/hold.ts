@@ -37,8 +37,7 @@ export class Hold {
   }
 
   /**
-   * A lane joins, or its probe failed: wait, then probe again. With `atOnce` another record is asked with at once, when there is one; for
-   * a lane that had none it is when one comes.
+   * A lane joins, or its probe failed: wait, then probe again. With `atOnce` another record is sent at once, when there is one.
    */
   keep(lane: Lane, { wait = noWait, atOnce = false }: { readonly wait?: Wait; readonly atOnce?: boolean } = {}): void {
     this.lanes.add(lane)

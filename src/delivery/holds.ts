@@ -55,7 +55,7 @@ export class Holds {
     }
   }
 
-  /** A record was refused without a success beside it. The refusal that pauses, when it is confirmed. */
+  /** A record was refused without a success beside it. Returns the refusal that pauses, when it is confirmed. */
   refused(lane: Lane, record: Pending, refusal: Refusal): Refusal | undefined {
     return this.#refusals.confirmed(refusal, { lane, record, now: this.#plan.clock.now() })
   }

@@ -41,7 +41,7 @@ export class Lane {
   readonly delayed: DelayedRecords
   /** Records that failed where others succeeded: each goes out alone. */
   readonly suspects: Suspects
-  /** With which records it is found out whether the hold can end. */
+  /** Records that test the service while the lane is held. */
   readonly probes = new Probes()
   /** All places where its records are, but for those in flight. */
   readonly shelves: readonly Shelf[]
@@ -51,7 +51,7 @@ export class Lane {
   /** Status of the answer that paused it. */
   pauseStatus = 0
   closed = false
-  /** A batch of one is under way that finds out whether the service takes records. */
+  /** A batch of one is under way that tests the service. */
   probing = false
   /** Records of it that are in the store alone, and were accepted by this process. */
   parked = 0
@@ -62,7 +62,7 @@ export class Lane {
   lastSuccessAt = Number.NEGATIVE_INFINITY
   /** Most severe first, for a process that is about to end. */
   severeFirst = false
-  /** It may ignore once that the service asks for a longer wait than is honoured: nothing comes after this drain. */
+  /** It may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
   lastChance = false
   /** What the ledger says of it. */
   described: LaneCondition = { state: 'open', connections: 0, depth: 0, sender: 'undici' }
@@ -143,8 +143,7 @@ export class Lane {
   }
 
   /**
-   * Take the record with which to ask whether the service takes records; `beside` others that are under way. A suspect is the last that
-   * it is asked with.
+   * Take the record that tests the service next; `beside` others that are under way. A suspect only where there is nothing else.
    */
   cutProbe({ beside = false } = {}): Pending[] {
     const record = this.probes.next(this, { beside }) ?? this.suspects.takeAny()

@@ -101,7 +101,7 @@ export class LastDrain {
     }
   }
 
-  /** Never so many suspects that they take up the connections, but for those that have waited long for their answer. */
+  /** Suspects take up a quarter of the connections at most. */
   #takeSuspect(course: Course, now: number): Pending | undefined {
     return course.suspects < Math.max(1, course.allowed >> 2) ? course.takeDue(now, 'suspect')[0] : undefined
   }
@@ -117,7 +117,10 @@ export class LastDrain {
     this.#plan.sender.begin({ ...lane.name, id, record })
   }
 
-  /** How many more may be sent: a request that has waited long does not count as soon as others get their answers; without a sign one does not. */
+  /**
+   * Requests that may be sent now. Those that have waited long do not count, as soon as others get their answers; before that one of them
+   * does not.
+   */
   #room(course: Course, now: number): number {
     const free = course.allowed - course.inFlight
     if (free > 0) return free
@@ -201,7 +204,7 @@ export class LastDrain {
     else if (!own && lane.settled === settledBefore) this.#keepOut(course, noWait)
   }
 
-  /** Nothing succeeded beside it: the record is at fault, or the service is. */
+  /** Nothing succeeded beside this record: it is at fault, or the service is. */
   #question({ course, record, asked }: Sent, outcome: Failure): void {
     const { lane } = course
     const { probes } = lane

@@ -10,13 +10,13 @@ interface ProbeFailure {
   readonly aloneAt: number | undefined
 }
 
-/** What a success says of those that failed before. */
+/** The records that failed before a success, by what the success says of them. */
 export interface Verdict {
   readonly atFault: readonly Pending[]
-  /** They were not even sent, or the key was wrong: they wait a little, so that one that can never be sent holds up nobody. */
+  /** Not even sent, or the key was wrong: they wait a little, so that a record that can never be sent holds up nobody. */
   readonly unsent: readonly Pending[]
   readonly others: readonly Pending[]
-  /** It was the first other record that was asked with, so that it was no outage. */
+  /** The first other record was taken: there was no outage. */
   readonly confirmed: boolean
 }
 
@@ -28,39 +28,39 @@ export interface ProbeSource {
 }
 
 /**
- * With which record of a lane that is held the service is asked next. One that failed, and may be at fault itself, is not asked with again
- * before all others. They come from both ends of the queue in turn, for records that no service would take tend to stand together.
+ * Chooses the record of a held lane that tests the service next. A record that failed is not chosen again before all others. They come from
+ * both ends of the queue in turn, for records that no service would take tend to stand together.
  */
 export class Probes {
-  /** Records that failed since the lane was held: they are asked with again when there are no others. */
+  /** Records that failed since the lane was held: they are sent again when there are no others. */
   readonly tried = new RecordQueue()
-  /** What held the lane may be one record's own fault: another one is to be asked with at once, when there is one. */
+  /** One record may be at fault: another one is to be sent at once, when there is one. */
   confirming = false
-  /** What is known of each of them, in the order in which they failed last. */
+  /** The last failure of each, in the order of those failures. */
   readonly #failures = new Map<Pending, ProbeFailure>()
   #last: Pending | undefined
 
-  /** Take the record to ask with, `beside` others that are under way; undefined when there is none. */
+  /** Take the next record, `beside` others that are under way; undefined when there is none. */
   next(source: ProbeSource, { beside = false } = {}): Pending | undefined {
     const fromTheEnd = beside || this.confirming || this.tried.length % 2 === 1
     const record = fromTheEnd ? source.ready.takeNewest() : source.cut(1)[0]
     return record ?? this.#takeFirstTried()
   }
 
-  /** Records of a batch that found the lane open failed without a success beside, perhaps by their own fault: they hold it. */
+  /** Records of a batch failed while the lane was open, perhaps by their own fault, and nothing succeeded beside them: the lane is held. */
   open(records: readonly Pending[], now: number): void {
     this.confirming = records.length > 0
     for (const record of records) this.#keep(record, { own: true, aloneAt: records.length === 1 ? now : undefined })
   }
 
-  /** A record failed, perhaps by its own fault, that was on its way already when the lane was held. */
+  /** A record failed, perhaps by its own fault, that had left before the lane was held. */
   join(record: Pending): void {
     this.#keep(record, { own: true, aloneAt: undefined })
   }
 
   /**
-   * The record that was asked with failed; `own`: it may be at fault itself. `again`: another one is to be asked with at once, unless that
-   * was the second; for the next time that the service is asked is far away.
+   * The record that tested the service failed; `own`: it may be at fault itself. `again`: another one is to be sent at once, unless this
+   * was the second, for the next test is far away.
    */
   failed(record: Pending, { own, again, now }: { own: boolean; again: boolean; now: number }): void {
     if (this.confirming && record === this.#last) this.confirming = own
@@ -69,8 +69,8 @@ export class Probes {
   }
 
   /**
-   * The service takes records again. Of those that failed some are at fault: all that may be, when the first other record that was asked
-   * with was taken; else those that failed alone, so shortly before that it was hardly the service.
+   * The service takes records again. All records that may be at fault are so, when the first other record was taken. Else those are that
+   * failed alone, so shortly before that the service was hardly to blame.
    */
   over(now: number): Verdict {
     const confirmed = this.confirming

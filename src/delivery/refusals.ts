@@ -2,15 +2,15 @@ import type { Refusal } from './failure.js'
 import type { Lane } from './lane.js'
 import type { Pending } from './record-queue.js'
 
-/** A lane that delivered so short a time ago is paused by three records: two in a row that no service would take are no miracle. */
+/** A lane that delivered so short a time ago is paused by three records: two bad ones may well stand in a row. */
 const latelyMs = 60_000
 
 /** Records by the status with which they were refused. */
 type Tally = Map<number, Set<Pending>>
 
 /**
- * Refusals (403, 404, 412 and so on) since the service last took or judged a record. One alone may be the record's own fault: what pauses
- * a lane is the same from a second record, or from the same one again where there is no other.
+ * Refusals (403, 404, 412 and so on) since the service last took or judged a record. One alone may be the record's own fault. A second
+ * record with the same status pauses the lane; where there is no other record, the same one again does.
  */
 export class Refusals {
   readonly #lanes: readonly Lane[]
@@ -22,7 +22,7 @@ export class Refusals {
     this.#lanes = lanes
   }
 
-  /** A record was refused. The refusal that pauses the lane, or every lane of the key, when it is confirmed by now. */
+  /** A record was refused. Returns the refusal that pauses the lane, or every lane of the key, when it is confirmed. */
   confirmed(
     refusal: Refusal,
     { lane, record, now }: { lane: Lane; record: Pending; now: number },

@@ -1,13 +1,13 @@
 import type { Outcome } from './sender.js'
 
-/** Longest wait that a service can impose, in milliseconds: five minutes. Of what it asks for beyond that nothing more is honoured. */
+/** Longest wait that is honoured, in milliseconds: five minutes. A service that asks for more is tried again after it. */
 export const longestWaitMs = 300_000
 
 /** A wait that a service asks for, as it is honoured. */
 export interface Wait {
   /** On the clock; nothing is sent before this moment. */
   readonly notBefore: number
-  /** The service asked for more than is honoured: a drain that has nothing to lose tries once more before. */
+  /** The service asked for more than is honoured: a drain that is the last one tries once more before. */
   readonly excessive: boolean
 }
 
@@ -25,7 +25,7 @@ export function longestWait(waits: readonly Wait[]): Wait {
   return waits.reduce((longest, wait) => (wait.notBefore > longest.notBefore ? wait : longest), noWait)
 }
 
-/** Why a record has to be sent again, in words; with the wait that the service asked for where that is not honoured. */
+/** The reason of a failure, in words; with the wait that the service asked for, where that is longer than is honoured. */
 export function reasonOf(outcome: Outcome & { readonly reason: string }): string {
   const askedMs = outcome.type === 'retry' ? outcome.retryAfterMs : undefined
   if (askedMs === undefined || !(askedMs > longestWaitMs)) return outcome.reason

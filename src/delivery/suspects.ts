@@ -30,14 +30,14 @@ export const maxDrainAttempt = 2
  */
 export class Suspects {
   readonly waiting: DelayedRecords
-  /** Due for the first time: those that are innocent are delivered before repeated failures take up the connections. */
+  /** Due for the first time. They go first, so that innocent ones do not wait behind those that failed often. */
   readonly fresh = new RecordQueue()
   /** Due again. */
   readonly known = new RecordQueue()
   readonly #plan: SuspectsPlan
   #settled = 0
   #inVain = 0
-  /** Of those that were asked for less: how many failed again, as a moving mean. */
+  /** Share of those asked for less that failed at their first retry, as a moving mean. */
   #ownShare = 0
   #gateOpensAt = Number.NEGATIVE_INFINITY
   #gate: Timer | undefined
@@ -74,14 +74,14 @@ export class Suspects {
   }
 
   /**
-   * Whether a service that asks for less, while it takes other records, means the record and not the rate: so it was most times of late,
-   * by the first retries of such records.
+   * True where a service that asks for less, while it takes other records, means the record and not the rate: most suspects that were
+   * asked for less failed at their first retry, too.
    */
   get pressureIsTheirOwn(): boolean {
     return this.#ownShare > 1 / 2
   }
 
-  /** A suspect failed again, and it may be its own fault; its rejection, when that is enough. It is in no queue. */
+  /** A suspect, in no queue now, failed again, perhaps by its own fault. Returns its rejection, when that was one failure too many. */
   failed(record: Pending, outcome: Failure): Rejection | undefined {
     const { lane, clock, retry, random } = this.#plan
     const now = clock.now()
@@ -109,13 +109,13 @@ export class Suspects {
     return this.fresh.takeOldest() ?? this.known.takeOldest()
   }
 
-  /** Take one to ask with in a lane that has nothing else. */
+  /** Take one to test the service with, in a lane that has nothing else. */
   takeAny(): Pending | undefined {
     const record = this.fresh.takeOldest() ?? this.known.takeOldest()
     return record ?? this.waiting.takeEarliest()
   }
 
-  /** Those that no Retry-After holds back may go out at once; see {@link DelayedRecords.releaseNow}. */
+  /** All that no Retry-After holds back may go out at once; see {@link DelayedRecords.releaseNow}. */
   releaseNow(how: { readonly last: boolean }): void {
     this.waiting.releaseNow(how)
     this.#plan.due()
@@ -128,7 +128,7 @@ export class Suspects {
     return [...this.waiting.clear(), ...due.map((record) => ({ record, ...noWait }))]
   }
 
-  /** How many of the generations up to `number` the drain gives up: it cannot wait for them, or they failed within it. */
+  /** Suspects of the generations up to `number` that the drain gives up: it cannot wait for them, or they failed within it. */
   givenUp(number: number, { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number }): number {
     const { lane } = this.#plan
     const { queue } = this.waiting

@@ -1,6 +1,6 @@
 import type { Failure, Rejection } from './failure.js'
 
-/** What a lane has come to so far. */
+/** Counts of a lane. */
 export interface LaneProgress {
   /** Records that the service has taken. */
   readonly delivered: number
@@ -13,7 +13,7 @@ export const failuresToReject = 8
 /** A drain gives up a suspect that failed within it, and so many times in a row without a success of its lane in between. */
 export const failuresInVain = 2
 
-/** What is known of a suspect: a record that failed where others of its lane succeeded. */
+/** The history of a suspect: a record that failed where others of its lane succeeded. */
 export class Suspicion {
   /** Failures that count: another record of the lane was delivered since the one before. */
   failures = 0
@@ -26,7 +26,7 @@ export class Suspicion {
   /** The failure that made it one asked for less. */
   readonly askedForLess: boolean
   #inVain = 0
-  // That others succeed was shown when it became a suspect.
+  // Others had succeeded when it became a suspect: its first failure counts.
   #delivered = -1
   #settled = -1
 
@@ -34,7 +34,7 @@ export class Suspicion {
     this.askedForLess = askedForLess
   }
 
-  /** It failed again, and that may be its own fault. Its rejection, when that is enough. */
+  /** It failed again, perhaps by its own fault. Returns its rejection, when that was one failure too many. */
   failed(
     outcome: Failure,
     { lane, now }: { readonly lane: LaneProgress; readonly now: number },

@@ -19,7 +19,7 @@ export interface TrafficPlan
   readonly carried: (lane: Lane, successes: number) => void
 }
 
-/** What is under way between the lanes and the service. */
+/** Carries batches from the lanes to the service, and knows those under way. */
 export class Traffic {
   readonly #plan: TrafficPlan
   readonly #dispatchers = new Map<Lane, Dispatcher>()
@@ -48,7 +48,7 @@ export class Traffic {
     this.#dispatchers.get(lane)!.wake()
   }
 
-  /** Send one record of the lane, to see what comes; false when it has none to send. */
+  /** Send one record of the lane, to test the service; false when it has none to send. */
   probe(lane: Lane, { beside = false } = {}): boolean {
     const records = lane.probing || lane.closed ? [] : lane.cutProbe({ beside })
     if (records.length === 0) return false
@@ -64,12 +64,12 @@ export class Traffic {
     }
   }
 
-  /** Records that are in flight, of which no answer will be heard any more. */
+  /** Give up all batches under way: no answer to their records will be heard any more. */
   abandon(): readonly { readonly lane: Lane; readonly records: readonly Pending[] }[] {
     const abandoned = [...this.#exchanges].map((exchange) => ({ lane: exchange.lane, records: exchange.abandon() }))
     this.#exchanges.clear()
     for (const { lane, records } of abandoned) {
-      // What holds a lane tells more than that its last probe had no time.
+      // The reason of a hold is more useful than a probe that had no time.
       if (records.length > 0 && lane.hold === undefined) this.#plan.book.lastError(lane.index, noAnswer)
     }
     return abandoned

@@ -1,4 +1,4 @@
-/** Longest wait that is told: a hundred years. How much of it is honoured is for whoever waits. */
+/** Longest wait that is reported: a hundred years. Its reader decides how much of it to honour. */
 const longestMs = 3_155_760_000_000
 
 /**

@@ -164,7 +164,7 @@ describe('the last drain', () => {
     for (const body of numbers(999)) log(body)
     drain(8000)
     expect(delivery.stats()).toMatchObject({ delivered: 999, queued: 1, inFlight: 0 })
-    // What is silent may still answer.
+    // A silent service may still answer.
     if (outcome !== 'silence') expect(service.waitedMs).toBeLessThan(4000)
     expect(addsUp(delivery.stats())).toBe(true)
   })

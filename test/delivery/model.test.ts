@@ -31,7 +31,7 @@ interface ModelRecord {
   /** Failures in a row without a success of the lane; and when the last of them was. */
   inVain: number
   failedAt: number
-  /** What the lane had delivered and settled by then. */
+  /** Counts of the lane by then. */
   deliveredBefore: number
   settledBefore: number
 }
@@ -52,7 +52,7 @@ interface Open {
   readonly batch: Batch
   readonly left: Set<number>
   readonly outcomes: Outcome[]
-  /** What the lane had settled when it was sent. */
+  /** Count of the lane when it was sent. */
   settledBefore: number
   /** Scopes of the answers that pause. */
   readonly pauses: Set<'key' | 'lane'>
@@ -402,7 +402,7 @@ class World {
     return [...this.records.values()].filter(({ place }) => places.includes(place))
   }
 
-  /** What has become of the lanes. */
+  /** See in which state the lanes are. */
   look(): void {
     const { lanes } = this.delivery.stats()
     for (const [index, { state }] of lanes.entries()) {

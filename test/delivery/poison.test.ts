@@ -39,7 +39,7 @@ interface Traffic {
   readonly seconds: number
   readonly perSecond: number
   readonly depth: number
-  /** Which of the records are bad, by their number. */
+  /** The way in which a record of this number is bad, if it is. */
   readonly bad: (number: number) => Poison | undefined
 }
 

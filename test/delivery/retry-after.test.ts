@@ -8,7 +8,7 @@ const tenYearsMs = 315_360_000_000
 
 describe('a Retry-After of more than five minutes', () => {
   it.each([3_600_000, 86_400_000, 99_999_999_000, tenYearsMs, Number.POSITIVE_INFINITY])(
-    '(%s ms) is honoured for five minutes, and told as it was asked',
+    '(%s ms) is honoured for five minutes, and named in the last error as it was asked',
     async (askedMs) => {
       const { clock, sender, delivery, log } = setUp()
       sender.answer = () => asking(askedMs)

@@ -24,7 +24,10 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'goes through an outage of ten minutes (%s) without a storm, and comes back without a stampede',
     ),
     proof('faults/outcomes.test.ts', '503 with Retry-After in %s: not sent again before'),
-    proof('delivery/retry-after.test.ts', '(%s ms) is honoured for five minutes, and told as it was asked'),
+    proof(
+      'delivery/retry-after.test.ts',
+      '(%s ms) is honoured for five minutes, and named in the last error as it was asked',
+    ),
   ],
   'the key is wrong': [
     proof('end-to-end/service-trouble.test.ts', 'pauses on a wrong key and tells once, with the records kept'),

@@ -84,7 +84,7 @@ it.each(ends)(
     const { code, stderr, distinct } = await exitInline({
       SLUICE_URL: server.url,
       SLUICE_MODE: mode,
-      // What is silent may still answer: that is waited for.
+      // A silent service may still answer: the end waits for it.
       SLUICE_SHUTDOWN_TIMEOUT_MS: fault.type === 'silence' ? '3000' : '5000',
     })
     const taken = new Set(server.taken.map((body) => (JSON.parse(body) as { eventId: number }).eventId))

@@ -11,14 +11,14 @@ export interface ServerModel {
   readonly pipelined?: 'side-by-side' | 'one-by-one'
   /** Whether everything is refused with 429 at this moment. */
   readonly refusing?: (nowMs: number) => boolean
-  /** What becomes of a record that the server cannot take; undefined for those that it can. */
+  /** The way in which the server fails with a record; undefined for those that it takes. */
   readonly poison?: (record: Outgoing) => Poison | undefined
 }
 
 /** How the server fails with a record: an answer after the time of a request, a reset of the connection after as long, or no answer. */
 export type Poison = Outcome | 'reset' | 'hang'
 
-/** What a request may take before the connection is given up. */
+/** Longest time of a request before the connection is given up. */
 const requestTimeoutMs = 10_000
 
 /** A server in virtual time, behind the port of delivery. */

@@ -123,7 +123,7 @@ export class Replay {
     return next.length
   }
 
-  /** All records are taken. What a drain does not wait for, the service does not take: such records stay where they are. */
+  /** All records are taken. Those that a drain gives up stay where they are. */
   #drain(): void {
     if (this.#draining) return
     this.#draining = true

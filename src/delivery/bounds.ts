@@ -1,6 +1,6 @@
 import type { Severity } from '../records/level.js'
-import type { Lane } from './lane.js'
-import type { Pending, RecordQueue } from './record-queue.js'
+import type { Lane, Shelf } from './lane.js'
+import type { Pending } from './record-queue.js'
 import type { Room } from './store.js'
 
 /** The bound of what one engine holds in memory, queued and in flight together. */
@@ -9,20 +9,32 @@ export interface Limits {
   readonly maxQueueBytes: number
 }
 
+/** A record that may be shed: whose it is, and where. */
+export interface Candidate {
+  readonly lane: Lane
+  readonly shelf: Shelf
+  readonly record: Pending
+}
+
+interface Place {
+  readonly lane: Lane
+  readonly shelf: Shelf
+}
+
 /** What is held now, of all lanes of an engine, and who has to go when more comes than fits. */
 export class Bounds {
   readonly #limits: Limits
-  /** Every queue from which something can be shed, and whose it is. */
-  readonly #queues: readonly { readonly lane: Lane; readonly queue: RecordQueue }[]
+  /** Every place from which something can be shed: suspects, and the others. */
+  readonly #suspects: readonly Place[]
+  readonly #others: readonly Place[]
   #records = 0
   #bytes = 0
 
   constructor(limits: Limits, lanes: readonly Lane[]) {
     this.#limits = limits
-    this.#queues = lanes.flatMap((lane) => [
-      { lane, queue: lane.ready },
-      { lane, queue: lane.delayed.queue },
-    ])
+    const places = lanes.flatMap((lane) => lane.shelves.map((shelf) => ({ lane, shelf })))
+    this.#suspects = places.filter(({ shelf }) => shelf.suspects)
+    this.#others = places.filter(({ shelf }) => !shelf.suspects)
   }
 
   take(bytes: number): void {
@@ -60,21 +72,31 @@ export class Bounds {
   }
 
   /**
-   * Make room for a newcomer at the cost of records that matter no more than it does: the lowest severity first, the oldest
-   * first within it. False, and nothing is shed, when even all of them would not be enough.
+   * Make room for a newcomer: suspects go first, whatever their severity, then records that matter no more than it does; in both the
+   * lowest severity first, the oldest first within it. False, and nothing is shed, when even all of them would not be enough.
    */
-  makeRoom(newcomer: { severity: Severity; bytes: number }, shed: (lane: Lane, record: Pending) => void): boolean {
+  makeRoom(newcomer: { severity: Severity; bytes: number }, shed: (candidate: Candidate) => void): boolean {
     if (this.fits(newcomer.bytes)) return true
     if (!this.#canMakeRoom(newcomer)) return false
-    for (let severity = 0; severity <= newcomer.severity; severity++) {
-      for (;;) {
-        if (this.fits(newcomer.bytes)) return true
-        const oldest = this.#oldestOf(severity as Severity)
-        if (oldest === undefined) break
-        shed(oldest.lane, oldest.record)
+    for (const [places, most] of this.#order(newcomer.severity)) {
+      for (let severity = 0; severity <= most; severity++) {
+        for (;;) {
+          if (this.fits(newcomer.bytes)) return true
+          const oldest = oldestOf(places, severity as Severity)
+          if (oldest === undefined) break
+          shed(oldest)
+        }
       }
     }
     return this.fits(newcomer.bytes)
+  }
+
+  /** Where something may be shed for a newcomer of this severity, and up to which severity. */
+  #order(severity: Severity): readonly (readonly [places: readonly Place[], most: Severity])[] {
+    return [
+      [this.#suspects, mostSevere],
+      [this.#others, severity],
+    ]
   }
 
   #fills(share: number): boolean {
@@ -85,25 +107,27 @@ export class Bounds {
   #canMakeRoom({ severity, bytes }: { severity: Severity; bytes: number }): boolean {
     let records = this.#records
     let held = this.#bytes + bytes
-    for (const { queue } of this.#queues) {
-      for (let lower = 0; lower <= severity; lower++) {
-        records -= queue.lengthOf(lower as Severity)
-        held -= queue.bytesOf(lower as Severity)
-        if (records < this.#limits.maxQueueRecords && held <= this.#limits.maxQueueBytes) return true
+    for (const [places, most] of this.#order(severity)) {
+      for (const { shelf } of places) {
+        for (let lower = 0; lower <= most; lower++) {
+          records -= shelf.queue.lengthOf(lower as Severity)
+          held -= shelf.queue.bytesOf(lower as Severity)
+          if (records < this.#limits.maxQueueRecords && held <= this.#limits.maxQueueBytes) return true
+        }
       }
     }
     return false
   }
+}
 
-  #oldestOf(severity: Severity): { lane: Lane; record: Pending } | undefined {
-    let owner: Lane | undefined
-    let oldest: Pending | undefined
-    for (const { lane, queue } of this.#queues) {
-      const record = queue.oldestOf(severity)
-      if (record === undefined || (oldest !== undefined && oldest.sequence < record.sequence)) continue
-      owner = lane
-      oldest = record
-    }
-    return owner === undefined || oldest === undefined ? undefined : { lane: owner, record: oldest }
+const mostSevere: Severity = 6
+
+function oldestOf(places: readonly Place[], severity: Severity): Candidate | undefined {
+  let oldest: Candidate | undefined
+  for (const { lane, shelf } of places) {
+    const record = shelf.queue.oldestOf(severity)
+    if (record === undefined || (oldest !== undefined && oldest.record.sequence < record.sequence)) continue
+    oldest = { lane, shelf, record }
   }
+  return oldest
 }

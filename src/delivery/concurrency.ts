@@ -73,6 +73,11 @@ export class Concurrency {
     return Math.max(1, Math.min(Math.round(this.#limit / this.depth), this.#bounds.maxConnections))
   }
 
+  /** An answer that takes longer, in ms, is none that the service usually gives. */
+  get longAnswerMs(): number {
+    return 4 * (this.#meanMs ?? 0)
+  }
+
   /** Begin again from one record in flight, as after an outage. */
   restart(): void {
     this.#limit = 1

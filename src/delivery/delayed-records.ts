@@ -1,8 +1,9 @@
 import type { Clock, Timer } from './clock.js'
 import { type Pending, RecordQueue } from './record-queue.js'
+import type { Wait } from './retry-after.js'
 
 interface Slot {
-  readonly records: Map<Pending, { readonly notBefore: number }>
+  readonly records: Map<Pending, Wait>
   readonly timer: Timer
 }
 
@@ -10,8 +11,8 @@ interface Slot {
 const slotMs = 20
 
 /**
- * Records that failed among successes, each waiting for its own next attempt. Waits are rounded up to slots, one timer
- * each, so that the number of timers is bounded by the longest wait and not by the number of records.
+ * Records each waiting for its own next attempt. Waits are rounded up to slots, one timer each, so that the number of timers is bounded
+ * by the longest wait and not by the number of records.
  */
 export class DelayedRecords {
   /** The same records by severity and age, for shedding. */
@@ -25,8 +26,8 @@ export class DelayedRecords {
     this.#due = due
   }
 
-  /** Hold a record for `waitMs`; `notBefore` (on the clock) is a moment that not even a drain may ignore. */
-  add(record: Pending, { waitMs, notBefore }: { waitMs: number; notBefore: number }): void {
+  /** Hold a record for `waitMs`; what the service asked for is ignored by {@link releaseNow} alone. */
+  add(record: Pending, { waitMs, ...wait }: Wait & { readonly waitMs: number }): void {
     const number = Math.ceil((this.#clock.now() + waitMs) / slotMs)
     let slot = this.#slots.get(number)
     if (slot === undefined) {
@@ -35,7 +36,7 @@ export class DelayedRecords {
       this.#slots.set(number, slot)
     }
     record.slot = number
-    slot.records.set(record, { notBefore })
+    slot.records.set(record, wait)
     this.queue.putBack(record)
   }
 
@@ -50,23 +51,36 @@ export class DelayedRecords {
     this.queue.remove(record)
   }
 
-  /** Take out every record that no Retry-After holds back. */
-  releaseNow(): void {
+  /** Take out every record that no Retry-After holds back; with `last`, those, too, of which the service asks for more than is honoured. */
+  releaseNow({ last }: { readonly last: boolean }): void {
     const now = this.#clock.now()
-    const free = [...this.#slots.values()].flatMap(({ records }) =>
-      [...records].filter(([, { notBefore }]) => notBefore <= now).map(([record]) => record),
-    )
-    for (const record of free) this.remove(record)
-    if (free.length > 0) this.#due(free)
+    const free = this.#list().filter(({ notBefore, excessive }) => notBefore <= now || (last && excessive))
+    for (const { record } of free) this.remove(record)
+    if (free.length > 0) this.#due(free.map(({ record }) => record))
   }
 
-  /** Take out everything and stop every timer; with each record the moment before which it must not be sent. */
-  clear(): { readonly record: Pending; readonly notBefore: number }[] {
-    const all = [...this.#slots.values()].flatMap(({ records }) =>
-      [...records].map(([record, { notBefore }]) => ({ record, notBefore })),
-    )
+  /** Take the one that is due first, unless a Retry-After holds it back. */
+  takeEarliest(): Pending | undefined {
+    const now = this.#clock.now()
+    let earliest: Pending | undefined
+    for (const { record, notBefore } of this.#list()) {
+      if (notBefore <= now && (earliest === undefined || record.slot! < earliest.slot!)) earliest = record
+    }
+    if (earliest !== undefined) this.remove(earliest)
+    return earliest
+  }
+
+  /** Take out everything and stop every timer. */
+  clear(): ({ readonly record: Pending } & Wait)[] {
+    const all = this.#list()
     for (const { record } of all) this.remove(record)
     return all
+  }
+
+  #list(): ({ readonly record: Pending } & Wait)[] {
+    return [...this.#slots.values()].flatMap(({ records }) =>
+      [...records].map(([record, wait]) => ({ record, ...wait })),
+    )
   }
 
   #release(number: number): void {

@@ -1,21 +1,18 @@
-import { Aftermath } from './aftermath.js'
 import { Bounds } from './bounds.js'
-import { Dispatcher } from './dispatcher.js'
 import { Drains } from './drains.js'
-import { Exchange } from './exchange.js'
+import type { Settled } from './exchange.js'
 import { HeldRecords } from './held-records.js'
 import { Holds } from './holds.js'
 import { Lane } from './lane.js'
-import { LastDrain, noAnswer } from './last-drain.js'
+import { LastDrain } from './last-drain.js'
 import type { Ledger } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
 import type { Acceptable, DeliveryPlan } from './plan.js'
 import { type Pending, pendingRecord } from './record-queue.js'
-import type { BlockingSender, Outcome } from './sender.js'
+import type { BlockingSender } from './sender.js'
 import { noStore, type Store } from './store.js'
-
-type Settled = Outcome & { type: 'delivered' | 'rejected' }
+import { Traffic } from './traffic.js'
 
 /**
  * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread
@@ -27,34 +24,30 @@ export class Delivery {
   readonly held: HeldRecords
   readonly #plan: DeliveryPlan
   readonly #lanes: readonly Lane[]
-  readonly #dispatchers = new Map<Lane, Dispatcher>()
   readonly #store: Store
   readonly #drains: Drains
-  readonly #exchanges = new Set<Exchange>()
   readonly #holds: Holds
-  readonly #aftermath: Aftermath
+  readonly #traffic: Traffic
   #sequence = 0
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
-  #closed = false
 
   constructor(plan: DeliveryPlan) {
     this.#plan = plan
     this.book = new LedgerBook(plan.lanes, plan.memory)
     const due = (lane: Lane) => this.#supplied(lane)
-    this.#lanes = plan.lanes.map((name, index) => {
+    const lanes: Lane[] = []
+    this.#drains = new Drains({ lanes, clock: plan.clock, stats: () => this.stats() })
+    for (const [index, name] of plan.lanes.entries()) {
       const bounds = {
         maxConnections: plan.maxConnections,
         maxDepth: () => Math.min(plan.maxBatch, plan.sender.carriage(name.kind).maxDepth),
         patienceMs: plan.requestTimeoutMs / 4,
       }
-      return new Lane({ name, index, bounds, due, clock: plan.clock })
-    })
-    for (const lane of this.#lanes) {
-      this.#dispatchers.set(lane, new Dispatcher(lane, (records) => this.#carry(lane, records)))
-      this.#describe(lane)
+      const { clock, random, retry } = plan
+      lanes.push(new Lane({ name, index, bounds, due, clock, random, retry, drains: this.#drains.open }))
     }
+    this.#lanes = lanes
     this.#store = plan.store ?? noStore
-    this.#drains = new Drains({ lanes: this.#lanes, clock: plan.clock, stats: () => this.stats() })
     this.held = new HeldRecords({
       lanes: this.#lanes,
       bounds: new Bounds(plan.limits, this.#lanes),
@@ -74,17 +67,22 @@ export class Delivery {
       retry: plan.retry,
       probe: plan.probe,
       drains: this.#drains.open,
-      sendProbe: (lane) => this.#probe(lane),
+      sendProbe: (lane) => this.#traffic.probe(lane),
       changed: (lane) => this.#describe(lane),
       lasting: (lane, reason) => this.#tell((observer) => observer.outage(lane.name, { reason })),
     })
-    this.#aftermath = new Aftermath({
+    this.#traffic = new Traffic({
       ...plan,
+      lanes: this.#lanes,
       book: this.book,
       holds: this.#holds,
+      drains: this.#drains,
       tell: (message) => this.#tell(message),
-      wake: (lane) => this.#dispatchers.get(lane)!.wake(),
+      settled: (lane, record, outcome) => this.#release(lane, record, outcome),
+      reject: (lane, record, rejection) => this.#release(lane, record, rejection, { judged: false }),
+      carried: (lane, successes) => this.#carried(lane, successes),
     })
+    for (const lane of this.#lanes) this.#describe(lane)
   }
 
   /** Take a record into a lane. It is counted from here on; never throws, never blocks. */
@@ -146,7 +144,7 @@ export class Delivery {
     if (this.#closing === undefined) {
       for (const lane of this.#lanes) lane.severeFirst = true
       this.held.refill()
-      const drain = this.#drains.begin(timeoutMs)
+      const drain = this.#drains.begin(timeoutMs, { last: true })
       this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
       return this.#closing.ledger
     }
@@ -162,21 +160,32 @@ export class Delivery {
    * is still queued.
    */
   drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): LastDrain {
-    this.#holds.stop()
+    this.#stop()
     this.#takeAllBack()
     // The connections of the blocking sender take the place of these.
     void this.#plan.sender.close()
-    const { clock, random, retry, maxConnections } = this.#plan
+    const { clock, random, retry, maxConnections, requestTimeoutMs } = this.#plan
     const deadline = clock.now() + timeoutMs
     const tell = (message: (observer: Observer) => void) => this.#tell(message)
     const settled = (lane: Lane, record: Pending, outcome: Settled) => this.#release(lane, record, outcome)
-    const ways = { book: this.book, tell, settled, sender }
-    return new LastDrain({ lanes: this.#lanes, ...ways, clock, random, retry, maxConnections, deadline })
+    const reject = (lane: Lane, record: Pending, rejection: Settled) =>
+      this.#release(lane, record, rejection, { judged: false })
+    const ways = { book: this.book, tell, settled, reject, sender }
+    return new LastDrain({
+      lanes: this.#lanes,
+      ...ways,
+      clock,
+      random,
+      retry,
+      maxConnections,
+      requestTimeoutMs,
+      deadline,
+    })
   }
 
   /** After a {@link drainSync}, or in its place: leave what is still held to the store. Nothing may come after it. */
   leave(): void {
-    this.#holds.stop()
+    this.#stop()
     this.#takeAllBack()
     this.held.parkAll()
     this.#store.close()
@@ -184,7 +193,7 @@ export class Delivery {
 
   /** No answer will be heard any more. */
   #takeAllBack(): void {
-    for (const { lane, records } of this.#abandoned()) {
+    for (const { lane, records } of this.#traffic.abandon()) {
       for (const record of records) {
         this.book.putBack(lane.index, { ambiguous: true })
         lane.ready.putBack(record)
@@ -192,31 +201,23 @@ export class Delivery {
     }
   }
 
-  /** Records that are in flight, of which no answer will be heard any more. */
-  #abandoned(): readonly { readonly lane: Lane; readonly records: readonly Pending[] }[] {
-    const abandoned = [...this.#exchanges].map((exchange) => ({ lane: exchange.lane, records: exchange.abandon() }))
-    this.#exchanges.clear()
-    for (const { lane, records } of abandoned) {
-      // What holds a lane tells more than that its last probe had no time.
-      if (records.length > 0 && lane.hold === undefined) this.book.lastError(lane.index, noAnswer)
-    }
-    return abandoned
+  #stop(): void {
+    this.#holds.stop()
+    this.#traffic.stop()
   }
 
   async #end(): Promise<Ledger> {
-    this.#closed = true
-    this.#holds.stop()
+    this.#stop()
     for (const lane of this.#lanes) {
       lane.closed = true
       this.#describe(lane)
     }
     this.#store.look()
     for (const lane of this.#lanes) {
-      const delayed = lane.delayed.clear().map(({ record }) => record)
-      const left = [...delayed, ...lane.cut(Number.POSITIVE_INFINITY)]
-      for (const record of left) this.held.leave(lane, record, 'queued')
+      lane.gather()
+      for (const record of lane.cut(Number.POSITIVE_INFINITY)) this.held.leave(lane, record, 'queued')
     }
-    for (const { lane, records } of this.#abandoned()) {
+    for (const { lane, records } of this.#traffic.abandon()) {
       for (const record of records) this.held.leave(lane, record, 'inFlight')
     }
     this.#store.close()
@@ -225,43 +226,23 @@ export class Delivery {
   }
 
   #supplied(lane: Lane): void {
-    if (lane.hold === undefined) this.#dispatchers.get(lane)!.wake()
-    else lane.hold.supplied()
+    if (lane.hold === undefined) this.#traffic.wake(lane)
+    else lane.hold.supplied(lane)
   }
 
-  /** Send one batch and act on what it came to. */
-  async #carry(lane: Lane, records: Pending[], { probe = false } = {}): Promise<void> {
-    for (const record of records) {
-      this.book.depart(lane.index, { retry: record.attempts > 0 })
-      record.attempts++
-    }
-    const exchange = new Exchange({
-      lane,
-      records,
-      probe,
-      clock: this.#plan.clock,
-      settled: (record, outcome) => this.#settled(lane, record, outcome),
-    })
-    this.#exchanges.add(exchange)
-    const result = await exchange.run(this.#plan.sender)
-    if (probe) lane.probing = false
-    if (!this.#exchanges.delete(exchange)) return
-    this.#aftermath.of(lane, result, { probe })
+  #carried(lane: Lane, successes: number): void {
     this.#describe(lane)
     this.held.refill()
-    if (result.successes > 0 && this.held.roomy && this.#closing === undefined) this.#tellLosses(lane)
+    if (successes > 0 && this.held.roomy && this.#closing === undefined) this.#tellLosses(lane)
   }
 
-  #settled(lane: Lane, record: Pending, outcome: Settled): void {
-    if (outcome.type === 'rejected') this.book.lastError(lane.index, outcome.reason)
-    lane.lastSuccessAt = this.#plan.clock.now()
-    this.#release(lane, record, outcome)
-  }
-
-  /** The service has taken the record, or refused it for what it contains. */
-  #release(lane: Lane, record: Pending, outcome: Settled): void {
+  /** The record needs no further attempt. `judged`: by the service. */
+  #release(lane: Lane, record: Pending, outcome: Settled, { judged = true } = {}): void {
+    if (judged) lane.succeeded(outcome.type === 'delivered', this.#plan.clock.now())
+    if (record.suspicion !== undefined) lane.suspects.acquitted(record)
     if (outcome.type === 'delivered') this.book.deliver(lane.index, record.bytes)
     else {
+      this.book.lastError(lane.index, outcome.reason)
       this.book.reject(lane.index, record.bytes)
       this.#store.reject(lane.index, record, outcome)
     }
@@ -272,14 +253,6 @@ export class Delivery {
   #tellLosses(lane: Lane): void {
     const losses = lane.losses.take(this.#plan.clock.now())
     if (losses !== undefined) this.#tell((observer) => observer.recovered(lane.name, losses))
-  }
-
-  #probe(lane: Lane): boolean {
-    const records = lane.probing || this.#closed ? [] : lane.cut(1)
-    if (records.length === 0) return false
-    lane.probing = true
-    void this.#carry(lane, records, { probe: true })
-    return true
   }
 
   #describe(lane: Lane): void {

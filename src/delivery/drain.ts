@@ -3,25 +3,36 @@ import type { Lane } from './lane.js'
 
 /** One `flush` or `close` under way: it waits for what each lane had accepted when it began, and for nothing later. */
 export class Drain {
-  readonly #deadline: number
+  /** On the clock. */
+  readonly startedAt: number
+  readonly deadline: number
   readonly #waiting: Map<Lane, number>
   readonly #finish: () => void
 
-  constructor(plan: { readonly lanes: readonly Lane[]; readonly deadline: number; readonly finish: () => void }) {
-    this.#deadline = plan.deadline
+  constructor(plan: {
+    readonly lanes: readonly Lane[]
+    readonly startedAt: number
+    readonly deadline: number
+    readonly finish: () => void
+  }) {
+    this.startedAt = plan.startedAt
+    this.deadline = plan.deadline
     this.#waiting = new Map(plan.lanes.map((lane) => [lane, lane.turnGeneration()]))
     this.#finish = plan.finish
   }
 
-  /** Look whether the lane has settled all that this drain waits for. */
+  /** Look whether the lane has settled all that this drain waits for, but for suspects that had their attempt. */
   check(lane: Lane): void {
     const generation = this.#waiting.get(lane)
-    if (generation !== undefined && lane.settledThrough(generation)) this.giveUp(lane)
+    if (generation === undefined) return
+    const left = lane.outstandingThrough(generation)
+    const { suspects } = lane
+    if (left === 0 || (left <= suspects.length && left === suspects.givenUp(generation, this))) this.giveUp(lane)
   }
 
   /** Look whether the service asked for more patience than this drain has. */
   checkHold(lane: Lane, hold: Hold): void {
-    if (hold.notBefore > this.#deadline) this.giveUp(lane)
+    if (hold.wait.notBefore > this.deadline && !lane.probing) this.giveUp(lane)
   }
 
   /** Stop waiting for a lane: it made its attempt and is still paused, or may make none in time. */

@@ -1,24 +1,34 @@
 import { textOf } from '../errors/text-of.js'
 import type { Clock } from './clock.js'
+import type { Failure } from './failure.js'
 import type { Lane } from './lane.js'
 import type { Pending } from './record-queue.js'
+import { type Wait, waitOf } from './retry-after.js'
 import type { Outcome, Sender } from './sender.js'
 
-type Retry = Outcome & { type: 'retry' }
-type Pause = Outcome & { type: 'pause' }
-type Settled = Outcome & { type: 'delivered' | 'rejected' }
+export type Settled = Outcome & { type: 'delivered' | 'rejected' }
 
 /** A record that has to be sent again, and why. */
 export interface Returned {
   readonly record: Pending
-  readonly outcome: Retry | Pause
-  /** Not to be sent before this moment (on the clock): the service asked for it. */
-  readonly notBefore: number
+  readonly outcome: Failure
+  /** Its place in the batch. */
+  readonly index: number
+  /** The service asked for it. */
+  readonly wait: Wait
 }
+
+/**
+ * How records go out. `batch`: as they come. `probe`: one record that tests the service, by the surest way.
+ * `alone`: a suspect.
+ */
+export type Way = 'batch' | 'probe' | 'alone'
 
 /** What one batch on one connection came to. */
 export interface ExchangeResult {
   readonly startedAt: number
+  /** Count of the lane when it began: if the lane has settled more since, others succeed. */
+  readonly settledBefore: number
   /** Records that got an answer about themselves: delivered or rejected. */
   readonly successes: number
   readonly firstAnswerMs: number | undefined
@@ -29,12 +39,15 @@ export interface ExchangeResult {
 /** One batch under way. It settles each of its records exactly once, whatever the sender does. */
 export class Exchange {
   readonly lane: Lane
+  readonly way: Way
+  /** Count of the lane when it began. */
+  readonly settledBefore: number
   readonly #records: readonly Pending[]
-  readonly #probe: boolean
   readonly #open: boolean[]
   readonly #returned: Returned[] = []
   readonly #settled: (record: Pending, outcome: Settled) => void
   readonly #clock: Clock
+  readonly #startedAt: number
   #unsettled: number
   #successes = 0
   #firstAt: number | undefined
@@ -44,28 +57,34 @@ export class Exchange {
   constructor(plan: {
     readonly lane: Lane
     readonly records: readonly Pending[]
-    readonly probe: boolean
+    readonly way: Way
     readonly clock: Clock
     /** Called for each record that needs no further attempt, at the moment of its answer. */
     readonly settled: (record: Pending, outcome: Settled) => void
   }) {
     this.lane = plan.lane
     this.#records = plan.records
-    this.#probe = plan.probe
+    this.way = plan.way
+    this.settledBefore = plan.lane.settled
     this.#open = new Array(plan.records.length).fill(true)
     this.#unsettled = plan.records.length
     this.#settled = plan.settled
     this.#clock = plan.clock
+    this.#startedAt = plan.clock.now()
+  }
+
+  /** On the clock: since when it has waited for its first answer, or for one after another. */
+  get waitsSince(): number {
+    return this.#firstAt === undefined ? this.#startedAt : this.#lastAt
   }
 
   async run(sender: Sender): Promise<ExchangeResult> {
-    const startedAt = this.#clock.now()
     let failure = 'the sender gave no outcome'
     try {
       await sender.send({
         ...this.lane.name,
         records: this.#records,
-        probe: this.#probe,
+        probe: this.way === 'probe',
         settle: (index, outcome) => this.#settle(index, outcome),
       })
     } catch (error) {
@@ -76,9 +95,10 @@ export class Exchange {
     }
     const between = this.#successes < 2 ? undefined : (this.#lastAt - this.#firstAt!) / (this.#successes - 1)
     return {
-      startedAt,
+      startedAt: this.#startedAt,
+      settledBefore: this.settledBefore,
       successes: this.#successes,
-      firstAnswerMs: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
+      firstAnswerMs: this.#firstAt === undefined ? undefined : this.#firstAt - this.#startedAt,
       betweenAnswersMs: between,
       returned: this.#returned,
     }
@@ -96,9 +116,7 @@ export class Exchange {
     this.#open[index] = false
     this.#unsettled--
     if (outcome.type === 'retry' || outcome.type === 'pause') {
-      const wait = outcome.type === 'retry' ? outcome.retryAfterMs : undefined
-      const notBefore = wait === undefined ? Number.NEGATIVE_INFINITY : this.#clock.now() + wait
-      this.#returned.push({ record, outcome, notBefore })
+      this.#returned.push({ record, outcome, index, wait: waitOf(outcome, this.#clock.now()) })
       return
     }
     this.#successes++

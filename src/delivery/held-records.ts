@@ -1,10 +1,10 @@
-import type { Bounds } from './bounds.js'
+import type { Bounds, Candidate } from './bounds.js'
 import type { Clock } from './clock.js'
 import type { Lane } from './lane.js'
 import type { DropReason } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
-import { type Generation, type Pending, pendingRecord } from './record-queue.js'
+import { type Generation, type Pending, pendingRecord, type RecordQueue } from './record-queue.js'
 import type { Restored, Room, Store, StoreOwner } from './store.js'
 
 export interface HeldRecordsPlan {
@@ -24,6 +24,7 @@ export interface HeldRecordsPlan {
   readonly settled: (lane: Lane) => void
 }
 
+const noRoom: Room = { records: 0, bytes: 0 }
 const fruitlessRecords = 10_000
 /** Records that come back from the store in one go, at most. */
 const maxRestored = 1000
@@ -52,7 +53,7 @@ export class HeldRecords implements StoreOwner {
     const { severity, bytes } = record
     record.place = store.keep(lane.index, record)
     if (record.place !== undefined && !bounds.fits(bytes)) this.#parkWaiting()
-    const fits = bounds.makeRoom({ severity, bytes }, (from, other) => this.#shed(from, other))
+    const fits = bounds.makeRoom({ severity, bytes }, (candidate) => this.#shed(candidate))
     if (fits) this.#hold(lane, record)
     else this.#putAway(lane, record, { from: 'queued', reason: store.lossReason })
     return fits
@@ -74,8 +75,11 @@ export class HeldRecords implements StoreOwner {
 
   room(laneIndex: number): Room {
     const lane = this.#plan.lanes[laneIndex]!
-    const idle = lane.ready.length === 0 && lane.hold === undefined && !this.#plan.closing()
-    return idle ? this.#plan.bounds.spare : { records: 0, bytes: 0 }
+    if (lane.ready.length > 0 || this.#plan.closing()) return noRoom
+    const { spare } = this.#plan.bounds
+    if (lane.hold === undefined) return spare
+    // The one record that the lane has may be at fault: another one can show it.
+    return lane.probes.confirming ? { ...spare, records: Math.min(1, spare.records) } : noRoom
   }
 
   adopt(laneIndex: number, count: number): void {
@@ -130,9 +134,8 @@ export class HeldRecords implements StoreOwner {
     lane.ready.push(record)
   }
 
-  #shed(lane: Lane, record: Pending): void {
-    if (record.slot === undefined) lane.ready.remove(record)
-    else lane.delayed.remove(record)
+  #shed({ lane, shelf, record }: Candidate): void {
+    shelf.remove(record)
     this.#putAway(lane, record, { from: 'queued', reason: this.#plan.store.lossReason })
     this.#letGo(lane, record)
   }
@@ -141,10 +144,10 @@ export class HeldRecords implements StoreOwner {
   parkAll(): void {
     this.#plan.store.look()
     for (const lane of this.#plan.lanes) {
-      for (const { record } of lane.delayed.clear()) lane.ready.putBack(record)
+      lane.gather()
       for (const record of lane.ready.leastSevere(lane.ready.length)) {
         record.place ??= this.#plan.store.keep(lane.index, record)
-        this.#parkReady(lane, record)
+        this.#parkFrom(lane.ready, { lane, record })
       }
     }
   }
@@ -156,15 +159,21 @@ export class HeldRecords implements StoreOwner {
       return
     }
     for (const lane of this.#plan.lanes) {
-      if (lane.hold === undefined || lane.ready.length < 2) continue
-      const waiting = lane.ready.leastSevere(lane.ready.length - 1)
-      if (!waiting.map((record) => this.#parkReady(lane, record)).includes(true)) this.#fruitless = fruitlessRecords
+      if (lane.hold === undefined) continue
+      const { ready, probes } = lane
+      const kept = ready.length > 0 ? ready : probes.tried
+      for (const queue of [probes.tried, ready]) {
+        const waiting = queue.leastSevere(queue === kept ? queue.length - 1 : queue.length)
+        if (waiting.length === 0) continue
+        const parked = waiting.map((record) => this.#parkFrom(queue, { lane, record }))
+        if (!parked.includes(true)) this.#fruitless = fruitlessRecords
+      }
     }
   }
 
-  #parkReady(lane: Lane, record: Pending): boolean {
+  #parkFrom(queue: RecordQueue, { lane, record }: { readonly lane: Lane; readonly record: Pending }): boolean {
     if (!this.#park(lane, record, 'queued')) return false
-    lane.ready.remove(record)
+    queue.remove(record)
     this.#letGo(lane, record)
     return true
   }

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from './clock.js'
 import type { Lane } from './lane.js'
+import { noWait, type Wait } from './retry-after.js'
 
 /** Why lanes hold their records: the service is out of reach or out of order, or it wants something mended first. */
 export type HoldKind = 'outage' | 'paused'
@@ -11,8 +12,8 @@ export type HoldKind = 'outage' | 'paused'
 export class Hold {
   readonly kind: HoldKind
   readonly lanes = new Set<Lane>()
-  /** Not even a drain sends before this moment (on the clock): the service asked for it. */
-  notBefore = Number.NEGATIVE_INFINITY
+  /** Not even a drain sends before, but for a lane that has its last chance. */
+  wait: Wait = noWait
   readonly #clock: Clock
   readonly #waitMs: (attempt: number) => number
   readonly #probe: (lane: Lane) => boolean
@@ -35,35 +36,44 @@ export class Hold {
     this.#probe = plan.probe
   }
 
-  /** A lane joins, or its probe failed: wait, then probe again. */
-  keep(lane: Lane, notBefore = Number.NEGATIVE_INFINITY): void {
+  /**
+   * A lane joins, or its probe failed: wait, then probe again. With `atOnce` another record is sent at once, when there is one.
+   */
+  keep(lane: Lane, { wait = noWait, atOnce = false }: { readonly wait?: Wait; readonly atOnce?: boolean } = {}): void {
     this.lanes.add(lane)
     lane.hold = this
-    this.notBefore = Math.max(this.notBefore, notBefore)
+    if (wait.notBefore > this.wait.notBefore) this.wait = wait
+    const others = lane.ready.length > 0 || (this.kind === 'paused' && lane.probes.tried.length > 1)
+    const asks = atOnce ? others : wait.excessive && lane.lastChance
+    if (asks && this.#maySend(lane) && this.#probe(lane)) return
     if (this.#timer !== undefined || this.#probing()) return
-    const wait = Math.max(this.#waitMs(this.#attempt++), this.notBefore - this.#clock.now())
+    const waitMs = Math.max(this.#waitMs(this.#attempt++), this.wait.notBefore - this.#clock.now())
     this.#due = false
-    this.#timer = this.#clock.schedule(() => this.#fire(), wait)
+    this.#schedule(waitMs)
   }
 
-  /** The lane's way is free again; the others of this hold try at once, one at a time. */
-  release(lane: Lane): void {
+  /** The lane's way is free again; with `others` those that wait with it try at once, one at a time. */
+  release(lane: Lane, { others }: { readonly others: boolean }): void {
     this.lanes.delete(lane)
     lane.hold = undefined
-    this.#attempt = 0
-    this.notBefore = Number.NEGATIVE_INFINITY
-    this.#stopTimer()
-    if (this.lanes.size > 0) this.#timer = this.#clock.schedule(() => this.#fire(), 0)
+    if (others || this.lanes.size === 0) {
+      this.#attempt = 0
+      this.wait = noWait
+      this.#stopTimer()
+      if (this.lanes.size > 0) this.#schedule(0)
+    } else if (this.#timer === undefined && !this.#probing()) this.#schedule(this.#waitMs(this.#attempt))
   }
 
-  /** Records have come to a lane that had none to probe with. */
-  supplied(): void {
+  /** Records have come to a lane. */
+  supplied(lane: Lane): void {
+    const { probes, ready } = lane
     if (this.#due && !this.#probing()) this.#fire()
+    else if (probes.confirming && ready.length > 0 && !lane.probing && this.#maySend(lane)) this.#probe(lane)
   }
 
   /** Probe this lane at once, for a drain; false when the service asked to wait, or there is nothing to send. */
   probeNow(lane: Lane): boolean {
-    if (this.notBefore > this.#clock.now()) return false
+    if (!this.#maySend(lane)) return false
     this.#stopTimer()
     if (lane.probing || this.#probe(lane)) return true
     if (!this.#probing()) this.#due = true
@@ -73,6 +83,13 @@ export class Hold {
   stop(): void {
     this.#stopTimer()
     this.#due = false
+  }
+
+  #maySend(lane: Lane): boolean {
+    if (this.wait.notBefore <= this.#clock.now()) return true
+    if (!this.wait.excessive || !lane.lastChance) return false
+    lane.lastChance = false
+    return true
   }
 
   #fire(): void {
@@ -86,6 +103,10 @@ export class Hold {
       return
     }
     this.#due = true
+  }
+
+  #schedule(waitMs: number): void {
+    this.#timer = this.#clock.schedule(() => this.#fire(), waitMs)
   }
 
   #probing(): boolean {

@@ -2,12 +2,14 @@ import { type BackoffBounds, doubled, fullJitter } from './backoff.js'
 import type { Clock } from './clock.js'
 import type { Drain } from './drain.js'
 import type { Returned } from './exchange.js'
+import type { Refusal } from './failure.js'
 import { Hold } from './hold.js'
 import type { Lane } from './lane.js'
 import { OutageWatch } from './outage-watch.js'
-import type { Outcome } from './sender.js'
-
-type Pause = Outcome & { type: 'pause' }
+import type { Pending } from './record-queue.js'
+import { Refusals } from './refusals.js'
+import { longestWait, noWait, reasonOf } from './retry-after.js'
+import { maxDrainAttempt } from './suspects.js'
 
 export interface HoldsPlan {
   readonly lanes: readonly Lane[]
@@ -31,28 +33,35 @@ export class Holds {
   readonly #outage: Hold
   readonly #keyPause: Hold
   readonly #outages: OutageWatch
+  readonly #refusals: Refusals
 
   constructor(plan: HoldsPlan) {
     this.#plan = plan
+    this.#refusals = new Refusals(plan.lanes)
     this.#outage = this.#hold('outage')
     this.#keyPause = this.#hold('paused')
     this.#outages = new OutageWatch({ clock: plan.clock, tell: plan.lasting })
   }
 
-  /** A whole batch without a success, and none beside it: the service is out of reach, one probe at a time from here. */
+  /** Nothing succeeded: one probe at a time from here, the first at once where one record may be at fault. */
   keepOut(lane: Lane, returned: readonly Returned[]): void {
     const hold = lane.hold ?? this.#outage
-    hold.keep(lane, Math.max(...returned.map(({ notBefore }) => notBefore)))
-    if (hold.kind === 'outage') this.#outages.goesOn(lane, returned[0]!.outcome.reason)
+    hold.keep(lane, { wait: longestWait(returned.map(({ wait }) => wait)), atOnce: lane.probes.confirming })
+    if (hold.kind === 'outage') this.#outages.goesOn(lane, reasonOf(returned[0]!.outcome))
     this.#plan.changed(lane)
     for (const drain of this.#plan.drains) {
-      if (hold.kind === 'paused') drain.giveUp(lane)
-      else drain.checkHold(lane, hold)
+      if (hold.kind !== 'paused') drain.checkHold(lane, hold)
+      else if (!lane.probing) drain.giveUp(lane)
     }
   }
 
+  /** A record was refused without a success beside it. Returns the refusal that pauses, when it is confirmed. */
+  refused(lane: Lane, record: Pending, refusal: Refusal): Refusal | undefined {
+    return this.#refusals.confirmed(refusal, { lane, record, now: this.#plan.clock.now() })
+  }
+
   /** Somebody has to mend something first. Returns whether that is news. */
-  pause(lane: Lane, cause: Pause): boolean {
+  pause(lane: Lane, cause: Refusal): boolean {
     const wasPaused = lane.hold?.kind === 'paused'
     const news = !wasPaused || lane.pauseStatus !== cause.status
     const own = wasPaused && lane.hold !== this.#keyPause ? lane.hold : undefined
@@ -60,8 +69,8 @@ export class Holds {
     const concerned = cause.scope === 'key' ? this.#plan.lanes : [lane]
     for (const each of concerned) {
       this.#outages.over(each)
-      if (each.hold !== hold) each.hold?.release(each)
-      hold.keep(each)
+      if (each.hold !== hold) each.hold?.release(each, { others: true })
+      hold.keep(each, { atOnce: each.probes.confirming })
       each.pauseStatus = cause.status
       this.#plan.changed(each)
     }
@@ -72,12 +81,22 @@ export class Holds {
   /** The service took or judged a record: whatever kept the lane is over. The lanes that are free now, and whether that is news. */
   recover(lane: Lane): { readonly released: readonly Lane[]; readonly news: boolean } {
     const { hold } = lane
-    if (hold === undefined) return { released: [], news: false }
+    const { clock, retry, random, drains } = this.#plan
+    this.#refusals.clear(lane)
+    if (hold === undefined) return lane.suspects.length > 0 ? { released: [lane], news: false } : nothing
     const released = hold === this.#keyPause ? [...hold.lanes] : [lane]
     const news = this.#outages.over(lane) || hold.kind === 'paused'
     for (const each of released) {
-      hold.release(each)
-      each.concurrency.restart()
+      this.#refusals.clear(each)
+      const { atFault, unsent, others, confirmed } = each.probes.over(clock.now())
+      // The success of another lane says nothing about the records of this one.
+      const blames = each === lane
+      hold.release(each, { others: !(blames && confirmed) })
+      for (const record of blames ? others : [...others, ...atFault]) each.ready.putBack(record)
+      const waitMs = drains.size > 0 ? 0 : fullJitter(0, retry, random)
+      for (const record of unsent) each.delayed.add(record, { ...noWait, waitMs })
+      if (blames) for (const record of atFault) each.suspects.addLate(record)
+      if (!(blames && confirmed)) each.concurrency.restart()
       this.#plan.changed(each)
     }
     return { released, news }
@@ -104,5 +123,4 @@ export class Holds {
   }
 }
 
-/** While a drain waits, the backoff of an outage grows no further than this: the deadline is seconds away. */
-const maxDrainAttempt = 2
+const nothing = { released: [], news: false }

@@ -1,85 +1,62 @@
 import { type BackoffBounds, fullJitter } from './backoff.js'
 import type { Clock } from './clock.js'
+import { Course, type Sent } from './course.js'
+import type { Settled } from './exchange.js'
+import { asksForLess, type Failure, isDenial, mayBeItsOwn, type Refusal } from './failure.js'
 import type { Lane } from './lane.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
+import { patienceMs } from './patience.js'
 import type { Pending } from './record-queue.js'
+import { Refusals } from './refusals.js'
+import { noWait, reasonOf, type Wait, waitOf } from './retry-after.js'
 import type { BlockingSender, Outcome } from './sender.js'
+import { maxDrainAttempt } from './suspects.js'
+import { Suspicion } from './suspicion.js'
 
 export interface LastDrainPlan {
   readonly lanes: readonly Lane[]
   readonly book: LedgerBook
   readonly tell: (message: (observer: Observer) => void) => void
   /** The service has taken or judged a record. */
-  readonly settled: (lane: Lane, record: Pending, outcome: Outcome & { type: 'delivered' | 'rejected' }) => void
+  readonly settled: (lane: Lane, record: Pending, outcome: Settled) => void
+  /** The record is in flight, and is given up. */
+  readonly reject: (lane: Lane, record: Pending, rejection: Settled) => void
   readonly sender: BlockingSender
   readonly clock: Clock
   readonly random: () => number
   readonly retry: BackoffBounds
   readonly maxConnections: number
+  readonly requestTimeoutMs: number
   /** On the clock. */
   readonly deadline: number
-}
-
-/** A record that waits for its own next attempt. */
-interface Waiting {
-  readonly record: Pending
-  readonly notBefore: number
-}
-
-/** A lane as the last drain sees it. */
-interface Course {
-  readonly lane: Lane
-  /** Requests that may be in flight, one on each connection: doubled per round trip, halved when the service asks for less. */
-  window: number
-  inFlight: number
-  /** The service has taken or judged a record since the drain began. */
-  succeeded: boolean
-  /** Attempts in a row without a success, which a lane in outage waits longer and longer between. */
-  failures: number
-  /** The lane sends nothing before this moment; a record that failed among successes waits alone. */
-  notBefore: number
-  waiting: readonly Waiting[]
-  /** Nothing more is to be expected: its key, its bucket or its plan was refused. */
-  over: boolean
 }
 
 /** What went wrong with a record that was sent, where there is no time to wait any longer. */
 export const noAnswer = 'the service did not answer in time'
 
-/** While the end of the process waits, an outage's backoff grows no further than this. */
-const maxFailures = 2
-
 /**
  * The drain of a process that is ending: the event loop does not turn any more, so that this thread sends and waits step by step. It
  * keeps the rules of every drain: value records and the most severe lines first, one probe for a lane that was held, no request
- * inside a Retry-After, and no waiting for a lane that is paused.
+ * inside a Retry-After, no waiting for a lane that is paused, and no record that holds up the others.
  */
 export class LastDrain {
   readonly #plan: LastDrainPlan
   readonly #courses: readonly Course[]
-  readonly #underWay = new Map<number, { readonly course: Course; readonly record: Pending }>()
+  readonly #underWay = new Map<number, Sent>()
+  readonly #refusals: Refusals
+  readonly #patienceMs: number
   #nextId = 0
 
   constructor(plan: LastDrainPlan) {
     this.#plan = plan
+    this.#refusals = new Refusals(plan.lanes)
+    this.#patienceMs = patienceMs(plan.requestTimeoutMs, { draining: true })
     // Value records before log records.
     const lanes = [...plan.lanes].sort((a, b) => Number(b.name.kind === 'values') - Number(a.name.kind === 'values'))
     const { maxConnections } = plan
-    this.#courses = lanes.map((lane) => {
-      lane.severeFirst = true
-      const { connections, depth } = lane.concurrency
-      return {
-        lane,
-        window: lane.hold === undefined ? Math.min(maxConnections, connections * depth) : 1,
-        inFlight: 0,
-        succeeded: false,
-        failures: 0,
-        notBefore: lane.hold?.notBefore ?? Number.NEGATIVE_INFINITY,
-        waiting: lane.delayed.clear(),
-        over: false,
-      }
-    })
+    const now = plan.clock.now()
+    this.#courses = lanes.map((lane) => new Course(lane, { maxConnections, now }))
   }
 
   /** Send what may be sent, and wait for answers, for `waitMs` at most. True when there is nothing more to do, or no time to do it. */
@@ -88,7 +65,7 @@ export class LastDrain {
     const now = clock.now()
     if (now >= deadline) return this.#end()
     for (const course of this.#courses) this.#send(course, now)
-    const next = Math.min(...this.#courses.map((course) => nextMoment(course, now)))
+    const next = Math.min(...this.#courses.map((course) => this.#nextMoment(course, now)))
     if (this.#underWay.size === 0 && next >= deadline) return this.#end()
     for (const { id, outcome } of sender.answers(Math.min(next, deadline, now + waitMs) - now))
       this.#settle(id, outcome)
@@ -99,28 +76,69 @@ export class LastDrain {
     for (const { course, record } of this.#underWay.values()) {
       const { lane, failures } = course
       if (failures === 0 && lane.hold === undefined) this.#plan.book.lastError(lane.index, noAnswer)
-      this.#putBack(course, record, { ambiguous: true })
+      this.#plan.book.putBack(lane.index, { ambiguous: true })
+      lane.ready.putBack(record)
     }
-    for (const { lane, waiting } of this.#courses) for (const { record } of waiting) lane.ready.putBack(record)
+    for (const { lane, waiting } of this.#courses) {
+      lane.gather()
+      for (const { record } of waiting) lane.ready.putBack(record)
+    }
     this.#underWay.clear()
     return true
   }
 
   #send(course: Course, now: number): void {
-    const { lane, waiting } = course
+    const { lane } = course
     if (course.over || course.notBefore > now) return
-    if (firstOf(waiting) <= now) {
-      for (const { record, notBefore } of waiting) if (notBefore <= now) lane.ready.putBack(record)
-      course.waiting = waiting.filter(({ notBefore }) => notBefore > now)
+    for (const record of course.takeDue(now, 'others')) lane.ready.putBack(record)
+    for (let room = this.#room(course, now); room > 0; room--) {
+      // Beside what waits long for its answer, a record from elsewhere in the queue.
+      const beside = course.inFlight >= course.allowed
+      const record = course.held || beside ? lane.probes.next(lane, { beside }) : lane.cut(1)[0]
+      const next = record ?? this.#takeSuspect(course, now)
+      if (next === undefined) return
+      this.#begin(course, next, now)
     }
-    for (const record of lane.cut(course.window - course.inFlight)) {
-      const id = this.#nextId++
-      this.#plan.book.depart(lane.index, { retry: record.attempts > 0 })
-      record.attempts++
-      course.inFlight++
-      this.#underWay.set(id, { course, record })
-      this.#plan.sender.begin({ ...lane.name, id, record })
-    }
+  }
+
+  /** Suspects take up a quarter of the connections at most. */
+  #takeSuspect(course: Course, now: number): Pending | undefined {
+    return course.suspects < Math.max(1, course.allowed >> 2) ? course.takeDue(now, 'suspect')[0] : undefined
+  }
+
+  #begin(course: Course, record: Pending, now: number): void {
+    const { lane } = course
+    const id = this.#nextId++
+    this.#plan.book.depart(lane.index, { retry: record.attempts > 0 })
+    record.attempts++
+    course.inFlight++
+    if (record.suspicion !== undefined) course.suspects++
+    this.#underWay.set(id, { course, record, at: now, settledBefore: lane.settled, asked: course.held })
+    this.#plan.sender.begin({ ...lane.name, id, record })
+  }
+
+  /**
+   * Requests that may be sent now. Those that have waited long do not count, as soon as others get their answers; before that one of them
+   * does not.
+   */
+  #room(course: Course, now: number): number {
+    const free = course.allowed - course.inFlight
+    if (free > 0) return free
+    const stuck = this.#sentOf(course).filter(({ at }) => now - at >= this.#patienceMs)
+    const proven = stuck.filter(({ settledBefore }) => course.lane.settled > settledBefore)
+    const most = this.#plan.maxConnections - course.inFlight
+    return Math.min(most, free + Math.max(proven.length, Math.min(1, stuck.length)))
+  }
+
+  #nextMoment(course: Course, now: number): number {
+    const next = course.nextMoment(now)
+    if (next === Number.POSITIVE_INFINITY || this.#room(course, now) > 0) return next
+    const patient = this.#sentOf(course).map(({ at }) => at + this.#patienceMs)
+    return Math.max(next, Math.min(...patient.filter((at) => at > now)))
+  }
+
+  #sentOf(course: Course): Sent[] {
+    return [...this.#underWay.values()].filter((sent) => sent.course === course)
   }
 
   #settle(id: number, outcome: Outcome): void {
@@ -128,63 +146,122 @@ export class LastDrain {
     if (sent === undefined) return
     this.#underWay.delete(id)
     const { course, record } = sent
-    const { index, name } = course.lane
-    const { book, tell, settled } = this.#plan
     course.inFlight--
-    if (outcome.type !== 'delivered') book.lastError(index, outcome.reason)
-    switch (outcome.type) {
-      case 'delivered':
-      case 'rejected':
-        settled(course.lane, record, outcome)
-        this.#succeeded(course)
-        return
-      case 'pause':
-        this.#putBack(course, record, { ambiguous: false })
-        if (!course.over) tell((observer) => observer.paused(name, outcome))
-        for (const each of outcome.scope === 'key' ? this.#courses : [course]) each.over = true
-        return
-      case 'retry':
-        this.#retry(course, record, outcome)
+    if (record.suspicion !== undefined) course.suspects--
+    if (outcome.type === 'retry' || outcome.type === 'pause') this.#failed(sent, outcome)
+    else {
+      this.#plan.settled(course.lane, record, outcome)
+      this.#succeeded(course)
     }
   }
 
   #succeeded(course: Course): void {
-    course.succeeded = true
+    const { lane } = course
     course.window = Math.min(this.#plan.maxConnections, course.window + 1)
+    course.failures = 0
+    this.#refusals.clear(lane)
+    if (!course.held) return
+    course.held = false
+    course.notBefore = Number.NEGATIVE_INFINITY
+    const { atFault, unsent, others, confirmed } = lane.probes.over(this.#plan.clock.now())
+    if (!confirmed) course.window = 2
+    for (const record of others) lane.ready.putBack(record)
+    for (const record of atFault) record.suspicion = new Suspicion()
+    const notBefore = Number.NEGATIVE_INFINITY
+    course.waiting = [...course.waiting, ...[...unsent, ...atFault].map((record) => ({ record, notBefore }))]
   }
 
-  #retry(course: Course, record: Pending, outcome: Outcome & { type: 'retry' }): void {
-    const { clock, retry, random } = this.#plan
-    const now = clock.now()
-    const asked = now + (outcome.retryAfterMs ?? 0)
-    if (outcome.backPressure) course.window = Math.max(1, Math.floor(course.window / 2))
-    if (course.succeeded) {
-      this.#putBack(course, record, { ambiguous: outcome.exchange === 'ambiguous', held: true })
-      const notBefore = Math.max(asked, now + fullJitter(record.attempts - 1, retry, random))
-      course.waiting = [...course.waiting, { record, notBefore }]
+  #failed(sent: Sent, outcome: Failure): void {
+    const { course, record, asked, settledBefore } = sent
+    const { lane } = course
+    if (record.suspicion !== undefined) {
+      this.#suspectFailed(sent, outcome)
       return
     }
-    this.#putBack(course, record, { ambiguous: outcome.exchange === 'ambiguous' })
-    course.window = 1
-    if (course.lane.hold?.kind === 'paused') course.over = true
+    const others = !asked && lane.settled > settledBefore
+    if (asksForLess(outcome, { others, own: false })) course.window = Math.max(1, course.window >> 1)
+    this.#putBack(lane, outcome)
+    if (isDenial(outcome)) {
+      lane.ready.putBack(record)
+      this.#pause(course, outcome)
+    } else if (!others) this.#question(sent, outcome)
+    else if (mayBeItsOwn(outcome)) this.#suspect(course, record, this.#waitOf(outcome))
+    else this.#wait(course, record, { attempt: record.attempts - 1 })
+  }
+
+  #suspectFailed({ course, record, settledBefore }: Sent, outcome: Failure): void {
+    const { lane } = course
+    const own = mayBeItsOwn(outcome)
+    const now = this.#plan.clock.now()
+    const rejection = own ? record.suspicion!.failed(outcome, { lane, now }) : undefined
+    if (rejection !== undefined) {
+      this.#plan.reject(lane, record, rejection)
+      return
+    }
+    this.#putBack(lane, outcome)
+    this.#wait(course, record, { attempt: record.suspicion!.attempts, wait: this.#waitOf(outcome) })
+    if (isDenial(outcome)) this.#pause(course, outcome)
+    else if (!own && lane.settled === settledBefore) this.#keepOut(course, noWait)
+  }
+
+  /** Nothing succeeded beside this record: it is at fault, or the service is. */
+  #question({ course, record, asked }: Sent, outcome: Failure): void {
+    const { lane } = course
+    const { probes } = lane
+    const now = this.#plan.clock.now()
+    const own = mayBeItsOwn(outcome)
+    const counts = own && (asked || !course.held)
+    if (asked) probes.failed(record, { own, again: lane.hold?.kind === 'paused', now })
+    else if (!course.held) probes.open(own ? [record] : [], now)
+    else if (own) probes.join(record)
+    if (!own && !asked) lane.ready.putBack(record)
+    const cause =
+      counts && outcome.type === 'pause' ? this.#refusals.confirmed(outcome, { lane, record, now }) : undefined
+    if (cause !== undefined) this.#pause(course, cause)
+    else this.#keepOut(course, this.#waitOf(outcome))
+  }
+
+  #keepOut(course: Course, wait: Wait): void {
+    const { clock, retry, random } = this.#plan
+    const { lane } = course
+    const atOnce = lane.probes.confirming && lane.ready.length > 0
+    course.held = true
+    course.notBefore = Math.max(course.notBefore, course.honoured(wait))
+    if (atOnce) return
+    if (lane.hold?.kind === 'paused') course.over = true
     if (course.inFlight > 0) return
-    const backoff = fullJitter(Math.min(course.failures++, maxFailures), retry, random)
-    course.notBefore = Math.max(asked, now + backoff)
+    const backoff = fullJitter(Math.min(course.failures++, maxDrainAttempt), retry, random)
+    course.notBefore = Math.max(course.notBefore, clock.now() + backoff)
   }
 
-  #putBack({ lane }: Course, record: Pending, { ambiguous, held = false }: { ambiguous: boolean; held?: boolean }) {
-    this.#plan.book.putBack(lane.index, { ambiguous })
-    if (!held) lane.ready.putBack(record)
+  #pause(course: Course, cause: Refusal): void {
+    if (!course.over) this.#plan.tell((observer) => observer.paused(course.lane.name, cause))
+    for (const each of cause.scope === 'key' ? this.#courses : [course]) each.over = true
   }
-}
 
-/** When the lane has something to send next; never, when it waits for answers or has nothing. */
-function nextMoment({ lane, waiting, over, inFlight, window, notBefore }: Course, now: number): number {
-  if (over || inFlight >= window) return Number.POSITIVE_INFINITY
-  const records = lane.ready.length > 0 ? now : firstOf(waiting)
-  return Math.max(notBefore, records)
-}
+  #suspect(course: Course, record: Pending, wait: Wait): void {
+    record.suspicion = new Suspicion()
+    this.#wait(course, record, { attempt: 0, wait })
+  }
 
-function firstOf(waiting: readonly Waiting[]): number {
-  return waiting.reduce((first, { notBefore }) => Math.min(first, notBefore), Number.POSITIVE_INFINITY)
+  #wait(
+    course: Course,
+    record: Pending,
+    { attempt, wait = noWait }: { attempt: number; wait?: Wait | undefined },
+  ): void {
+    const { clock, retry, random } = this.#plan
+    const backoff = fullJitter(Math.min(attempt, maxDrainAttempt), retry, random)
+    course.waiting = [...course.waiting, { record, notBefore: Math.max(wait.notBefore, clock.now() + backoff) }]
+  }
+
+  #waitOf(outcome: Failure): Wait {
+    return waitOf(outcome, this.#plan.clock.now())
+  }
+
+  /** In the ledger. */
+  #putBack(lane: Lane, outcome: Failure): void {
+    const { book } = this.#plan
+    book.putBack(lane.index, { ambiguous: outcome.type === 'retry' && outcome.exchange === 'ambiguous' })
+    book.lastError(lane.index, reasonOf(outcome))
+  }
 }

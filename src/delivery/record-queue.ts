@@ -2,6 +2,7 @@ import type { Severity } from '../records/level.js'
 import type { Outgoing } from './sender.js'
 import { type Sequenced, SequenceHeap } from './sequence-heap.js'
 import type { Place, Storable } from './store.js'
+import type { Suspicion } from './suspicion.js'
 
 /** Records accepted between two drains: a drain waits for its own generations and for none that come after. */
 export interface Generation {
@@ -18,6 +19,8 @@ export interface Pending extends Outgoing, Sequenced {
   /** Where the store keeps it, if it does. */
   place: Place | undefined
   attempts: number
+  /** It failed where others of its lane succeeded. */
+  suspicion: Suspicion | undefined
   /** Where it waits for its own retry, while it does. */
   slot: number | undefined
   previous: Pending | undefined
@@ -38,6 +41,7 @@ export function pendingRecord(
     generation,
     place,
     attempts: 0,
+    suspicion: undefined,
     slot: undefined,
     heapIndex: -1,
     previous: undefined,
@@ -120,6 +124,23 @@ export class RecordQueue {
     return record
   }
 
+  /** Take the record that was accepted last. Costs as much as there are records that came back. */
+  takeNewest(): Pending | undefined {
+    let newest: Pending | undefined
+    for (const { last, returned } of this.#chains) {
+      newest = newer(newest, last)
+      for (const record of returned.items) newest = newer(newest, record)
+    }
+    if (newest !== undefined) this.remove(newest)
+    return newest
+  }
+
+  takeAll(): Pending[] {
+    const records = this.leastSevere(this.#length)
+    for (const record of records) this.remove(record)
+    return records
+  }
+
   /** The oldest record of one severity, left where it is. */
   oldestOf(severity: Severity): Pending | undefined {
     return oldestIn(this.#chains[severity]!)
@@ -154,6 +175,11 @@ export class RecordQueue {
 
 function oldestIn({ first, returned }: Chain): Pending | undefined {
   return older(first, returned.first)
+}
+
+function newer(one: Pending | undefined, other: Pending | undefined): Pending | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one.sequence > other.sequence ? one : other
 }
 
 function older(one: Pending | undefined, other: Pending | undefined): Pending | undefined {

@@ -34,6 +34,8 @@ export type Outcome =
       readonly type: 'retry'
       /** `answered`: the server said so; `unsent`: never written; `ambiguous`: written, no answer. */
       readonly exchange: 'answered' | 'unsent' | 'ambiguous'
+      /** Of the answer, where there was one. */
+      readonly status?: number
       readonly reason: string
       /** The server asked for less: 429, 503 or no answer in time. */
       readonly backPressure: boolean

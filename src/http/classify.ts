@@ -38,6 +38,7 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
     return {
       type: 'retry',
       exchange: 'answered',
+      status,
       reason: `the service answered ${status}`,
       backPressure: status === 429 || status === 503,
       ...(wait === undefined ? {} : { retryAfterMs: wait }),

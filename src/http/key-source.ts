@@ -16,5 +16,11 @@ export function withoutKey(outcome: Outcome, usedKey: string): Outcome {
 /** The outcome of a request that was made with `usedKey`: a key that was replaced meanwhile is no reason to pause. */
 export function afterRenewal(outcome: Outcome, { source, usedKey }: { source: KeySource; usedKey: string }): Outcome {
   if (outcome.type !== 'pause' || outcome.status !== 401 || !source.renew(usedKey)) return outcome
-  return { type: 'retry', exchange: 'answered', reason: 'the key has been replaced (401)', backPressure: false }
+  return {
+    type: 'retry',
+    exchange: 'answered',
+    status: 401,
+    reason: 'the key has been replaced (401)',
+    backPressure: false,
+  }
 }

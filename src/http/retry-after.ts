@@ -1,5 +1,5 @@
-/** Longest wait that a server can ask for: a day. */
-const longestMs = 86_400_000
+/** Longest wait that is reported: a hundred years. Its reader decides how much of it to honour. */
+const longestMs = 3_155_760_000_000
 
 /**
  * Milliseconds that `Retry-After` asks to wait, in both forms of RFC 9110, 10.2.3: seconds, or a date.
@@ -9,5 +9,5 @@ export function retryAfterMs(header: string | undefined, wallClockNow: number): 
   if (header === undefined) return undefined
   const written = header.trim()
   const wait = /^\d+$/.test(written) ? Number(written) * 1000 : Date.parse(written) - wallClockNow
-  return Number.isFinite(wait) ? Math.min(Math.max(0, wait), longestMs) : undefined
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), longestMs)
 }

@@ -47,6 +47,25 @@ async function replay(folder: string, ...options: string[]) {
 }
 
 describe('sluice replay', () => {
+  it.each([
+    ['500', answer(500)],
+    ['403', answer(403)],
+  ])('sends all but a record that always gets %s, which stays, and does not wait for it', async (status, fault) => {
+    await leave(500)
+    server.script = ({ body }) => (body === '{"message":"left 0"}' ? fault : delivered)
+    const { code, stdout } = await replay(dir)
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(
+        new RegExp(
+          `^500 of 501 records delivered\n1 not delivered, still there\nstopped: the service does not take the rest: .*${status}`,
+        ),
+      ),
+    })
+    server.script = () => delivered
+    expect(await replay(dir)).toMatchObject({ code: 0, stdout: '1 of 1 records delivered\n' })
+  })
+
   it('sends what a process has left, each record to its bucket and with its key, and leaves nothing', async () => {
     await leave(500)
     const keys = linesIn(dir).map(({ idempotencyKey }) => idempotencyKey)

@@ -181,6 +181,7 @@ describe('delivery', () => {
     const { clock, sender, told, log } = setUp()
     sender.answer = () => answers.wrongKey
     log('one')
+    log('two')
     await clock.advance(10)
     sender.answer = () => answers.noBucket
     await clock.advance(60_000)
@@ -286,7 +287,8 @@ describe('delivery', () => {
     expect(addsUp(ledger)).toBe(true)
     expect(sender.closed).toBe(true)
     expect(told).toContain('logs dropped 1 closed')
-    expect(clock.timers).toBe(1) // The sender's own: the answer that never comes.
+    // The sender's own: answers that never come, to the first and to the one that was tried beside it.
+    expect(clock.timers).toBe(2)
   })
 
   it('sends the most severe first when it closes', async () => {

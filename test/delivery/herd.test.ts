@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
-import type { Batch, Sender } from '../../src/delivery/sender.js'
+import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
 import { nobody } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -17,8 +17,11 @@ class Service {
   readonly perSecond: number[] = []
   readonly #clock: VirtualClock
 
-  constructor(clock: VirtualClock) {
+  readonly #outage: Outcome
+
+  constructor(clock: VirtualClock, outage: Outcome) {
     this.#clock = clock
+    this.#outage = outage
   }
 
   sender(): Sender {
@@ -30,7 +33,7 @@ class Service {
         await new Promise<void>((resolve) => this.#clock.schedule(resolve, latencyMs))
         records.forEach((_, index) => {
           if (this.up) this.delivered++
-          settle(index, this.up ? answers.delivered : answers.refused)
+          settle(index, this.up ? answers.delivered : this.#outage)
         })
       },
       close: async () => {},
@@ -48,65 +51,73 @@ class Service {
 }
 
 describe(`a herd of ${engines} engines`, () => {
-  it('goes through an outage of ten minutes without a storm, and comes back without a stampede', async () => {
-    const clock = new VirtualClock()
-    const service = new Service(clock)
-    let seed = 1
-    const random = () => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
-      return seed / 2 ** 31
-    }
-    const herd = Array.from(
-      { length: engines },
-      () =>
-        new Delivery({
-          lanes: [
-            { kind: 'logs', bucket: 'b' },
-            { kind: 'values', bucket: 'b' },
-          ],
-          sender: service.sender(),
-          clock,
-          random,
-          observer: nobody,
-          limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
-          maxConnections: 64,
-          maxBatch: 64,
-          requestTimeoutMs: 10_000,
-          retry: { baseMs: 500, capMs },
-          probe: { baseMs: 30_000, capMs: 300_000 },
-          keyPrefix: 'herd',
-        }),
-    )
-    const log = (delivery: Delivery) => delivery.accept(0, { body: '{}', severity: 2 })
-    // The worst moment to go down: every engine has just sent something.
-    service.up = false
-    for (const delivery of herd) log(delivery)
-    // Ten lines per engine and minute from then on, and a value now and then.
-    for (let elapsed = 0; elapsed < outageMs; elapsed += 6000) {
-      await clock.advance(6000)
+  it.each([
+    ['out of reach', answers.refused, 3.3],
+    // An answer may be one record's own fault: a lane that comes into the outage asks with another one at once.
+    ['answers 500', answers.failed, 3.7],
+  ])(
+    'goes through an outage of ten minutes (%s) without a storm, and comes back without a stampede',
+    async (_, outage, mostAtPeak) => {
+      const clock = new VirtualClock()
+      const service = new Service(clock, outage)
+      let seed = 1
+      const random = () => {
+        seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+        return seed / 2 ** 31
+      }
+      const herd = Array.from(
+        { length: engines },
+        () =>
+          new Delivery({
+            lanes: [
+              { kind: 'logs', bucket: 'b' },
+              { kind: 'values', bucket: 'b' },
+            ],
+            sender: service.sender(),
+            clock,
+            random,
+            observer: nobody,
+            limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
+            maxConnections: 64,
+            maxBatch: 64,
+            requestTimeoutMs: 10_000,
+            retry: { baseMs: 500, capMs },
+            probe: { baseMs: 30_000, capMs: 300_000 },
+            keyPrefix: 'herd',
+          }),
+      )
+      const log = (delivery: Delivery) => delivery.accept(0, { body: '{}', severity: 2 })
+      // The worst moment to go down: every engine has just sent something.
+      service.up = false
       for (const delivery of herd) log(delivery)
-      for (const delivery of herd) if (random() < 0.1) delivery.accept(1, { body: '{}', severity: 6 })
-    }
-    const first = service.load(0, 1000)
-    const settled = service.load(120_000, outageMs)
+      // Ten lines per engine and minute from then on, and a value now and then.
+      for (let elapsed = 0; elapsed < outageMs; elapsed += 6000) {
+        await clock.advance(6000)
+        for (const delivery of herd) log(delivery)
+        for (const delivery of herd) if (random() < 0.1) delivery.accept(1, { body: '{}', severity: 6 })
+      }
+      const first = service.load(0, 1000)
+      const settled = service.load(120_000, outageMs)
 
-    service.up = true
-    await clock.advance(40_000)
-    const recovery = service.load(outageMs, outageMs + 40_000)
-    const perCap = (engines / capMs) * 1000
-    console.log(
-      `N = ${engines}, cap ${capMs / 1000} s: first second ${(first.peak / engines).toFixed(2)} N, ` +
-        `from minute 3 mean ${(settled.mean / perCap).toFixed(2)} N/cap, peak ${(settled.peak / perCap).toFixed(2)} N/cap; ` +
-        `recovery peak ${(recovery.peak / engines).toFixed(2)} N a second`,
-    )
-    expect(first.peak).toBeLessThanOrEqual(3.5 * engines)
-    expect(settled.mean).toBeLessThanOrEqual(2.2 * perCap)
-    expect(settled.peak).toBeLessThanOrEqual(3.3 * perCap)
+      service.up = true
+      await clock.advance(40_000)
+      const recovery = service.load(outageMs, outageMs + 40_000)
+      const perCap = (engines / capMs) * 1000
+      console.log(
+        `N = ${engines}, cap ${capMs / 1000} s: first second ${(first.peak / engines).toFixed(2)} N, ` +
+          `from minute 3 mean ${(settled.mean / perCap).toFixed(2)} N/cap, peak ${(settled.peak / perCap).toFixed(2)} N/cap; ` +
+          `recovery peak ${(recovery.peak / engines).toFixed(2)} N a second`,
+      )
+      expect(first.peak).toBeLessThanOrEqual(3.5 * engines)
+      expect(settled.mean).toBeLessThanOrEqual(2.2 * perCap)
+      expect(settled.peak).toBeLessThanOrEqual(mostAtPeak * perCap)
 
-    const ledgers = herd.map((delivery) => delivery.stats())
-    expect(ledgers.filter(({ queued, inFlight }) => queued + inFlight > 0)).toEqual([])
-    expect(service.delivered).toBe(ledgers.reduce((sum, { accepted }) => sum + accepted, 0))
-    // Each engine holds more than a hundred records: a stampede would bring them all at once.
-    expect(recovery.peak).toBeLessThanOrEqual(10 * engines)
-  }, 120_000)
+      const ledgers = herd.map((delivery) => delivery.stats())
+      expect(ledgers.filter(({ queued, inFlight }) => queued + inFlight > 0)).toEqual([])
+      expect(service.delivered).toBe(ledgers.reduce((sum, { accepted }) => sum + accepted, 0))
+      // Each engine holds more than a hundred records: a stampede would bring them all at once.
+      expect(recovery.peak).toBeLessThanOrEqual(10 * engines)
+    },
+    120_000,
+  )
 })

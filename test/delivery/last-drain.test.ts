@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '../../src/delivery/sender.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
+import { VirtualClock } from '../support/virtual-clock.js'
 
 /** A service in the test's hands that answers one request after another, while time stands still but for what is waited. */
 class BlockingScript implements BlockingSender {
@@ -146,5 +147,76 @@ describe('the last drain', () => {
     expect(service.sent).toHaveLength(1)
     expect(service.waitedMs).toBeLessThan(10)
     expect(delivery.stats()).toMatchObject({ queued: 50 })
+  })
+
+  it.each([
+    ['500', answers.failed],
+    ['503', answers.busy],
+    ['a reset', answers.reset],
+    ['403', answers.forbidden],
+    ['404', answers.noBucket],
+    ['429 with a Retry-After of an hour', { ...answers.busy, retryAfterMs: 3_600_000 }],
+    ['silence', 'silence' as const],
+  ])('delivers all behind one that always gets %s, and does not wait for that one', (_, outcome) => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = (body) => (body === 'bad' ? outcome : answers.delivered)
+    log('bad', 5)
+    for (const body of numbers(999)) log(body)
+    drain(8000)
+    expect(delivery.stats()).toMatchObject({ delivered: 999, queued: 1, inFlight: 0 })
+    // A silent service may still answer.
+    if (outcome !== 'silence') expect(service.waitedMs).toBeLessThan(4000)
+    expect(addsUp(delivery.stats())).toBe(true)
+  })
+
+  it('delivers all behind twenty in a row that the service does not take', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = (body) => (body.startsWith('bad') ? answers.failed : answers.delivered)
+    for (let number = 0; number < 20; number++) log(`bad ${number}`, 5)
+    for (const body of numbers(500)) log(body)
+    drain(8000)
+    expect(delivery.stats()).toMatchObject({ delivered: 500, queued: 20 })
+  })
+
+  it('makes one attempt with a suspect of before, and rejects it when that was one too many', async () => {
+    const clock = new VirtualClock()
+    const { delivery, sender, log, told } = setUp({}, clock)
+    sender.answer = (body) => (body === 'bad' ? answers.failed : answers.delivered)
+    log('bad')
+    for (let second = 0; second < 100 && sender.sent.filter((body) => body === 'bad').length < 9; second++) {
+      log(`good ${second}`)
+      await clock.advance(1000)
+    }
+    log('last')
+    await clock.advance(10)
+    const service = new BlockingScript()
+    service.answer = sender.answer
+    const last = delivery.drainSync(service, { timeoutMs: 1000 })
+    while (!last.step(Number.POSITIVE_INFINITY)) await clock.advance(1)
+    expect(service.sent).toEqual(['bad'])
+    expect(told).toEqual(['logs rejected'])
+    expect(delivery.stats()).toMatchObject({ rejected: 1, queued: 0 })
+  })
+
+  it('pauses a lane when a second record is refused alike', () => {
+    const { delivery, service, drain, log, told } = setUpLast()
+    service.answer = () => answers.noBucket
+    for (const body of numbers(50)) log(body)
+    drain()
+    expect(told).toEqual(['logs paused 404'])
+    expect(service.sent.length).toBeLessThan(10)
+    expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 50 })
+  })
+
+  it('tries once more where the service asks to wait for longer than is honoured', async () => {
+    const clock = new VirtualClock()
+    const { delivery, sender, log } = setUp({}, clock)
+    sender.answer = () => ({ ...answers.busy, retryAfterMs: 86_400_000 })
+    for (const body of numbers(100)) log(body)
+    await clock.advance(10)
+    const service = new BlockingScript()
+    const last = delivery.drainSync(service, { timeoutMs: 1000 })
+    while (!last.step(Number.POSITIVE_INFINITY)) await clock.advance(1)
+    expect(delivery.stats()).toMatchObject({ delivered: 100, queued: 0 })
   })
 })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
-import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import type { Failure } from '../../src/delivery/failure.js'
+import { droppedTotal, type LaneState, type Ledger } from '../../src/delivery/ledger.js'
 import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
 import { nobody } from '../support/observer.js'
@@ -19,13 +20,40 @@ interface ModelRecord {
   readonly body: string
   readonly lane: number
   readonly severity: Severity
+  /** In whatever way the service fails with it: it never takes the record. */
+  readonly poison: Failure | undefined
   place: Place
   attempts: number
+  /** It failed where others of its lane succeeded. */
+  suspect: boolean
+  /** Failures as a suspect, each with another record of the lane delivered since the one before. */
+  failures: number
+  /** Failures in a row without a success of the lane; and when the last of them was. */
+  inVain: number
+  failedAt: number
+  /** Counts of the lane by then. */
+  deliveredBefore: number
+  settledBefore: number
+}
+
+/** A lane as the rules see it. */
+interface ModelLane {
+  delivered: number
+  settled: number
+  /** Failed since the lane was held, and perhaps at fault, with the moment when that was if it was alone; the last of them. */
+  readonly accused: Map<ModelRecord, number>
+  last: ModelRecord | undefined
+  /** Another record has yet to show whether they are. */
+  confirming: boolean
+  state: LaneState
 }
 
 interface Open {
   readonly batch: Batch
   readonly left: Set<number>
+  readonly outcomes: Outcome[]
+  /** Count of the lane when it was sent. */
+  settledBefore: number
   /** Scopes of the answers that pause. */
   readonly pauses: Set<'key' | 'lane'>
   readonly finish: () => void
@@ -34,16 +62,17 @@ interface Open {
 /** A service whose every answer the test gives by hand. */
 class ManualSender implements Sender {
   readonly open: Open[] = []
-  sent: (record: string) => void = () => {}
+  sent: (batch: Batch) => number = () => 0
 
   carriage(): Carriage {
     return { sender: 'undici', maxDepth: 4 }
   }
 
   async send(batch: Batch): Promise<void> {
-    for (const { body } of batch.records) this.sent(body)
+    const settledBefore = this.sent(batch)
     await new Promise<void>((finish) => {
-      this.open.push({ batch, left: new Set(batch.records.keys()), pauses: new Set(), finish })
+      const left = new Set(batch.records.keys())
+      this.open.push({ batch, left, outcomes: [], settledBefore, pauses: new Set(), finish })
     })
   }
 
@@ -58,7 +87,25 @@ class World {
   readonly clock = new VirtualClock()
   readonly sender = new ManualSender()
   readonly records = new Map<string, ModelRecord>()
-  readonly flushes: { readonly deadline: number; settled: boolean; tooEarly: string[]; excused: Set<number> }[] = []
+  readonly lanes: ModelLane[] = [0, 1].map(() => ({
+    delivered: 0,
+    settled: 0,
+    accused: new Map(),
+    last: undefined,
+    confirming: false,
+    state: 'open',
+  }))
+  /** Refusals since the last success, of each lane and of the key: by status, the records that got it. */
+  readonly refusals = new Map<string, Set<ModelRecord>>()
+  /** A record got the same refusal again, and there was no other to ask with; or the key was denied. */
+  mayPause = false
+  readonly flushes: {
+    readonly startedAt: number
+    readonly deadline: number
+    settled: boolean
+    tooEarly: string[]
+    excused: Set<number>
+  }[] = []
   closing = false
   /** Until then the service wants to be left alone. */
   retryAfter = 0
@@ -66,7 +113,7 @@ class World {
   readonly delivery: Delivery
 
   constructor() {
-    this.sender.sent = (body) => this.onSent(body)
+    this.sender.sent = (batch) => this.onSent(batch)
     this.sender.closed = () => {
       for (const record of this.at('queued', 'in flight')) record.place = 'shutdown'
     }
@@ -89,30 +136,69 @@ class World {
     })
   }
 
-  /** A record goes out: it was queued, and nothing of its severity that was accepted before it still waits for a first attempt. */
-  onSent(body: string): void {
-    const record = this.records.get(body)
-    if (record?.place !== 'queued') throw new Error(`sent, though ${record?.place ?? 'never accepted'}: ${body}`)
-    if (!this.retried) {
-      for (const other of this.records.values()) {
-        if (other === record) break
-        if (other.lane === record.lane && other.severity === record.severity && other.place === 'queued') {
-          throw new Error(`${body} overtook ${other.body}`)
+  /**
+   * Records go out: they were queued, and nothing of their severity that was accepted before them still waits for a first attempt, unless
+   * they find something out. A suspect goes alone, and finds out only what no other record could.
+   */
+  onSent({ kind, probe, records }: Batch): number {
+    const lane = kind === 'logs' ? 0 : 1
+    for (const { body } of records) {
+      const record = this.records.get(body)
+      if (record?.place !== 'queued') throw new Error(`sent, though ${record?.place ?? 'never accepted'}: ${body}`)
+      if (record.suspect && records.length > 1) throw new Error(`${body} was sent with others`)
+      if (record.suspect && probe && this.at('queued').some((other) => other.lane === lane && !other.suspect)) {
+        throw new Error(`${body} was asked with, though there are others`)
+      }
+      if (!this.retried && !probe) {
+        for (const other of this.records.values()) {
+          if (other === record) break
+          if (other.lane === record.lane && other.severity === record.severity && other.place === 'queued') {
+            throw new Error(`${body} overtook ${other.body}`)
+          }
         }
       }
+      record.place = 'in flight'
+      record.attempts++
     }
-    record.place = 'in flight'
-    record.attempts++
+    return this.lanes[lane]!.settled
   }
 
-  /** Accept, and shed by the rule: lowest severity first, oldest first within it, the newcomer only when nothing is below it. */
-  accept(lane: number, severity: Severity, size: number): void {
+  /**
+   * Accept, and shed by the rule: suspects first, whatever their severity; then the lowest severity first, oldest first within it, the
+   * newcomer only when nothing is below it.
+   */
+  accept(
+    lane: number,
+    { severity, size, poison }: { severity: Severity; size: number; poison?: Failure | undefined },
+  ): void {
     const body = `${this.records.size}:`.padEnd(size, 'x')
-    const record: ModelRecord = { body, lane, severity, place: 'queued', attempts: 0 }
+    const record: ModelRecord = {
+      body,
+      lane,
+      severity,
+      poison,
+      place: 'queued',
+      attempts: 0,
+      suspect: false,
+      failures: 0,
+      inVain: 0,
+      failedAt: 0,
+      deliveredBefore: -1,
+      settledBefore: -1,
+    }
     if (this.closing) record.place = 'closed'
     else if (!this.makeRoom(record)) record.place = 'queue-full'
     this.records.set(body, record)
     this.delivery.accept(lane, { body, severity })
+  }
+
+  /** Accept a good record in a lane that still has others, when it costs no good one its place. */
+  acceptBeside(lane: number): void {
+    const held = this.at('queued', 'in flight')
+    const fits = held.length < maxQueueRecords && bytesOf(held) + 8 <= maxQueueBytes
+    const costsOthers = held.some(({ poison, suspect }) => poison === undefined && !suspect)
+    if (held.some((record) => record.lane === lane) && (fits || !costsOthers))
+      this.accept(lane, { severity: 6, size: 8 })
   }
 
   makeRoom(newcomer: ModelRecord): boolean {
@@ -120,8 +206,8 @@ class World {
     const fits = (records: ModelRecord[]) =>
       records.length < maxQueueRecords && bytesOf(records) + newcomer.body.length <= maxQueueBytes
     const candidates = this.at('queued')
-      .filter(({ severity }) => severity <= newcomer.severity)
-      .sort((a, b) => a.severity - b.severity)
+      .filter(({ severity, suspect }) => suspect || severity <= newcomer.severity)
+      .sort((a, b) => Number(b.suspect) - Number(a.suspect) || a.severity - b.severity)
     const shed: ModelRecord[] = []
     while (!fits(held.filter((record) => !shed.includes(record)))) {
       const next = candidates.shift()
@@ -133,19 +219,26 @@ class World {
   }
 
   /** Answer one request of a batch, and leave the others open. */
-  answerOne(choice: number, outcome: Outcome): void {
+  answerOne(choice: number, answer: Outcome): void {
     const open = this.sender.open[choice % Math.max(1, this.sender.open.length)]
     const [index] = open?.left ?? []
     if (open === undefined || index === undefined) return
     open.left.delete(index)
     const record = this.records.get(open.batch.records[index]!.body)!
+    const outcome = record.poison !== undefined && !isFailure(answer) ? record.poison : answer
+    open.outcomes[index] = outcome
     if (record.place === 'in flight') {
-      if (outcome.type === 'delivered' || outcome.type === 'rejected') record.place = outcome.type
-      else this.retried = true
+      if (outcome.type === 'retry' || outcome.type === 'pause') this.retried = true
+      else {
+        record.place = outcome.type
+        const lane = this.lanes[record.lane]!
+        if (outcome.type === 'delivered') lane.delivered++
+        lane.settled++
+      }
     }
     if (outcome.type === 'pause') open.pauses.add(outcome.scope)
-    if (outcome.type === 'retry' && outcome.retryAfterMs !== undefined) {
-      this.retryAfter = this.clock.now() + outcome.retryAfterMs
+    if (outcome.type === 'retry' && outcome.retryAfterMs !== undefined && outcome.retryAfterMs > 0) {
+      this.retryAfter = Math.max(this.retryAfter, this.clock.now() + Math.min(outcome.retryAfterMs, 300_000))
     }
     open.batch.settle(index, outcome)
   }
@@ -156,13 +249,103 @@ class World {
     for (let step = 0; open.left.size > 0; step++) this.answerOne(choice, outcomes[step % outcomes.length]!)
     this.sender.open.splice(this.sender.open.indexOf(open), 1)
     // Until the whole batch is answered, what has to be sent again counts as in flight.
-    for (const { body } of open.batch.records) {
+    const failed = open.batch.records.flatMap(({ body }, index) => {
       const record = this.records.get(body)!
-      if (record.place === 'in flight') record.place = 'queued'
-    }
+      const outcome = open.outcomes[index]!
+      if (record.place !== 'in flight' || !isFailure(outcome)) return []
+      record.place = 'queued'
+      return [{ record, outcome }]
+    })
+    this.judge(open, failed)
     this.excuse(open)
     open.finish()
     await settle()
+    this.look()
+  }
+
+  /** The rules: which of the records that failed are suspects, which of those are rejected, and what may pause a lane. */
+  judge({ batch, settledBefore, outcomes }: Open, failed: readonly { record: ModelRecord; outcome: Failure }[]): void {
+    const number = batch.kind === 'logs' ? 0 : 1
+    const lane = this.lanes[number]!
+    const held = this.delivery.stats().lanes[number]!.state !== 'open'
+    const asked = batch.probe && held
+    const others = lane.settled > settledBefore
+    const denied = failed.some(({ outcome }) => outcome.status === 401)
+    if (denied) this.mayPause = true
+    const unanswered = failed.filter(({ outcome }) => outcome.type === 'retry' && outcome.exchange === 'ambiguous')
+    const blamed = failed.filter(
+      (each) =>
+        each.outcome.status !== 401 &&
+        !(each.outcome.type === 'retry' && each.outcome.exchange === 'unsent') &&
+        (!unanswered.includes(each) || each === unanswered[0]),
+    )
+    if (failed.length === 0) {
+      this.recover(lane)
+      return
+    }
+    if (failed[0]!.record.suspect) {
+      for (const { record } of blamed) this.failAgain(record, lane)
+      if (batch.probe) lane.confirming = blamed.length > 0
+      return
+    }
+    if (others && !asked && !denied) {
+      for (const { record } of blamed) record.suspect = true
+      if (outcomes.some((outcome) => !isFailure(outcome))) this.recover(lane)
+      return
+    }
+    const counts = asked || !held ? blamed.slice(0, 1) : []
+    for (const { record, outcome } of counts) if (outcome.type === 'pause') this.refuse(number, { record, outcome })
+    if (!held) lane.confirming = blamed.length > 0
+    else if (asked) {
+      // The first of a wait, unless it was the same record again; a pause makes its waits long, so that each has such a first one.
+      const same = lane.confirming && failed[0]!.record === lane.last
+      lane.confirming = blamed.length > 0 && (same || (lane.state === 'paused' && !lane.confirming))
+    }
+    if (asked) {
+      lane.accused.delete(failed[0]!.record)
+      lane.last = failed[0]!.record
+    }
+    for (const { record } of blamed) {
+      const alone = asked || (!held && blamed.length === 1)
+      lane.accused.set(record, alone ? this.clock.now() : (lane.accused.get(record) ?? Number.NEGATIVE_INFINITY))
+      lane.last = record
+    }
+    if (denied) lane.confirming = false
+  }
+
+  /** The lane is free: those that failed are suspects when another record was taken in their place, at once or shortly after. */
+  recover(lane: ModelLane): void {
+    const number = this.lanes.indexOf(lane)
+    for (const name of [...this.refusals.keys()]) {
+      if (name.startsWith('key') || name.startsWith(`${number} `)) this.refusals.delete(name)
+    }
+    for (const [record, failedAt] of lane.accused) {
+      const atFault = lane.confirming || failedAt >= this.clock.now() - 60_000
+      if (atFault && record.place === 'queued') record.suspect = true
+    }
+    this.acquit(lane)
+  }
+
+  acquit(lane: ModelLane): void {
+    lane.accused.clear()
+    lane.last = undefined
+    lane.confirming = false
+  }
+
+  failAgain(record: ModelRecord, lane: ModelLane): void {
+    if (lane.delivered > record.deliveredBefore) record.failures++
+    record.inVain = lane.settled > record.settledBefore ? 1 : record.inVain + 1
+    record.deliveredBefore = lane.delivered
+    record.settledBefore = lane.settled
+    record.failedAt = this.clock.now()
+    if (record.failures === 8) record.place = 'rejected'
+  }
+
+  refuse(lane: number, { record, outcome }: { record: ModelRecord; outcome: Failure & { type: 'pause' } }): void {
+    const name = `${outcome.scope === 'key' ? 'key' : lane} ${outcome.status}`
+    const records = this.refusals.get(name) ?? new Set()
+    if (records.has(record) || records.add(record).size > 1) this.mayPause = true
+    this.refusals.set(name, records)
   }
 
   /** A lane that an answer pauses, or that is still paused after one, has made the one attempt of each drain under way. */
@@ -188,6 +371,7 @@ class World {
   /** A drain ends by its deadline; before it only when what it waits for is settled, given up by a close, or was paused by an answer. */
   expectSettled(drain: Promise<Ledger>, timeoutMs: number): void {
     const flush = {
+      startedAt: this.clock.now(),
       deadline: this.clock.now() + timeoutMs,
       settled: false,
       tooEarly: [] as string[],
@@ -199,7 +383,10 @@ class World {
     void drain.then(({ lanes }) => {
       flush.settled = true
       if (this.clock.now() >= flush.deadline) return
-      const unsettled = awaited.filter(({ place }) => place === 'queued' || place === 'in flight')
+      // A suspect that failed within it, and in vain, is not waited for.
+      const givenUp = ({ suspect, inVain, failedAt, place }: ModelRecord) =>
+        suspect && place === 'queued' && inVain >= 2 && failedAt >= flush.startedAt
+      const unsettled = awaited.filter((each) => ['queued', 'in flight'].includes(each.place) && !givenUp(each))
       flush.tooEarly = unsettled
         .filter(({ lane }) => lanes[lane]!.state !== 'closed' && !flush.excused.has(lane))
         .map(({ body }) => body)
@@ -213,6 +400,18 @@ class World {
 
   at(...places: Place[]): ModelRecord[] {
     return [...this.records.values()].filter(({ place }) => places.includes(place))
+  }
+
+  /** See in which state the lanes are. */
+  look(): void {
+    const { lanes } = this.delivery.stats()
+    for (const [index, { state }] of lanes.entries()) {
+      if (state === 'paused' && this.lanes[index]!.state !== 'paused') expect(this.mayPause).toBe(true)
+      // The success of another lane ends a pause of the key; it says nothing about the records of this one.
+      if (state === 'open') this.acquit(this.lanes[index]!)
+      this.lanes[index]!.state = state
+    }
+    if (!lanes.some(({ state }) => state === 'paused')) this.mayPause = this.refusals.size > 0 && this.mayPause
   }
 
   check(): void {
@@ -248,6 +447,7 @@ class World {
     })
     expect(ledger.queued + ledger.inFlight).toBeLessThanOrEqual(maxQueueRecords)
     expect(ledger.heldBytes).toBeLessThanOrEqual(maxQueueBytes)
+    this.look()
     for (const { deadline, settled, tooEarly } of this.flushes) {
       expect(tooEarly).toEqual([])
       if (this.clock.now() > deadline) expect(settled).toBe(true)
@@ -257,6 +457,8 @@ class World {
 
 const bytesOf = (records: ModelRecord[]) => records.reduce((sum, { body }) => sum + body.length, 0)
 
+const isFailure = (outcome: Outcome): outcome is Failure => outcome.type === 'retry' || outcome.type === 'pause'
+
 const outcome = fc.constantFrom<Outcome>(
   answers.delivered,
   answers.delivered,
@@ -265,7 +467,18 @@ const outcome = fc.constantFrom<Outcome>(
   answers.reset,
   answers.busy,
   { ...answers.busy, retryAfterMs: 2000 },
+  { ...answers.busy, retryAfterMs: 99_999_999_000 },
+  { ...answers.busy, retryAfterMs: Number.NaN },
   answers.wrongKey,
+  answers.forbidden,
+  answers.noBucket,
+)
+
+const poison = fc.constantFrom<Failure>(
+  answers.failed,
+  answers.reset,
+  answers.busy,
+  answers.forbidden,
   answers.noBucket,
 )
 
@@ -277,10 +490,14 @@ const step: fc.Arbitrary<[name: string, run: Step]> = fc.oneof(
   {
     weight: 30,
     arbitrary: fc
-      .tuple(fc.constantFrom<Severity>(0, 1, 2, 4, 6), fc.integer({ min: 4, max: 60 }))
-      .map(([severity, size]): [string, Step] => [
-        `accept severity ${severity}, ${size} bytes`,
-        (world) => world.accept(severity === 6 ? 1 : 0, severity, size),
+      .tuple(
+        fc.constantFrom<Severity>(0, 1, 2, 4, 6),
+        fc.integer({ min: 4, max: 60 }),
+        fc.option(poison, { freq: 4, nil: undefined }),
+      )
+      .map(([severity, size, poison]): [string, Step] => [
+        `accept severity ${severity}, ${size} bytes${poison === undefined ? '' : `, always ${nameOf(poison)}`}`,
+        (world) => world.accept(severity === 6 ? 1 : 0, { severity, size, poison }),
       ]),
   },
   { weight: 10, arbitrary: fc.constant<[string, Step]>(['settle', () => settle()]) },
@@ -338,15 +555,20 @@ describe('delivery, against its model', () => {
             await run(world)
             world.check()
           }
-          // From here on the service is well: everything that is held arrives, and nothing else.
-          const kept = world.at('queued', 'in flight').map(({ body }) => body)
-          for (let round = 0; round < 60 && world.at('queued', 'in flight').length > 0; round++) {
+          // From here on the service is well, but for poison: what is held arrives, and with others beside it poison is rejected.
+          const kept = world.at('queued', 'in flight')
+          for (let round = 0; round < 600 && world.at('queued', 'in flight').length > 0; round++) {
+            for (const lane of [0, 1]) world.acceptBeside(lane)
             await world.clock.advance(10_000)
             while (world.sender.open.length > 0) await world.answer(0, [answers.delivered])
             world.check()
           }
-          const lost = kept.filter((body) => !['delivered', 'shutdown'].includes(world.records.get(body)!.place))
-          expect(lost).toEqual([])
+          const end = (record: ModelRecord) => (record.poison === undefined ? 'delivered' : 'rejected')
+          const astray = kept.filter((record) => {
+            const shed = (record.poison !== undefined || record.suspect) && record.place === 'queue-full'
+            return ![end(record), 'shutdown'].includes(record.place) && !shed
+          })
+          expect(astray.map(({ body, place }) => `${body} ${place}`)).toEqual([])
           if (!world.closing) expect(world.at('shutdown')).toEqual([])
           const ledger: Ledger = world.delivery.stats()
           expect([ledger.queued, ledger.inFlight, ledger.heldBytes]).toEqual([0, 0, 0])

@@ -21,9 +21,13 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     ),
     proof(
       'delivery/herd.test.ts',
-      'goes through an outage of ten minutes without a storm, and comes back without a stampede',
+      'goes through an outage of ten minutes (%s) without a storm, and comes back without a stampede',
     ),
     proof('faults/outcomes.test.ts', '503 with Retry-After in %s: not sent again before'),
+    proof(
+      'delivery/retry-after.test.ts',
+      '(%s ms) is honoured for five minutes, and named in the last error as it was asked',
+    ),
   ],
   'the key is wrong': [
     proof('end-to-end/service-trouble.test.ts', 'pauses on a wrong key and tells once, with the records kept'),
@@ -31,6 +35,10 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof(
       'delivery/delivery.test.ts',
       'pauses every lane of a wrong key with one message, probes rarely, and resumes by itself',
+    ),
+    proof(
+      'delivery/suspects.test.ts',
+      '%s of one record pauses nothing; the same of a second one pauses, with one message',
     ),
     proof('faults/rotated-key.test.ts', 'is read again by the next probe when the old one was refused first'),
   ],
@@ -60,12 +68,22 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'delivery/delivery.test.ts',
       'retries a record that fails among successes alone, without holding up the others',
     ),
+    proof(
+      'delivery/suspects.test.ts',
+      'with %s does not stop the others, is rejected after eight more failures, and says why',
+    ),
+    proof('faults/poison.test.ts', 'does not stop those that come after it, and is rejected in the end'),
+    proof('faults/exit.test.ts', 'process.exit() delivers all behind a record that always gets $title, mode $mode'),
   ],
   'an answer is lost': [
     proof('faults/outcomes.test.ts', '%s: ambiguous, retried and counted'),
     proof('faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
   ],
   'the queue is full': [
+    proof(
+      'delivery/suspects.test.ts',
+      'goes before all others when memory is full, whatever its severity, for whatever comes',
+    ),
     proof('end-to-end/service-trouble.test.ts', 'keeps the newest up to the bound, counts what it drops, and says so'),
     proof(
       'delivery/delivery.test.ts',

@@ -65,6 +65,34 @@ it.each(pipelinings)(
   },
 )
 
+const poison: Record<string, Fault> = {
+  'a 500': answer(500),
+  'a 403': answer(403),
+  'a 429 that asks to wait an hour': answer(429, { 'retry-after': '3600' }),
+  'a reset': { type: 'reset-before-answer' },
+  'no answer': { type: 'silence' },
+}
+
+const ends = ['inline', 'worker'].flatMap((mode) =>
+  Object.entries(poison).map(([title, fault]) => ({ mode, title, fault })),
+)
+
+it.each(ends)(
+  'process.exit() delivers all behind a record that always gets $title, mode $mode',
+  async ({ mode, fault }) => {
+    server.script = ({ body }) => ((JSON.parse(body) as { eventId: number }).eventId === 0 ? fault : delivered)
+    const { code, stderr, distinct } = await exitInline({
+      SLUICE_URL: server.url,
+      SLUICE_MODE: mode,
+      // A silent service may still answer: the end waits for it.
+      SLUICE_SHUTDOWN_TIMEOUT_MS: fault.type === 'silence' ? '3000' : '5000',
+    })
+    const taken = new Set(server.taken.map((body) => (JSON.parse(body) as { eventId: number }).eventId))
+    expect({ code, distinct, bad: taken.has(0) }).toEqual({ code: 3, distinct: 999, bad: false })
+    expect(stderr).toContain('last error: ')
+  },
+)
+
 it('an inline process.exit() ends at once when the key is wrong, and says what that means', async () => {
   server.script = () => answer(401)
   const { code, stderr, ms } = await exitInline()

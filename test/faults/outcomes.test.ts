@@ -212,7 +212,11 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
     const listen = (message: unknown, name: string | symbol) => heard.push([String(name), message])
     const names = ['sluice:rejected', 'sluice:paused', 'sluice:resumed']
     for (const name of names) subscribe(name, listen)
-    await send(name, answer(412), { probeBaseMs: 10, probeCapMs: 10 })
+    await begin(name, { probeBaseMs: 10, probeCapMs: 10, retryBaseMs: 5, retryCapMs: 20 })
+    // The second answer alike is what pauses the lane.
+    server!.script = ({ number }) => (number < 2 ? answer(412) : delivered)
+    sluice!.track(1001)
+    await Promise.all([server!.arrived(3), sluice!.flush()])
     await sluice!.flush()
     server!.script = () =>
       answer(400, '{"validationErrors":[{"name":"eventId","attemptedValue":1,"message":"unknown"}]}')
@@ -226,6 +230,19 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
       ['sluice:rejected', expect.objectContaining({ ...lane, status: 400, validationErrors: [expect.anything()] })],
     ])
   })
+
+  it.each([403, 404, 412, 302, 418])(
+    '%i for one record alone pauses nothing: the others are delivered',
+    async (status) => {
+      const { told, before } = await begin(name, { retryBaseMs: 5, retryCapMs: 20 })
+      server!.script = ({ body }) => (body.includes('"eventId":13,') ? answer(status) : delivered)
+      for (let event = 10; event < 30; event++) sluice!.track(event)
+      const ledger = since(await sluice!.flush(), before)
+      expect(ledger).toMatchObject({ delivered: 19 })
+      expect(laneOf(ledger).state).toBe('open')
+      expect(told.filter((text) => !text.includes('given up'))).toEqual([])
+    },
+  )
 
   it('keeps the idempotency key of a record through its retries', async () => {
     await send(name, { type: 'reset-after-commit' })

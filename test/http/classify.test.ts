@@ -82,6 +82,7 @@ describe('an answer of the service', () => {
   it.each([408, 425, 429, 500, 502, 503, 504])('%i is retried', (status) => {
     expect(outcome(status)).toMatchObject({
       type: 'retry',
+      status,
       exchange: 'answered',
       backPressure: status === 429 || status === 503,
     })
@@ -175,7 +176,10 @@ describe('Retry-After', () => {
     [' 1 ', 1000],
     ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
-    ['99999999999', 86_400_000],
+    ['99999999', 99_999_999_000],
+    ['99999999999', 3_155_760_000_000],
+    ['9'.repeat(400), 3_155_760_000_000],
+    ['Tue, 01 Jan 2036 00:00:00 GMT', 315_532_800_000],
     ['soon', undefined],
     [undefined, undefined],
   ])('%s is %s ms', (header, expected) => {

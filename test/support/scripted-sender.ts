@@ -44,6 +44,8 @@ export const answers = {
   refused: { type: 'retry', exchange: 'unsent', reason: 'ECONNREFUSED', backPressure: false },
   reset: { type: 'retry', exchange: 'ambiguous', reason: 'ECONNRESET', backPressure: false },
   busy: { type: 'retry', exchange: 'answered', reason: '503', backPressure: true },
+  failed: { type: 'retry', exchange: 'answered', status: 500, reason: '500', backPressure: false },
   wrongKey: { type: 'pause', status: 401, scope: 'key', reason: 'wrong key' },
+  forbidden: { type: 'pause', status: 403, scope: 'key', reason: 'forbidden' },
   noBucket: { type: 'pause', status: 404, scope: 'lane', reason: 'no bucket' },
 } as const satisfies Record<string, Outcome>

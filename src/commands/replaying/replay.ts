@@ -43,6 +43,7 @@ export class Replay {
   #settledAt: number
   #turnedAt = 0
   #stopped: string | undefined
+  #draining = false
 
   constructor(plan: ReplayPlan) {
     this.#plan = plan
@@ -98,9 +99,10 @@ export class Replay {
         at = now
         allowance -= this.#send(Math.min(maxHeld - this.#held, Math.floor(allowance)))
         if (this.#held === 0 && records.allTaken) return
+        if (records.allTaken) this.#drain()
         await pause(clock, { ms: pauseMs, signal }).catch(() => {})
         if (signal.aborted) this.#stop(textOf(signal.reason))
-        if (this.#held > 0 && clock.now() - this.#settledAt > patienceMs) this.#stop(this.#lastError)
+        if (this.#held > 0 && clock.now() - this.#settledAt > patienceMs) this.#stop(this.#silence)
         if (this.#stopped !== undefined) return
         this.#turn()
       }
@@ -122,6 +124,18 @@ export class Replay {
     return next.length
   }
 
+  /** All records are taken. Those that a drain gives up stay where they are. */
+  #drain(): void {
+    if (this.#draining) return
+    this.#draining = true
+    const { clock } = this.#plan
+    const startedAt = clock.now()
+    void this.#delivery.flush({ timeoutMs: patienceMs }).then(() => {
+      this.#draining = false
+      if (this.#held > 0 && clock.now() - startedAt < patienceMs) this.#stop(this.#refusal)
+    })
+  }
+
   #turn(): void {
     const now = this.#plan.clock.now()
     if (now - this.#turnedAt < turnMs) return
@@ -130,9 +144,16 @@ export class Replay {
     this.#plan.turn()
   }
 
-  get #lastError(): string {
-    const errors = this.#delivery.stats().lanes.flatMap(({ lastError }) => lastError ?? [])
-    return `the service has taken nothing for ${patienceMs / 1000} s: ${errors[0] ?? 'it does not answer'}`
+  get #silence(): string {
+    return `the service has taken nothing for ${patienceMs / 1000} s: ${this.#lastError ?? 'it does not answer'}`
+  }
+
+  get #refusal(): string {
+    return `the service does not take the rest: ${this.#lastError ?? 'it does not answer'}`
+  }
+
+  get #lastError(): string | undefined {
+    return this.#delivery.stats().lanes.find(({ lastError }) => lastError !== undefined)?.lastError
   }
 
   #settled({ bytes }: SentPlace): void {

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { reasonOf, waitOf } from '../../src/delivery/retry-after.js'
+import { setUp } from '../support/delivery.js'
+import { answers } from '../support/scripted-sender.js'
+
+const asking = (retryAfterMs: number) => ({ ...answers.busy, retryAfterMs })
+const tenYearsMs = 315_360_000_000
+
+describe('a Retry-After of more than five minutes', () => {
+  it.each([3_600_000, 86_400_000, 99_999_999_000, tenYearsMs, Number.POSITIVE_INFINITY])(
+    '(%s ms) is honoured for five minutes, and named in the last error as it was asked',
+    async (askedMs) => {
+      const { clock, sender, delivery, log } = setUp()
+      sender.answer = () => asking(askedMs)
+      for (let number = 0; number < 10; number++) log(`record ${number}`)
+      await clock.advance(10)
+      expect(delivery.stats().lanes[0]!.lastError).toBe(
+        `503 and asks to wait ${askedMs / 1000} s; tried again after 300 s`,
+      )
+      await clock.advance(299_000)
+      expect(sender.sent).toHaveLength(1)
+      sender.answer = () => answers.delivered
+      await clock.advance(2000)
+      expect(delivery.stats()).toMatchObject({ delivered: 10, queued: 0 })
+    },
+  )
+
+  it('is honoured for five minutes for a record that failed among others, too', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    for (let number = 0; number < 20; number++) log(`record ${number}`)
+    await clock.advance(20)
+    sender.answer = (body) => (body === 'odd' ? asking(tenYearsMs) : answers.delivered)
+    log('odd')
+    for (let number = 0; number < 20; number++) log(`beside ${number}`)
+    await clock.advance(299_000)
+    expect(sender.sent.filter((body) => body === 'odd')).toHaveLength(1)
+    sender.answer = () => answers.delivered
+    await clock.advance(2000)
+    expect(delivery.stats()).toMatchObject({ delivered: 41, queued: 0 })
+  })
+
+  it('does not keep close() from one more attempt', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => asking(3_600_000)
+    for (let number = 0; number < 100; number++) log(`record ${number}`)
+    await clock.advance(1000)
+    sender.answer = () => answers.delivered
+    const closed = delivery.close({ timeoutMs: 5000 })
+    await clock.advance(1000)
+    expect(await closed).toMatchObject({ delivered: 100, queued: 0 })
+  })
+
+  it('keeps close() from more than that', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => asking(3_600_000)
+    for (let number = 0; number < 100; number++) log(`record ${number}`)
+    await clock.advance(1000)
+    sender.sent.length = 0
+    const closed = delivery.close({ timeoutMs: 5000 })
+    await clock.advance(100)
+    expect((await closed).dropped.shutdown).toBe(100)
+    expect(sender.sent).toHaveLength(1)
+  })
+
+  it('keeps close() from no attempt with a record that failed among others', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = (body) => (body === 'odd' ? asking(3_600_000) : answers.delivered)
+    log('odd')
+    log('other')
+    await clock.advance(301_000)
+    sender.answer = () => answers.delivered
+    const closed = delivery.close({ timeoutMs: 5000 })
+    await clock.advance(100)
+    expect(await closed).toMatchObject({ delivered: 2 })
+  })
+
+  it('keeps a flush from any', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => asking(3_600_000)
+    log('one')
+    await clock.advance(1000)
+    sender.sent.length = 0
+    const flushed = delivery.flush({ timeoutMs: 5000 })
+    await clock.advance(10)
+    expect(await flushed).toMatchObject({ queued: 1 })
+    expect(sender.sent).toEqual([])
+  })
+})
+
+describe('a Retry-After that is no time', () => {
+  it.each([Number.NaN, -5, Number.NEGATIVE_INFINITY, 0])('(%d ms) is none', async (askedMs) => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => asking(askedMs)
+    log('one')
+    await clock.advance(10)
+    expect(delivery.stats().lanes[0]!.lastError).toBe('503')
+    sender.answer = () => answers.delivered
+    await clock.advance(1000)
+    expect(delivery.stats()).toMatchObject({ delivered: 1 })
+    expect(waitOf(asking(askedMs), 7)).toEqual({ notBefore: Number.NEGATIVE_INFINITY, excessive: false })
+    expect(reasonOf(asking(askedMs))).toBe('503')
+  })
+})

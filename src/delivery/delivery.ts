@@ -1,4 +1,5 @@
 import { Bounds } from './bounds.js'
+import type { Timer } from './clock.js'
 import { Drains } from './drains.js'
 import type { Settled } from './exchange.js'
 import { HeldRecords } from './held-records.js'
@@ -29,6 +30,9 @@ export class Delivery {
   readonly #holds: Holds
   readonly #traffic: Traffic
   #sequence = 0
+  /** Sends wait so long; 0: not at all. */
+  #calmMs = 0
+  #calmed: Timer | undefined
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
 
   constructor(plan: DeliveryPlan) {
@@ -99,6 +103,14 @@ export class Delivery {
     const { generation } = lane
     const record = pendingRecord({ body, bytes, severity, idempotencyKey }, { sequence, generation })
     if (this.held.take(lane, record)) this.#supplied(lane)
+  }
+
+  /**
+   * With more than 0, what comes waits that long before it is sent, in ms: in a process that is about to end nobody would hear the answer, and
+   * the record would be sent twice.
+   */
+  calm(delayMs: number): void {
+    this.#calmMs = delayMs
   }
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
@@ -202,6 +214,7 @@ export class Delivery {
   }
 
   #stop(): void {
+    this.#calmed?.cancel()
     this.#holds.stop()
     this.#traffic.stop()
   }
@@ -226,8 +239,21 @@ export class Delivery {
   }
 
   #supplied(lane: Lane): void {
+    if (this.#calmMs > 0) this.#supplyLater()
+    else this.#send(lane)
+  }
+
+  #send(lane: Lane): void {
     if (lane.hold === undefined) this.#traffic.wake(lane)
     else lane.hold.supplied(lane)
+  }
+
+  #supplyLater(): void {
+    const { clock } = this.#plan
+    this.#calmed ??= clock.schedule(() => {
+      this.#calmed = undefined
+      for (const lane of this.#lanes) this.#send(lane)
+    }, this.#calmMs)
   }
 
   #carried(lane: Lane, successes: number): void {

@@ -268,7 +268,9 @@ export class Engine implements RecordPort {
     return undefined
   }
 
-  ending(): void {}
+  ending(isEnding: boolean): void {
+    this.#delivery.calm(isEnding ? endingMs : 0)
+  }
 
   beforeEnd(): boolean {
     return false
@@ -302,4 +304,6 @@ export class Engine implements RecordPort {
 }
 
 const hourMs = 3_600_000
+/** How long a process that is about to end keeps what comes, should it live on. */
+const endingMs = 50
 const longestParkingMs = 250

@@ -49,6 +49,7 @@ export class Exchange {
   readonly #clock: Clock
   readonly #startedAt: number
   #unsettled: number
+  #parted = false
   #successes = 0
   #firstAt: number | undefined
   #lastAt = 0
@@ -85,6 +86,9 @@ export class Exchange {
         ...this.lane.name,
         records: this.#records,
         probe: this.way === 'probe',
+        parted: () => {
+          this.#parted = true
+        },
         settle: (index, outcome) => this.#settle(index, outcome),
       })
     } catch (error) {
@@ -93,7 +97,8 @@ export class Exchange {
     for (let index = 0; this.#unsettled > 0 && index < this.#records.length; index++) {
       this.#settle(index, { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false })
     }
-    const between = this.#successes < 2 ? undefined : (this.#lastAt - this.#firstAt!) / (this.#successes - 1)
+    const between =
+      this.#parted || this.#successes < 2 ? undefined : (this.#lastAt - this.#firstAt!) / (this.#successes - 1)
     return {
       startedAt: this.#startedAt,
       settledBefore: this.settledBefore,

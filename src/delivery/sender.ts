@@ -17,6 +17,8 @@ export interface Batch {
   readonly records: readonly Outgoing[]
   /** One record that finds out whether the service can be reached: it goes the surest way. */
   readonly probe: boolean
+  /** Called when some records wait until others are answered: the time between answers then says nothing about the server. */
+  readonly parted?: () => void
   /** Says what became of the record at `index`; once for each record, in any order, before `send` resolves. */
   settle(index: number, outcome: Outcome): void
 }

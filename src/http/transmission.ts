@@ -78,6 +78,7 @@ export class Transmission {
       index++
     } while (index < end && text.length + records[index]!.bytes < maxPartBytes)
     this.#written = index
+    if (index < this.#count) this.#plan.batch.parted?.()
     // Every character beyond ASCII has more bytes in UTF-8 than it has UTF-16 units.
     this.encoding = bodyBytes === bodyLength ? 'latin1' : 'utf8'
     return text

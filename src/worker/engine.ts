@@ -268,8 +268,8 @@ export class Engine implements RecordPort {
     return undefined
   }
 
-  ending(isEnding: boolean): void {
-    this.#delivery.calm(isEnding ? endingMs : 0)
+  ending(): void {
+    this.#delivery.calm(endingMs)
   }
 
   beforeEnd(): boolean {

@@ -172,8 +172,8 @@ export class HandOff implements RecordPort, ThreadClient {
     return this.#closing
   }
 
-  ending(isEnding: boolean): void {
-    this.#ending = isEnding
+  ending(): void {
+    this.#ending = true
   }
 
   beforeEnd(): boolean {

@@ -15,12 +15,10 @@ import { deliveryThread } from './supervisor.js'
 import { lastErrorText, ledgerLine, printLine } from './telling.js'
 
 /**
- * An application that logs in its own `beforeExit` listener would go round for ever: what it logs after so many drains in a row is not
- * waited for.
+ * An application that logs in its own `beforeExit` listener would go round for ever: what it logs after so many drains is delivered at the
+ * exit.
  */
 const maxDrains = 3
-/** A process in which so many turns of the event loop follow a drain has gone on by itself: the next `beforeExit` is another one. */
-const turnsOfLife = 2
 
 /** How long each engine may hold the thread at the end, when there are several. */
 const turnMs = 5
@@ -43,10 +41,10 @@ export function watchLifetime(engines: ProcessEngines): void {
   if (registered !== undefined) return
   registered = engines
   const signals = new SignalWatch(drainBeforeSignal)
-  hostProcess.on('beforeExit', drainBeforeExit(signals))
+  listenLast('beforeExit', drainBeforeExit(signals))
   // Before pino's own listener, which was added when its first target was made.
   hostProcess.prependListener('exit', beginEnd)
-  listenLast()
+  listenLast('exit', deliverAtExit)
   onFatalError(() => {
     beginEnd()
     all().endThreadStreams()
@@ -63,52 +61,29 @@ const drainedAt = new WeakMap<object, number>()
 function drainBeforeExit(signals: SignalWatch): () => void {
   let drains = 0
   let turned = false
-  let events = 0
-  const startAnew = () => {
-    drains = 0
-    for (const engine of openEngines()) engine.ending(false)
-  }
   return () => {
-    const event = ++events
     // A listener of the application's may have raised its signal again: without us it would have died of it, and not of idleness.
     if (signals.hasSeenSignal && !turned) {
       turned = true
       setImmediate(() => {})
     }
     const engines = openEngines()
-    const isEnough = drains === maxDrains
-    if (isEnough) for (const engine of engines) engine.ending(true)
-    const lifeMayGoOn = () => whenLifeGoesOn(turnsOfLife, { call: startAnew, unless: () => event !== events })
-    if (isEnough) lifeMayGoOn()
-    else {
-      void drainOnce(engines).then((drained) => {
-        if (drained) drains++
-        lifeMayGoOn()
-      })
-    }
+    // The event comes again after each drain: one for what is new, none for what could not be delivered.
+    const waiting = engines.filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
+    const threads = all().remote.pending
+    if ((waiting.length === 0 && !threads) || drains === maxDrains) return
+    drains++
+    if (threads) void all().remote.park()
+    void Promise.all(
+      waiting.map(async (engine) => {
+        const { accepted } = engine.stats()
+        await engine.flush({ timeoutMs: leftOfEnd(engine.options.shutdownTimeoutMs) })
+        drainedAt.set(engine, accepted)
+      }),
+    ).then(() => {
+      if (drains === maxDrains) for (const engine of openEngines()) engine.ending()
+    })
   }
-}
-
-/** Drain what is new, and not what could not be delivered: the event comes again after each drain. True when there was anything. */
-async function drainOnce(engines: readonly RegisteredEngine[]): Promise<boolean> {
-  const waiting = engines.filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
-  const threads = all().remote.pending
-  if (threads) void all().remote.park()
-  await Promise.all(
-    waiting.map(async (engine) => {
-      const { accepted } = engine.stats()
-      await engine.flush({ timeoutMs: leftOfEnd(engine.options.shutdownTimeoutMs) })
-      drainedAt.set(engine, accepted)
-    }),
-  )
-  return waiting.length > 0 || threads
-}
-
-/** Make the call after so many turns of the event loop, which turns only for others, unless there is a reason against it by then. */
-function whenLifeGoesOn(turns: number, plan: { readonly call: () => void; readonly unless: () => boolean }): void {
-  if (plan.unless()) return
-  if (turns === 0) plan.call()
-  else setImmediate(() => whenLifeGoesOn(turns - 1, plan)).unref()
 }
 
 function hasHadItsTime(engine: Pick<RegisteredEngine, 'stats'>): boolean {
@@ -123,14 +98,14 @@ async function drainBeforeSignal(): Promise<void> {
   for (const ledger of engines.debugLedgers()) printLine(ledgerLine(ledger))
 }
 
-/** What the application's own listeners of `exit` log is delivered, too: ours comes after them, whenever they were added. */
-function listenLast(): void {
-  hostProcess.on('exit', deliverAtExit)
+/** The application's own listeners may log, and that is delivered, too: this one comes after them, whenever they were added. */
+function listenLast(last: 'beforeExit' | 'exit', listener: () => void): void {
+  hostProcess.on(last, listener)
   hostProcess.on('newListener', (event, added) => {
-    if (event !== 'exit' || added === deliverAtExit) return
+    if (event !== last || added === listener) return
     hostProcess.nextTick(() => {
-      hostProcess.off('exit', deliverAtExit)
-      hostProcess.on('exit', deliverAtExit)
+      hostProcess.off(last, listener)
+      hostProcess.on(last, listener)
     })
   })
 }

@@ -58,8 +58,8 @@ export interface RecordPort {
   /** Flush, and leave the rest to the spool, if there is one: a signal may end the process. */
   park(time?: DrainTime): Promise<Ledger>
   close(time?: DrainTime): Promise<Ledger>
-  /** True: the process has nothing more to do, and what comes from now on must not keep it alive. False: it has gone on after all. */
-  ending(isEnding: boolean): void
+  /** The process has nothing more to do: what comes from now on waits a moment, for the exit may be next, and must not keep it alive. */
+  ending(): void
   /** The process is about to end, and others hold this thread first: begin what another thread can do meanwhile, if one can. */
   beforeEnd(): boolean
   /** The process ends now, and its event loop turns no more: begin to deliver what is left. */

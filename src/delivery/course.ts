@@ -1,7 +1,6 @@
 import type { Lane } from './lane.js'
 import type { Pending } from './record-queue.js'
 import { noWait } from './retry-after.js'
-import { failuresInVain } from './suspicion.js'
 
 /** A record that waits for its own next attempt: a suspect, or one that could not be sent. */
 export interface Waiting {
@@ -99,7 +98,6 @@ export class Course {
 
   /** It failed within this drain, and in vain too often. */
   #isGivenUp({ record: { suspicion } }: Waiting): boolean {
-    if (suspicion === undefined || suspicion.failedAt < this.#startedAt) return false
-    return suspicion.inVain(this.lane) >= failuresInVain
+    return suspicion?.isHopeless(this.lane, this.#startedAt) ?? false
   }
 }

@@ -201,11 +201,11 @@ export class LedgerBook {
       const copy = this.#copy()
       if (Atomics.load(this.#sequence, 0) === before) return copy
     }
-    // A writer that died in mid-change leaves the number odd: its last state is all that can be told.
-    return this.#copy()
+    // The writer died in mid-change, or its thread has been interrupted there: the record that it was about to count is queued until then.
+    return this.#copy({ torn: true })
   }
 
-  #copy(): LedgerCopy {
+  #copy({ torn = false } = {}): LedgerCopy {
     const lanes = this.#lanes.map(({ kind, bucket }, index): LaneReport => {
       const row = this.#rows[index]!.slice()
       const counts = Object.fromEntries(plainCounts.map((name) => [name, row[column[name]]!])) as Record<
@@ -214,7 +214,7 @@ export class LedgerBook {
       >
       const dropped = Object.fromEntries(dropReasons.map((reason) => [reason, row[column[reason]]!]))
       const error = this.#errors[index]!.slice(0, row[column.errorLength])
-      return {
+      const report = {
         kind,
         bucket,
         ...counts,
@@ -225,6 +225,7 @@ export class LedgerBook {
         sender: senderNames[row[column.sender]!]!,
         lastError: error.length === 0 ? undefined : new TextDecoder().decode(error),
       }
+      return torn ? { ...report, queued: Math.max(0, unsettled(report) - report.inFlight) } : report
     })
     return { ledger: sumLedger(lanes, this.#header[0]!), taken: this.#rows.map((row) => row[column.taken]!) }
   }

@@ -5,7 +5,7 @@ import type { Drain } from './drain.js'
 import type { Failure, Rejection } from './failure.js'
 import { type Pending, RecordQueue } from './record-queue.js'
 import { noWait, type Wait } from './retry-after.js'
-import { failuresInVain, type LaneProgress, Suspicion } from './suspicion.js'
+import { type LaneProgress, Suspicion } from './suspicion.js'
 
 export interface SuspectsPlan {
   readonly lane: LaneProgress
@@ -103,10 +103,14 @@ export class Suspects {
     this.waiting.add(record, { waitMs, notBefore, excessive })
   }
 
-  /** Take one that may go out now. */
+  /** Take one that may go out now. One that every drain under way has given up waits on: else many of them would keep a drain busy. */
   take(): Pending | undefined {
-    if (this.fresh.length + this.known.length === 0 || this.#gated()) return undefined
-    return this.fresh.takeOldest() ?? this.known.takeOldest()
+    while (this.fresh.length + this.known.length > 0 && !this.#gated()) {
+      const record = this.fresh.takeOldest() ?? this.known.takeOldest()!
+      if (!this.#isGivenUp(record)) return record
+      this.wait(record)
+    }
+    return undefined
   }
 
   /** Take one to test the service with, in a lane that has nothing else. */
@@ -131,12 +135,13 @@ export class Suspects {
   /** Suspects of the generations up to `number` that the drain gives up: it cannot wait for them, or they failed within it. */
   givenUp(number: number, { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number }): number {
     const { lane } = this.#plan
-    const { queue } = this.waiting
-    return queue.leastSevere(queue.length).filter(({ generation, suspicion }) => {
-      const { notBefore, failedAt } = suspicion!
-      const hopeless = failedAt >= startedAt && suspicion!.inVain(lane) >= failuresInVain
-      return generation.number <= number && (notBefore > deadline || hopeless)
-    }).length
+    const counts = (queue: RecordQueue, isGivenUp: (suspicion: Suspicion) => boolean) =>
+      queue
+        .leastSevere(queue.length)
+        .filter(({ generation, suspicion }) => generation.number <= number && isGivenUp(suspicion!)).length
+    const isHopeless = (suspicion: Suspicion) => suspicion.isHopeless(lane, startedAt)
+    const known = counts(this.known, isHopeless)
+    return known + counts(this.waiting.queue, (each) => each.notBefore > deadline || isHopeless(each))
   }
 
   stop(): void {
@@ -146,6 +151,12 @@ export class Suspects {
 
   #learn({ askedForLess }: Suspicion, own: 0 | 1): void {
     if (askedForLess) this.#ownShare += (own - this.#ownShare) / 4
+  }
+
+  #isGivenUp({ suspicion }: Pending): boolean {
+    const { lane, drains } = this.#plan
+    if (drains.size === 0) return false
+    return suspicion!.isHopeless(lane, Math.max(...[...drains].map(({ startedAt }) => startedAt)))
   }
 
   #queueOf(record: Pending): RecordQueue {

@@ -11,7 +11,7 @@ export interface LaneProgress {
 /** A suspect is rejected after so many failures, each with another record of its lane delivered since the one before. */
 export const failuresToReject = 8
 /** A drain gives up a suspect that failed within it, and so many times in a row without a success of its lane in between. */
-export const failuresInVain = 2
+const failuresInVain = 2
 
 /** The history of a suspect: a record that failed where others of its lane succeeded. */
 export class Suspicion {
@@ -51,6 +51,11 @@ export class Suspicion {
   /** Failures in a row since the lane's last success. */
   inVain(lane: LaneProgress): number {
     return lane.settled > this.#settled ? 0 : this.#inVain
+  }
+
+  /** A drain that began then, on the clock, gives it up. */
+  isHopeless(lane: LaneProgress, startedAt: number): boolean {
+    return this.failedAt >= startedAt && this.inVain(lane) >= failuresInVain
   }
 }
 

@@ -261,6 +261,26 @@ describe('a refusal', () => {
 })
 
 describe('a drain', () => {
+  it('of close() ends as soon as each of many that fail again and again has had its attempts', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = refusing(answers.failed)
+    sender.latencyMs = 20
+    for (const [index, body] of numbers(300, 'bad').entries()) {
+      log(body)
+      log(`good ${index}`)
+    }
+    for (const body of numbers(100, 'last')) log(body)
+    let endedAt: number | undefined
+    const closed = delivery.close({ timeoutMs: 60_000 }).then((ledger) => {
+      endedAt = clock.now()
+      return ledger
+    })
+    await clock.advance(60_000)
+    expect(await closed).toMatchObject({ delivered: 400, dropped: { shutdown: 300 } })
+    // Each two or three times, two at a time.
+    expect(endedAt).toBeLessThan(15_000)
+  })
+
   it('of close() delivers a thousand records behind one that the service does not take, and does not wait for that one', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = refusing(answers.failed)

@@ -6,7 +6,7 @@ const maxChars = 2000
  * printed, and may begin no line of their own, steer no terminal, and change the order of no characters.
  */
 export function oneLine(text: string): string {
-  // What is far beyond the line is not looked at.
+  // The time this takes must not grow with the text: its rest is left out.
   const line = text.slice(0, 4 * maxChars).replace(unprintable, ' ')
   return line.length > maxChars ? `${line.slice(0, maxChars)}…` : line
 }

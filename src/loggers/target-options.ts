@@ -2,7 +2,7 @@ import { optionNames, optionTable } from '../options/defaults.js'
 import { nearestName } from '../options/nearest-name.js'
 import type { SluiceOptions } from '../options/options.js'
 
-/** What a target of pino was started with. */
+/** The options with which pino started a target. */
 export interface TargetOptions {
   /** To be checked as all options are: Sluice's own, and names that look like a misspelling of one. */
   readonly own: SluiceOptions
@@ -10,7 +10,7 @@ export interface TargetOptions {
   readonly unknown: readonly string[]
 }
 
-/** What pino 7 to 10 and thread-stream put beside the options of a target. */
+/** Names that pino 7 to 10 and thread-stream put beside the options of a target. */
 const addedByPino: ReadonlySet<string> = new Set(['levels', 'dedupe', 'targets', 'pipelines'])
 /** They name most of what they add after themselves. */
 const namedByPino = /^(pino|\$)/i

@@ -88,8 +88,8 @@ export function stackOf(error: ErrorLike): string {
 }
 
 /**
- * Whether a text has another one in it, where its first characters come first. The search for a long text in a longer one may take as long as
- * both lengths multiplied.
+ * True where a text has another one in it, at the place where the first characters of that come first. A search for all of a long text in
+ * a longer one may take as long as both lengths multiplied.
  */
 function contains(text: string, part: string): boolean {
   const at = text.indexOf(part.slice(0, searchedChars))
@@ -98,7 +98,7 @@ function contains(text: string, part: string): boolean {
 
 const searchedChars = 100
 
-/** Whether it is an Error; a proxy that has been revoked, or throws when it is asked, is none. */
+/** True for an Error; a proxy that has been revoked, or throws when it is asked, is none. */
 export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error

@@ -263,7 +263,6 @@ export class Spool implements Store {
     }
   }
 
-  /** Somebody has removed the folder. */
   #vanished(): void {
     this.#home = undefined
     for (const segment of this.#segments.list()) this.#giveUp(segment, 'spool-full')

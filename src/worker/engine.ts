@@ -15,30 +15,13 @@ import type { RecordKind } from '../records/wire.js'
 import { placedFolder } from '../spool/placed-folder.js'
 import { Spool } from '../spool/spool.js'
 import { SpooledSender } from '../spool/spooled-sender.js'
+import type { EngineSetting } from './engine-setting.js'
 import { leftOfEnd } from './process-end.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort } from './record-port.js'
 import { RecordWriter } from './record-writer.js'
 import { type OnDisk, watchedClock, watchedStore } from './spool-watch.js'
-import { type Listeners, ledgerLine, ownListeners, printLine, Telling, type Untold } from './telling.js'
+import { ledgerLine, ownListeners, printLine, Telling } from './telling.js'
 import { userAgent } from './version.js'
-import type { WorkerPosition } from './worker-position.js'
-
-export interface EngineSetting {
-  /** Kinds of record that it will be given; each has a lane where the options name a bucket for it. @default both */
-  readonly kinds?: readonly RecordKind[]
-  /** Memory for the ledger, made by the thread that hands over. */
-  readonly memory?: SharedArrayBuffer
-  /** Its records come from another thread. @default false */
-  readonly handedOver?: boolean
-  /** Where its worker shows that it waits for the disk of the spool, and its number there. */
-  readonly position?: { readonly worker: WorkerPosition; readonly engine: number }
-  /** News that is somebody else's to tell. @default none */
-  readonly untold?: readonly Untold[]
-  /** Who is told of drops, rejections and pauses. @default the listeners of this thread */
-  readonly listeners?: Listeners
-  /** Writes one line for people. @default to stderr */
-  readonly print?: (text: string) => void
-}
 
 /** The lanes of a configuration: one for each kind that has a bucket. */
 export function lanesOf(options: ResolvedOptions, kinds: readonly RecordKind[] = ['logs', 'values']): LaneName[] {

@@ -122,13 +122,6 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'a folder that is removed under it costs what was there alone, counted, and is made again',
     ),
   ],
-  'the folder of the spool is not yours': [
-    proof(
-      'spool/spool-folder.test.ts',
-      'is refused where it is a symbolic link, once, with what to do; memory takes over',
-    ),
-    proof('spool/spool-folder.test.ts', 'is refused where it is another user’s, and nothing in it is sent'),
-  ],
   'the worker cannot start': [
     proof('end-to-end/worker.test.ts', 'for %s, everything is delivered from the application’s thread, and told'),
   ],
@@ -146,6 +139,13 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'end-to-end/worker.test.ts',
       'is replaced by one that leaves the spool alone until the disk answers; the process ends nevertheless, and says how',
     ),
+  ],
+  'the folder of the spool is not yours': [
+    proof(
+      'spool/spool-folder.test.ts',
+      'is refused where it is a symbolic link, once, with what to do; memory takes over',
+    ),
+    proof('spool/spool-folder.test.ts', 'is refused where it is another user’s, and nothing in it is sent'),
   ],
   'the clock jumps': [proof('end-to-end/clock.test.ts', 'a day $direction makes no wait longer or shorter')],
   'the configuration is wrong': [

@@ -206,8 +206,10 @@ describe('the delivery worker', () => {
 
   it('is one for two hundred engines, all of which deliver', async () => {
     const { stdout, stderr } = await runProgram('many-engines.js', receiver.variables)
-    const { delivered, workers, threads } = JSON.parse(stdout)
+    const { delivered, workers, threads, megabytes } = JSON.parse(stdout)
     expect({ delivered, workers, threads, stderr }).toEqual({ delivered: 200, workers: 1, threads: 1, stderr: '' })
+    // They take 40; one worker each took ten times that.
+    expect(megabytes).toBeLessThan(80)
   })
 })
 

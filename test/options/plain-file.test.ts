@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** What may stand where a file is expected. */
+/** Things that may stand where a file is expected. */
 const strangers: Readonly<Record<string, (path: string) => void>> = {
   'a named pipe': (path) => execFileSync('mkfifo', [path]),
   'a folder': (path) => mkdirSync(path),

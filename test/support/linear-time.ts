@@ -1,6 +1,6 @@
 /** The longest is what counts; a quadratic expression would not come to an end there, and is found at a shorter one. */
 const lengths = [16_384, 1_048_576]
-/** What takes no longer at the longest cannot be quadratic. */
+/** Work that takes no longer than this at the longest text cannot be quadratic. */
 const fineMs = 25
 /** Time of twice the length as a multiple: 2 where it is linear, 4 where it is quadratic, at every length; memory may cost more at one of them. */
 const mostGrowth = 3

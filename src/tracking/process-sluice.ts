@@ -3,6 +3,7 @@ import { reasonOf } from '../errors/text-of.js'
 import { currentCapture } from '../worker/capture.js'
 import { leftOfEnd } from '../worker/process-end.js'
 import { processRegistry } from '../worker/process-registry.js'
+import { drainTime } from '../worker/record-port.js'
 import { printLine } from '../worker/telling.js'
 import { createSluice, type DrainOptions, type Sluice } from './sluice.js'
 import { type Tracked, trackedBy } from './tracked.js'
@@ -60,10 +61,8 @@ export function close(options?: DrainOptions): Promise<Ledger> {
 function drain(mode: 'flush' | 'close', options: DrainOptions | undefined): Promise<Ledger> {
   const engines = processRegistry()
   const { shutdownTimeoutMs } = engines
-  return engines.drain(
-    mode,
-    options?.timeoutMs ?? (mode === 'close' ? leftOfEnd(shutdownTimeoutMs) : shutdownTimeoutMs),
-  )
+  const { timeoutMs = mode === 'close' ? leftOfEnd(shutdownTimeoutMs) : shutdownTimeoutMs } = drainTime(options)
+  return engines.drain(mode, timeoutMs)
 }
 
 /** The ledger of the whole process, now. */

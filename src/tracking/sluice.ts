@@ -1,7 +1,7 @@
 import type { Ledger } from '../delivery/ledger.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../worker/configure.js'
-import type { DrainTime } from '../worker/record-port.js'
+import { type DrainTime, drainTime } from '../worker/record-port.js'
 import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
 import { type Tracked, trackedBy } from './tracked.js'
 import { Tracker, type TrackOptions } from './tracker.js'
@@ -50,11 +50,11 @@ class LeasedSluice implements Sluice {
   }
 
   flush(options?: DrainTime): Promise<Ledger> {
-    return this.#lease.engine.flush(options ?? {})
+    return this.#lease.engine.flush(drainTime(options))
   }
 
   async close(options?: DrainTime): Promise<Ledger> {
-    await this.#lease.release(options ?? {})
+    await this.#lease.release(drainTime(options))
     return this.stats()
   }
 

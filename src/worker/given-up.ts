@@ -43,7 +43,7 @@ export class GivenUp {
     const { lanes, telling, spools } = this.#plan
     const counts = book.abandon('worker-failed', { spools })
     for (const [index, count] of counts.entries()) {
-      if (count > 0 && !spools) telling.dropped(lanes[index]!, { reason: 'worker-failed', count })
+      if (count > 0 && !spools) telling.lostWithWorker(lanes[index]!, count)
     }
     return counts.reduce((sum, count) => sum + count, 0)
   }

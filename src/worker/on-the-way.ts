@@ -6,7 +6,13 @@ interface Piece {
   /** Number of the first record in it, and of the first after it, in the order of all that were handed over. */
   start: number
   end: number
+  /** The memory of a piece that was put together from small ones, `bytes` being the end of what it holds. */
+  room?: { readonly memory: Buffer; used: number }
 }
+
+/** Lines that come one by one are put together: a piece for each would take ten times the memory of its text. */
+const roomBytes = 16_384
+const smallBytes = 2_048
 
 /**
  * Lines that have left the outbox and that no worker has taken. They are kept, so that the next worker gets them when this one fails.
@@ -32,7 +38,9 @@ export class OnTheWay {
     const start = this.#end
     this.#end += records
     this.#bytes += bytes.length
-    this.#pieces.push({ bytes, start, end: this.#end })
+    const last = this.#pieces.at(-1)
+    if (last !== undefined && joined(last, bytes)) last.end = this.#end
+    else this.#pieces.push({ bytes, start, end: this.#end })
   }
 
   /** Let go of everything. */
@@ -81,6 +89,22 @@ export class OnTheWay {
     piece.bytes = rest
     piece.start += records
   }
+}
+
+/** Put lines behind those of a piece; false where they, or it, are too long for that. What others hold of the piece does not change. */
+function joined(piece: Piece, lines: Buffer): boolean {
+  if (lines.length > smallBytes) return false
+  if (piece.room === undefined) {
+    if (piece.bytes.length > smallBytes) return false
+    const memory = Buffer.allocUnsafeSlow(roomBytes)
+    piece.room = { memory, used: piece.bytes.copy(memory) }
+    piece.bytes = memory.subarray(0, piece.room.used)
+  }
+  const { memory, used } = piece.room
+  if (used + lines.length > memory.length) return false
+  piece.room.used += lines.copy(memory, used)
+  piece.bytes = memory.subarray(used - piece.bytes.length, piece.room.used)
+  return true
 }
 
 /** The lines after so many that carry a record. */

@@ -12,6 +12,12 @@ export interface DrainTime {
   readonly timeoutMs?: number | undefined
 }
 
+/** A time that is none (no number, or NaN) is as good as not given; one that is negative is over. */
+export function drainTime(time: DrainTime | undefined): DrainTime {
+  const timeoutMs: unknown = time?.timeoutMs
+  return typeof timeoutMs === 'number' && !Number.isNaN(timeoutMs) ? { timeoutMs: Math.max(0, timeoutMs) } : {}
+}
+
 /** What is known of a line of pino without reading it. */
 export interface PinoLine {
   readonly style: PinoStyle

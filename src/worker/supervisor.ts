@@ -113,7 +113,11 @@ export class Supervisor implements DeliveryThread {
     const link = this.#link
     this.#link = undefined
     if (this.#mode !== 'impossible') this.#mode = 'none'
-    await link?.terminate()
+    if (link === undefined) return
+    // The engines may have been closed because the disk does not answer.
+    this.#stalled.add(link)
+    await link.terminate()
+    if (!link.outlivesItsEnd) this.#stalled.delete(link)
   }
 
   /**

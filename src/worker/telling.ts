@@ -101,6 +101,12 @@ export class Telling implements Observer {
     if (reason !== 'shutdown') this.#dropped(lane, { reason, count, explanation: explanations[reason] })
   }
 
+  /** Records that a worker held when it failed. The line about its failure counts those of all engines. */
+  lostWithWorker(lane: LaneName, count: number): void {
+    const explanation = explanations['worker-failed']
+    this.#dropped(lane, { reason: 'worker-failed', count, explanation, listenersOnly: true })
+  }
+
   /** The end: tell of what the lanes have given up now, and of all that was held back. */
   ended(lanes: readonly LaneReport[]): void {
     const listenersOnly = !isMainThread && isToldForAll()

@@ -158,7 +158,12 @@ export class WorkerLink implements Link {
     Atomics.store(this.#state, 0, workerStates.halted)
     await new Promise((resolve) => setImmediate(resolve))
     await new Promise<void>((resolve) => {
-      const timer = systemClock.schedule(resolve, maxTerminationMs, true)
+      const giveUp = () => {
+        // Node holds the process until a thread that it was told to end has ended.
+        this.#worker.unref()
+        resolve()
+      }
+      const timer = systemClock.schedule(giveUp, maxTerminationMs, true)
       void this.#worker.terminate().then(() => {
         timer.cancel()
         resolve()

@@ -283,9 +283,10 @@ describe('a delivery worker that waits for the disk of its spool for ever', () =
   afterEach(() => rmSync(folder, { recursive: true }))
 
   /** Runs the application until all but the line that the disk holds is delivered. */
-  async function run() {
+  async function run({ end = 'exit' } = {}) {
     const { process: child, ended } = startProgram('stalled-disk.js', {
       variables: {
+        END: end,
         ...receiver.variables,
         SLUICE_SPOOL_DIR: join(folder, 'spool'),
         SLUICE_SHUTDOWN_TIMEOUT_MS: '1000',
@@ -296,6 +297,12 @@ describe('a delivery worker that waits for the disk of its spool for ever', () =
     const [line] = await once(createInterface(child.stdout), 'line')
     return { child, ended, account: JSON.parse(String(line)) }
   }
+
+  it('keeps no process that has nothing more to do', async () => {
+    const { child, ended } = await run({ end: 'natural' })
+    child.kill('SIGUSR2')
+    expect(await ended).toMatchObject({ signal: 'SIGKILL', stderr: expect.stringContaining('ended by SIGKILL') })
+  })
 
   it('is replaced by one that leaves the spool alone until the disk answers; the process ends nevertheless, and says how', async () => {
     const { child, ended, account } = await run()

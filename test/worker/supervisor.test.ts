@@ -205,6 +205,16 @@ describe('the supervisor of the delivery worker', () => {
     expect(supervisor.keepsProcess).toBe(false)
   })
 
+  it('says so also when its engines have been closed meanwhile', async () => {
+    const { links, supervisor, join } = setUp()
+    const { engine } = join('/spool')
+    links[0]!.outlivesItsEnd = true
+    await supervisor.leave(engine)
+    expect(supervisor.keepsProcess).toBe(true)
+    links[0]!.outlivesItsEnd = false
+    expect(supervisor.keepsProcess).toBe(false)
+  })
+
   it('leaves delivery to the application’s thread where no worker can be started, and only there', async () => {
     leaveUnsaid('inline')
     const { links, supervisor, join, fail } = setUp()

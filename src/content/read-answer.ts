@@ -33,7 +33,7 @@ export function readAnswer(exchange: Exchange, asked: Asked): Readonly<Record<st
   if (status < 200 || status >= 300) throw failure(answer, { body: readObject(answer.body), asked })
   const read = readBody(answer.body)
   if (read.type === 'foreign') {
-    const message = `${asked.what}: ${foreignAnswer(status)}; check the URL, and whether a login page or a proxy is on the way`
+    const message = `${asked.what}: ${foreignAnswer(status)}; check the URL, and for a login page or proxy`
     throw new ApiError({ code: 'not-the-service', status, message })
   }
   const body = read.type === 'json' ? objectOf(read.value) : undefined

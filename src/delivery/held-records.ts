@@ -1,11 +1,12 @@
 import type { Bounds, Candidate } from './bounds.js'
 import type { Clock } from './clock.js'
+import { Exposure } from './exposure.js'
 import type { Lane } from './lane.js'
 import type { DropReason } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
 import { type Generation, type Pending, pendingRecord, type RecordQueue } from './record-queue.js'
-import type { Restored, Room, Store, StoreOwner } from './store.js'
+import { noStore, type Restored, type Room, type Store, type StoreOwner } from './store.js'
 
 export interface HeldRecordsPlan {
   readonly lanes: readonly Lane[]
@@ -37,9 +38,13 @@ export class HeldRecords implements StoreOwner {
   readonly #plan: HeldRecordsPlan
   /** Records that may come before it is worth while to look again for what could be parked. */
   #fruitless = 0
+  /** None without a store. */
+  readonly #exposure: Exposure | undefined
 
   constructor(plan: HeldRecordsPlan) {
     this.#plan = plan
+    const { lanes, book, store } = plan
+    if (store !== noStore) this.#exposure = new Exposure({ lanes: lanes.length, book })
   }
 
   /** Whether it would take a record that need not come now. */
@@ -54,8 +59,10 @@ export class HeldRecords implements StoreOwner {
     record.place = store.keep(lane.index, record)
     if (record.place !== undefined && !bounds.fits(bytes)) this.#parkWaiting()
     const fits = bounds.makeRoom({ severity, bytes }, (candidate) => this.#shed(candidate))
-    if (fits) this.#hold(lane, record)
-    else this.#putAway(lane, record, { from: 'queued', reason: store.lossReason })
+    if (fits) {
+      this.#hold(lane, record)
+      this.#exposure?.took(lane.index, record)
+    } else this.#putAway(lane, record, { from: 'queued', reason: store.lossReason })
     return fits
   }
 
@@ -84,6 +91,10 @@ export class HeldRecords implements StoreOwner {
 
   adopt(laneIndex: number, count: number): void {
     this.#plan.book.adopt(laneIndex, count)
+  }
+
+  written(): void {
+    this.#exposure?.written()
   }
 
   restore(laneIndex: number, records: readonly Restored[]): void {
@@ -193,6 +204,7 @@ export class HeldRecords implements StoreOwner {
   }
 
   #letGo(lane: Lane, record: Pending): void {
+    this.#exposure?.letGo(lane.index, record)
     this.#plan.bounds.release(record.bytes)
     record.generation.outstanding--
     if (record.generation.outstanding === 0) this.#plan.settled(lane)

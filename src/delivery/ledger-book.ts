@@ -2,6 +2,8 @@ import {
   type Counts,
   type DropReason,
   dropReasons,
+  fateOf,
+  givenUp,
   type LaneCondition,
   type LaneName,
   type LaneReport,
@@ -19,6 +21,7 @@ const rowFields = [
   ...plainCounts,
   ...dropReasons,
   'taken',
+  'exposed',
   'state',
   'connections',
   'depth',
@@ -30,10 +33,11 @@ const column = Object.fromEntries(rowFields.map((name, index) => [name, index]))
   number
 >
 
-/** The ledger at one moment, and how many records of each lane had come by the hand-off. */
+/** The ledger at one moment, and of each lane how many records had come by the hand-off, and are held in memory but not in the store. */
 export interface LedgerCopy {
   readonly ledger: Ledger
   readonly taken: readonly number[]
+  readonly exposed: readonly number[]
 }
 
 /** Layout of the shared memory: a header, then for each lane its numbers and the text of its last error. */
@@ -153,25 +157,42 @@ export class LedgerBook {
     this.#done()
   }
 
+  /** So many of the records that are held would be lost with the writer's thread: the store does not have them, or not yet. */
+  exposed(lane: number, count: number): void {
+    const row = this.#open(lane)
+    row[column.exposed] = count
+    this.#done()
+  }
+
   /**
    * The thread that wrote here is gone, with all that it held: count that as dropped by `reason`, or as spooled where it is on disk.
    * The next writer goes on from these counts.
    *
-   * @returns by lane, the number of records
+   * @returns by lane, the number of records that are lost, and of those that are on disk
    */
-  abandon(reason: DropReason, { spools }: { spools: boolean }): number[] {
+  abandon(reason: DropReason, { spools }: { spools: boolean }): { readonly lost: number; readonly spooled: number }[] {
     // A thread that was ended in the middle of a change has left the number odd.
     if (Atomics.load(this.#sequence, 0) % 2 !== 0) this.#done()
-    return this.read().lanes.map((lane, index) => {
-      const lost = unsettled(lane)
+    const { ledger, exposed } = this.copy()
+    return ledger.lanes.map((lane, index) => {
+      const fate = fateOf(lane, { spools, exposed: exposed[index]! })
       const row = this.#open(index)
       row[column.queued] = 0
       row[column.inFlight] = 0
       row[column.heldBytes] = 0
-      row[column[spools ? 'spooled' : reason]]! += lost
+      row[column.exposed] = 0
+      row[column.spooled]! += fate.spooled
+      row[column[reason]]! += fate.lost
       this.#done()
-      return lost
+      return fate
     })
+  }
+
+  /** The ledger of an engine whose thread is gone: nothing more will come of what it held, but for what is on disk. */
+  ended({ spools }: { spools: boolean }): Ledger {
+    const { ledger, exposed } = this.copy()
+    const lanes = ledger.lanes.map((lane, index) => givenUp(lane, { spools, exposed: exposed[index]! }))
+    return sumLedger(lanes, ledger.invalid)
   }
 
   /** Records of all lanes that are queued or in flight: a glance, cheaper than a copy. */
@@ -227,7 +248,11 @@ export class LedgerBook {
       }
       return torn ? { ...report, queued: Math.max(0, unsettled(report) - report.inFlight) } : report
     })
-    return { ledger: sumLedger(lanes, this.#header[0]!), taken: this.#rows.map((row) => row[column.taken]!) }
+    return {
+      ledger: sumLedger(lanes, this.#header[0]!),
+      taken: this.#rows.map((row) => row[column.taken]!),
+      exposed: this.#rows.map((row) => row[column.exposed]!),
+    }
   }
 
   #add(lane: number, changes: Partial<Record<PlainCount | DropReason, number>>): void {

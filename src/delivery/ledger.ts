@@ -112,13 +112,27 @@ export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger
   return { ...(counts as Record<PlainCount, number>), dropped: dropped as Counts['dropped'], invalid, lanes }
 }
 
-/** A lane whose engine is gone: nothing more will come of what it held, but for what is on disk, if it `spools`. */
-export function givenUp(lane: LaneReport, { spools }: { spools: boolean }): LaneReport {
-  const { spooled, dropped } = lane
-  const lost = unsettled(lane)
-  const over = { ...lane, queued: 0, inFlight: 0, state: 'closed' as const }
-  if (spools) return { ...over, spooled: spooled + lost }
-  return { ...over, dropped: { ...dropped, shutdown: dropped.shutdown + lost } }
+/** The store of a lane whose engine is gone: if it keeps anything at all, and how many of the records held it does not have. */
+export interface Remains {
+  readonly spools: boolean
+  readonly exposed: number
+}
+
+/** A lane whose engine is gone: nothing more will come of what it held, but for what is on disk. */
+export function givenUp(lane: LaneReport, remains: Remains): LaneReport {
+  const { lost, spooled } = fateOf(lane, remains)
+  const dropped = { ...lane.dropped, shutdown: lane.dropped.shutdown + lost }
+  return { ...lane, queued: 0, inFlight: 0, state: 'closed', spooled: lane.spooled + spooled, dropped }
+}
+
+/** Where the records are that a lane held when its engine was gone. */
+export function fateOf(
+  lane: LaneReport,
+  { spools, exposed }: Remains,
+): { readonly lost: number; readonly spooled: number } {
+  const held = unsettled(lane)
+  const lost = spools ? Math.min(held, exposed) : held
+  return { lost, spooled: held - lost }
 }
 
 /**

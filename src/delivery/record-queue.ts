@@ -49,6 +49,8 @@ export function pendingRecord(
   }
 }
 
+const severities = 7
+
 /** Records of one severity: those that came in order are a linked list, those that came back are a heap. */
 interface Chain {
   first: Pending | undefined
@@ -63,13 +65,8 @@ interface Chain {
  * a million records as at ten: what is compared is the heads of seven chains. Only those that come back cost O(log n).
  */
 export class RecordQueue {
-  readonly #chains: readonly Chain[] = Array.from({ length: 7 }, () => ({
-    first: undefined,
-    last: undefined,
-    returned: new SequenceHeap<Pending>(),
-    length: 0,
-    bytes: 0,
-  }))
+  /** By severity; most engines never see all of them. */
+  readonly #chains: (Chain | undefined)[] = new Array(severities).fill(undefined)
   #length = 0
 
   get length(): number {
@@ -111,14 +108,16 @@ export class RecordQueue {
   /** Take the record that was accepted first. */
   takeOldest(): Pending | undefined {
     let oldest: Pending | undefined
-    for (const chain of this.#chains) if (chain.length > 0) oldest = older(oldest, oldestIn(chain))
+    for (const chain of this.#chains) {
+      if (chain !== undefined && chain.length > 0) oldest = older(oldest, oldestIn(chain))
+    }
     if (oldest !== undefined) this.remove(oldest)
     return oldest
   }
 
   /** Take the oldest of the most severe records. */
   takeMostSevere(): Pending | undefined {
-    const chain = this.#chains.findLast(({ length }) => length > 0)
+    const chain = this.#chains.findLast((each) => each !== undefined && each.length > 0)
     const record = chain === undefined ? undefined : oldestIn(chain)
     if (record !== undefined) this.remove(record)
     return record
@@ -127,9 +126,9 @@ export class RecordQueue {
   /** Take the record that was accepted last. Costs as much as there are records that came back. */
   takeNewest(): Pending | undefined {
     let newest: Pending | undefined
-    for (const { last, returned } of this.#chains) {
-      newest = newer(newest, last)
-      for (const record of returned.items) newest = newer(newest, record)
+    for (const chain of this.#chains) {
+      newest = newer(newest, chain?.last)
+      for (const record of chain?.returned.items ?? []) newest = newer(newest, record)
     }
     if (newest !== undefined) this.remove(newest)
     return newest
@@ -143,29 +142,34 @@ export class RecordQueue {
 
   /** The oldest record of one severity, left where it is. */
   oldestOf(severity: Severity): Pending | undefined {
-    return oldestIn(this.#chains[severity]!)
+    const chain = this.#chains[severity]
+    return chain && oldestIn(chain)
   }
 
   /** So many records, the least severe first, left where they are. */
   leastSevere(most: number): Pending[] {
     const records: Pending[] = []
-    for (const { first, returned } of this.#chains) {
-      for (const record of returned.items) records.push(record)
-      for (let record = first; record !== undefined; record = record.next) records.push(record)
+    for (const chain of this.#chains) {
+      for (const record of chain?.returned.items ?? []) records.push(record)
+      for (let record = chain?.first; record !== undefined; record = record.next) records.push(record)
     }
     return records.slice(0, Math.max(0, most))
   }
 
   bytesOf(severity: Severity): number {
-    return this.#chains[severity]!.bytes
+    return this.#chains[severity]?.bytes ?? 0
   }
 
   lengthOf(severity: Severity): number {
-    return this.#chains[severity]!.length
+    return this.#chains[severity]?.length ?? 0
   }
 
   #grow(record: Pending): Chain {
-    const chain = this.#chains[record.severity]!
+    let chain = this.#chains[record.severity]
+    if (chain === undefined) {
+      chain = { first: undefined, last: undefined, returned: new SequenceHeap(), length: 0, bytes: 0 }
+      this.#chains[record.severity] = chain
+    }
     chain.length++
     chain.bytes += record.bytes
     this.#length++

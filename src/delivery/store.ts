@@ -76,6 +76,8 @@ export interface StoreOwner {
   adopt(lane: number, count: number): void
   /** Adopted records whose turn has come. */
   restore(lane: number, records: readonly Restored[]): void
+  /** All that was given to the store by now is on disk. */
+  written(): void
   /** Parked or adopted records are here no longer. */
   lost(lane: number, loss: { readonly count: number; readonly reason: DropReason; readonly adopted: boolean }): void
 }

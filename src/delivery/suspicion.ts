@@ -64,7 +64,7 @@ function rejection({ status = 0, reason }: Failure): Rejection {
   return {
     type: 'rejected',
     status,
-    reason: `given up, for it failed again and again while others were delivered; last: ${reason}`,
+    reason: `failed again and again while others were delivered; last: ${reason}`,
     validationErrors: [],
   }
 }

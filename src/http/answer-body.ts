@@ -33,5 +33,5 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> | un
 
 /** The words for a success that the service did not give. */
 export function foreignAnswer(status: number): string {
-  return `what answered is not the service: a success (${status}) with neither JSON nor an empty body`
+  return `not the service: a success (${status}) with neither JSON nor an empty body`
 }

@@ -69,7 +69,7 @@ function judged(status: number, body: string): Outcome {
       type: 'pause',
       status,
       scope: 'lane',
-      reason: `${foreignAnswer(status)}; check the URL, and whether a login page or a proxy is on the way`,
+      reason: `${foreignAnswer(status)}; check the URL, and for a login page or proxy`,
     }
   }
   const answer = read.type === 'json' ? objectOf(read.value) : undefined

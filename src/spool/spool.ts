@@ -167,10 +167,15 @@ export class Spool implements Store {
   commit(): void {
     this.#commitScheduled = false
     if (this.#plan.clock.now() - this.#lookedAt > lookMs) this.#live()
+    let complete = true
     for (const written of this.#open.commit()) {
       if (written.error === undefined) this.#health.succeeded()
-      else this.#failed(written)
+      else {
+        complete = false
+        this.#failed(written)
+      }
     }
+    if (complete) this.#owner?.written()
     try {
       this.#deadLetters.commit()
     } catch (error) {

@@ -10,6 +10,13 @@ export interface Loss {
   readonly at: Standstill['at'] | undefined
 }
 
+/** Records that a worker held when it was gone. */
+export interface Held {
+  readonly lost: number
+  /** They are on disk. */
+  readonly spooled: number
+}
+
 /** One engine in the delivery thread, as the application's side stands for it. None of its methods throws. */
 export interface ThreadClient {
   readonly options: Pick<ResolvedOptions, 'spoolDir'>
@@ -21,8 +28,8 @@ export interface ThreadClient {
   attached(): void
   /** No worker takes lines until `attached` is called again. */
   detached(): void
-  /** Called after `detached`, when the worker writes nothing any more; the number of records that are lost or left to the spool. */
-  lost(loss: Loss): number
+  /** Called after `detached`, when the worker writes nothing any more. */
+  lost(loss: Loss): Held
   /** There will never be a worker. */
   cannotStart(): void
   heard(message: WorkerMessage): void

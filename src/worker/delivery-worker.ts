@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { parentPort } from 'node:worker_threads'
+import { queueMicrotask } from '../delivery/clock.js'
 import { EngineSeat } from './engine-seat.js'
 import { engineOf } from './frames.js'
 import { type OpenEngine, pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
@@ -32,7 +33,8 @@ export default function deliveryWorker({ state, pulse, position: memory }: Worke
       rest = lines.pop() ?? rest + text
       position.takesLinesOf(current)
       for (const line of lines) take(line)
-      position.takesNoLines()
+      // After the spool has written them, which it does at the end of this turn.
+      queueMicrotask(() => position.takesNoLines())
       done()
     },
   })

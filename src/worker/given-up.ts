@@ -1,6 +1,7 @@
 import type { DropReason, LaneName } from '../delivery/ledger.js'
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import type { RecordKind } from '../records/wire.js'
+import type { Held } from './delivery-thread.js'
 import type { HandOffAccount } from './hand-off-account.js'
 import type { Telling } from './telling.js'
 
@@ -38,13 +39,15 @@ export class GivenUp {
     telling.dropped(lanes[index]!, { reason: 'unreadable', count: 1 })
   }
 
-  /** All that a worker held when it ended: lost, or on disk. The number of records. */
-  withWorker(book: LedgerBook): number {
+  /** All that a worker held when it ended: lost, or on disk. */
+  withWorker(book: LedgerBook): Held {
     const { lanes, telling, spools } = this.#plan
-    const counts = book.abandon('worker-failed', { spools })
-    for (const [index, count] of counts.entries()) {
-      if (count > 0 && !spools) telling.lostWithWorker(lanes[index]!, count)
+    const held = { lost: 0, spooled: 0 }
+    for (const [index, { lost, spooled }] of book.abandon('worker-failed', { spools }).entries()) {
+      if (lost > 0) telling.lostWithWorker(lanes[index]!, lost)
+      held.lost += lost
+      held.spooled += spooled
     }
-    return counts.reduce((sum, count) => sum + count, 0)
+    return held
   }
 }

@@ -10,7 +10,7 @@ import { type Severity, severityOfNumber } from '../records/level.js'
 import type { WinstonLine } from '../records/plain-winston-line.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
-import type { DeliveryThread, Loss, ThreadClient } from './delivery-thread.js'
+import type { DeliveryThread, Held, Loss, ThreadClient } from './delivery-thread.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { Engine, lanesOf } from './engine.js'
 import { enginePlan } from './engine-plan.js'
@@ -207,7 +207,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   /** The worker is gone. All that it had taken and not delivered is lost and counted, unless it is on disk; all else goes to the next. */
-  lost({ reason, at }: Loss): number {
+  lost({ reason, at }: Loss): Held {
     this.#onTheWay.trim(this.#book.taken)
     const line = at === 'line' ? this.#onTheWay.giveUpFirst() : undefined
     if (line !== undefined) this.#givenUp.unreadable(isValue(line) ? 'values' : 'logs')

@@ -1,6 +1,6 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { setImmediate, systemClock, type Timer } from '../delivery/clock.js'
-import { givenUp, type Ledger, sumLedger } from '../delivery/ledger.js'
+import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import { loneOption } from '../options/lone-option.js'
 import { type DrainMode, drainGraceMs } from './drain-requests.js'
 import { EarlyWorkers } from './early-workers.js'
@@ -212,14 +212,18 @@ export class ProcessEngines {
     for (const engine of this.remote.ofThread(thread)) {
       this.remote.remove(engine.id)
       // pino's worker ends, too, when its logger is garbage.
-      const { lanes, invalid, queued, inFlight } = engine.stats()
-      const over = lanes.map((lane) => givenUp(lane, engine))
-      const ledger = sumLedger(over, invalid)
+      const before = engine.stats()
+      const ledger = engine.ended()
       this.#keep({ ...engine, stats: () => ledger })
-      const lost = queued + inFlight
-      const fate = engine.spools ? 'left to the spool' : 'lost'
-      const words = `${lost} record${lost === 1 ? '' : 's'} ${fate}: the worker that delivered them has ended`
-      if (lost > 0) printLine(words)
+      const lost = ledger.dropped.shutdown - before.dropped.shutdown
+      const left = ledger.spooled - before.spooled
+      for (const [count, fate] of [
+        [lost, 'lost'],
+        [left, 'left to the spool'],
+      ] as const) {
+        const words = `${count} record${count === 1 ? '' : 's'} ${fate}: the worker that delivered them has ended`
+        if (count > 0) printLine(words)
+      }
     }
   }
 }

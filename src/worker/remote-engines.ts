@@ -17,6 +17,8 @@ export interface RemoteEngine extends Figures {
   readonly shutdownTimeoutMs: number
   readonly debug: boolean
   readonly spools: boolean
+  /** The ledger when its thread is gone. */
+  readonly ended: () => Ledger
   /** True while its thread waits for the disk of the spool. */
   readonly isAtDisk: () => boolean
 }
@@ -51,7 +53,8 @@ export class RemoteEngines {
     const place = position === undefined ? undefined : new WorkerPosition(position)
     const isAtDisk = () => place?.standstill?.at === 'disk' && place.threadLives
     const { threadId, shutdownTimeoutMs, debug, spools } = facts
-    this.#engines.set(id, { id, threadId, shutdownTimeoutMs, debug, spools, isAtDisk, stats: () => book.read() })
+    const ended = () => book.ended({ spools })
+    this.#engines.set(id, { id, threadId, shutdownTimeoutMs, debug, spools, isAtDisk, ended, stats: () => book.read() })
   }
 
   /** An engine is gone: wait for no answer of it. What was known of it. */

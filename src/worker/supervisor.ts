@@ -195,7 +195,9 @@ export class Supervisor implements DeliveryThread {
       const at = standstill?.engine === engine ? standstill.at : undefined
       const { spoolDir } = client.options
       if (at === 'disk' && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
-      held[spoolDir === undefined ? 'lost' : 'spooled'] += client.lost({ reason, at })
+      const { lost, spooled } = client.lost({ reason, at })
+      held.lost += lost
+      held.spooled += spooled
     }
     const restMs = startAt === 'once' ? 0 : this.#nextRest()
     const plan = restMs === 0 ? 'starting it again' : `starting it again in ${restMs / 1000} s`

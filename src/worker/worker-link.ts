@@ -79,7 +79,11 @@ export class WorkerLink implements Link {
       this.#pulse.stop()
       plan.failed({ reason, cannotStart })
     }
-    const died = (error: unknown) => fail(textOf(error), { cannotStart: !this.#isReading })
+    const died = (error: unknown) => {
+      const reason = textOf(error)
+      // Somebody has ended the thread: another one may well start.
+      fail(reason, { cannotStart: !this.#isReading && !reason.endsWith(endedByOthers) })
+    }
     this.#pulse = new Pulse({
       answers: pulse,
       ask: () => worker.postMessage(pulseQuestion),
@@ -149,14 +153,17 @@ export class WorkerLink implements Link {
   }
 
   /**
-   * End the thread. It takes no line more, so that it does not end in the middle of counting one. Resolves when it is gone, at the latest
-   * after a second: what waits for a disk cannot be ended.
+   * End the thread. It takes no line more, so that it does not end in the middle of counting one, and has a moment to write to the disk what
+   * it has taken. Resolves when it is gone, little more than a second later at the latest: what waits for a disk cannot be ended.
    */
   async terminate(): Promise<void> {
     this.#over = true
     this.#pulse.stop()
     Atomics.store(this.#state, 0, workerStates.halted)
     await new Promise((resolve) => setImmediate(resolve))
+    for (let look = 0; look < maxLooks && this.standstill !== undefined && !this.#gone; look++) {
+      await new Promise<void>((resolve) => systemClock.schedule(resolve, betweenLooksMs, true))
+    }
     await new Promise<void>((resolve) => {
       const giveUp = () => {
         // Node holds the process until a thread that it was told to end has ended.
@@ -186,6 +193,11 @@ export class WorkerLink implements Link {
 }
 
 const maxTerminationMs = 1000
+/** A worker that has been told to take no more lines may finish what it does: a tenth of a second in all. */
+const maxLooks = 20
+const betweenLooksMs = 5
+/** In thread-stream's words, of a thread that ended with no error of its own. */
+const endedByOthers = 'the worker thread exited'
 const terminationMs = 20
 
 /**

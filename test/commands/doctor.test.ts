@@ -130,8 +130,7 @@ describe('sluice doctor', () => {
     }))
     const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' })
     expect(code).toBe(1)
-    const words =
-      /^bad: what answered is not the service: a success \(200\).*POST http:.*check the URL, and whether a login page/
+    const words = /^bad: not the service: a success \(200\).*POST http:.*check the URL, and for a login page/
     expect(looks).toMatchObject({
       'log record': expect.stringMatching(words),
       'value record': expect.stringMatching(words),

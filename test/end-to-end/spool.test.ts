@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createSluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { delivered, type Fault, FaultServer } from '../faults/fault-server.js'
 import { type Running, type StartOptions, startProgram } from '../support/programs.js'
@@ -238,6 +239,25 @@ describe('a disk that fails', () => {
     await expectAll(100)
     running.process.kill('SIGTERM')
     expect(await running.ended).toMatchObject({ signal: 'SIGTERM' })
+  })
+})
+
+describe('a close() that has no time', () => {
+  it.each(['worker', 'inline'] as const)('%s: counts as spooled what is on disk, and nothing else', async (mode) => {
+    server.script = () => ({ type: 'silence' })
+    for (const timeoutMs of [0, 20, 40, 80, 120, 160]) {
+      const spoolDir = spoolFolder()
+      const sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', mode, spoolDir })
+      for (let event = 0; event < 1000; event++) sluice.track(event)
+      const { accepted, spooled, dropped } = await sluice.close({ timeoutMs })
+      expect(accepted).toBe(1000)
+      expect(spooled + dropped.shutdown).toBe(1000)
+      const files = readdirSync(spoolDir, { recursive: true, encoding: 'utf8' }).filter((name) =>
+        name.endsWith('.ndjson'),
+      )
+      const lines = files.flatMap((name) => readFileSync(join(spoolDir, name), 'utf8').split('\n').slice(0, -1))
+      expect(lines.length).toBeGreaterThanOrEqual(spooled)
+    }
   })
 })
 

@@ -161,7 +161,7 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
     expect(ledger).toMatchObject({ delivered: 0, rejected: 0 })
     expect(ledger.queued + ledger.inFlight).toBe(5)
     expect(laneOf(ledger).state).toBe('paused')
-    expect(told.filter((each) => each.includes('what answered is not the service'))).toHaveLength(1)
+    expect(told.filter((each) => each.includes('not the service: a success'))).toHaveLength(1)
     server!.script = () => delivered
     await server!.arrived(5)
     expect(since(await sluice!.flush(), before)).toMatchObject({ queued: 0, delivered: 5 })

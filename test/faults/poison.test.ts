@@ -48,9 +48,7 @@ describe.each(Object.entries(faults))('a record that always gets %s', (_, fault)
     }
     const ledger = await sluice.flush()
     expect(ledger).toMatchObject({ delivered: tracked, rejected: 1, queued: 0 })
-    expect(told).toEqual([
-      expect.stringContaining('given up, for it failed again and again while others were delivered'),
-    ])
+    expect(told).toEqual([expect.stringContaining('failed again and again while others were delivered')])
   }, 40_000)
 
   it('before a thousand others does not keep close() from delivering those', async () => {

@@ -41,7 +41,7 @@ describe('an answer of the service', () => {
         type: 'pause',
         status: 201,
         scope: 'lane',
-        reason: expect.stringMatching(/^what answered is not the service: .*; check the URL/),
+        reason: expect.stringMatching(/^not the service: .*; check the URL/),
       })
       expect((outcome(201, body) as { reason: string }).reason.length).toBeLessThan(200)
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Loss, ThreadClient } from '../../src/worker/delivery-thread.js'
+import type { Held, Loss, ThreadClient } from '../../src/worker/delivery-thread.js'
 import { leaveUnsaid } from '../../src/worker/once.js'
 import type { EnginePlan } from '../../src/worker/protocol.js'
 import { Supervisor } from '../../src/worker/supervisor.js'
@@ -69,10 +69,10 @@ class FakeClient implements ThreadClient {
     this.heardOf.push('detached')
   }
 
-  lost(loss: Loss): number {
+  lost(loss: Loss): Held {
     this.heardOf.push('lost')
     this.losses.push(loss)
-    return 0
+    return { lost: 0, spooled: 0 }
   }
 
   cannotStart(): void {

@@ -70,7 +70,7 @@ describe('a migration stops', () => {
     const file = fileOf(articles(100))
     const { code, stdout, stderr } = await file.run('--concurrency', '1')
     expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining('0 lines have arrived') })
-    expect(stderr).toContain('what answered is not the service: a success (200) with neither JSON nor an empty body')
+    expect(stderr).toContain('not the service: a success (200) with neither JSON nor an empty body')
     expect(server.requests).toHaveLength(1)
   })
 

@@ -37,7 +37,8 @@ export class Hold {
   }
 
   /**
-   * A lane joins, or its probe failed: wait, then probe again. With `atOnce` another record is sent at once, when there is one.
+   * A lane joins, or its probe failed: wait, then probe again. With `atOnce` another record is sent at once, when there is one, whatever wait
+   * the service has asked for.
    */
   keep(lane: Lane, { wait = noWait, atOnce = false }: { readonly wait?: Wait; readonly atOnce?: boolean } = {}): void {
     this.lanes.add(lane)
@@ -45,7 +46,8 @@ export class Hold {
     if (wait.notBefore > this.wait.notBefore) this.wait = wait
     const others = lane.ready.length > 0 || (this.kind === 'paused' && lane.probes.tried.length > 1)
     const asks = atOnce ? others : wait.excessive && lane.lastChance
-    if (asks && this.#maySend(lane) && this.#probe(lane)) return
+    // The wait that a record was told may be its own: one other record tells.
+    if (asks && (atOnce || this.#maySend(lane)) && this.#probe(lane)) return
     if (this.#timer !== undefined || this.#probing()) return
     const waitMs = Math.max(this.#waitMs(this.#attempt++), this.wait.notBefore - this.#clock.now())
     this.#due = false
@@ -68,7 +70,7 @@ export class Hold {
   supplied(lane: Lane): void {
     const { probes, ready } = lane
     if (this.#due && !this.#probing()) this.#fire()
-    else if (probes.confirming && ready.length > 0 && !lane.probing && this.#maySend(lane)) this.#probe(lane)
+    else if (probes.confirming && ready.length > 0 && !lane.probing) this.#probe(lane)
   }
 
   /** Probe this lane at once, for a drain; false when the service asked to wait, or there is nothing to send. */

@@ -226,8 +226,9 @@ export class LastDrain {
     const { lane } = course
     const atOnce = lane.probes.confirming && lane.ready.length > 0
     course.held = true
-    course.notBefore = Math.max(course.notBefore, course.honoured(wait))
+    // The wait that the record was told may be its own: one other record tells.
     if (atOnce) return
+    course.notBefore = Math.max(course.notBefore, course.honoured(wait))
     if (lane.hold?.kind === 'paused') course.over = true
     if (course.inFlight > 0) return
     const backoff = fullJitter(Math.min(course.failures++, maxDrainAttempt), retry, random)

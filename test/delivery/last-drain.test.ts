@@ -139,12 +139,22 @@ describe('the last drain', () => {
     expect(addsUp(delivery.stats())).toBe(true)
   })
 
-  it('sends nothing inside a Retry-After, and waits for none that lies beyond the deadline', () => {
+  it('delivers all behind twenty records that are told to wait for a day', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = (body) =>
+      body.startsWith('odd') ? { ...answers.busy, retryAfterMs: 86_400_000 } : answers.delivered
+    for (let number = 0; number < 20; number++) log(`odd ${number}`)
+    for (const body of numbers(900)) log(body)
+    drain(5000)
+    expect(delivery.stats()).toMatchObject({ delivered: 900, queued: 20 })
+  })
+
+  it('sends one record more inside a Retry-After, to tell whose it is, and waits for none beyond the deadline', () => {
     const { delivery, service, drain, log } = setUpLast()
     service.answer = () => ({ ...answers.busy, retryAfterMs: 60_000 })
     for (const body of numbers(50)) log(body)
     drain(5000)
-    expect(service.sent).toHaveLength(1)
+    expect(service.sent).toHaveLength(2)
     expect(service.waitedMs).toBeLessThan(10)
     expect(delivery.stats()).toMatchObject({ queued: 50 })
   })

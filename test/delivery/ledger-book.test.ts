@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import { addsUp } from '../support/delivery.js'
 
@@ -19,4 +19,32 @@ it('adds up for a reader who comes while its writer is interrupted in the middle
     memory[index] = after[index]!
     expect(addsUp(reader.read())).toBe(true)
   }
+})
+
+describe('a ledger whose writer is gone', () => {
+  const held = () => {
+    const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
+    for (let record = 0; record < 5; record++) book.accept(0, { bytes: 10, handedOver: false })
+    book.depart(0, { retry: false })
+    book.exposed(0, 2)
+    return book
+  }
+
+  it('counts as spooled what is on disk, and nothing that the store has only gathered', () => {
+    expect(held().ended({ spools: true })).toMatchObject({
+      spooled: 3,
+      dropped: { shutdown: 2 },
+      queued: 0,
+      inFlight: 0,
+    })
+    expect(held().ended({ spools: false })).toMatchObject({ spooled: 0, dropped: { shutdown: 5 } })
+  })
+
+  it('goes on with the next writer from there', () => {
+    const book = held()
+    expect(book.abandon('worker-failed', { spools: true })).toEqual([{ lost: 2, spooled: 3 }])
+    book.accept(0, { bytes: 10, handedOver: false })
+    expect(book.read()).toMatchObject({ accepted: 6, spooled: 3, queued: 1, dropped: { 'worker-failed': 2 } })
+    expect(addsUp(book.read())).toBe(true)
+  })
 })

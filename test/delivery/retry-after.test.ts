@@ -18,12 +18,22 @@ describe('a Retry-After of more than five minutes', () => {
         `503 and asks to wait ${askedMs / 1000} s; tried again after 300 s`,
       )
       await clock.advance(299_000)
-      expect(sender.sent).toHaveLength(1)
+      // The second one told that the wait was not the first one's own.
+      expect(sender.sent).toEqual(['record 0', 'record 9'])
       sender.answer = () => answers.delivered
       await clock.advance(2000)
       expect(delivery.stats()).toMatchObject({ delivered: 10, queued: 0 })
     },
   )
+
+  it('that a record alone is told does not stop its lane, be they twenty in a row at its head', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = (body) => (body.startsWith('odd') ? asking(86_400_000) : answers.delivered)
+    for (let number = 0; number < 20; number++) log(`odd ${number}`)
+    for (let number = 0; number < 900; number++) log(`record ${number}`)
+    await clock.advance(5000)
+    expect(delivery.stats()).toMatchObject({ delivered: 900, queued: 20 })
+  })
 
   it('is honoured for five minutes for a record that failed among others, too', async () => {
     const { clock, sender, delivery, log } = setUp()

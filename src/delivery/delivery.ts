@@ -174,8 +174,6 @@ export class Delivery {
   drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): LastDrain {
     this.#stop()
     this.#takeAllBack()
-    // The connections of the blocking sender take the place of these.
-    void this.#plan.sender.close()
     const { clock, random, retry, maxConnections, requestTimeoutMs } = this.#plan
     const deadline = clock.now() + timeoutMs
     const tell = (message: (observer: Observer) => void) => this.#tell(message)

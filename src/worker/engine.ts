@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { queueMicrotask, systemClock } from '../delivery/clock.js'
 import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
+import type { Sender } from '../delivery/sender.js'
 import { textOf } from '../errors/text-of.js'
 import { openSender } from '../http/open-sender.js'
 import { proxyFor } from '../http/proxy.js'
@@ -38,6 +39,7 @@ export class Engine implements RecordPort {
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
+  readonly #sender: Sender
   readonly #spool: Spool | undefined
   readonly #onDisk: OnDisk
   readonly #writer: RecordWriter
@@ -70,7 +72,7 @@ export class Engine implements RecordPort {
     })
     this.#proxyUrl = this.#findProxy(options.url)
     const { url, maxConnections, maxBatch, requestTimeoutMs, maxQueueRecords, maxQueueBytes } = options
-    const sender = openSender({
+    this.#sender = openSender({
       url,
       apiKey: this.#apiKey,
       userAgent,
@@ -96,7 +98,8 @@ export class Engine implements RecordPort {
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,
-      sender: this.#spool === undefined ? sender : new SpooledSender(sender, { commit: () => this.#commit() }),
+      sender:
+        this.#spool === undefined ? this.#sender : new SpooledSender(this.#sender, { commit: () => this.#commit() }),
       ...(this.#spool === undefined ? {} : { store: watchedStore(this.#spool, onDisk) }),
     })
     onDisk(() => this.#spool?.start(this.#delivery.held))
@@ -268,6 +271,8 @@ export class Engine implements RecordPort {
     const deadline = systemClock.now() + timeoutMs
     const { queued, inFlight } = this.stats()
     if (queued + inFlight === 0 || timeoutMs === 0) return end
+    // The connections of the thread take the place of these. It starts so slowly that the service has heard of their end by then.
+    void this.#sender.close()
     const { url, maxConnections, requestTimeoutMs } = this.options
     const apiKey = this.#apiKey.reveal()
     const sender = ThreadSender.start(

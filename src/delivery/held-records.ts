@@ -1,6 +1,6 @@
 import type { Bounds, Candidate } from './bounds.js'
 import type { Clock } from './clock.js'
-import { Exposure } from './exposure.js'
+import { KeptRecords } from './kept-records.js'
 import type { Lane } from './lane.js'
 import type { DropReason } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
@@ -39,12 +39,12 @@ export class HeldRecords implements StoreOwner {
   /** Records that may come before it is worth while to look again for what could be parked. */
   #fruitless = 0
   /** None without a store. */
-  readonly #exposure: Exposure | undefined
+  readonly #kept: KeptRecords | undefined
 
   constructor(plan: HeldRecordsPlan) {
     this.#plan = plan
     const { lanes, book, store } = plan
-    if (store !== noStore) this.#exposure = new Exposure({ lanes: lanes.length, book })
+    if (store !== noStore) this.#kept = new KeptRecords({ lanes: lanes.length, book })
   }
 
   /** Whether it would take a record that need not come now. */
@@ -61,7 +61,7 @@ export class HeldRecords implements StoreOwner {
     const fits = bounds.makeRoom({ severity, bytes }, (candidate) => this.#shed(candidate))
     if (fits) {
       this.#hold(lane, record)
-      this.#exposure?.took(lane.index, record)
+      this.#kept?.took(lane.index, record)
     } else this.#putAway(lane, record, { from: 'queued', reason: store.lossReason })
     return fits
   }
@@ -94,7 +94,7 @@ export class HeldRecords implements StoreOwner {
   }
 
   written(): void {
-    this.#exposure?.written()
+    this.#kept?.written()
   }
 
   restore(laneIndex: number, records: readonly Restored[]): void {
@@ -136,6 +136,7 @@ export class HeldRecords implements StoreOwner {
       this.#plan.book.unpark(lane.index, record.bytes)
       this.#hold(lane, pendingRecord(record, { sequence: this.#plan.nextSequence(), generation }))
     }
+    if (records.length > 0) this.#kept?.restored(lane.index, records.length)
     if (records.length > 0) this.#plan.supplied(lane)
   }
 
@@ -204,7 +205,7 @@ export class HeldRecords implements StoreOwner {
   }
 
   #letGo(lane: Lane, record: Pending): void {
-    this.#exposure?.letGo(lane.index, record)
+    this.#kept?.letGo(lane.index, record)
     this.#plan.bounds.release(record.bytes)
     record.generation.outstanding--
     if (record.generation.outstanding === 0) this.#plan.settled(lane)

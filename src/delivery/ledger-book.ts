@@ -21,7 +21,7 @@ const rowFields = [
   ...plainCounts,
   ...dropReasons,
   'taken',
-  'exposed',
+  'kept',
   'state',
   'connections',
   'depth',
@@ -33,11 +33,11 @@ const column = Object.fromEntries(rowFields.map((name, index) => [name, index]))
   number
 >
 
-/** The ledger at one moment, and of each lane how many records had come by the hand-off, and are held in memory but not in the store. */
+/** The ledger at one moment, and of each lane how many records had come by the hand-off, and how many of those in memory are on disk, too. */
 export interface LedgerCopy {
   readonly ledger: Ledger
   readonly taken: readonly number[]
-  readonly exposed: readonly number[]
+  readonly kept: readonly number[]
 }
 
 /** Layout of the shared memory: a header, then for each lane its numbers and the text of its last error. */
@@ -157,10 +157,10 @@ export class LedgerBook {
     this.#done()
   }
 
-  /** So many of the records that are held would be lost with the writer's thread: the store does not have them, or not yet. */
-  exposed(lane: number, count: number): void {
+  /** So many of the records in memory are on disk, too: they outlive the writer's thread. */
+  kept(lane: number, count: number): void {
     const row = this.#open(lane)
-    row[column.exposed] = count
+    row[column.kept] = count
     this.#done()
   }
 
@@ -173,14 +173,14 @@ export class LedgerBook {
   abandon(reason: DropReason, { spools }: { spools: boolean }): { readonly lost: number; readonly spooled: number }[] {
     // A thread that was ended in the middle of a change has left the number odd.
     if (Atomics.load(this.#sequence, 0) % 2 !== 0) this.#done()
-    const { ledger, exposed } = this.copy()
+    const { ledger, kept } = this.copy()
     return ledger.lanes.map((lane, index) => {
-      const fate = fateOf(lane, { spools, exposed: exposed[index]! })
+      const fate = fateOf(lane, { spools, kept: kept[index]! })
       const row = this.#open(index)
       row[column.queued] = 0
       row[column.inFlight] = 0
       row[column.heldBytes] = 0
-      row[column.exposed] = 0
+      row[column.kept] = 0
       row[column.spooled]! += fate.spooled
       row[column[reason]]! += fate.lost
       this.#done()
@@ -190,8 +190,8 @@ export class LedgerBook {
 
   /** The ledger of an engine whose thread is gone: nothing more will come of what it held, but for what is on disk. */
   ended({ spools }: { spools: boolean }): Ledger {
-    const { ledger, exposed } = this.copy()
-    const lanes = ledger.lanes.map((lane, index) => givenUp(lane, { spools, exposed: exposed[index]! }))
+    const { ledger, kept } = this.copy()
+    const lanes = ledger.lanes.map((lane, index) => givenUp(lane, { spools, kept: kept[index]! }))
     return sumLedger(lanes, ledger.invalid)
   }
 
@@ -251,7 +251,7 @@ export class LedgerBook {
     return {
       ledger: sumLedger(lanes, this.#header[0]!),
       taken: this.#rows.map((row) => row[column.taken]!),
-      exposed: this.#rows.map((row) => row[column.exposed]!),
+      kept: this.#rows.map((row) => row[column.kept]!),
     }
   }
 

@@ -112,10 +112,10 @@ export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger
   return { ...(counts as Record<PlainCount, number>), dropped: dropped as Counts['dropped'], invalid, lanes }
 }
 
-/** The store of a lane whose engine is gone: if it keeps anything at all, and how many of the records held it does not have. */
+/** The store of a lane whose engine is gone: if it keeps anything at all, and how many of the records held it had written. */
 export interface Remains {
   readonly spools: boolean
-  readonly exposed: number
+  readonly kept: number
 }
 
 /** A lane whose engine is gone: nothing more will come of what it held, but for what is on disk. */
@@ -128,11 +128,11 @@ export function givenUp(lane: LaneReport, remains: Remains): LaneReport {
 /** Where the records are that a lane held when its engine was gone. */
 export function fateOf(
   lane: LaneReport,
-  { spools, exposed }: Remains,
+  { spools, kept }: Remains,
 ): { readonly lost: number; readonly spooled: number } {
   const held = unsettled(lane)
-  const lost = spools ? Math.min(held, exposed) : held
-  return { lost, spooled: held - lost }
+  const spooled = spools ? Math.min(held, kept) : 0
+  return { lost: held - spooled, spooled }
 }
 
 /**

@@ -74,19 +74,19 @@ export class HandOffAccount {
 
   /** The ledger after a close: nothing more will come of what is unsettled, but for what a worker has taken, if that is on disk. */
   closed(): Ledger {
-    return this.#complete((lane, waiting, exposed) => {
-      const over = givenUp(lane, { spools: this.#spools, exposed })
+    return this.#complete((lane, waiting, kept) => {
+      const over = givenUp(lane, { spools: this.#spools, kept })
       const dropped = { ...over.dropped, shutdown: over.dropped.shutdown + waiting }
       return { ...over, accepted: over.accepted + waiting, dropped }
     })
   }
 
   /** @param count puts the records of a lane that no worker has taken where they belong */
-  #complete(count: (lane: LaneReport, waiting: number, exposed: number) => LaneReport): Ledger {
-    const { ledger, taken, exposed } = this.#book.copy()
+  #complete(count: (lane: LaneReport, waiting: number, kept: number) => LaneReport): Ledger {
+    const { ledger, taken, kept } = this.#book.copy()
     const lanes = ledger.lanes.map((lane, index) => {
       const waiting = this.#handed[index]! - taken[index]! + this.#pending[index]!
-      return withDrops(count(lane, waiting, exposed[index]!), this.#dropped[index]!)
+      return withDrops(count(lane, waiting, kept[index]!), this.#dropped[index]!)
     })
     return sumLedger(lanes, ledger.invalid + this.invalid)
   }

@@ -26,7 +26,7 @@ describe('a ledger whose writer is gone', () => {
     const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
     for (let record = 0; record < 5; record++) book.accept(0, { bytes: 10, handedOver: false })
     book.depart(0, { retry: false })
-    book.exposed(0, 2)
+    book.kept(0, 3)
     return book
   }
 

@@ -77,7 +77,7 @@ describe('a process that is killed', () => {
     ['track', 'worker'],
     ['track', 'inline'],
   ])('leaves nothing behind that the next one would not deliver: %s, %s', async (way, mode) => {
-    server.script = () => ({ ...delivered, afterMs: 3 })
+    server.script = () => ({ ...delivered, afterMs: 60 })
     const variables = { WAY: way, SLUICE_MODE: mode, SLUICE_MAX_CONNECTIONS: '4' }
     const first = start({ ...variables, COUNT: '3000' })
     await vi.waitFor(() => {

@@ -1,4 +1,4 @@
-import { sluice } from './commands/sluice.js'
+import { sluice } from './cli/sluice.js'
 
 void sluice(process.argv.slice(2)).then((status) => {
   process.exitCode = status

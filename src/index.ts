@@ -1,4 +1,4 @@
-import { attendProcess } from './worker/attend.js'
+import { attendProcess } from './process/install.js'
 
 export type { Counts, DropReason, LaneReport, LaneState, Ledger } from './delivery/ledger.js'
 export { ConfigError, type ConfigErrorCode } from './errors/config-error.js'

@@ -1,4 +1,4 @@
-import { attendProcess } from './worker/attend.js'
+import { attendProcess } from './process/install.js'
 
 export { SluiceTransport, type SluiceTransportOptions } from './loggers/winston-transport.js'
 

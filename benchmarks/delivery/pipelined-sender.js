@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { systemClock } from '../../dist/delivery/clock.js'
 import { PipelinedSender } from '../../dist/http/pipelined-sender.js'
+import { systemClock } from '../../dist/runtime/clock.js'
 import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
 
 // The pipelined sender against a bare pipelined socket writer that sends the same bytes: what do correct answers cost?

@@ -1,5 +1,5 @@
 import type { SluiceOptions } from '../options/options.js'
-import { configure } from '../worker/configure.js'
+import { configure } from '../process/configure.js'
 import { argumentError } from './argument-error.js'
 import { ContentService, type WriteOptions } from './content-service.js'
 import type { ContentType, EntryFields } from './content-type.js'

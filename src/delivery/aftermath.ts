@@ -1,5 +1,5 @@
+import type { Clock } from '../runtime/clock.js'
 import { type BackoffBounds, fullJitter } from './backoff.js'
-import type { Clock } from './clock.js'
 import type { ExchangeResult, Returned, Settled, Way } from './exchange.js'
 import { asksForLess, blamedOf, isDenial, mayBeItsOwn, type Refusal } from './failure.js'
 import type { Holds } from './holds.js'

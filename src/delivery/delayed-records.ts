@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock.js'
+import type { Clock, Timer } from '../runtime/clock.js'
 import { type Pending, RecordQueue } from './record-queue.js'
 import type { Wait } from './retry-after.js'
 

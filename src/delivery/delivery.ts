@@ -1,5 +1,5 @@
+import type { Timer } from '../runtime/clock.js'
 import { Bounds } from './bounds.js'
-import type { Timer } from './clock.js'
 import { Drains } from './drains.js'
 import type { Settled } from './exchange.js'
 import { HeldRecords } from './held-records.js'

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { type Clock, queueMicrotask, type Timer } from './clock.js'
+import { type Clock, queueMicrotask, type Timer } from '../runtime/clock.js'
 import type { Exchange, Way } from './exchange.js'
 import type { Lane } from './lane.js'
 import type { Pending } from './record-queue.js'

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js'
+import type { Clock } from '../runtime/clock.js'
 import { Drain } from './drain.js'
 import type { Lane } from './lane.js'
 import type { Ledger } from './ledger.js'

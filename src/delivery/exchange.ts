@@ -1,5 +1,5 @@
 import { textOf } from '../errors/text-of.js'
-import type { Clock } from './clock.js'
+import type { Clock } from '../runtime/clock.js'
 import type { Failure } from './failure.js'
 import type { Lane } from './lane.js'
 import type { Pending } from './record-queue.js'

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock.js'
+import type { Clock, Timer } from '../runtime/clock.js'
 import type { Lane } from './lane.js'
 import { noWait, type Wait } from './retry-after.js'
 

@@ -1,5 +1,5 @@
+import type { Clock } from '../runtime/clock.js'
 import { type BackoffBounds, doubled, fullJitter } from './backoff.js'
-import type { Clock } from './clock.js'
 import type { Drain } from './drain.js'
 import type { Returned } from './exchange.js'
 import type { Refusal } from './failure.js'

@@ -1,5 +1,5 @@
+import type { Clock } from '../runtime/clock.js'
 import type { BackoffBounds } from './backoff.js'
-import type { Clock } from './clock.js'
 import { Concurrency, type ConcurrencyBounds } from './concurrency.js'
 import { DelayedRecords } from './delayed-records.js'
 import type { Drain } from './drain.js'

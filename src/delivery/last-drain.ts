@@ -1,5 +1,5 @@
+import type { Clock } from '../runtime/clock.js'
 import { type BackoffBounds, fullJitter } from './backoff.js'
-import type { Clock } from './clock.js'
 import { Course, type Sent } from './course.js'
 import type { Settled } from './exchange.js'
 import { asksForLess, type Failure, isDenial, mayBeItsOwn, type Refusal } from './failure.js'

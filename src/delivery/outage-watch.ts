@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock.js'
+import type { Clock, Timer } from '../runtime/clock.js'
 import type { Lane } from './lane.js'
 
 /** An outage that lasts so long is worth telling; most are over before anybody could do something about them. */

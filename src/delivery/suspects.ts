@@ -1,5 +1,5 @@
+import type { Clock, Timer } from '../runtime/clock.js'
 import { type BackoffBounds, fullJitter } from './backoff.js'
-import type { Clock, Timer } from './clock.js'
 import { DelayedRecords } from './delayed-records.js'
 import type { Drain } from './drain.js'
 import type { Failure, Rejection } from './failure.js'

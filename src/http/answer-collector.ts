@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { type Clock, setImmediate, type Timer } from '../delivery/clock.js'
+import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
 import type { Answer } from './classify.js'
 import { CollectedBytes } from './collected-bytes.js'
 import { describeError } from './describe-error.js'

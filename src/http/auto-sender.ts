@@ -1,6 +1,6 @@
-import type { Clock } from '../delivery/clock.js'
 import type { Batch, Carriage, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
+import type { Clock } from '../runtime/clock.js'
 import type { Breakage, PipelineWatch } from './pipeline-watch.js'
 import type { ReadAnswer } from './response-reader.js'
 import type { Sighting } from './sighting.js'

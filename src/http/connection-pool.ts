@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { buildConnector } from 'undici'
-import type { Clock } from '../delivery/clock.js'
 import type { RecordKind } from '../records/wire.js'
+import type { Clock } from '../runtime/clock.js'
 import type { ConnectionLife } from './connection-life.js'
 import type { Claim, ConnectionSlots, Holder } from './connection-slots.js'
 import { describeError } from './describe-error.js'

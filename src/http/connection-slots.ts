@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { setImmediate, systemClock } from '../delivery/clock.js'
 import type { RecordKind } from '../records/wire.js'
+import { setImmediate, systemClock } from '../runtime/clock.js'
 
 /** Somebody who wants to open a connection. */
 export interface Claim {

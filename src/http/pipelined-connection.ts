@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { type Clock, setImmediate, type Timer } from '../delivery/clock.js'
 import type { RecordKind } from '../records/wire.js'
+import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
 import { type ConnectionLife, SpokenLimit } from './connection-life.js'
 import { describeError } from './describe-error.js'
 import type { PipelineWatch } from './pipeline-watch.js'

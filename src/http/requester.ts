@@ -1,5 +1,5 @@
 import { type BackoffBounds, fullJitter } from '../delivery/backoff.js'
-import type { Clock } from '../delivery/clock.js'
+import type { Clock } from '../runtime/clock.js'
 import type { Exchange } from './answer-collector.js'
 import { retryAfterMs } from './retry-after.js'
 import { UndiciPool } from './undici-pool.js'

@@ -1,4 +1,4 @@
-import type { Clock } from '../delivery/clock.js'
+import type { Clock } from '../runtime/clock.js'
 import type { LaneSlots } from './connection-slots.js'
 import type { ConnectionOptions } from './connector.js'
 import type { KeySource } from './key-source.js'

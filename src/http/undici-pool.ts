@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { buildConnector, Dispatcher } from 'undici'
-import type { Clock } from '../delivery/clock.js'
+import type { Clock } from '../runtime/clock.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { ConnectionSlots, type Holder } from './connection-slots.js'
 import { type ConnectionOptions, quietConnector, quietly, sessionKeeping } from './connector.js'

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { setImmediate } from '../delivery/clock.js'
+import { setImmediate } from '../runtime/clock.js'
 
 export interface LineIntakePlan {
   /** Takes a line without its end. Must not throw. */

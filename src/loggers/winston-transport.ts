@@ -1,13 +1,13 @@
 import logform from 'logform'
 import TransportStream from 'winston-transport'
+import { IdlePort } from '../engine/idle.js'
 import { optionTable } from '../options/defaults.js'
 import type { SluiceOptions } from '../options/options.js'
+import { configure } from '../process/configure.js'
+import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/from-winston.js'
 import { type Severity, severityOfName } from '../records/level.js'
 import { WrittenLines } from '../records/winston-line.js'
-import { configure } from '../worker/configure.js'
-import { IdlePort } from '../worker/idle-port.js'
-import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
 export type SluiceTransportOptions = SluiceOptions & TransportStream.TransportStreamOptions

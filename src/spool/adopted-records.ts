@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../delivery/clock.js'
 import type { Room, StoreOwner } from '../delivery/store.js'
+import type { Clock, Timer } from '../runtime/clock.js'
 import type { Adoption } from './adoption.js'
 import { signIntervalMs } from './folder-lock.js'
 import type { Segment } from './segment.js'

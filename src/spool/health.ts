@@ -1,5 +1,5 @@
-import type { Clock } from '../delivery/clock.js'
 import { reasonOf } from '../errors/text-of.js'
+import type { Clock } from '../runtime/clock.js'
 
 /** Wait before the disk is tried again; doubled with each failure. */
 const firstWaitMs = 1000

@@ -1,7 +1,7 @@
-import type { Clock } from '../delivery/clock.js'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Storable } from '../delivery/store.js'
 import type { Severity } from '../records/level.js'
+import type { Clock } from '../runtime/clock.js'
 import { Segment } from './segment.js'
 import { SegmentWriter } from './segment-writer.js'
 import { lineMiddle, spoolLine } from './spool-line.js'

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../delivery/clock.js'
+import type { Clock, Timer } from '../runtime/clock.js'
 import type { Segment } from './segment.js'
 
 /** Acknowledgements are gathered for this long: after a kill, what was delivered within it goes out again. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../delivery/clock.js'
 import type { LaneName } from '../delivery/ledger.js'
+import type { Clock } from '../runtime/clock.js'
 
 export interface SpoolPlan {
   /** The folder that engines share; made when it is first needed. */

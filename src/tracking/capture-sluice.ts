@@ -1,7 +1,7 @@
 import { SluiceError } from '../errors/sluice-error.js'
+import { attendProcess } from '../process/install.js'
+import { processRegistry } from '../process/registry.js'
 import type { LogRecord, ValueRecord } from '../records/wire.js'
-import { attendProcess } from '../worker/attend.js'
-import { processRegistry } from '../worker/process-registry.js'
 
 /** The records that a test has captured, oldest first, as the service would have got them. */
 export interface CapturedSluice extends Disposable {

@@ -1,12 +1,12 @@
 import type { Ledger } from '../delivery/ledger.js'
+import { type DrainTime, drainTime } from '../engine/ports.js'
 import type { SluiceOptions } from '../options/options.js'
-import { configure } from '../worker/configure.js'
-import { type DrainTime, drainTime } from '../worker/record-port.js'
-import { type EngineLease, leaseEngine } from '../worker/shared-engines.js'
+import { configure } from '../process/configure.js'
+import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { type Tracked, trackedBy } from './tracked.js'
 import { Tracker, type TrackOptions } from './tracker.js'
 
-export type { DrainTime as DrainOptions } from '../worker/record-port.js'
+export type { DrainTime as DrainOptions } from '../engine/ports.js'
 
 /** One set-up of Sluice: where value events go, and the account of them. */
 export interface Sluice extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import type { EngineLease } from '../worker/shared-engines.js'
+import type { EngineLease } from '../process/engine-lease.js'
 import { isEventId, shown } from './events.js'
 
 /** What may be said of an occurrence beside its event. */

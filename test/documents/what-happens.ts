@@ -51,7 +51,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'something else answers': [
     proof('faults/outcomes.test.ts', '2xx with %s is none of the service: the lane pauses, with one message'),
     proof(
-      'commands/doctor.test.ts',
+      'cli/doctor/doctor.test.ts',
       'finds that something else answers in the place of the service, such as a login page',
     ),
   ],
@@ -130,7 +130,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('end-to-end/worker.test.ts', 'is started again after a rest when it has died twice in a minute'),
     proof('end-to-end/worker.test.ts', 'is given up, and all others arrive, while the application goes on'),
     proof(
-      'worker/supervisor.test.ts',
+      'hand-off/supervisor.test.ts',
       'does not leave it to the application’s thread when a later worker fails at its start',
     ),
   ],

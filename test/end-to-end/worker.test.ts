@@ -346,7 +346,7 @@ describe('where the worker cannot be started', () => {
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
     }
     symlinkSync(folder, join(folder, 'node_modules/sluice'))
-    change(join(folder, 'dist/worker/delivery-worker.js'))
+    change(join(folder, 'dist/hand-off/delivery-worker.js'))
     return folder
   }
 
@@ -370,7 +370,7 @@ describe('where the worker cannot be started', () => {
     const { stdout, stderr, code } = await runProgram(join(folder, 'test/fixtures/worker-dies.js'), {
       ...receiver.variables,
       DEATHS: '1',
-      REMOVE: join(folder, 'dist/worker/delivery-worker.js'),
+      REMOVE: join(folder, 'dist/hand-off/delivery-worker.js'),
     })
     rmSync(folder, { recursive: true })
     expect({ code, stderr }).toEqual({

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/delivery/clock.js'
 import type { Outcome, Sender } from '../../src/delivery/sender.js'
 import type { ConnectionOptions } from '../../src/http/connector.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
+import { systemClock } from '../../src/runtime/clock.js'
 import { FaultServer } from './fault-server.js'
 
 let server: FaultServer

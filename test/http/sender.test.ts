@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/delivery/clock.js'
 import type { Outcome, Sender } from '../../src/delivery/sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
+import { systemClock } from '../../src/runtime/clock.js'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {

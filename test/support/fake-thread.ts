@@ -1,8 +1,8 @@
 import type { LaneName } from '../../src/delivery/ledger.js'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
-import type { DeliveryThread, ThreadClient } from '../../src/worker/delivery-thread.js'
-import { type Frame, isRecord, isValue, readFrame } from '../../src/worker/frames.js'
-import { type EnginePlan, engineStates } from '../../src/worker/protocol.js'
+import type { DeliveryThread, ThreadClient } from '../../src/hand-off/delivery-thread.js'
+import { type Frame, isRecord, isValue, readFrame } from '../../src/hand-off/frames.js'
+import { type EnginePlan, engineStates } from '../../src/hand-off/protocol.js'
 
 interface Seat {
   readonly client: ThreadClient

@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/delivery/clock.js'
 import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Clock } from '../../src/runtime/clock.js'
 
 /** A service in the test's hands, behind the port of delivery: what it answers, and after how long. */
 export class ScriptedSender implements Sender {

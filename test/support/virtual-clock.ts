@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../src/delivery/clock.js'
+import type { Clock, Timer } from '../../src/runtime/clock.js'
 
 interface Alarm {
   readonly at: number

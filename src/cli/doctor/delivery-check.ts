@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
+import { RecordWriter } from '../../engine/record-writer.js'
+import { openSender } from '../../http/open-sender.js'
+import { recordPath } from '../../http/request-head.js'
+import type { Sighting } from '../../http/sighting.js'
+import { ApiKey } from '../../options/api-key.js'
+import type { ResolvedOptions } from '../../options/options.js'
+import type { RecordKind } from '../../records/wire.js'
+import { systemClock } from '../../runtime/clock.js'
+import { userAgent } from '../../runtime/version.js'
+import { inTime } from './deadline.js'
+import { bad, type Finding, good, skipped } from './finding.js'
+import type { NetworkPlan } from './network-checks.js'
+
+export interface DeliveryPlan extends NetworkPlan {
+  readonly options: ResolvedOptions
+  /** What an earlier answer has shown. */
+  readonly sighting: Sighting | undefined
+}
+
+/** Event of the value record that is sent. No application of anybody's counts on it. */
+export const testEventId = 0
+
+const names = { logs: 'log record', values: 'value record' } as const
+
+/**
+ * Whether the key and the buckets are right: sends one log record and one value record, by the sender that an application would have,
+ * and says which one that is after them.
+ */
+export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding> {
+  const { options, way, ms } = plan
+  let left: string | undefined
+  const sender = openSender({
+    url: options.url,
+    apiKey: new ApiKey(options.apiKey, options.apiKeyFile),
+    userAgent,
+    maxConnections: 1,
+    maxBatch: options.maxBatch,
+    pipelining: options.pipelining,
+    proxyUrl: way.proxyUrl,
+    requestTimeoutMs: ms,
+    clock: systemClock,
+    left: (reason) => {
+      left = reason
+    },
+  })
+  try {
+    let delivered = false
+    for (const kind of ['logs', 'values'] as const) {
+      const finding = await sendOne(kind, { ...plan, sender })
+      delivered ||= finding.state === 'good'
+      yield finding
+    }
+    yield delivered ? judge(sender, { ...plan, left }) : skipped('sender', 'not known: nothing was delivered')
+  } finally {
+    await sender.close()
+  }
+}
+
+/** Which sender an application would begin with, as far as that can be told without sending a record. */
+export function expectSender({ options, way, sighting }: DeliveryPlan): Finding {
+  const fixed = fixedSender({ options, way })
+  if (fixed !== undefined) return fixed
+  return skipped(
+    'sender',
+    sighting?.plain === true
+      ? 'pipelined for logs when a record has been answered as plainly as this question was'
+      : 'one request at a time on a connection, until the service is seen to take several at once',
+  )
+}
+
+async function sendOne(
+  kind: RecordKind,
+  { options, sender, ms }: DeliveryPlan & { readonly sender: Sender },
+): Promise<Finding> {
+  const check = names[kind]
+  const bucket = kind === 'logs' ? options.logBucket : options.valueBucket
+  if (bucket === undefined) return skipped(check, 'there is no bucket for it')
+  const writer = new RecordWriter(options)
+  const body =
+    kind === 'logs' ? writer.log(writer.warning('sluice doctor: a test')) : writer.value(testEventId, Date.now())
+  const record = { body, bytes: Buffer.byteLength(body), idempotencyKey: randomUUID() }
+  const outcome = await inTime(
+    () =>
+      new Promise<Outcome>((resolve) => {
+        void sender.send({
+          kind,
+          bucket,
+          records: [record],
+          probe: false,
+          settle: (_index, settled) => resolve(settled),
+        })
+      }),
+    { ms: 2 * ms + 100 },
+  )
+  if (outcome.type === 'late') return bad(check, { text: 'no answer in time', advice: 'see SLUICE_REQUEST_TIMEOUT_MS' })
+  const { result } = outcome
+  if (result.type === 'delivered') return good(check, `taken by bucket ${bucket}`)
+  // Of a pause the reason says what to do.
+  const [text = '', todo = 'see the answer of the service'] = result.reason.split('; ')
+  if (result.type !== 'pause') return bad(check, { text: result.reason, advice: adviceFor(result) })
+  const base = new URL(options.url)
+  const asked = result.scope === 'lane' ? `: POST ${base.origin}${recordPath(base, kind, bucket)}` : ''
+  return bad(check, {
+    text: `${text}${asked}`,
+    advice: `${todo}; until then ${kind === 'logs' ? 'logs' : 'values'} wait in the queue`,
+  })
+}
+
+function adviceFor(outcome: Outcome): string {
+  if (outcome.type === 'retry')
+    return 'records wait and are sent again; if it stays so, the service has a trouble of its own'
+  return 'the service does not like what is in the record: see SLUICE_TIMESTAMP_UNIT, SLUICE_APP_NAME and SLUICE_ENV'
+}
+
+function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | undefined }): Finding {
+  if (plan.left !== undefined) return good('sender', `undici, one request after another: ${plan.left}`)
+  const fixed = fixedSender(plan)
+  if (fixed !== undefined) return fixed
+  const [logs, values] = [sender.carriage('logs'), sender.carriage('values')]
+  if (logs.maxDepth === 1) {
+    return good(
+      'sender',
+      `${logs.sender}, one request at a time: the service does not keep its connections, or not plainly`,
+    )
+  }
+  const text = `pipelined: on a connection logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`
+  return good('sender', `${text}; the service speaks plain HTTP/1.1 and keeps its connections`)
+}
+
+/** What the options or the environment decide. */
+function fixedSender({ options, way }: Pick<DeliveryPlan, 'options' | 'way'>): Finding | undefined {
+  if (way.proxyUrl !== undefined) return good('sender', `undici, through the proxy of ${way.proxyVariable}`)
+  if (options.pipelining === 'off') return good('sender', 'undici: SLUICE_PIPELINING is off')
+  return options.maxBatch === 1 ? good('sender', 'one request at a time: SLUICE_MAX_BATCH is 1') : undefined
+}
+
+function depthText({ maxDepth }: Carriage): string {
+  return maxDepth === 1 ? 'one at a time' : `up to ${maxDepth} at once`
+}
+
+function whyNot({ maxDepth }: Carriage): string {
+  return maxDepth === 1 ? ', for the service does not echo idempotency-key' : ''
+}

@@ -1,0 +1,31 @@
+import { WorkerLink } from '../../hand-off/worker-link.js'
+import { describeError } from '../../http/describe-error.js'
+import type { ResolvedOptions } from '../../options/options.js'
+import { inTime } from './deadline.js'
+import { bad, type Finding, good } from './finding.js'
+
+/** Finds out that the delivery worker starts and answers. It is given no engine. */
+export async function checkWorker(options: ResolvedOptions, ms: number): Promise<Finding> {
+  if (options.mode === 'inline') return good('worker', 'none is used: the mode is inline')
+  const advice = 'until it does, delivery is in the application’s thread; SLUICE_MODE=inline asks for no worker'
+  if (!WorkerLink.possible) return bad('worker', { text: 'its file is missing', advice })
+  const startedAt = performance.now()
+  let link: WorkerLink | undefined
+  try {
+    const started = await inTime(
+      () =>
+        new Promise<string | undefined>((resolve) => {
+          link = new WorkerLink({ heard: () => {}, busy: () => true, failed: ({ reason }) => resolve(reason) })
+          link.onReady(() => resolve(undefined))
+        }),
+      { ms },
+    )
+    if (started.type === 'late') return bad('worker', { text: `does not answer within ${ms} ms`, advice })
+    if (started.result !== undefined) return bad('worker', { text: started.result, advice })
+    return good('worker', `answers ${Math.round(performance.now() - startedAt)} ms after its start`)
+  } catch (error) {
+    return bad('worker', { text: describeError(error), advice })
+  } finally {
+    await link?.terminate()
+  }
+}

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { lstatSync, readdirSync, renameSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { pause } from '../../http/requester.js'
+import { faultOfFile } from '../../options/plain-file.js'
+import type { Clock } from '../../runtime/clock.js'
+import { deadLetterFolder } from '../../spool/dead-letters.js'
+import { engineFolder, isRecordFile, releaseFolder, segmentName } from '../../spool/engine-folder.js'
+import { FolderLock, type Holder, lockFile, signIntervalMs } from '../../spool/folder-lock.js'
+
+/** A holder that cannot be seen gives a sign of life within this time, if it lives. */
+const patienceMs = 1.5 * signIntervalMs
+
+/** Why a folder cannot be had. */
+export interface Refusal {
+  readonly refused: string
+}
+
+/** Folders of engines, or of dead letters, that nobody else touches as long as they are held. */
+export class SpoolFolders {
+  /** The files with records in them, the most severe first, in the order in which they were written. */
+  readonly files: readonly string[]
+  readonly #held: readonly { readonly path: string; readonly lock: FolderLock }[]
+
+  private constructor(
+    held: readonly { readonly path: string; readonly lock: FolderLock }[],
+    say: (text: string) => void,
+  ) {
+    this.#held = held
+    this.files = held.flatMap(({ path }) => filesOf(path, say))
+  }
+
+  /**
+   * Take hold of every folder with records in a folder, itself included. Throws what the file system does.
+   *
+   * @param say hears why it takes a while, and what is left alone
+   */
+  static async hold(
+    dir: string,
+    { clock, say }: { clock: Clock; say: (text: string) => void },
+  ): Promise<SpoolFolders | Refusal> {
+    const held: { path: string; lock: FolderLock }[] = []
+    for (const path of foldersOf(resolve(dir))) {
+      const holder = FolderLock.holderOf(path)
+      const lives = await inWordsIfAlive(path, { holder, clock, say })
+      const lock = lives === undefined ? FolderLock.claim(path, holder) : undefined
+      if (lock === undefined) {
+        for (const each of held) each.lock.release()
+        return {
+          refused: `${path} belongs to ${lives ?? 'somebody else who was quicker'}: its records are being delivered`,
+        }
+      }
+      held.push({ path, lock })
+    }
+    return new SpoolFolders(held, say)
+  }
+
+  /** Say that this process lives. */
+  touch(): void {
+    for (const { lock } of this.#held) lock.touch()
+  }
+
+  release(): void {
+    for (const { path, lock } of this.#held) releaseFolder(path, lock)
+  }
+}
+
+function foldersOf(dir: string): string[] {
+  const names = readdirSync(dir)
+  const paths = names.filter((name) => engineFolder.test(name)).map((name) => join(dir, name))
+  // A link may lead to the folder of another spool, or to this one.
+  const engines = paths.filter((path) => lstatSync(path).isDirectory())
+  const own = names.some((name) => name.endsWith('.ndjson') || lockFile.test(name)) ? [dir] : []
+  return [...own, ...engines]
+}
+
+/** Who holds the folder, in words; undefined when he is dead. */
+async function inWordsIfAlive(
+  folder: string,
+  { holder, clock, say }: { holder: Holder | undefined; clock: Clock; say: (text: string) => void },
+): Promise<string | undefined> {
+  if (holder === undefined || holder.state === 'dead') return undefined
+  const { owner } = holder
+  const words = owner === undefined ? 'a process' : `process ${owner.pid} of ${owner.host}`
+  if (holder.state === 'alive') return `${words}, which is running`
+  say(`waiting ${patienceMs / 1000} s to see whether ${words} still runs, to which ${folder} belongs`)
+  await pause(clock, { ms: patienceMs })
+  const later = FolderLock.holderOf(folder)
+  return later === undefined || later.sign === holder.sign ? undefined : `${words}, which is running`
+}
+
+/** Only files that Sluice has named: what is delivered is removed. */
+function filesOf(folder: string, say: (text: string) => void): string[] {
+  const names = readdirSync(folder).filter((name) => {
+    if (!name.endsWith('.ndjson')) return false
+    const path = join(folder, name)
+    const fault = isRecordFile(name) ? faultOfFile(path) : 'has no name that Sluice gives'
+    if (fault !== undefined) say(`${path} ${fault}: it is left alone`)
+    return fault === undefined
+  })
+  const severity = (name: string) => segmentName(name)?.severity ?? 0
+  names.sort((a, b) => severity(b) - severity(a) || (a < b ? -1 : 1))
+  return names.map((name) => join(folder, basename(folder) === deadLetterFolder ? setAside(folder, name) : name))
+}
+
+/** An engine may live that adds to its dead letters: it begins another file when this one has another name. */
+function setAside(folder: string, name: string): string {
+  if (name.includes(asideMark)) return name
+  const aside = name.replace(/\.ndjson$/, `${asideMark}${randomBytes(4).toString('hex')}.ndjson`)
+  renameSync(join(folder, name), join(folder, aside))
+  return aside
+}
+
+const asideMark = '.replay-'

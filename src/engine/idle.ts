@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto'
+import { emptyLedger, type LaneName, type Ledger } from '../delivery/ledger.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
+import type { ResolvedOptions } from '../options/options.js'
+import type { EndStep, RecordPort } from './ports.js'
+
+/** Where records go when Sluice is off: nowhere, and they are not counted. */
+export class IdlePort implements RecordPort {
+  readonly id = randomUUID()
+  readonly lanes: readonly LaneName[] = []
+  readonly options: ResolvedOptions
+  readonly closed = false
+  readonly memory = new LedgerBook([]).memory
+
+  constructor(options: ResolvedOptions) {
+    this.options = options
+  }
+
+  log(): void {}
+  winstonLine(): void {}
+  pinoLine(): void {}
+  value(): void {}
+  unmapped(): void {}
+  refuse(): void {}
+  invalid(): void {}
+  misused(): void {}
+  stats(): Ledger {
+    return emptyLedger
+  }
+  async flush(): Promise<Ledger> {
+    return emptyLedger
+  }
+  async park(): Promise<Ledger> {
+    return emptyLedger
+  }
+  async close(): Promise<Ledger> {
+    return emptyLedger
+  }
+  ending(): void {}
+  beforeEnd(): boolean {
+    return false
+  }
+  endSync(): EndStep {
+    return () => true
+  }
+}

@@ -1,0 +1,73 @@
+import { Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { parentPort } from 'node:worker_threads'
+import { WorkerPosition } from '../engine/worker-position.js'
+import { queueMicrotask } from '../runtime/clock.js'
+import { EngineSeat } from './engine-seat.js'
+import { engineOf } from './frames.js'
+import { type OpenEngine, pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
+import { answerPulse } from './pulse.js'
+
+/** The delivery worker of the process, as thread-stream starts it: takes the lines of every engine, delivers, and answers drains. */
+export default function deliveryWorker({ state, pulse, position: memory }: WorkerPlan): Writable {
+  const progress = new Int32Array(state)
+  const position = new WorkerPosition(memory)
+  position.nameThread()
+  const seats = new Map<number, EngineSeat>()
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  /** The engine that the lines are for, until a line names another. */
+  let current = 0
+
+  parentPort?.on('message', (message: unknown) => {
+    if (message === pulseQuestion) answerPulse(pulse)
+    else if (isOpenEngine(message)) seatOf(message.engine).open(message.plan)
+  })
+
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      const text = typeof chunk === 'string' ? chunk : decoder.write(chunk)
+      // A line may be longer than many chunks: it is searched and put together once.
+      const lines = text.includes('\n') ? (rest + text).split('\n') : []
+      rest = lines.pop() ?? rest + text
+      position.takesLinesOf(current)
+      for (const line of lines) take(line)
+      // After the spool has written them, which it does at the end of this turn.
+      queueMicrotask(() => position.takesNoLines())
+      done()
+    },
+  })
+  Atomics.store(progress, 0, workerStates.reading)
+  Atomics.notify(progress, 0)
+  return stream
+
+  function take(line: string): void {
+    if (Atomics.load(progress, 0) === workerStates.halted) return
+    const named = engineOf(line)
+    position.advance()
+    if (named === undefined) seatOf(current).take(line)
+    else {
+      current = named
+      position.takesLinesOf(current)
+    }
+  }
+
+  function seatOf(engine: number): EngineSeat {
+    let seat = seats.get(engine)
+    if (seat === undefined) {
+      seat = new EngineSeat({ engine, position, say, closed: () => void seats.delete(engine) })
+      seats.set(engine, seat)
+    }
+    return seat
+  }
+}
+
+/** An event on the stream in the application's thread, in thread-stream's words. */
+function say(message: WorkerMessage): void {
+  parentPort?.postMessage({ code: 'EVENT', name: 'sluice', args: [message] })
+}
+
+function isOpenEngine(message: unknown): message is OpenEngine {
+  return typeof message === 'object' && message !== null && (message as { type?: unknown }).type === 'sluice.open'
+}

@@ -1,0 +1,89 @@
+import { Engine } from '../engine/engine.js'
+import type { EngineSetting } from '../engine/engine-setting.js'
+import type { WorkerPosition } from '../engine/worker-position.js'
+import { Secret } from '../options/secret.js'
+import type { PinoStyle } from '../records/from-pino.js'
+import { whenDiskAnswers } from './disk-look.js'
+import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
+import { type EnginePlan, engineStates, type WorkerMessage } from './protocol.js'
+
+export interface EngineSeatPlan {
+  readonly engine: number
+  readonly position: WorkerPosition
+  /** Tells the application's side. */
+  readonly say: (message: WorkerMessage) => void
+  /** Called when the engine is closed: nothing comes for it any more. */
+  readonly closed: () => void
+}
+
+type Drain = Frame & { readonly type: 'drain' }
+
+/** The place of one engine in the delivery worker. Lines that come before the engine is opened wait. */
+export class EngineSeat {
+  readonly #seat: EngineSeatPlan
+  readonly #styles: PinoStyle[] = []
+  readonly #waiting: string[] = []
+  /** The last one takes the lines; those before it finish what they have. */
+  readonly #engines: Engine[] = []
+  #state: Int32Array | undefined
+  #stopLooking = () => {}
+
+  constructor(seat: EngineSeatPlan) {
+    this.#seat = seat
+  }
+
+  open(plan: EnginePlan): void {
+    const { spoolDir } = plan.options
+    this.#state = new Int32Array(plan.state)
+    this.#start(plan, plan.diskIsStalled ? undefined : spoolDir)
+    if (plan.diskIsStalled && spoolDir !== undefined) {
+      this.#stopLooking = whenDiskAnswers(spoolDir, () => this.#start(plan, spoolDir))
+    }
+    for (const line of this.#waiting.splice(0)) this.take(line)
+  }
+
+  /** Take one line: a record, or an order. */
+  take(line: string): void {
+    const engine = this.#engines.at(-1)
+    if (engine === undefined) {
+      this.#waiting.push(line)
+      return
+    }
+    if (isRecord(line)) {
+      deliverLine(engine, line, this.#styles)
+      return
+    }
+    const frame = readFrame(line)
+    if (frame.type === 'style') this.#styles[frame.number] = frame.style
+    else if (frame.type === 'drain') void this.#drain(frame)
+  }
+
+  #start({ options, apiKey, memory }: EnginePlan, spoolDir: string | undefined): void {
+    const { engine, position, say } = this.#seat
+    const setting: EngineSetting = {
+      memory,
+      handedOver: true,
+      // The application's side tells of it, in its own time.
+      untold: ['shutdown'],
+      position: { worker: position, engine },
+      listeners: {
+        error: (error) => say({ engine, type: 'error', code: error.code, text: error.message }),
+        channel: (name, message) => say({ engine, type: 'channel', name, message }),
+      },
+    }
+    const own = { apiKey: new Secret(apiKey), accessToken: undefined, onError: undefined, spoolDir }
+    this.#engines.push(new Engine({ ...options, ...own }, setting))
+  }
+
+  async #drain({ mode, request, timeoutMs }: Drain): Promise<void> {
+    const { engine, say, closed } = this.#seat
+    if (mode === 'close') this.#stopLooking()
+    await Promise.all(this.#engines.map((each) => each[mode]({ timeoutMs })))
+    if (mode === 'close') {
+      Atomics.store(this.#state!, 0, engineStates.closed)
+      Atomics.notify(this.#state!, 0)
+      closed()
+    }
+    say({ engine, type: 'drained', request })
+  }
+}

@@ -1,0 +1,148 @@
+import type { Engine } from '../engine/engine.js'
+import type { PinoStyle } from '../records/from-pino.js'
+import type { Severity } from '../records/level.js'
+import type { WinstonLine } from '../records/plain-winston-line.js'
+import type { DrainMode } from './drain-requests.js'
+
+/**
+ * What crosses from the application's thread to the delivery worker: lines of text, whose first character says what follows.
+ * JSON has no raw line ends, so that a line is always whole.
+ */
+export type Frame =
+  | { readonly type: 'log'; readonly severity: Severity; readonly head: string }
+  | ({ readonly type: 'winston'; readonly line: string } & WinstonLine)
+  | {
+      readonly type: 'pino'
+      readonly severity: Severity
+      readonly style: number
+      readonly arrivedAt: number
+      readonly line: string
+    }
+  | { readonly type: 'style'; readonly number: number; readonly style: PinoStyle }
+  | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
+  | { readonly type: 'drain'; readonly mode: DrainMode; readonly request: number; readonly timeoutMs: number }
+
+/** @param head the record's JSON without the fields that all records have in common */
+export function logFrame(severity: Severity, head: string): string {
+  return `${severity}${head}\n`
+}
+
+/** A line of winston that is JSON already: what is known of it, after which come the line itself and a line end. */
+export function winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
+  return `w${severity}${arrivedAt},${encodeURIComponent(level.toWellFormed())},`
+}
+
+/** What stands before a line of pino, which brings its own line end. */
+export function pinoStart(style: number, { severity, arrivedAt }: { severity: Severity; arrivedAt: number }): string {
+  return `p${severity}${style},${arrivedAt},`
+}
+
+/** What lines of pino refer to by its number. To hear it twice does no harm. */
+export function styleFrame(number: number, style: PinoStyle): string {
+  return `s${number},${JSON.stringify(style)}\n`
+}
+
+export const lineEnd = '\n'
+
+/** A value: its start, the number of its event, and its end with the time. */
+export const valueStart = 'v'
+
+export function valueEnd(milliseconds: number): string {
+  return `,${milliseconds}\n`
+}
+
+const drainLetters: Readonly<Record<DrainMode, string>> = { flush: 'f', park: 'k', close: 'c' }
+const drainModes = new Map(Object.entries(drainLetters).map(([mode, letter]) => [letter, mode as DrainMode]))
+
+/** The lines that follow are for the engine with this number. */
+export function engineFrame(engine: number): string {
+  return `e${engine}\n`
+}
+
+/** The number of the engine that the following lines are for, where the line says that. */
+export function engineOf(line: string): number | undefined {
+  return line.charCodeAt(0) === engineCode ? Number(line.slice(1)) : undefined
+}
+
+/** A drain travels with the records, so that it comes after all that was handed over before it. */
+export function drainFrame(mode: DrainMode, { request, timeoutMs }: { request: number; timeoutMs: number }): string {
+  return `${drainLetters[mode]}${request},${timeoutMs}\n`
+}
+
+/** True for a line that carries a record. */
+export function isRecord(line: string): boolean {
+  return isRecordCode(line.charCodeAt(0))
+}
+
+/** True for the first character of a line that carries a record. */
+export function isRecordCode(first: number): boolean {
+  return first === valueCode || first === winstonCode || first === pinoCode || (first >= zeroCode && first <= nineCode)
+}
+
+export function isValue(line: string): boolean {
+  return line.charCodeAt(0) === valueCode
+}
+
+export function readFrame(line: string): Frame {
+  const kind = line[0]
+  const mode = kind === undefined ? undefined : drainModes.get(kind)
+  if (kind === 'v' || mode !== undefined) {
+    const comma = line.indexOf(',')
+    const first = Number(line.slice(1, comma))
+    const second = Number(line.slice(comma + 1))
+    if (mode === undefined) return { type: 'value', eventId: first, milliseconds: second }
+    return { type: 'drain', mode, request: first, timeoutMs: second }
+  }
+  if (kind === 'w' || kind === 'p') {
+    const afterFirst = line.indexOf(',')
+    const afterSecond = line.indexOf(',', afterFirst + 1)
+    const severity = Number(line[1]) as Severity
+    const first = Number(line.slice(2, afterFirst))
+    const second = line.slice(afterFirst + 1, afterSecond)
+    const rest = line.slice(afterSecond + 1)
+    return kind === 'w'
+      ? { type: 'winston', severity, arrivedAt: first, level: decodeURIComponent(second), line: rest }
+      : { type: 'pino', severity, style: first, arrivedAt: Number(second), line: rest }
+  }
+  if (kind === 's') {
+    const comma = line.indexOf(',')
+    return {
+      type: 'style',
+      number: Number(line.slice(1, comma)),
+      style: JSON.parse(line.slice(comma + 1)) as PinoStyle,
+    }
+  }
+  return { type: 'log', severity: Number(kind) as Severity, head: line.slice(1) }
+}
+
+/** Give the record of a line to the engine that delivers it. Whatever the line is, it never throws. */
+export function deliverLine(engine: Engine, line: string, styles: readonly PinoStyle[]): void {
+  try {
+    deliverFrame(engine, readFrame(line), styles)
+  } catch (error) {
+    engine.unreadableLine(error)
+  }
+}
+
+export function deliverFrame(engine: Engine, frame: Frame, styles: readonly PinoStyle[]): void {
+  switch (frame.type) {
+    case 'log':
+      engine.logHead(frame.severity, frame.head)
+      return
+    case 'winston':
+      engine.winstonLine(frame.line, frame)
+      return
+    case 'pino':
+      engine.pinoLine(frame.line, { ...frame, style: styles[frame.style] ?? {} })
+      return
+    case 'value':
+      engine.value(frame.eventId, frame.milliseconds)
+  }
+}
+
+const engineCode = 'e'.charCodeAt(0)
+const valueCode = 'v'.charCodeAt(0)
+const pinoCode = 'p'.charCodeAt(0)
+const winstonCode = 'w'.charCodeAt(0)
+const zeroCode = '0'.charCodeAt(0)
+const nineCode = '9'.charCodeAt(0)

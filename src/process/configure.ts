@@ -1,0 +1,46 @@
+import { printLine } from '../diagnostics/reporter.js'
+import { describeOptions } from '../options/described.js'
+import { misspeltVariables } from '../options/environment.js'
+import type { SluiceOptions } from '../options/options.js'
+import { type Need, type Resolution, resolve } from '../options/resolve.js'
+import { firstInProcess } from '../runtime/once.js'
+import { currentCapture } from './capture.js'
+
+/**
+ * Resolve the options against the process's environment and say, once, what a person should know: that Sluice is off, that a
+ * variable looks misspelt, and with `debug` every option with its source.
+ *
+ * @throws {ConfigError}
+ */
+export function configure(user: SluiceOptions, needs: Need): Resolution {
+  tellMisspelt()
+  const resolution = resolveFor(user, needs)
+  if (resolution.state === 'on') tellResolved(resolution)
+  else if (resolution.reason === 'not-configured' && currentCapture() === undefined && firstInProcess('off')) {
+    printLine('off: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET to ship logs and value events')
+  }
+  return resolution
+}
+
+/** A test that captures wants no destination, right or wrong: what the environment says of one is left out when it cannot be used. */
+function resolveFor(user: SluiceOptions, needs: Need): Resolution {
+  try {
+    return resolve(user, { environment: process.env, needs })
+  } catch (error) {
+    if (currentCapture() === undefined || needs === 'content') throw error
+    return resolve({ ...user, disabled: true }, { environment: {}, needs })
+  }
+}
+
+/** Name the variables that look misspelt, once. */
+export function tellMisspelt(): void {
+  const misspelt = misspeltVariables(process.env)
+  if (misspelt.length === 0 || !firstInProcess('misspelt')) return
+  for (const { variable, nearest } of misspelt) printLine(`unknown variable ${variable}; did you mean ${nearest}?`)
+}
+
+/** With the option `debug`: print every option with its source. */
+export function tellResolved({ options, sources }: Pick<Resolution, 'options' | 'sources'>): void {
+  if (!options.debug) return
+  for (const { name, value, source } of describeOptions(options, sources)) printLine(`${name}=${value} (${source})`)
+}

@@ -1,0 +1,78 @@
+import { isMainThread } from 'node:worker_threads'
+import { printLine } from '../diagnostics/reporter.js'
+import { systemClock } from '../runtime/clock.js'
+import { hostProcess } from '../runtime/host.js'
+import { type RemoteEngine, undelivered } from './remote-engines.js'
+
+/** A worker that is ready has answered by then, counted from the import; one that is still starting has most probably announced itself. */
+const meetingMs = 1000
+const lookMs = 20
+/** Nothing has come to an engine in so many looks: the stream to its worker is empty. */
+const quietLooks = 3
+
+export interface EarlyWorkersPlan {
+  /** Engines of other threads that are known by now. */
+  readonly known: () => readonly RemoteEngine[]
+  /** True for a thread that was seen to start. */
+  readonly sawStart: (threadId: number) => boolean
+  /** Have engines deliver what has come to them. */
+  readonly flush: (engines: readonly RemoteEngine[], timeoutMs: number) => Promise<unknown>
+}
+
+/**
+ * Workers of pino that had been started before this package was imported. Nobody sees the streams to them, so that a drain must find the
+ * engines by their answers, and the end of their lines by waiting until no more come.
+ */
+export class EarlyWorkers {
+  readonly #plan: EarlyWorkersPlan
+  readonly #mayExist: boolean
+  readonly #meetUntil: number
+  #passedWithout = false
+
+  constructor(plan: EarlyWorkersPlan) {
+    this.#plan = plan
+    // pino adds such a listener with its first transport.
+    this.#mayExist = isMainThread && hostProcess.listeners('exit').some(({ name }) => name === 'onExit')
+    this.#meetUntil = systemClock.now() + meetingMs
+  }
+
+  /** An engine has announced itself. Says so when a drain has not waited for it. */
+  announced(engine: Pick<RemoteEngine, 'threadId'>): void {
+    if (!this.#passedWithout || this.#plan.sawStart(engine.threadId)) return
+    this.#passedWithout = false
+    printLine('a flush() has not waited for lines of a pino worker that had started before: import sluice before pino')
+  }
+
+  /** Deliver all that was written to them before the call, within the time at most. */
+  async drain(timeoutMs: number): Promise<void> {
+    if (!this.#mayExist) return
+    const deadline = systemClock.now() + timeoutMs
+    while (this.#engines.length === 0) {
+      if (systemClock.now() >= Math.min(deadline, this.#meetUntil)) {
+        this.#passedWithout = true
+        return
+      }
+      await pause()
+    }
+    for (let quiet = 0; quiet < quietLooks && systemClock.now() < deadline; ) {
+      const before = accepted(this.#engines)
+      if (this.#engines.some((engine) => undelivered(engine.stats()) > 0)) {
+        await this.#plan.flush(this.#engines, deadline - systemClock.now())
+      }
+      await pause()
+      quiet = accepted(this.#engines) === before ? quiet + 1 : 0
+    }
+  }
+
+  get #engines(): readonly RemoteEngine[] {
+    return this.#plan.known().filter(({ threadId }) => !this.#plan.sawStart(threadId))
+  }
+}
+
+function accepted(engines: readonly RemoteEngine[]): number {
+  return engines.reduce((sum, engine) => sum + engine.stats().accepted, 0)
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => systemClock.schedule(resolve, lookMs, true))
+}

@@ -1,0 +1,131 @@
+import { isMainThread } from 'node:worker_threads'
+import { ErrorListeners } from '../diagnostics/error-listeners.js'
+import { Engine } from '../engine/engine.js'
+import { IdlePort } from '../engine/idle.js'
+import type { RecordPort } from '../engine/ports.js'
+import { HandOff } from '../hand-off/hand-off.js'
+import { deliveryThread } from '../hand-off/supervisor.js'
+import type { ResolvedOptions } from '../options/options.js'
+import type { Resolution } from '../options/resolve.js'
+import { capturePort, currentCapture } from './capture.js'
+import { processRegistry } from './registry.js'
+
+interface Shared {
+  readonly engine: RecordPort
+  /** The `onError` of each user. */
+  readonly listeners: ErrorListeners
+  users: number
+}
+
+const byDestination = new Map<string, Shared>()
+
+/** A user's hold on an engine. The engine closes when the last of its users lets go. */
+export interface EngineLease {
+  /** Where records go now: the engine, nowhere when Sluice is off, or to the test that captures them. */
+  readonly engine: RecordPort
+  readonly options: ResolvedOptions
+  /** Whether its user has let go: what comes from him now is refused, though others may go on. */
+  readonly released: boolean
+  /** Flush, and close the engine if nobody else uses it. */
+  release(options?: { timeoutMs?: number | undefined }): Promise<void>
+}
+
+/**
+ * An engine for a configuration. Whoever asks with the same options (winston, `track`, several loggers) shares one, whatever level
+ * each of them wants and whom it tells of errors: every `onError` hears of all that the engine they share has to tell.
+ */
+export function leaseEngine({ options, state }: Resolution): EngineLease {
+  return state === 'off' ? new IdleLease(options) : new SharedLease(options)
+}
+
+class IdleLease implements EngineLease {
+  readonly options: ResolvedOptions
+  readonly released = false
+  readonly #port: RecordPort
+
+  constructor(options: ResolvedOptions) {
+    this.options = options
+    this.#port = new IdlePort(options)
+  }
+
+  get engine(): RecordPort {
+    return capturePort(this.options) ?? this.#port
+  }
+
+  async release(): Promise<void> {}
+}
+
+class SharedLease implements EngineLease {
+  readonly options: ResolvedOptions
+  readonly #key: string
+  #shared: Shared | undefined
+  #released: Promise<void> | undefined
+
+  constructor(options: ResolvedOptions) {
+    this.options = options
+    this.#key = destinationOf(options)
+    // While a test captures records, no engine is started.
+    if (currentCapture() === undefined) this.#shared = join(this.#key, options)
+  }
+
+  get engine(): RecordPort {
+    const captured = capturePort(this.options)
+    if (captured !== undefined) return captured
+    this.#shared ??= join(this.#key, this.options)
+    return this.#shared.engine
+  }
+
+  get released(): boolean {
+    return this.#released !== undefined
+  }
+
+  release({ timeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<void> {
+    this.#released ??= this.#letGo(timeoutMs)
+    return this.#released
+  }
+
+  async #letGo(timeoutMs: number | undefined): Promise<void> {
+    if (this.#shared === undefined) return
+    await letGo(this.#key, this.#shared, timeoutMs)
+    this.#shared.listeners.remove(this.options.onError)
+  }
+}
+
+function join(key: string, options: ResolvedOptions): Shared {
+  let shared = byDestination.get(key)
+  if (shared?.engine.closed) {
+    processRegistry().retire(shared.engine)
+    shared = undefined
+  }
+  if (shared === undefined) {
+    const listeners = new ErrorListeners()
+    shared = { engine: startPort({ ...options, onError: listeners.tell }), listeners, users: 0 }
+    byDestination.set(key, shared)
+    processRegistry().watchEnd()
+    processRegistry().add(shared.engine)
+  }
+  shared.listeners.add(options.onError)
+  shared.users++
+  return shared
+}
+
+/** Off this thread where that is possible: not in the threads of the application's own workers, nor without the worker's file. */
+function startPort(options: ResolvedOptions): RecordPort {
+  const off = options.mode !== 'inline' && isMainThread && deliveryThread().available()
+  return off ? new HandOff(options, { thread: deliveryThread() }) : new Engine(options)
+}
+
+async function letGo(key: string, shared: Shared, timeoutMs: number | undefined): Promise<void> {
+  shared.users--
+  if (shared.users > 0) {
+    await shared.engine.flush({ timeoutMs })
+    return
+  }
+  if (byDestination.get(key) === shared) byDestination.delete(key)
+  await shared.engine.close({ timeoutMs })
+  processRegistry().retire(shared.engine)
+}
+
+function destinationOf({ onError: _, level: __, accessToken: ___, apiKey, ...options }: ResolvedOptions): string {
+  return JSON.stringify([options, apiKey.reveal()])
+}

@@ -1,0 +1,142 @@
+import type { Worker } from 'node:worker_threads'
+import { hostProcess } from '../runtime/host.js'
+import { HeldStreams } from './held-streams.js'
+
+/** What is used of thread-stream's main-thread side; pino's transports are such streams. */
+interface ThreadStream {
+  readonly ready: boolean
+  readonly destroyed: boolean
+  once(event: 'ready' | 'close', listener: () => void): unknown
+  off(event: 'ready' | 'close', listener: () => void): unknown
+  flush(callback: (error?: Error | null) => void): void
+  flushSync(): void
+  end(): void
+}
+
+interface StreamWorker extends Worker {
+  /** thread-stream keeps its stream here, weakly once the worker is ready. */
+  readonly stream?: { deref(): ThreadStream | undefined }
+}
+
+/** Streams to our own workers: their hand-off looks after them. */
+export const ownStreams = new WeakSet<object>()
+
+/**
+ * The workers of thread-stream in this process. They are seen when they start, so that this module must be loaded before
+ * pino starts them; other workers are none of our business.
+ */
+export class ThreadStreams {
+  readonly #workers = new Map<number, StreamWorker>()
+  /** Threads that were seen to start, of thread-stream's and others, and have not ended. */
+  readonly #seen = new Set<number>()
+  readonly #runsSluice: (threadId: number) => Promise<boolean>
+  readonly #held: HeldStreams
+
+  constructor(plan: {
+    /** Told of every worker that ends, whatever it ran. */
+    readonly ended: (threadId: number) => void
+    /** Known once the worker has started. */
+    readonly runsSluice: (threadId: number) => Promise<boolean>
+    /** Deliver what this thread has; whether nothing is left. */
+    readonly drained: (threadId: number) => Promise<boolean>
+  }) {
+    this.#runsSluice = plan.runsSluice
+    this.#held = new HeldStreams({
+      runsSluice: plan.runsSluice,
+      settled: (threadId) => this.#handOver(threadId).then(() => plan.drained(threadId)),
+    })
+    hostProcess.on('worker', (worker: StreamWorker) => {
+      const id = worker.threadId
+      this.#seen.add(id)
+      if (typeof worker.stream?.deref === 'function') this.#add(id, worker)
+      worker.once('exit', () => {
+        this.#seen.delete(id)
+        this.#workers.delete(id)
+        this.#held.release(id)
+        plan.ended(id)
+      })
+    })
+  }
+
+  /** True for a thread that started after this module was loaded. */
+  sawStart(threadId: number): boolean {
+    return this.#seen.has(threadId)
+  }
+
+  /** Whether this thread is one of thread-stream's. */
+  has(threadId: number): boolean {
+    return this.#workers.has(threadId)
+  }
+
+  #add(threadId: number, worker: StreamWorker): void {
+    this.#workers.set(threadId, worker)
+    const stream = worker.stream?.deref()
+    if (stream !== undefined && !ownStreams.has(stream)) this.#held.hold(threadId, stream)
+  }
+
+  /**
+   * Wait until every stream whose worker runs Sluice has handed over what was written to it. A worker that is still starting is
+   * waited for, because nobody can tell yet what it runs. Until `release` the streams are not garbage.
+   */
+  handedOver(): { readonly done: Promise<unknown>; readonly release: () => void } {
+    const streams = new Set([...this.#workers.values()].map(({ stream }) => stream?.deref()))
+    const flushing = new Set<StreamWorker>()
+    const done = Promise.all([...this.#workers.keys()].map((threadId) => this.#handOver(threadId, flushing)))
+    const release = () => {
+      streams.clear()
+      // A flush that is not over by the deadline holds the process no longer.
+      for (const worker of flushing) worker.unref()
+    }
+    return { done, release }
+  }
+
+  /** End the streams whose workers run Sluice, and those of which nobody can tell yet, for they are still starting. */
+  endSync(runsSluice: (threadId: number) => boolean): void {
+    for (const [threadId, worker] of this.#workers) {
+      const stream = worker.stream?.deref()
+      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
+      if (stream.ready && !runsSluice(threadId)) continue
+      try {
+        stream.flushSync()
+        stream.end()
+      } catch {
+        // thread-stream throws where a worker is gone or does not answer: nothing can be done for it here.
+      }
+    }
+  }
+
+  async #handOver(threadId: number, flushing = new Set<StreamWorker>()): Promise<void> {
+    const worker = this.#workers.get(threadId)
+    const stream = worker?.stream?.deref()
+    if (worker === undefined || stream === undefined || stream.destroyed || ownStreams.has(stream)) return
+    if (!stream.ready && !(await this.#runsSluice(threadId))) await readyOrClosed(stream)
+    if (stream.destroyed || !(await this.#runsSluice(threadId))) return
+    flushing.add(worker)
+    await new Promise<void>((resolve) => stream.flush(() => resolve()))
+    flushing.delete(worker)
+  }
+}
+
+/** Streams that are starting, and when that is over: many may wait for it, and one listens. */
+const starts = new WeakMap<ThreadStream, Promise<void>>()
+
+function readyOrClosed(stream: ThreadStream): Promise<void> {
+  let start = starts.get(stream)
+  if (start === undefined) {
+    start = startOf(stream)
+    starts.set(stream, start)
+  }
+  return start
+}
+
+function startOf(stream: ThreadStream): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      stream.off('ready', settle)
+      stream.off('close', settle)
+      resolve()
+    }
+    stream.once('ready', settle)
+    stream.once('close', settle)
+  })
+}

@@ -1,0 +1,348 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { judge } from '../../../src/cli/doctor/clock-check.js'
+import { readConfiguration } from '../../../src/cli/doctor/configuration-check.js'
+import { fingerprint } from '../../../src/spool/engine-folder.js'
+import { FaultServer } from '../../faults/fault-server.js'
+import { startProgram } from '../../support/programs.js'
+import { startProxy } from '../../support/proxy.js'
+import { startTestReceiver } from '../../support/receiver.js'
+
+const start = (variables: Record<string, string>, written: readonly string[], flags: readonly string[] = []) =>
+  startProgram('../../bin/sluice.js', { arguments: ['doctor', ...written], variables, flags }).ended
+
+interface Seen {
+  readonly code: number | null
+  readonly ok: boolean
+  readonly options: readonly { readonly name: string; readonly value: unknown; readonly source: string }[]
+  /** State, text and advice of each look, by its name. */
+  readonly looks: Readonly<Record<string, string>>
+}
+
+async function examine(variables: Record<string, string>, ...written: string[]): Promise<Seen> {
+  const { code, stdout, stderr } = await start(variables, ['--json', ...written])
+  expect(stderr).toBe('')
+  const { ok, options, checks } = JSON.parse(stdout)
+  const looks = checks.map(({ check, state, text, advice = '' }: Record<string, string>) => [
+    check,
+    `${state}: ${text} → ${advice}`,
+  ])
+  return { code, ok, options, looks: Object.fromEntries(looks) }
+}
+
+const receiverHere = async () => {
+  const receiver = await startTestReceiver()
+  onTestFinished(() => receiver.close())
+  return receiver
+}
+const serverHere = async (...plan: Parameters<typeof FaultServer.start>) => {
+  const server = await FaultServer.start(...plan)
+  onTestFinished(() => server.close())
+  return server
+}
+const certificates = join(import.meta.dirname, '../faults/certificates')
+
+describe('sluice doctor', () => {
+  it('sends one log and one value to a service that is in order, and finds nothing to mend', async () => {
+    const receiver = await receiverHere()
+    const { code, ok, looks, options } = await examine(receiver.variables)
+    expect(looks).toMatchObject({
+      configuration: expect.stringMatching(/^good/),
+      connection: expect.stringMatching(/^good: to 127\.0\.0\.1:/),
+      clock: expect.stringMatching(/^good: agrees/),
+      'log record': expect.stringMatching(/^good: taken by bucket demo/),
+      'value record': expect.stringMatching(/^good: taken by bucket demo/),
+      sender: expect.stringMatching(/^good: pipelined.*logs up to 64 at once.*values up to 64 at once/),
+      spool: expect.stringMatching(/^skipped: off/),
+      worker: expect.stringMatching(/^good: answers/),
+    })
+    expect({ code, ok }).toEqual({ code: 0, ok: true })
+    expect(options).toContainEqual({ name: 'logBucket', value: 'demo', source: 'SLUICE_BUCKET' })
+    expect(options).toContainEqual({ name: 'apiKey', value: '[redacted]', source: 'SLUICE_API_KEY' })
+    expect(options).toContainEqual({ name: 'maxBatch', value: 64, source: 'default' })
+    expect(options).toContainEqual({ name: 'spoolDir', value: null, source: 'default' })
+    expect(await receiver.logs()).toMatchObject([{ level: 'warn', message: 'sluice doctor: a test' }])
+    expect(await receiver.values()).toMatchObject([{ eventId: 0 }])
+  })
+
+  it('sends nothing with --no-send', async () => {
+    const receiver = await receiverHere()
+    const { code, looks } = await examine(receiver.variables, '--no-send')
+    expect({ code, records: looks.records }).toEqual({ code: 0, records: expect.stringMatching(/^skipped: none sent/) })
+    expect([...(await receiver.logs()), ...(await receiver.values())]).toEqual([])
+  })
+
+  it('says what to set where nothing is configured', async () => {
+    const { code, stdout } = await start({}, [])
+    expect(code).toBe(1)
+    expect(stdout).toContain('✗ configuration  nothing is configured')
+    expect(stdout).toContain('→ set SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET')
+    expect(stdout).not.toContain('\x1b')
+  })
+
+  it('says how to read the .env file that is there', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const adviceIn = (environment: Record<string, string>) => readConfiguration(environment, folder).findings[0]?.advice
+    expect(adviceIn({})).not.toContain('.env')
+    writeFileSync(join(folder, '.env'), 'PORT=3000\nSLUICE_URL=https://api.example\n')
+    for (const environment of [{}, { SLUICE_BUCKET: 'demo' }])
+      expect(adviceIn(environment)).toContain('node --env-file=.env node_modules/sluice/bin/sluice.js doctor')
+  })
+
+  it.each<[Record<string, string>, string, string]>([
+    [{ SLUICE_URL: 'ftp://x' }, 'configuration', 'bad: SLUICE_URL (option url): expected an http: or https: URL'],
+    [{ SLUICE_URL: 'http://127.0.0.1:1' }, 'configuration', 'bad: options apiKey and bucket are missing'],
+    [{ SLUICE_DISABLED: 'yes' }, 'configuration', 'bad: Sluice is disabled'],
+    [{ SLUICE_BUKET: 'b' }, 'variables', 'bad: SLUICE_BUKET is not known → did you mean SLUICE_BUCKET?'],
+  ])('finds in the variables %j what is wrong with the %s', async (variables, check, words) => {
+    const { code, looks } = await examine(variables)
+    expect(code).toBe(1)
+    expect(looks[check]).toContain(words)
+  })
+
+  it('shows what there is of a configuration in which something is missing', async () => {
+    const { code, options } = await examine({ SLUICE_API_KEY: 'a-key-that-is-there', SLUICE_BUCKET: 'b' })
+    expect(code).toBe(1)
+    expect(options).toEqual(
+      expect.arrayContaining([
+        { name: 'apiKey', value: '[redacted]', source: 'SLUICE_API_KEY' },
+        { name: 'disabled', value: false, source: 'default' },
+        { name: 'logBucket', value: 'b', source: 'SLUICE_BUCKET' },
+        { name: 'url', value: null, source: 'default' },
+      ]),
+    )
+    const { stdout } = await start({ SLUICE_API_KEY: 'a-key-that-is-there', SLUICE_BUCKET: 'b' }, [])
+    expect(stdout).toMatch(/logBucket +"b" +SLUICE_BUCKET/)
+  })
+
+  it('finds that something else answers in the place of the service, such as a login page', async () => {
+    const page = '<!doctype html><title>Log in</title>'
+    const server = await serverHere(() => ({
+      type: 'answer',
+      status: 200,
+      body: page,
+      headers: { 'content-type': 'text/html' },
+    }))
+    const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' })
+    expect(code).toBe(1)
+    const words = /^bad: not the service: a success \(200\).*POST http:.*check the URL, and for a login page/
+    expect(looks).toMatchObject({
+      'log record': expect.stringMatching(words),
+      'value record': expect.stringMatching(words),
+    })
+  })
+
+  it('never prints the key, not even where a service repeats it, nor the password of a proxy', async () => {
+    const key = 'sk-"secret'
+    const body = JSON.stringify({ errors: [{ message: `no such key: ${key}` }] })
+    const server = await serverHere(() => ({ type: 'answer', status: 400, body }))
+    const proxy = await startProxy(() => server.port)
+    onTestFinished(() => proxy.close())
+    for (const variables of [
+      { SLUICE_URL: server.url },
+      { SLUICE_URL: 'http://service.example', SLUICE_ALLOW_INSECURE: '1', http_proxy: proxy.url },
+      { SLUICE_URL: 'ftp://x' },
+      {},
+    ]) {
+      for (const written of [[], ['--json'], ['--no-send']]) {
+        const all = { SLUICE_API_KEY: key, SLUICE_BUCKET: 'b', SLUICE_DEBUG: '1', ...variables }
+        const { stdout, stderr } = await start(all, written)
+        const said = stdout + stderr
+        for (const secret of [key, JSON.stringify(key).slice(1, -1), 'p@ss', 'p%40ss'])
+          expect(said).not.toContain(secret)
+      }
+    }
+    expect(server.requests.length).toBeGreaterThan(0)
+  })
+
+  it('says of a key that is refused, a bucket that is unknown and a service that is busy what to do', async () => {
+    const receiver = await receiverHere()
+    const wrongKey = await examine({ ...receiver.variables, SLUICE_API_KEY: 'another-key' })
+    expect(wrongKey.code).toBe(1)
+    expect(wrongKey.looks['log record']).toMatch(/^bad: the key is missing or wrong \(401\) → check SLUICE_API_KEY/)
+    const wordAsKey = await examine({ ...receiver.variables, SLUICE_API_KEY: 'wrong' })
+    expect(wordAsKey.looks['log record']).toMatch(/^bad: the key is missing or wrong \(401\)/)
+    const wrongBucket = await examine({ ...receiver.variables, SLUICE_VALUE_BUCKET: 'other' })
+    expect(wrongBucket.looks['log record']).toMatch(/^good/)
+    expect(wrongBucket.looks['value record']).toMatch(/^bad: .*(404|403)/)
+    const wholePath = await examine({ ...receiver.variables, SLUICE_URL: `${receiver.url}/logs/demo` })
+    expect(wholePath.looks['log record']).toMatch(
+      /^bad: no such bucket.* \(404\): POST http:.*\/logs\/demo\/logs\/demo → check SLUICE_BUCKET and SLUICE_URL;/,
+    )
+    const busy = await serverHere(() => ({ type: 'answer', status: 503 }))
+    const { looks } = await examine({ ...receiver.variables, SLUICE_URL: busy.url })
+    expect(looks['log record']).toMatch(/^bad: the service answered 503 → records wait/)
+  })
+
+  it('names the sender that pipelining would take, and why', async () => {
+    const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
+    const plain = await serverHere()
+    const { looks } = await examine({ ...here, SLUICE_URL: plain.url })
+    expect(looks.sender).toMatch(/pipelined.*values one at a time.*does not echo idempotency-key/)
+    expect((await examine({ ...here, SLUICE_URL: plain.url, SLUICE_PIPELINING: 'off' })).looks.sender).toMatch(
+      /undici: SLUICE_PIPELINING is off/,
+    )
+    expect((await examine({ ...here, SLUICE_URL: plain.url, SLUICE_MAX_BATCH: '1' })).looks.sender).toMatch(
+      /one request at a time: SLUICE_MAX_BATCH is 1/,
+    )
+    const closing = await serverHere(() => ({ type: 'close', announced: true }))
+    expect((await examine({ ...here, SLUICE_URL: closing.url })).looks.sender).toMatch(
+      /pipelined, one request at a time: .*does not keep/,
+    )
+  })
+
+  it('reaches a service behind a proxy through it, TLS included', async () => {
+    const server = await serverHere(undefined, { certificate: 'service' })
+    const proxy = await startProxy(() => server.port)
+    onTestFinished(() => proxy.close())
+    const variables = {
+      SLUICE_URL: 'https://service.example',
+      SLUICE_API_KEY: 'k-1234',
+      SLUICE_BUCKET: 'b',
+      HTTPS_PROXY: proxy.url,
+      NODE_EXTRA_CA_CERTS: join(certificates, 'service.pem'),
+    }
+    const { looks } = await examine(variables)
+    expect(looks.name).toMatch(/127\.0\.0\.1 \(the proxy of HTTPS_PROXY\)/)
+    expect(looks.certificate).toMatch(/^good: TLSv1\.3/)
+    expect(looks['log record']).toMatch(/^good/)
+    expect(looks.sender).toMatch(/undici, through the proxy of HTTPS_PROXY/)
+    proxy.refuse = 407
+    expect((await examine(variables)).looks.certificate).toMatch(/^bad: the proxy answers 407/)
+  })
+
+  it.each(['foreign', 'expired'] as const)(
+    'finds a certificate that is %s, and sends nothing there',
+    async (certificate) => {
+      const server = await serverHere(undefined, { certificate })
+      const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
+      expect(code).toBe(1)
+      expect(looks.certificate).toMatch(/^bad: .* → ./)
+      expect(looks.service).toMatch(/^skipped/)
+      expect(server.requests).toEqual([])
+    },
+  )
+
+  it('finds a name that is unknown, a port where nobody listens, and one that speaks no TLS', async () => {
+    const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
+    expect((await examine({ ...here, SLUICE_URL: 'https://nowhere.invalid' })).looks.name).toMatch(/^bad: .* → check/)
+    expect((await examine({ ...here, SLUICE_URL: 'http://127.0.0.1:1' })).looks.connection).toMatch(/ECONNREFUSED/)
+    const receiver = await receiverHere()
+    const { looks } = await examine({ ...here, SLUICE_URL: receiver.url.replace('http:', 'https:') })
+    expect(looks.certificate).toMatch(/does not speak TLS/)
+  })
+
+  it.each(['http', 'https'])('does not wait for a service that takes %s and never answers', async (protocol) => {
+    const silent = createServer(() => {})
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void silent.close())
+    const { port } = silent.address() as { port: number }
+    const { code, looks } = await examine({
+      SLUICE_URL: `${protocol}://127.0.0.1:${port}`,
+      SLUICE_API_KEY: 'k-1234',
+      SLUICE_BUCKET: 'b',
+      SLUICE_REQUEST_TIMEOUT_MS: '300',
+    })
+    expect(code).toBe(1)
+    expect(looks[protocol === 'http' ? 'answer' : 'certificate']).toMatch(/^bad: no .*within 300 ms/)
+    expect(looks.worker).toMatch(/^good/)
+  })
+
+  it('says what lies in the spool, and touches nothing of it', async () => {
+    const receiver = await receiverHere()
+    const dir = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+    onTestFinished(() => rmSync(dir, { recursive: true }))
+    const unmade = join(dir, 'not/there')
+    const spoolDir = (path: string) => examine({ ...receiver.variables, SLUICE_SPOOL_DIR: path }, '--no-send')
+    expect((await spoolDir(unmade)).looks.spool).toMatch(/^good: .*not\/there will be made/)
+    expect(existsSync(unmade)).toBe(false)
+    const left = join(dir, `${fingerprint(receiver.variables.SLUICE_URL!)}-0123456789ab`)
+    mkdirSync(left)
+    writeFileSync(join(left, 'info-01234567-0123456789ab-000001.ndjson'), 'x'.repeat(2048))
+    mkdirSync(join(dir, 'dead-letter'))
+    writeFileSync(join(dir, 'dead-letter', '1-a-b-000001.ndjson'), 'x')
+    const { code, looks } = await spoolDir(dir)
+    expect(code).toBe(1)
+    expect(looks.backlog).toMatch(/^good: 1 file, 2\.0 KiB, of processes that are gone/)
+    expect(looks['dead letters']).toMatch(/^bad: 1 file, 1 B, of records/)
+    expect(looks).not.toHaveProperty('other service')
+    expect(readdirSync(dir, { recursive: true })).toHaveLength(4)
+    const foreign = join(dir, '01234567-0123456789ab')
+    mkdirSync(foreign)
+    writeFileSync(join(foreign, 'info-01234567-0123456789ab-000001.ndjson'), 'x')
+    const { looks: both } = await spoolDir(dir)
+    expect(both.backlog).toMatch(/^good: 1 file, /)
+    expect(both['other service']).toMatch(/^skipped: 1 file, 1 B, for another SLUICE_URL/)
+    writeFileSync(join(dir, 'file'), '')
+    expect((await spoolDir(join(dir, 'file'))).looks.spool).toMatch(/^bad: .*file is no folder/)
+  })
+
+  it('says why the folder of the spool is none, and passes over what is no file of it', async () => {
+    const receiver = await receiverHere()
+    const dir = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+    onTestFinished(() => rmSync(dir, { recursive: true }))
+    const left = join(dir, `${fingerprint(receiver.variables.SLUICE_URL!)}-0123456789ab`)
+    mkdirSync(left)
+    const named = (number: number) => join(left, `info-01234567-0123456789ab-00000${number}.ndjson`)
+    writeFileSync(named(1), 'x')
+    symlinkSync('/nowhere', named(2))
+    symlinkSync('/nowhere', join(dir, '01234567-0123456789ab'))
+    execFileSync('mkfifo', [join(left, 'lock-1')])
+    const link = `${dir}-link`
+    symlinkSync(dir, link)
+    onTestFinished(() => rmSync(link))
+    const spoolDir = (path: string) => examine({ ...receiver.variables, SLUICE_SPOOL_DIR: path }, '--no-send')
+    expect((await spoolDir(dir)).looks.backlog).toMatch(/^good: 1 file, 1 B,/)
+    expect((await spoolDir(link)).looks.spool).toMatch(/^bad: .*-link is a symbolic link: name the folder itself/)
+  })
+
+  it('finds that the delivery worker may not be started', async () => {
+    const receiver = await receiverHere()
+    const flags = ['--experimental-permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-child-process']
+    const { code, stdout } = await start(receiver.variables, ['--no-send', '--json'], flags)
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).checks.at(-1)).toMatchObject({ check: 'worker', state: 'bad' })
+  })
+
+  it('is in colours on a terminal, unless that is not wanted', () => {
+    const run = (variables: Record<string, string>) => {
+      const command = `${process.execPath} ${join(import.meta.dirname, '../../bin/sluice.js')} doctor`
+      // Nothing that is inherited: CI, NODE_DISABLE_COLORS and others would speak of colours, too.
+      const env = { PATH: process.env.PATH, TERM: 'xterm-256color', SLUICE_URL: 'ftp://x', ...variables }
+      try {
+        return execFileSync('script', ['-qec', command, '/dev/null'], { env, encoding: 'utf8', stdio: 'pipe' })
+      } catch (error) {
+        return (error as { stdout: string }).stdout
+      }
+    }
+    expect(run({})).toContain('\x1b[31m✗')
+    expect(run({ NO_COLOR: '1' })).not.toContain('\x1b')
+  })
+
+  it('takes no operand, and no option that it does not know', async () => {
+    expect(await start({}, ['now'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('got now') })
+    expect(await start({}, ['--nosend'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean --no-send?'),
+    })
+  })
+})
+
+describe('the judgement on the clock', () => {
+  const at = (theirs: number) => judge(theirs, { startedAt: 100_000, endedAt: 101_000 })
+  it('allows for the time of the answer and for whole seconds', () => {
+    for (const theirs of [99_000, 100_000, 101_000])
+      expect(at(theirs)).toMatchObject({ state: 'good', text: 'agrees with that of the service' })
+    expect(at(Number.NaN).state).toBe('skipped')
+  })
+  it('finds one that is half a minute wrong, in either direction', () => {
+    expect(at(40_000)).toMatchObject({ state: 'bad', text: '59 s ahead of that of the service' })
+    expect(at(161_000)).toMatchObject({ state: 'bad', text: '60 s behind that of the service' })
+    expect(at(111_000)).toMatchObject({ state: 'good', text: '10 s behind that of the service' })
+  })
+})

@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LineSet } from '../../../src/cli/migrate/line-set.js'
+
+describe('a set of lines', () => {
+  it('is a set', () => {
+    const line = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 4080, max: 4110 }))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), line)), (steps) => {
+        const [lines, model] = [new LineSet(), new Set<number>()]
+        for (const [adds, number] of steps) {
+          const had = model.has(number)
+          const changed = adds ? lines.add(number) : lines.delete(number)
+          expect(changed).toBe(adds ? !had : had)
+          if (adds) model.add(number)
+          else model.delete(number)
+        }
+        expect(lines.size).toBe(model.size)
+        const all = Array.from({ length: 4120 }, (_, index) => index + 1)
+        expect(all.filter((number) => lines.has(number))).toEqual([...model].sort((a, b) => a - b))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('can be full, page by page, and lose lines again', () => {
+    const lines = new LineSet()
+    for (let number = 1; number <= 10_000; number++) lines.add(number)
+    expect(lines.size).toBe(10_000)
+    expect([1, 4096, 4097, 10_000].map((number) => lines.has(number))).toEqual([true, true, true, true])
+    expect(lines.has(10_001)).toBe(false)
+    expect(lines.add(77)).toBe(false)
+    expect(lines.delete(77)).toBe(true)
+    expect([76, 77, 78].map((number) => lines.has(number))).toEqual([true, false, true])
+    expect(lines.add(77)).toBe(true)
+    expect(lines.size).toBe(10_000)
+  })
+})

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest'
+import type { Standstill } from '../../src/engine/worker-position.js'
+import type { Held, Loss, ThreadClient } from '../../src/hand-off/delivery-thread.js'
+import type { EnginePlan } from '../../src/hand-off/protocol.js'
+import { Supervisor } from '../../src/hand-off/supervisor.js'
+import type { Link, WorkerLinkPlan } from '../../src/hand-off/worker-link.js'
+import { leaveUnsaid } from '../../src/runtime/once.js'
+import { settle, VirtualClock } from '../support/virtual-clock.js'
+
+/** A worker in the test's hands. */
+class FakeLink implements Link {
+  readonly plan: WorkerLinkPlan
+  readonly opened: { readonly engine: number; readonly plan: EnginePlan }[] = []
+  readonly written: string[] = []
+  standstill: Standstill | undefined
+  outlivesItsEnd = false
+  answers = true
+  terminated = false
+
+  constructor(plan: WorkerLinkPlan) {
+    this.plan = plan
+  }
+
+  open(engine: number, plan: EnginePlan): void {
+    this.opened.push({ engine, plan })
+  }
+
+  write(engine: number, bytes: Buffer): void {
+    this.written.push(`${engine}: ${bytes}`)
+  }
+
+  answersSync(): boolean {
+    return this.answers
+  }
+
+  flushSync(): boolean {
+    return this.answers
+  }
+
+  async terminate(): Promise<void> {
+    this.terminated = true
+  }
+
+  terminateSync(): void {
+    this.terminated = true
+  }
+}
+
+/** An engine's side that only notes what it is told. */
+class FakeClient implements ThreadClient {
+  readonly options: { readonly spoolDir: string | undefined }
+  readonly heardOf: string[] = []
+  readonly losses: Loss[] = []
+  unsettled = false
+
+  constructor(spoolDir?: string) {
+    this.options = { spoolDir }
+  }
+
+  plan({ diskIsStalled }: { diskIsStalled: boolean }): EnginePlan {
+    return { diskIsStalled } as EnginePlan
+  }
+
+  attached(): void {
+    this.heardOf.push('attached')
+  }
+
+  detached(): void {
+    this.heardOf.push('detached')
+  }
+
+  lost(loss: Loss): Held {
+    this.heardOf.push('lost')
+    this.losses.push(loss)
+    return { lost: 0, spooled: 0 }
+  }
+
+  cannotStart(): void {
+    this.heardOf.push('cannot start')
+  }
+
+  heard(): void {}
+}
+
+function setUp({ refuses = () => false }: { refuses?: () => boolean } = {}) {
+  const clock = new VirtualClock()
+  const links: FakeLink[] = []
+  const printed: string[] = []
+  const supervisor = new Supervisor({
+    clock,
+    print: (text) => printed.push(text),
+    start(plan) {
+      if (refuses()) throw new Error('not allowed')
+      const link = new FakeLink(plan)
+      links.push(link)
+      return link
+    },
+  })
+  const join = (spoolDir?: string) => {
+    const client = new FakeClient(spoolDir)
+    const engine = supervisor.join(client)
+    supervisor.connect(engine)
+    return { client, engine }
+  }
+  const fail = async (reason = 'it has died', { cannotStart = false } = {}) => {
+    links.at(-1)!.plan.failed({ reason, cannotStart })
+    await settle()
+  }
+  return { clock, links, printed, supervisor, join, fail }
+}
+
+describe('the supervisor of the delivery worker', () => {
+  it('starts one worker for all engines, and ends it with the last of them', async () => {
+    const { links, supervisor, join } = setUp()
+    const engines = [join(), join(), join()]
+    expect(links).toHaveLength(1)
+    expect(links[0]!.opened.map(({ engine }) => engine)).toEqual([1, 2, 3])
+    for (const { engine } of engines.slice(1)) await supervisor.leave(engine)
+    expect(links[0]!.terminated).toBe(false)
+    await supervisor.leave(engines[0]!.engine)
+    expect(links[0]!.terminated).toBe(true)
+    join()
+    expect(links).toHaveLength(2)
+  })
+
+  it('ends a worker that has failed before it asks how far that came, and starts another', async () => {
+    const { links, printed, join, fail } = setUp()
+    const { client } = join()
+    links[0]!.plan.failed({ reason: 'it does not answer any more', cannotStart: false })
+    expect(client.heardOf).toEqual(['attached', 'detached'])
+    expect(links[0]!.terminated).toBe(true)
+    await settle()
+    expect(client.heardOf).toEqual(['attached', 'detached', 'lost', 'attached'])
+    expect(links).toHaveLength(2)
+    expect(printed).toEqual(['the delivery worker has failed (it does not answer any more); starting it again'])
+    await fail()
+  })
+
+  it('blames a line on the engine whose lines the worker took, and no other', async () => {
+    const { links, join, fail } = setUp()
+    const clients = [join().client, join().client]
+    links[0]!.standstill = { engine: 2, at: 'line' }
+    await fail()
+    expect(clients.map(({ losses }) => losses[0]!.at)).toEqual([undefined, 'line'])
+  })
+
+  it('rests when two workers have failed in a minute, longer each time, and starts at once again after a good minute', async () => {
+    const { clock, links, printed, join, fail } = setUp()
+    join()
+    await fail()
+    await fail()
+    expect(links).toHaveLength(2)
+    const rests: number[] = []
+    for (let turn = 0; turn < 8; turn++) {
+      const before = links.length
+      let restMs = 0
+      for (; links.length === before; restMs += 100) await clock.advance(100)
+      rests.push(restMs / 1000)
+      await fail()
+    }
+    expect(rests).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+    expect(printed[1]).toBe('the delivery worker has failed (it has died); starting it again in 1 s')
+    await clock.advance(60_000)
+    await clock.advance(180_000)
+    const before = links.length
+    await fail()
+    expect(links).toHaveLength(before + 1)
+  })
+
+  it('starts the next one earlier for a drain, but no more than one a second', async () => {
+    const { clock, links, supervisor, join, fail } = setUp()
+    join()
+    for (let turn = 0; turn < 3; turn++) {
+      await fail()
+      await clock.advance(1000)
+    }
+    expect(links).toHaveLength(3)
+    for (let flush = 0; flush < 100; flush++) supervisor.hurry()
+    expect(links).toHaveLength(4)
+    await fail()
+    for (let flush = 0; flush < 100; flush++) supervisor.hurry()
+    expect(links).toHaveLength(4)
+    await clock.advance(1000)
+    expect(links).toHaveLength(5)
+  })
+
+  it('keeps an engine whose worker waited for the disk away from its spool, and those that share it', async () => {
+    const { links, join, fail } = setUp()
+    join('/spool')
+    join('/spool')
+    join('/elsewhere')
+    links[0]!.standstill = { engine: 1, at: 'disk' }
+    await fail()
+    expect(links[1]!.opened.map(({ plan }) => plan.diskIsStalled)).toEqual([true, true, false])
+  })
+
+  it('says that the process cannot end while a thread waits for the disk', async () => {
+    const { links, supervisor, join, fail } = setUp()
+    join('/spool')
+    links[0]!.standstill = { engine: 1, at: 'disk' }
+    links[0]!.outlivesItsEnd = true
+    await fail()
+    expect(supervisor.keepsProcess).toBe(true)
+    links[0]!.outlivesItsEnd = false
+    expect(supervisor.keepsProcess).toBe(false)
+  })
+
+  it('says so also when its engines have been closed meanwhile', async () => {
+    const { links, supervisor, join } = setUp()
+    const { engine } = join('/spool')
+    links[0]!.outlivesItsEnd = true
+    await supervisor.leave(engine)
+    expect(supervisor.keepsProcess).toBe(true)
+    links[0]!.outlivesItsEnd = false
+    expect(supervisor.keepsProcess).toBe(false)
+  })
+
+  it('leaves delivery to the application’s thread where no worker can be started, and only there', async () => {
+    leaveUnsaid('inline')
+    const { links, supervisor, join, fail } = setUp()
+    const { client } = join()
+    await fail('a module is missing', { cannotStart: true })
+    expect(client.heardOf.at(-1)).toBe('cannot start')
+    expect(join().client.heardOf).toEqual(['cannot start'])
+    expect({ links: links.length, available: supervisor.available() }).toEqual({ links: 1, available: false })
+  })
+
+  it('does not leave it to the application’s thread when a later worker fails at its start', async () => {
+    const { links, join, fail } = setUp()
+    const { client } = join()
+    await fail()
+    await fail('out of memory', { cannotStart: true })
+    expect(client.heardOf).not.toContain('cannot start')
+    expect(links).toHaveLength(2)
+  })
+
+  it('replaces a stuck worker once at the end of the process, while the event loop stands still', () => {
+    const { links, supervisor, join } = setUp()
+    const { client } = join()
+    links[0]!.answers = false
+    expect(supervisor.reachSync(1000)).toBe(true)
+    expect(links).toHaveLength(2)
+    expect(client.heardOf).toEqual(['attached', 'detached', 'lost', 'attached'])
+    links[1]!.answers = false
+    expect(supervisor.reachSync(1000)).toBe(false)
+    expect(links).toHaveLength(2)
+  })
+
+  it('starts a worker at the end of the process, though it rests', async () => {
+    const { links, supervisor, join, fail } = setUp()
+    join()
+    await fail()
+    await fail()
+    expect(supervisor.reachSync(1000)).toBe(true)
+    expect(links).toHaveLength(3)
+  })
+})

@@ -1,0 +1,44 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { emptyLedger } from '../../src/delivery/ledger.js'
+import type { ProcessRegistry } from '../../src/process/registry.js'
+
+const key = Symbol.for('sluice.registry')
+const host = globalThis as { [key]?: ProcessRegistry | undefined }
+
+afterEach(() => {
+  delete host[key]
+  vi.resetModules()
+})
+
+it('the registry of another copy, which may be of another version, is asked for nothing but its interface', async () => {
+  const asked = new Set<string | symbol>()
+  const engines = new Set<object>()
+  const members: ProcessRegistry = {
+    version: 1,
+    shutdownTimeoutMs: 5000,
+    capture: { notice() {}, begin() {}, end() {} },
+    add: (engine) => void engines.add(engine),
+    retire: (engine) => void engines.delete(engine),
+    stats: () => emptyLedger,
+    drain: async () => emptyLedger,
+    watchEnd() {},
+  }
+  host[key] = new Proxy(members, {
+    get(target, name, receiver) {
+      asked.add(name)
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  vi.resetModules()
+  const { createSluice, flush, close, stats } = await import('../../src/index.js')
+  const sluice = createSluice({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b', mode: 'inline' })
+  sluice.track(1001)
+  expect(engines.size).toBe(1)
+  await sluice.close({ timeoutMs: 0 })
+  expect(engines.size).toBe(0)
+  await flush()
+  await close()
+  stats()
+  expect([...asked].filter((name) => !Object.hasOwn(members, name))).toEqual([])
+  expect(asked.size).toBeGreaterThan(4)
+})

@@ -4,11 +4,13 @@ import type { Worker } from 'node:worker_threads'
 import ThreadStream from 'thread-stream'
 import { type Standstill, WorkerPosition } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
-import { ownStreams } from '../process/pino-streams.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
 import { engineFrame } from './frames.js'
 import { type EnginePlan, type OpenEngine, pulseQuestion, type WorkerMessage, workerStates } from './protocol.js'
 import { Pulse } from './pulse.js'
+
+/** Streams to the workers of this package: each closes its own. */
+export const ownStreams = new WeakSet<object>()
 
 /** Why a worker is of no use any more. */
 export interface WorkerFailure {

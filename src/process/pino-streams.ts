@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads'
+import { ownStreams } from '../hand-off/worker-link.js'
 import { hostProcess } from '../runtime/host.js'
 import { HeldStreams } from './held-streams.js'
 
@@ -17,9 +18,6 @@ interface StreamWorker extends Worker {
   /** thread-stream keeps its stream here, weakly once the worker is ready. */
   readonly stream?: { deref(): ThreadStream | undefined }
 }
-
-/** Streams to our own workers: their hand-off looks after them. */
-export const ownStreams = new WeakSet<object>()
 
 /**
  * The workers of thread-stream in this process. They are seen when they start, so that this module must be loaded before

@@ -1,4 +1,4 @@
-import { attendProcess } from './process/install.js'
+import { installProcessHooks } from './process/install.js'
 
 export type { Counts, DropReason, LaneReport, LaneState, Ledger } from './delivery/ledger.js'
 export { ConfigError, type ConfigErrorCode } from './errors/config-error.js'
@@ -10,4 +10,4 @@ export { close, flush, stats, track, tracked } from './tracking/process-sluice.j
 export { createSluice, type DrainOptions, type Sluice } from './tracking/sluice.js'
 export type { TrackOptions } from './tracking/tracker.js'
 
-attendProcess()
+installProcessHooks()

@@ -1,5 +1,5 @@
-import { attendProcess } from './process/install.js'
+import { installProcessHooks } from './process/install.js'
 
 export { SluiceTransport, type SluiceTransportOptions } from './loggers/winston-transport.js'
 
-attendProcess()
+installProcessHooks()

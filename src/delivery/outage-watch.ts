@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../runtime/clock.js'
 import type { Lane } from './lane.js'
 
-/** An outage that lasts so long is worth telling; most are over before anybody could do something about them. */
+/** An outage that lasts so long is worth reporter; most are over before anybody could do something about them. */
 export const tellOutageAfterMs = 10_000
 
 /** A timer that fires later than this was held up: the thread was busy or stopped, and nobody could deliver meanwhile. */

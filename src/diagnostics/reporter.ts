@@ -67,7 +67,7 @@ export function ledgerLine(ledger: Ledger): string {
  * Tells what went wrong, to whom it may concern: `onError` at most once a second per cause, `node:diagnostics_channel`
  * (`sluice:dropped`, `sluice:rejected`, `sluice:paused`, `sluice:outage`, `sluice:resumed`), and stderr with at most one line a minute per cause.
  */
-export class Telling implements Observer {
+export class Reporter implements Observer {
   readonly #clock: Clock
   readonly #listeners: Listeners
   readonly #untold: readonly Untold[]

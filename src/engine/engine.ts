@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import type { Sender } from '../delivery/sender.js'
-import { ledgerLine, ownListeners, printLine, Telling } from '../diagnostics/reporter.js'
+import { ledgerLine, ownListeners, printLine, Reporter } from '../diagnostics/reporter.js'
 import { textOf } from '../errors/text-of.js'
 import { openSender } from '../http/open-sender.js'
 import { proxyFor } from '../http/proxy.js'
@@ -35,7 +35,7 @@ export class Engine implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
   readonly position: SharedArrayBuffer | undefined
-  readonly #telling: Telling
+  readonly #reporter: Reporter
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
@@ -63,7 +63,7 @@ export class Engine implements RecordPort {
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.#writer = new RecordWriter(options)
     const clock = systemClock
-    this.#telling = new Telling({
+    this.#reporter = new Reporter({
       clock,
       listeners: listeners ?? ownListeners(options.onError),
       print,
@@ -90,7 +90,7 @@ export class Engine implements RecordPort {
       clock,
       random: Math.random,
       memory,
-      observer: this.#telling,
+      observer: this.#reporter,
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections,
       maxBatch,
@@ -186,7 +186,7 @@ export class Engine implements RecordPort {
   }
 
   misused(code: string, text: string, kind?: string): void {
-    this.#telling.misused(code, text, kind)
+    this.#reporter.misused(code, text, kind)
   }
 
   invalid(): void {
@@ -222,7 +222,7 @@ export class Engine implements RecordPort {
 
   close({ timeoutMs = this.#timeToEnd }: DrainTime = {}): Promise<Ledger> {
     this.#closing ??= this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
-      this.#telling.ended(ledger.lanes)
+      this.#reporter.ended(ledger.lanes)
       if (this.options.debug) printLine(ledgerLine(ledger))
       return ledger
     })
@@ -285,7 +285,7 @@ export class Engine implements RecordPort {
     return (waitMs) => {
       if (!drain.step(waitMs)) return false
       sender.close()
-      this.#telling.ended([])
+      this.#reporter.ended([])
       return end()
     }
   }

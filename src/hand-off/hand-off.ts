@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
-import { type Listeners, ledgerLine, ownListeners, printLine, Telling } from '../diagnostics/reporter.js'
+import { type Listeners, ledgerLine, ownListeners, printLine, Reporter } from '../diagnostics/reporter.js'
 import { Engine, lanesOf } from '../engine/engine.js'
 import type { DrainTime, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
 import { SluiceError } from '../errors/sluice-error.js'
@@ -54,7 +54,7 @@ export class HandOff implements RecordPort, ThreadClient {
   readonly #clock: Clock
   readonly #book: LedgerBook
   readonly #listeners: Listeners
-  readonly #telling: Telling
+  readonly #reporter: Reporter
   readonly #drains: DrainRequests
   readonly #account: HandOffAccount
   readonly #givenUp: GivenUp
@@ -90,11 +90,11 @@ export class HandOff implements RecordPort, ThreadClient {
       send: (text, records) => this.#send(text, records),
     })
     this.#listeners = ownListeners(options.onError)
-    this.#telling = new Telling({ clock, listeners: this.#listeners, print, warn: (text) => this.#warn(text) })
+    this.#reporter = new Reporter({ clock, listeners: this.#listeners, print, warn: (text) => this.#warn(text) })
     this.#givenUp = new GivenUp({
       lanes: this.lanes,
       account: this.#account,
-      telling: this.#telling,
+      reporter: this.#reporter,
       spools: this.#spools,
     })
     this.#number = thread.join(this)
@@ -152,7 +152,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   misused(code: string, text: string, kind?: string): void {
-    this.#telling.misused(code, text, kind)
+    this.#reporter.misused(code, text, kind)
   }
 
   stats(): Ledger {
@@ -184,7 +184,7 @@ export class HandOff implements RecordPort, ThreadClient {
 
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
     // A close that is under way will not come to tell of it.
-    if (this.#closing !== undefined && this.#inline === undefined) this.#telling.ended(this.#book.read().lanes)
+    if (this.#closing !== undefined && this.#inline === undefined) this.#reporter.ended(this.#book.read().lanes)
     if (this.#mode.now === 'closed') return () => true
     this.#handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
@@ -257,7 +257,7 @@ export class HandOff implements RecordPort, ThreadClient {
     this.#onTheWay.clear()
     this.#outbox.release()
     const ledger = this.stats()
-    this.#telling.ended(this.#inline === undefined ? ledger.lanes : [])
+    this.#reporter.ended(this.#inline === undefined ? ledger.lanes : [])
     if (this.options.debug) printLine(ledgerLine(ledger))
     return ledger
   }

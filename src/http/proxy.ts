@@ -2,7 +2,7 @@
 export type ProxySetting =
   | { readonly type: 'none' }
   | { readonly type: 'proxy'; readonly url: string; readonly variable: string }
-  /** The variable's value is no URL of an HTTP proxy. It may hold a password: it is not for telling. */
+  /** The variable's value is no URL of an HTTP proxy. It may hold a password: it is not for reporter. */
   | { readonly type: 'unusable'; readonly variable: string }
 
 type Environment = Readonly<Record<string, string | undefined>>

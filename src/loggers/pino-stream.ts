@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
-import { attendProcess } from '../process/install.js'
+import { installProcessHooks } from '../process/install.js'
 import type { PinoStyle } from '../records/from-pino.js'
 import { severityOfNumber } from '../records/level.js'
 import { baseOf } from './pino-base.js'
@@ -21,7 +21,7 @@ import { sharedStyle } from './pino-style.js'
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
 export function sluicePino(options: SluiceOptions = {}): SluicePinoStream {
-  attendProcess()
+  installProcessHooks()
   return new SluicePinoStream(leaseEngine(configure(options, 'logs')))
 }
 

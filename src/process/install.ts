@@ -5,7 +5,7 @@ import { shareTold } from '../runtime/told-lately.js'
 import { processRegistry } from './registry.js'
 
 /** Get ready to see pino's workers start, and the end of the process; called when `sluice` is imported, and by `sluicePino()`. */
-export function attendProcess(): void {
+export function installProcessHooks(): void {
   publishMainScript()
   shareSaidFlags()
   shareEnd()

@@ -1,5 +1,5 @@
 import { SluiceError } from '../errors/sluice-error.js'
-import { attendProcess } from '../process/install.js'
+import { installProcessHooks } from '../process/install.js'
 import { processRegistry } from '../process/registry.js'
 import type { LogRecord, ValueRecord } from '../records/wire.js'
 
@@ -32,7 +32,7 @@ export interface CapturedSluice extends Disposable {
  * @throws {SluiceError} `SLUICE_CAPTURE_LATE` when records are on their way to the network already
  */
 export function captureSluice(): CapturedSluice {
-  attendProcess()
+  installProcessHooks()
   const { queued, inFlight } = processRegistry().stats()
   if (queued + inFlight > 0) {
     const message = `captureSluice: ${queued + inFlight} records are on their way to the network already; capture before they are logged`

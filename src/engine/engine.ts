@@ -20,7 +20,7 @@ import { placedFolder } from '../spool/placed-folder.js'
 import { Spool } from '../spool/spool.js'
 import { SpooledSender } from '../spool/spooled-sender.js'
 import type { EngineSetting } from './engine-setting.js'
-import type { DrainTime, EndStep, PinoLine, RecordPort } from './ports.js'
+import type { DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 import { type OnDisk, watchedClock, watchedStore } from './spool-watch.js'
 
@@ -201,7 +201,7 @@ export class Engine implements RecordPort {
     return this.#delivery.stats()
   }
 
-  flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+  flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     return this.#delivery.flush({ timeoutMs }).then((ledger) => {
       // A signal may end the process now.
       this.#onDisk(() => this.#spool?.acknowledge())
@@ -210,7 +210,7 @@ export class Engine implements RecordPort {
   }
 
   /** Flush, and leave the rest to the spool, for a process that may be about to end. */
-  park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+  park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     this.#parking = { accepted: this.stats().accepted, until: systemClock.now() + timeoutMs }
     return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
       if (this.#spool === undefined) return this.stats()
@@ -220,7 +220,7 @@ export class Engine implements RecordPort {
     })
   }
 
-  close({ timeoutMs = this.#timeToEnd }: DrainTime = {}): Promise<Ledger> {
+  close({ timeoutMs = this.#timeToEnd }: DrainOptions = {}): Promise<Ledger> {
     this.#closing ??= this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
       this.#reporter.ended(ledger.lanes)
       if (this.options.debug) printLine(ledgerLine(ledger))
@@ -263,7 +263,7 @@ export class Engine implements RecordPort {
   }
 
   /** Another thread makes the requests, while this one waits; what is left then is on disk, where there is a spool. */
-  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
+  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
     const end = () => {
       this.#delivery.leave()
       return true

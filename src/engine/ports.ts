@@ -7,13 +7,13 @@ import type { WinstonLine } from '../records/plain-winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 
 /** How long a flush or close may take. */
-export interface DrainTime {
+export interface DrainOptions {
   /** Deadline in milliseconds. @default the option `shutdownTimeoutMs` */
   readonly timeoutMs?: number | undefined
 }
 
 /** A time that is none (no number, or NaN) is as good as not given; one that is negative is over. */
-export function drainTime(time: DrainTime | undefined): DrainTime {
+export function drainTime(time: DrainOptions | undefined): DrainOptions {
   const timeoutMs: unknown = time?.timeoutMs
   return typeof timeoutMs === 'number' && !Number.isNaN(timeoutMs) ? { timeoutMs: Math.max(0, timeoutMs) } : {}
 }
@@ -60,14 +60,14 @@ export interface RecordPort {
   /** Tell of a mistake that concerns no record; mistakes of one kind are told together. */
   misused(code: string, text: string, kind?: string): void
   stats(): Ledger
-  flush(time?: DrainTime): Promise<Ledger>
+  flush(time?: DrainOptions): Promise<Ledger>
   /** Flush, and leave the rest to the spool, if there is one: a signal may end the process. */
-  park(time?: DrainTime): Promise<Ledger>
-  close(time?: DrainTime): Promise<Ledger>
+  park(time?: DrainOptions): Promise<Ledger>
+  close(time?: DrainOptions): Promise<Ledger>
   /** The process has nothing more to do: what comes from now on waits a moment, for the exit may be next, and must not keep it alive. */
   ending(): void
   /** The process is about to end, and others hold this thread first: begin what another thread can do meanwhile, if one can. */
   beforeEnd(): boolean
   /** The process ends now, and its event loop turns no more: begin to deliver what is left. */
-  endSync(time?: DrainTime): EndStep
+  endSync(time?: DrainOptions): EndStep
 }

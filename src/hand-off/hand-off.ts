@@ -3,7 +3,7 @@ import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Reporter } from '../diagnostics/reporter.js'
 import { Engine, lanesOf } from '../engine/engine.js'
-import type { DrainTime, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
+import type { DrainOptions, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -159,15 +159,15 @@ export class HandOff implements RecordPort, ThreadClient {
     return this.#mode.now === 'closed' ? this.#account.closed() : this.#account.ledger(this.#outbox.values)
   }
 
-  flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+  flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     return this.#drain('flush', timeoutMs)
   }
 
-  park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+  park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     return this.#drain('park', timeoutMs)
   }
 
-  close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): Promise<Ledger> {
+  close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     this.#closing ??= this.#close(timeoutMs)
     return this.#closing
   }
@@ -182,7 +182,7 @@ export class HandOff implements RecordPort, ThreadClient {
     return this.#thread.handOverSync()
   }
 
-  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainTime = {}): EndStep {
+  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
     // A close that is under way will not come to tell of it.
     if (this.#closing !== undefined && this.#inline === undefined) this.#reporter.ended(this.#book.read().lanes)
     if (this.#mode.now === 'closed') return () => true

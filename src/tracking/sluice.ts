@@ -1,12 +1,12 @@
 import type { Ledger } from '../delivery/ledger.js'
-import { type DrainTime, drainTime } from '../engine/ports.js'
+import { type DrainOptions, drainTime } from '../engine/ports.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { type Tracked, trackedBy } from './tracked.js'
 import { Tracker, type TrackOptions } from './tracker.js'
 
-export type { DrainTime as DrainOptions } from '../engine/ports.js'
+export type { DrainOptions } from '../engine/ports.js'
 
 /** One set-up of Sluice: where value events go, and the account of them. */
 export interface Sluice extends AsyncDisposable {
@@ -15,9 +15,9 @@ export interface Sluice extends AsyncDisposable {
   /** The same function, which records an event when it returns or its promise resolves; see `tracked` of `sluice`. */
   tracked<Run extends Tracked>(eventId: number, run: Run): Run
   /** Wait until what was accepted so far is settled, until the deadline at most. Resolves with the ledger; never rejects. */
-  flush(options?: DrainTime): Promise<Ledger>
+  flush(options?: DrainOptions): Promise<Ledger>
   /** Flush, then release everything. Idempotent; never rejects. */
-  close(options?: DrainTime): Promise<Ledger>
+  close(options?: DrainOptions): Promise<Ledger>
   /** The ledger now. */
   stats(): Ledger
 }
@@ -49,11 +49,11 @@ class LeasedSluice implements Sluice {
     return trackedBy((event) => this.track(event), { eventId, run })
   }
 
-  flush(options?: DrainTime): Promise<Ledger> {
+  flush(options?: DrainOptions): Promise<Ledger> {
     return this.#lease.engine.flush(drainTime(options))
   }
 
-  async close(options?: DrainTime): Promise<Ledger> {
+  async close(options?: DrainOptions): Promise<Ledger> {
     await this.#lease.release(drainTime(options))
     return this.stats()
   }

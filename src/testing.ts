@@ -1,4 +1,4 @@
-import { leaveUnsaid } from './runtime/once.js'
+import { leaveUnsaid } from './runtime/shared-state.js'
 
 export type { LogRecord, ValueRecord } from './records/wire.js'
 export { type CapturedSluice, captureSluice } from './tracking/capture-sluice.js'

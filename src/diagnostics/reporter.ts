@@ -10,7 +10,7 @@ import { oneLine } from '../errors/one-line.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import type { Clock } from '../runtime/clock.js'
 import { isToldForAll } from '../runtime/end-clock.js'
-import { isNews } from '../runtime/told-lately.js'
+import { isNews } from '../runtime/shared-state.js'
 import { Throttle } from './throttle.js'
 
 /** Where news goes besides stderr: to the application's listeners, in whichever thread they are. */

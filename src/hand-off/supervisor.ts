@@ -2,7 +2,7 @@ import { printLine } from '../diagnostics/reporter.js'
 import type { Standstill } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
-import { firstInProcess } from '../runtime/once.js'
+import { firstInProcess } from '../runtime/shared-state.js'
 import type { DeliveryThread, ThreadClient } from './delivery-thread.js'
 import { type Link, type WorkerFailure, WorkerLink, type WorkerLinkPlan } from './worker-link.js'
 

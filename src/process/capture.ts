@@ -1,8 +1,14 @@
-import type { RecordPort } from '../engine/ports.js'
+import { randomUUID } from 'node:crypto'
+import type { LaneName, Ledger } from '../delivery/ledger.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
+import type { EndStep, PinoLine, RecordPort } from '../engine/ports.js'
+import { RecordWriter } from '../engine/record-writer.js'
 import type { ResolvedOptions } from '../options/options.js'
+import type { MappedLog } from '../records/encode.js'
+import type { WinstonLine } from '../records/plain-winston-line.js'
 import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
 import { hostGlobal } from '../runtime/host.js'
-import { CapturePort } from './capture-port.js'
+import { sharedMemory } from '../runtime/shared-state.js'
 
 /** Takes records in the place of the service, in tests. */
 export interface Capture {
@@ -40,4 +46,148 @@ function portOf(options: ResolvedOptions, capture: Capture): RecordPort {
   const port = new CapturePort(options, capture)
   ports.set(options, { capture, port })
   return port
+}
+
+/** Gives every record to a capture at once, as the service would get it, and counts it as delivered. */
+export class CapturePort implements RecordPort {
+  readonly id = randomUUID()
+  readonly lanes: readonly LaneName[] = [
+    { kind: 'logs', bucket: 'captured' },
+    { kind: 'values', bucket: 'captured' },
+  ]
+  readonly options: ResolvedOptions
+  readonly closed = false
+  readonly #capture: Capture
+  readonly #writer: RecordWriter
+  readonly #book = new LedgerBook(this.lanes)
+
+  constructor(options: ResolvedOptions, capture: Capture) {
+    this.options = options
+    this.#capture = capture
+    this.#writer = new RecordWriter(options)
+  }
+
+  get memory(): SharedArrayBuffer {
+    return this.#book.memory
+  }
+
+  log(mapped: MappedLog): void {
+    this.#take('logs', this.#writer.log(mapped))
+  }
+
+  winstonLine(line: string, about: WinstonLine): void {
+    this.log(this.#writer.winstonLine(line, about))
+  }
+
+  pinoLine(line: string, about: PinoLine): void {
+    this.log(this.#writer.pinoLine(line, about))
+  }
+
+  value(eventId: number, milliseconds: number): void {
+    this.#take('values', this.#writer.value(eventId, milliseconds))
+  }
+
+  unmapped(): void {
+    this.log(this.#writer.unreadable)
+  }
+
+  refuse(): void {}
+
+  invalid(): void {
+    this.#book.invalid()
+  }
+
+  misused(): void {}
+
+  stats(): Ledger {
+    return this.#book.read()
+  }
+
+  async flush(): Promise<Ledger> {
+    return this.stats()
+  }
+
+  async park(): Promise<Ledger> {
+    return this.stats()
+  }
+
+  async close(): Promise<Ledger> {
+    return this.stats()
+  }
+
+  ending(): void {}
+
+  beforeEnd(): boolean {
+    return false
+  }
+
+  endSync(): EndStep {
+    return () => true
+  }
+
+  #take(kind: RecordKind, body: string): void {
+    const lane = this.lanes.findIndex((each) => each.kind === kind)
+    const bytes = Buffer.byteLength(body)
+    this.#book.accept(lane, { bytes, handedOver: false })
+    this.#book.depart(lane, { retry: false })
+    this.#book.deliver(lane, bytes)
+    this.#capture.record(kind, JSON.parse(body))
+  }
+}
+
+/** What threads say to each other of a capture. */
+export type CaptureMessage =
+  | { readonly type: 'capture'; readonly active: boolean }
+  | { readonly type: 'captured'; readonly kind: RecordKind; readonly record: LogRecord | ValueRecord }
+
+/** A capture of one thread takes the records of all threads of the process. */
+export class ProcessCapture {
+  readonly #post: (message: CaptureMessage) => void
+  /** One word for this thread and all that are started after it was made: 1 while one of them captures. */
+  readonly #flag = new Int32Array(sharedMemory('sluice:capture', 4))
+  /** Another thread captures: this one hands over to it. */
+  readonly #elsewhere: Capture = {
+    record: (kind, record) => this.#post({ type: 'captured', kind, record }),
+  }
+
+  /** @param post to all other threads */
+  constructor(post: (message: CaptureMessage) => void) {
+    this.#post = post
+    this.notice()
+  }
+
+  /** Look whether another thread captures: in memory that all threads share, for a message may come too late. */
+  notice(): void {
+    if (Atomics.load(this.#flag, 0) === 1) {
+      if (currentCapture() === undefined) setCapture(this.#elsewhere)
+    } else if (currentCapture() === this.#elsewhere) setCapture(undefined)
+  }
+
+  /** Take the records of every thread of the process from now on. */
+  begin(capture: Capture): void {
+    this.#set(capture)
+  }
+
+  /** Deliver again, unless another capture has taken over. */
+  end(capture: Capture): void {
+    if (currentCapture() === capture) this.#set(undefined)
+  }
+
+  /** A thread has just started: tell it, for it may not share the flag. */
+  tell(): void {
+    if (currentCapture() !== undefined && currentCapture() !== this.#elsewhere)
+      this.#post({ type: 'capture', active: true })
+  }
+
+  receive(message: CaptureMessage): void {
+    if (message.type === 'capture') setCapture(message.active ? this.#elsewhere : undefined)
+    else if (currentCapture() !== this.#elsewhere) currentCapture()?.record(message.kind, message.record)
+  }
+
+  #set(capture: Capture | undefined): void {
+    setCapture(capture)
+    Atomics.store(this.#flag, 0, capture === undefined ? 0 : 1)
+    // For threads that were started before this module was loaded.
+    this.#post({ type: 'capture', active: capture !== undefined })
+  }
 }

@@ -3,7 +3,7 @@ import { describeOptions } from '../options/described.js'
 import { misspeltVariables } from '../options/environment.js'
 import type { SluiceOptions } from '../options/options.js'
 import { type Need, type Resolution, resolve } from '../options/resolve.js'
-import { firstInProcess } from '../runtime/once.js'
+import { firstInProcess } from '../runtime/shared-state.js'
 import { currentCapture } from './capture.js'
 
 /**

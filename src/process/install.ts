@@ -1,7 +1,6 @@
 import { publishMainScript } from '../options/identity.js'
 import { shareEnd } from '../runtime/end-clock.js'
-import { shareSaidFlags } from '../runtime/once.js'
-import { shareTold } from '../runtime/told-lately.js'
+import { shareSaidFlags, shareTold } from '../runtime/shared-state.js'
 import { processRegistry } from './registry.js'
 
 /** Get ready to see pino's workers start, and the end of the process; called when `sluice` is imported, and by `sluicePino()`. */

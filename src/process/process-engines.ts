@@ -1,18 +1,29 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import { printLine } from '../diagnostics/reporter.js'
-import type { EndStep } from '../engine/ports.js'
+import type { EndStep, RecordPort } from '../engine/ports.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/lone-option.js'
+import type { ResolvedOptions } from '../options/options.js'
 import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
 import { noteFlushInVain } from '../runtime/end-clock.js'
+import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { ThreadStreams } from './pino-streams.js'
-import { ProcessCapture } from './process-capture.js'
-import type { RegisteredEngine } from './registered-engine.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
+
+/** An engine as the registry knows it, whichever copy of this package it comes from. */
+export interface RegisteredEngine
+  extends Pick<
+    RecordPort,
+    'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'park' | 'close' | 'closed' | 'ending' | 'beforeEnd' | 'endSync'
+  > {
+  /** Memory of its `WorkerPosition`, where it has one. */
+  readonly position?: SharedArrayBuffer | undefined
+  readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir'>
+}
 
 /**
  * Every engine of the process, as one thread sees it: its own directly, those of other threads (pino's workers) through a

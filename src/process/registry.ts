@@ -2,8 +2,8 @@ import type { Ledger } from '../delivery/ledger.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
+import type { RegisteredEngine } from './process-engines.js'
 import { ProcessEngines } from './process-engines.js'
-import type { RegisteredEngine } from './registered-engine.js'
 import { watchLifetime } from './shutdown.js'
 
 /**

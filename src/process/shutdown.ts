@@ -9,10 +9,8 @@ import { systemClock } from '../runtime/clock.js'
 import { endBegins, isToldForAll, leftOfEnd, tellForAll } from '../runtime/end-clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { currentCapture, setCapture } from './capture.js'
-import { onFatalError } from './fatal-errors.js'
-import type { ProcessEngines } from './process-engines.js'
-import type { RegisteredEngine } from './registered-engine.js'
-import { SignalWatch } from './signals.js'
+import type { ProcessEngines, RegisteredEngine } from './process-engines.js'
+import { onFatalError, SignalWatch } from './signals.js'
 
 /**
  * An application that logs in its own `beforeExit` listener would go round for ever: what it logs after so many drains is delivered at the

@@ -2,7 +2,7 @@ import { BroadcastChannel, type MessagePort, receiveMessageOnPort } from 'node:w
 import type { LaneName } from '../delivery/ledger.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
-import type { CaptureMessage } from './process-capture.js'
+import type { CaptureMessage } from './capture.js'
 
 /** What threads of one process say to each other. */
 export type ThreadMessage =

@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
 import { systemClock } from '../runtime/clock.js'
-import { sharedMemory } from './shared-memory.js'
+import { sharedMemory } from './shared-state.js'
 
 /** Whoever comes late to the end of the process has so much of its time all the same: the first had nothing to do with his records. */
 const leastShare = 0.25

@@ -4,7 +4,7 @@ import type { Held, Loss, ThreadClient } from '../../src/hand-off/delivery-threa
 import type { EnginePlan } from '../../src/hand-off/protocol.js'
 import { Supervisor } from '../../src/hand-off/supervisor.js'
 import type { Link, WorkerLinkPlan } from '../../src/hand-off/worker-link.js'
-import { leaveUnsaid } from '../../src/runtime/once.js'
+import { leaveUnsaid } from '../../src/runtime/shared-state.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
 
 /** A worker in the test's hands. */

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { HeldStreams } from '../../src/process/held-streams.js'
+import { HeldStreams } from '../../src/process/pino-streams.js'
 
 /** Streams of threads 1, 2, 3 …, each ready; which of them are let go. */
 async function gathered(count: number, settled: () => Promise<boolean>): Promise<number[]> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isNews } from '../../src/runtime/told-lately.js'
+import { isNews } from '../../src/runtime/shared-state.js'
 
 it('what was told is news again after a minute, and also when the clock was set back by more', () => {
   const now = 1_800_000_000_000

@@ -29,6 +29,8 @@ export class Bounds {
   readonly #others: readonly Place[]
   #records = 0
   #bytes = 0
+  #closed = false
+  #waiting: { readonly bytes: number; readonly resolve: () => void }[] = []
 
   constructor(limits: Limits, lanes: readonly Lane[]) {
     this.#limits = limits
@@ -45,6 +47,23 @@ export class Bounds {
   release(bytes: number): void {
     this.#records--
     this.#bytes -= bytes
+    if (this.#waiting.length > 0) this.#wake()
+  }
+
+  /** True while a record of this size fits, or nothing is held, or this is closed. A record above the bound fits once nothing is held. */
+  hasRoom(bytes: number): boolean {
+    return this.#closed || this.#records === 0 || this.fits(bytes)
+  }
+
+  /** Resolves when {@link hasRoom} becomes true for a record of this size. */
+  async whenRoom(bytes: number): Promise<void> {
+    if (!this.hasRoom(bytes)) await new Promise<void>((resolve) => this.#waiting.push({ bytes, resolve }))
+  }
+
+  /** Resolves every {@link whenRoom}, now and later. */
+  close(): void {
+    this.#closed = true
+    this.#wake()
   }
 
   fits(bytes: number): boolean {
@@ -97,6 +116,12 @@ export class Bounds {
       [this.#suspects, mostSevere],
       [this.#others, severity],
     ]
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = waiting.filter(({ bytes }) => !this.hasRoom(bytes))
+    for (const { bytes, resolve } of waiting) if (this.hasRoom(bytes)) resolve()
   }
 
   #fills(share: number): boolean {

@@ -26,6 +26,7 @@ export class Delivery {
   readonly #plan: DeliveryPlan
   readonly #lanes: readonly Lane[]
   readonly #store: Store
+  readonly #bounds: Bounds
   readonly #drains: Drains
   readonly #holds: Holds
   readonly #traffic: Traffic
@@ -52,9 +53,10 @@ export class Delivery {
     }
     this.#lanes = lanes
     this.#store = plan.store ?? noStore
+    this.#bounds = new Bounds(plan.limits, this.#lanes)
     this.held = new HeldRecords({
       lanes: this.#lanes,
-      bounds: new Bounds(plan.limits, this.#lanes),
+      bounds: this.#bounds,
       store: this.#store,
       book: this.book,
       clock: plan.clock,
@@ -128,6 +130,16 @@ export class Delivery {
     return this.book.read()
   }
 
+  /** True while a record of this size can be accepted without shedding another one. True after {@link close}, too. */
+  hasRoom(bytes: number): boolean {
+    return this.#bounds.hasRoom(bytes)
+  }
+
+  /** Resolves when {@link hasRoom} becomes true for a record of this size. */
+  whenRoom(bytes: number): Promise<void> {
+    return this.#bounds.whenRoom(bytes)
+  }
+
   /**
    * Wait until what was accepted so far is settled. Every lane makes one attempt at once, except inside a Retry-After; a lane
    * that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
@@ -154,6 +166,7 @@ export class Delivery {
    */
   close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
     if (this.#closing === undefined) {
+      this.#bounds.close()
       for (const lane of this.#lanes) lane.severeFirst = true
       this.held.refill()
       const drain = this.#drains.begin(timeoutMs, { last: true })
@@ -212,6 +225,7 @@ export class Delivery {
   }
 
   #stop(): void {
+    this.#bounds.close()
     this.#calmed?.cancel()
     this.#holds.stop()
     this.#traffic.stop()

@@ -201,6 +201,16 @@ export class Engine implements RecordPort {
     return this.#delivery.stats()
   }
 
+  /** True while a record of this size can be accepted without shedding another one. True after {@link close}, too. */
+  hasRoom(bytes: number): boolean {
+    return this.#delivery.hasRoom(bytes)
+  }
+
+  /** Resolves when {@link hasRoom} becomes true for a record of this size. */
+  whenRoom(bytes: number): Promise<void> {
+    return this.#delivery.whenRoom(bytes)
+  }
+
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     return this.#delivery.flush({ timeoutMs }).then((ledger) => {
       // A signal may end the process now.

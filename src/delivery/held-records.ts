@@ -56,13 +56,11 @@ export class HeldRecords implements StoreOwner {
   take(lane: Lane, record: Pending): boolean {
     const { bounds, store } = this.#plan
     const { severity, bytes } = record
-    record.place = store.keep(lane.index, record)
+    this.#keep(lane, record)
     if (record.place !== undefined && !bounds.fits(bytes)) this.#parkWaiting()
     const fits = bounds.makeRoom({ severity, bytes }, (candidate) => this.#shed(candidate))
-    if (fits) {
-      this.#hold(lane, record)
-      this.#kept?.took(lane.index, record)
-    } else this.#putAway(lane, record, { from: 'queued', reason: store.lossReason })
+    if (fits) this.#hold(lane, record)
+    else this.#putAway(lane, record, { from: 'queued', reason: store.lossReason })
     return fits
   }
 
@@ -97,6 +95,10 @@ export class HeldRecords implements StoreOwner {
     this.#kept?.written()
   }
 
+  forgotten(laneIndex: number, count: number): void {
+    this.#kept?.letGo(laneIndex, count)
+  }
+
   restore(laneIndex: number, records: readonly Restored[]): void {
     const lane = this.#plan.lanes[laneIndex]!
     // Of the newest generation: no drain waits for what somebody else has left.
@@ -105,7 +107,7 @@ export class HeldRecords implements StoreOwner {
 
   /** The record is delivered or rejected. */
   release(lane: Lane, record: Pending): void {
-    if (record.place !== undefined) this.#plan.store.settle(record.place)
+    if (record.place !== undefined && this.#plan.store.settle(record.place)) this.#kept?.letGo(lane.index)
     this.#letGo(lane, record)
   }
 
@@ -140,6 +142,11 @@ export class HeldRecords implements StoreOwner {
     if (records.length > 0) this.#plan.supplied(lane)
   }
 
+  #keep(lane: Lane, record: Pending): void {
+    record.place = this.#plan.store.keep(lane.index, record)
+    if (record.place !== undefined) this.#kept?.took(lane.index)
+  }
+
   #hold(lane: Lane, record: Pending): void {
     record.generation.outstanding++
     this.#plan.bounds.take(record.bytes)
@@ -158,7 +165,7 @@ export class HeldRecords implements StoreOwner {
     for (const lane of this.#plan.lanes) {
       lane.gather()
       for (const record of lane.ready.leastSevere(lane.ready.length)) {
-        record.place ??= this.#plan.store.keep(lane.index, record)
+        if (record.place === undefined) this.#keep(lane, record)
         this.#parkFrom(lane.ready, { lane, record })
       }
     }
@@ -193,19 +200,19 @@ export class HeldRecords implements StoreOwner {
   #putAway(lane: Lane, record: Pending, { from, reason }: { from: 'queued' | 'inFlight'; reason: DropReason }): void {
     if (this.#park(lane, record, from)) return
     // The disk may have failed when the record came, and take it now.
-    record.place = this.#plan.store.keep(lane.index, record)
+    this.#keep(lane, record)
     if (!this.#park(lane, record, from)) this.drop(lane, { from, reason, bytes: record.bytes })
   }
 
   #park(lane: Lane, { place, bytes }: Pending, from: 'queued' | 'inFlight'): boolean {
     if (place === undefined || !this.#plan.store.park(place)) return false
+    this.#kept?.letGo(lane.index)
     this.#plan.book.park(lane.index, { from, bytes })
     lane.parked++
     return true
   }
 
   #letGo(lane: Lane, record: Pending): void {
-    this.#kept?.letGo(lane.index, record)
     this.#plan.bounds.release(record.bytes)
     record.generation.outstanding--
     if (record.generation.outstanding === 0) this.#plan.settled(lane)

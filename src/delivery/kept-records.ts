@@ -1,40 +1,37 @@
 import type { LedgerBook } from './ledger-book.js'
-import type { Pending } from './record-queue.js'
 
 /**
- * Keeps in the ledger how many of the records in memory the store has written, too: those outlive this thread. A record counts only after
- * it was written, so that the number is never too high, whenever the thread ends.
+ * Keeps in the ledger how many of the records in memory are on disk, too: those outlive this thread. A record counts only after it was
+ * written. Where it is unknown whether a record that leaves was written, it is taken for one that was. So the number is never too high,
+ * whenever the thread ends.
  */
 export class KeptRecords {
   readonly #book: LedgerBook
-  /** By lane: records that the store could not keep, those that it has gathered since it last wrote, and those written. */
-  readonly #unkept: readonly Set<Pending>[]
+  /** By lane: records that the store has gathered since it last wrote, and those that it has written. */
   readonly #gathered: number[]
   readonly #written: number[]
 
   constructor({ lanes, book }: { readonly lanes: number; readonly book: LedgerBook }) {
     this.#book = book
-    this.#unkept = Array.from({ length: lanes }, () => new Set())
     this.#gathered = new Array(lanes).fill(0)
     this.#written = new Array(lanes).fill(0)
   }
 
-  /** A record is in memory, and with the store where that could keep it. */
-  took(lane: number, record: Pending): void {
-    if (record.place === undefined) this.#unkept[lane]!.add(record)
-    else this.#gathered[lane]!++
+  /** The store has taken a record that is in memory. */
+  took(lane: number): void {
+    this.#gathered[lane]!++
   }
 
-  /** Records have come from the store. */
+  /** Records have come back from the store. */
   restored(lane: number, count: number): void {
     this.#set(lane, this.#written[lane]! + count)
   }
 
-  /** A record has left memory. */
-  letGo(lane: number, record: Pending): void {
-    if (this.#unkept[lane]!.delete(record)) return
-    if (this.#written[lane]! > 0) this.#set(lane, this.#written[lane]! - 1)
-    else this.#gathered[lane] = Math.max(0, this.#gathered[lane]! - 1)
+  /** Records that were in memory and in the store are in one of them only. */
+  letGo(lane: number, count = 1): void {
+    const written = Math.min(count, this.#written[lane]!)
+    this.#gathered[lane] = Math.max(0, this.#gathered[lane]! - (count - written))
+    if (written > 0) this.#set(lane, this.#written[lane]! - written)
   }
 
   /** All that the store has gathered is written. */

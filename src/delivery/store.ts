@@ -44,9 +44,9 @@ export interface Store {
    * store does not answer: they stay parked, and are asked for again.
    */
   unpark(lane: number, room: Room): readonly Restored[]
-  /** The record was delivered, or given up: it need not be kept. */
-  settle(place: Place): void
-  /** The service refused the record: it goes to the dead letters. Its place, if it has one, is settled. */
+  /** The record was delivered or rejected: it need not be kept. False when it was not here any more. */
+  settle(place: Place): boolean
+  /** The service refused the record: it goes to the dead letters. Its place, if it has one, is settled next. */
   reject(
     lane: number,
     record: Storable & { readonly place: Place | undefined },
@@ -63,7 +63,7 @@ export const noStore: Store = {
   look() {},
   park: () => false,
   unpark: () => [],
-  settle() {},
+  settle: () => false,
   reject() {},
   close() {},
 }
@@ -78,6 +78,8 @@ export interface StoreOwner {
   restore(lane: number, records: readonly Restored[]): void
   /** All that was given to the store by now is on disk. */
   written(): void
+  /** Records in memory are not in the store any more: it gave them up, or could not write them. */
+  forgotten(lane: number, count: number): void
   /** Parked or adopted records are here no longer. */
   lost(lane: number, loss: { readonly count: number; readonly reason: DropReason; readonly adopted: boolean }): void
 }

@@ -101,6 +101,7 @@ export class Spool implements Store {
 
   keep(lane: number, record: Storable): Place | undefined {
     if (this.#closed) return undefined
+    if (this.#open.pending > maxPending) this.commit()
     if (!this.#health.tries) {
       this.#health.missed(1)
       this.#full = false
@@ -116,9 +117,8 @@ export class Spool implements Store {
     try {
       const spot: Spot = this.#open.add(lane, record)
       this.#bytes += spot.segment.bytesOf(spot.number)
-      if (this.#open.pending > maxPending) this.commit()
-      else this.#scheduleCommit()
-      return spot.segment.gone ? undefined : spot
+      this.#scheduleCommit()
+      return spot
     } catch (error) {
       this.#health.failed(error)
       this.#health.missed(1)
@@ -143,24 +143,24 @@ export class Spool implements Store {
     return this.#read(lane, places.disk, room)
   }
 
-  settle(place: Place): void {
+  settle(place: Place): boolean {
     const { segment, number } = place as Spot
-    if (this.#closed || segment.gone || segment.placeOf(number) === places.settled) return
+    if (this.#closed || segment.gone || segment.placeOf(number) === places.settled) return false
     segment.settle(number)
     this.#settled.add(segment)
+    return true
   }
 
   reject(
     lane: number,
-    { body, severity, idempotencyKey, place }: Storable & { readonly place: Place | undefined },
+    { body, severity, idempotencyKey }: Storable,
     { status, reason, validationErrors }: Outcome & { type: 'rejected' },
   ): void {
     const time = this.#plan.wallClock()
     const refusal = { status, reason, validationErrors, rejectedAt: time }
     this.#deadLetters.add({ ...this.#plan.lanes[lane]!, severity, idempotencyKey, time, refusal, body })
-    // First there, then settled here.
+    // Written there before it is settled here.
     this.commit()
-    if (place !== undefined) this.settle(place)
   }
 
   /** Write what was gathered. What leaves for the service must have been written before. Never throws. */
@@ -201,8 +201,11 @@ export class Spool implements Store {
   #failed({ segment, committed, error }: Written): void {
     this.#health.missed(segment.length - committed)
     this.#health.failed(error)
+    const inMemory = segment.count(places.memory)
     const count = segment.lose(committed)
+    const forgotten = inMemory - segment.count(places.memory)
     this.#open.seal(segment)
+    if (forgotten > 0) this.#owner?.forgotten(segment.lane, forgotten)
     if (count > 0) this.#owner?.lost(segment.lane, { count, reason: 'queue-full', adopted: false })
   }
 
@@ -231,9 +234,14 @@ export class Spool implements Store {
 
   /** Give a segment up, with what it holds. */
   #giveUp(segment: Segment, reason: DropReason): void {
-    const [parked, left] = [segment.count(places.disk), segment.count(places.left)]
+    const [memory, parked, left] = [
+      segment.count(places.memory),
+      segment.count(places.disk),
+      segment.count(places.left),
+    ]
     this.#open.seal(segment)
     this.#remove(segment)
+    if (memory > 0) this.#owner?.forgotten(segment.lane, memory)
     if (parked > 0) this.#owner?.lost(segment.lane, { count: parked, reason, adopted: false })
     if (left > 0) this.#owner?.lost(segment.lane, { count: left, reason, adopted: true })
   }

@@ -39,10 +39,11 @@ class MemoryStore implements Store {
     return taken
   }
 
-  settle(place: Place): void {
+  settle(place: Place): boolean {
     const kept = place as Kept
     if (kept.state !== 'memory') throw new Error(`settled, though ${kept.state}`)
     kept.state = 'settled'
+    return true
   }
 
   reject(): void {}

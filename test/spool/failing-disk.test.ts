@@ -1,28 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, readdirSync, readlinkSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
 import { Disk } from '../chaos/disk.js'
 import { addsUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
-import { filesIn, linesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+import { closeBehindItsBack, filesIn, linesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
 
 const isRoot = process.geteuid?.() === 0
 const down = () => answers.refused
 const segmentsIn = (dir: string) => filesIn(dir).filter((path) => path.endsWith('.ndjson'))
 const small = { delivery: { limits: { maxQueueRecords: 10, maxQueueBytes: 1_000_000 } } }
-
-/** Close the descriptor of a file that is open, as a faulty program may. */
-function closeBehindItsBack(path: string): void {
-  for (const name of readdirSync('/proc/self/fd')) {
-    try {
-      if (readlinkSync(`/proc/self/fd/${name}`) === path) closeSync(Number(name))
-    } catch {
-      // The descriptor of the listing itself.
-    }
-  }
-}
 
 /** An engine has ended with so many records in the spool. */
 async function leave(dir: string, count: number): Promise<void> {

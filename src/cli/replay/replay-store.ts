@@ -33,13 +33,14 @@ export class ReplayStore implements Store {
     return []
   }
 
-  settle(place: Place): void {
+  settle(place: Place): boolean {
     const sent = place as SentPlace
     if (!sent.rejected) {
       this.account.delivered++
       this.#records.delivered(sent)
     }
     this.#settled(sent)
+    return true
   }
 
   reject(

@@ -13,16 +13,14 @@ import type { WinstonLine } from '../records/plain-winston-line.js'
 import { inUnit } from '../records/time.js'
 import type { RecordKind } from '../records/wire.js'
 import { type Clock, queueMicrotask, systemClock } from '../runtime/clock.js'
-import { HandOffAccount } from './account.js'
+import { GivenUp, HandOffAccount } from './account.js'
 import type { DeliveryThread, Held, Loss, ThreadClient } from './delivery-thread.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
-import { enginePlan } from './engine-plan.js'
 import { deliverLine, drainFrame, isRecord, isValue, lineEnd } from './frames.js'
-import { GivenUp } from './given-up.js'
 import { HandOffModes } from './modes.js'
 import { OnTheWay } from './on-the-way.js'
 import { Outbox } from './outbox.js'
-import { type EnginePlan, engineStates, type WorkerMessage } from './protocol.js'
+import { type EnginePlan, enginePlan, engineStates, type WorkerMessage } from './protocol.js'
 
 export interface HandOffSetting {
   readonly thread: DeliveryThread

@@ -1,8 +1,6 @@
 import { type Severity, severityOfNumber } from '../records/level.js'
 import type { HandOffAccount } from './account.js'
-import { FrameWriter } from './frame-writer.js'
-import { OutgoingText } from './outgoing-text.js'
-import { ValueRing } from './value-ring.js'
+import { FrameWriter } from './frames.js'
 
 /** What is handed over at once, though the code that logs has not returned. */
 const longTextBytes = 32_768
@@ -101,4 +99,125 @@ export class Outbox {
     this.#plan.send(this.#text.take(), this.#account.handOver())
     this.#waitingBytes = this.#plan.waitingBytes()
   }
+}
+
+/** Text that is gathered before it is encoded: short enough to be in the processor's cache still, long enough to be worth a call. */
+const gatheredLength = 4096
+/** Memory that is taken at a time, for many texts: the pieces handed over are parts of it. The first slab is small, each next one larger. */
+const maxSlabBytes = 65_536
+const firstSlabBytes = 4096
+/** Of UTF-8, for a UTF-16 code unit. */
+const maxBytesPerUnit = 3
+
+/**
+ * Text on its way to another thread, gathered between one hand-over and the next, and kept as bytes outside the heap: text that
+ * waits would be moved about by the garbage collector. A slab of memory lives as long as the last piece that was taken from it.
+ */
+export class OutgoingText {
+  #gathered = ''
+  #slabBytes = firstSlabBytes
+  #slab = Buffer.alloc(0)
+  #start = 0
+  #end = 0
+
+  /** Bytes, as far as it is encoded; else characters. */
+  get length(): number {
+    return this.#end - this.#start + this.#gathered.length
+  }
+
+  append(text: string): void {
+    this.#gathered += text
+    if (this.#gathered.length > gatheredLength) this.#encode()
+  }
+
+  /** All that has come, in one piece, and be empty. */
+  take(): Buffer {
+    this.#encode()
+    const piece = this.#slab.subarray(this.#start, this.#end)
+    this.#start = this.#end
+    return piece
+  }
+
+  /** Give the memory back; more is taken when something is appended. */
+  release(): void {
+    this.#slab = Buffer.alloc(0)
+    this.#start = 0
+    this.#end = 0
+  }
+
+  #encode(): void {
+    const text = this.#gathered
+    this.#gathered = ''
+    const most = text.length > gatheredLength * 2 ? Buffer.byteLength(text) : text.length * maxBytesPerUnit
+    if (this.#end + most > this.#slab.length) this.#renew(most)
+    this.#end += this.#slab.write(text, this.#end)
+  }
+
+  /** A slab with room for so many bytes after those that wait. */
+  #renew(room: number): void {
+    const waiting = this.#slab.subarray(this.#start, this.#end)
+    this.#slab = Buffer.allocUnsafeSlow(Math.max(this.#slabBytes, waiting.length + room))
+    this.#slabBytes = Math.min(maxSlabBytes, this.#slabBytes * 2)
+    this.#end = waiting.copy(this.#slab)
+    this.#start = 0
+  }
+}
+
+/** Values that fit, a megabyte in all; drained when half full, in a few milliseconds, or when the code that tracks has returned. */
+const maxCapacity = 65_536
+/** Most engines never track so many values in one turn. */
+const firstCapacity = 256
+
+/** Numbers and times of `track` calls, in memory that grows with the longest turn so far and is allocated no more after that. */
+export class ValueRing {
+  #capacity = 0
+  #events = new Float64Array(0)
+  #times = new Float64Array(0)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Whether it is time to drain. */
+  get halfFull(): boolean {
+    return this.#length >= maxCapacity / 2
+  }
+
+  /** False when it is full. */
+  push(eventId: number, milliseconds: number): boolean {
+    if (this.#length === this.#capacity && !this.#grow()) return false
+    this.#events[this.#length] = eventId
+    this.#times[this.#length++] = milliseconds
+    return true
+  }
+
+  /** Give the memory back; more is taken when something is pushed. */
+  release(): void {
+    this.#capacity = 0
+    this.#events = new Float64Array(0)
+    this.#times = new Float64Array(0)
+  }
+
+  /** False when it cannot. */
+  #grow(): boolean {
+    if (this.#capacity === maxCapacity) return false
+    this.#capacity = Math.min(maxCapacity, Math.max(firstCapacity, this.#capacity * 4))
+    this.#events = grown(this.#events, this.#capacity)
+    this.#times = grown(this.#times, this.#capacity)
+    return true
+  }
+
+  /** Visit every value in order, and be empty. */
+  drain(visit: (eventId: number, milliseconds: number) => void): void {
+    const length = this.#length
+    this.#length = 0
+    for (let index = 0; index < length; index++) visit(this.#events[index]!, this.#times[index]!)
+  }
+}
+
+function grown(numbers: Float64Array, capacity: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(capacity)
+  larger.set(numbers)
+  return larger
 }

@@ -1,4 +1,5 @@
 import type { ResolvedOptions } from '../options/options.js'
+import { placedFolder } from '../spool/placed-folder.js'
 
 /** The delivery worker is started with this. */
 export interface WorkerPlan {
@@ -44,3 +45,13 @@ export type WorkerMessage = { readonly engine: number } & (
   | { readonly type: 'error'; readonly code: string; readonly text: string }
   | { readonly type: 'channel'; readonly name: string; readonly message: unknown }
 )
+
+/** From the options to what can cross into the worker. */
+export function enginePlan(
+  { apiKey, accessToken: _token, onError: _listener, spoolDir, ...rest }: ResolvedOptions,
+  setting: Pick<EnginePlan, 'memory' | 'state' | 'diskIsStalled'>,
+): EnginePlan {
+  // The ledger that counts is the one of the application's side.
+  const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : placedFolder(spoolDir) }
+  return { options, apiKey: apiKey.reveal(), ...setting }
+}

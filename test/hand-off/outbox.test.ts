@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { OutgoingText } from '../../src/hand-off/outgoing-text.js'
+import { OutgoingText } from '../../src/hand-off/outbox.js'
 
 describe('text on its way', () => {
   it('comes out as it went in, whatever its length, and a piece that was taken never changes', () => {

@@ -44,8 +44,8 @@ export class ConnectionLife {
   /** Requests that may be written at once on a connection that has no unanswered ones. None when it is about to end. */
   allowance(kind: RecordKind, { served, limit }: Aged): number {
     if (served >= limit) return 0
-    // A value twice is a wrong number: the first answer may say how long the connection lasts.
-    if (kind === 'values' && served === 0) return 1
+    // A value twice is a wrong number: the first answer of a connection that may close can say when it does.
+    if (kind === 'values' && served === 0 && this.#mayClose(limit)) return 1
     if (this.#rule !== undefined && served >= this.#rule) this.#distrust(this.#rule)
     if (this.#rule === undefined) return this.#closedAfter === undefined ? limit - served : 1
     return Math.min(limit, this.#rule) - served
@@ -56,6 +56,11 @@ export class ConnectionLife {
     if (served === limit || served === this.#rule) return
     if (served === this.#closedAfter) this.#rule = served
     else this.#distrust(served)
+  }
+
+  /** The server has announced a limit, or closed a connection before. */
+  #mayClose(limit: number): boolean {
+    return limit !== Number.POSITIVE_INFINITY || this.#closedAfter !== undefined
   }
 
   #distrust(served: number): void {

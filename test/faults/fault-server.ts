@@ -131,8 +131,6 @@ export class FaultServer {
 
   #serve(socket: Socket): void {
     const connection = ++this.connections
-    // As servers of HTTP do.
-    socket.setNoDelay()
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {})
     let received = Buffer.alloc(0)

@@ -3,11 +3,12 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createSluice } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Sender } from '../../src/delivery/sender.js'
 import { openSender } from '../../src/http/open-sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import type { RecordKind } from '../../src/records/wire.js'
 import { systemClock } from '../../src/runtime/clock.js'
-import { FaultServer, response } from '../faults/fault-server.js'
+import { type Fault, FaultServer, response } from '../faults/fault-server.js'
 import { sendBatch, word } from '../support/batch.js'
 
 const cleanUps: (() => unknown)[] = []
@@ -57,7 +58,7 @@ const plan = {
 }
 
 /** All of these records, until each is delivered, in batches of 64 side by side; how many were ambiguous on the way. */
-async function deliverAll(sender: Parameters<typeof sendBatch>[0], count: number, kind: RecordKind): Promise<number> {
+async function deliverAll(sender: Sender, count: number, kind: RecordKind): Promise<number> {
   let left = Array.from({ length: count }, (_, n) => `{"n":${n}}`)
   let ambiguous = 0
   const carry = async () => {
@@ -72,36 +73,27 @@ async function deliverAll(sender: Parameters<typeof sendBatch>[0], count: number
   return ambiguous
 }
 
+async function autoSenderTo(server: KeyServer): Promise<Sender> {
+  const url = await server.url()
+  const sender = openSender({ ...plan, url, pipelining: 'auto', maxBatch: 64, proxyUrl: undefined, left: () => {} })
+  cleanUps.push(() => sender.close())
+  return sender
+}
+
 const every97 = (outgoing: ServerResponse, answers: number) =>
   void (answers % 97 === 0 && outgoing.setHeader('connection', 'close'))
 
 describe('a server on node:http that closes its connection after every 97th answer', () => {
   it('stores no value record twice, although it heeds no key', async () => {
     const server = new KeyServer(every97)
-    const sender = openSender({
-      ...plan,
-      url: await server.url(),
-      pipelining: 'auto',
-      maxBatch: 64,
-      proxyUrl: undefined,
-      left: () => {},
-    })
-    cleanUps.push(() => sender.close())
+    const sender = await autoSenderTo(server)
     expect(await deliverAll(sender, 2000, 'values')).toBe(0)
     expect(server).toMatchObject({ twice: 0, answers: 2000 })
   })
 
   it('stores few log records twice, each of which was counted as ambiguous', async () => {
     const server = new KeyServer(every97)
-    const sender = openSender({
-      ...plan,
-      url: await server.url(),
-      pipelining: 'auto',
-      maxBatch: 64,
-      proxyUrl: undefined,
-      left: () => {},
-    })
-    cleanUps.push(() => sender.close())
+    const sender = await autoSenderTo(server)
     const ambiguous = await deliverAll(sender, 4000, 'logs')
     expect(server.twice).toBeGreaterThan(0)
     expect(server.twice).toBeLessThanOrEqual(ambiguous)
@@ -193,20 +185,42 @@ describe.each(['logs', 'values'] as const)('%s', (kind) => {
 })
 
 describe('value records', () => {
-  it('wait for an answer to the first before more go out on a new connection', async () => {
-    let together = 0
-    const server = await FaultServer.start(({ number }) => {
-      if (number === 0) together = server.requests.length
-      return { type: 'answer', status: 201, afterMs: number === 0 ? 20 : 0 }
-    })
+  const bodies = (...numbers: number[]) => numbers.map((n) => `{"n":${n}}`)
+  async function start(first: Fault) {
+    const server = await FaultServer.start(({ number }) =>
+      number === 0 ? first : number === 1 ? { type: 'silence' } : { type: 'answer', status: 201, afterMs: 20 },
+    )
     cleanUps.push(() => server.close())
     const sender = new PipelinedSender({ ...plan, url: server.url, maxDepth: 64 })
     cleanUps.push(() => sender.close())
-    const sent = sendBatch(sender, ['{"n":0}', '{"n":1}', '{"n":2}'], { kind: 'values' })
+    await sendBatch(sender, bodies(0), { kind: 'values' })
+    // It keeps its connection busy, so that the next batch gets a new one.
+    void sendBatch(sender, bodies(1), { kind: 'values' })
     await server.arrived(1)
-    expect(server.requests).toHaveLength(1)
-    await sent
-    expect(together).toBe(1)
-    expect(server.connections).toBe(1)
+    return { server, sender }
+  }
+  const answer = (header: Record<string, string>, next: 'go-on' | 'fin'): Fault => ({
+    type: 'bytes',
+    text: response(201, '{"result":true}', header),
+    next,
+  })
+
+  it.each<[string, Fault]>([
+    ['says how many requests a connection takes', answer({ 'keep-alive': 'timeout=5, max=100' }, 'go-on')],
+    ['has closed a connection before', answer({ connection: 'close' }, 'fin')],
+  ])('wait for an answer to the first on a new connection to a server that %s', async (_, first) => {
+    const { server, sender } = await start(first)
+    const sent = sendBatch(sender, bodies(2, 3, 4), { kind: 'values' })
+    await server.arrived(1)
+    expect(server.requests).toHaveLength(3)
+    expect((await sent).map(word)).toEqual(['delivered', 'delivered', 'delivered'])
+  })
+
+  it('go out together on a new connection to a server that has never closed one', async () => {
+    const { server, sender } = await start(answer({}, 'go-on'))
+    const sent = sendBatch(sender, bodies(2, 3, 4), { kind: 'values' })
+    await server.arrived(1)
+    expect(server.requests).toHaveLength(5)
+    expect((await sent).map(word)).toEqual(['delivered', 'delivered', 'delivered'])
   })
 })

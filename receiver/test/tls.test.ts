@@ -10,8 +10,8 @@ import { killAll, ready, start } from './processes.js'
 afterEach(killAll)
 
 const root = join(import.meta.dirname, '../..')
-const cert = join(root, 'test/faults/certificates/foreign.pem')
-const tls = ['--tls-cert', cert, '--tls-key', join(root, 'test/faults/certificates/key.pem'), '--data', ':memory:']
+const cert = join(root, 'test/support/certificates/foreign.pem')
+const tls = ['--tls-cert', cert, '--tls-key', join(root, 'test/support/certificates/key.pem'), '--data', ':memory:']
 
 async function read(url: string, apiKey: string | null) {
   const sent = request(`${url}/api/values/demo`, {

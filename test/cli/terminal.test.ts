@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { oneLine } from '../../src/errors/one-line.js'
-import { FaultServer } from '../faults/fault-server.js'
+import { FaultServer } from '../support/fault-server.js'
 import { startProgram } from '../support/programs.js'
 import { folderHere } from '../support/shipped.js'
 import { setUpSpool, spoolFolder } from '../support/spool.js'
@@ -87,7 +87,7 @@ describe('what is written on the command line', () => {
 
 describe('the commands', () => {
   it('write to the terminal in one place, where control characters are taken out', () => {
-    const source = join(import.meta.dirname, '../../src/commands')
+    const source = join(import.meta.dirname, '../../src/cli')
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
     const writers = files.filter((file) =>
       /process\.(stdout|stderr)\.write\((?!JSON\.stringify\(error \?)/.test(readFileSync(join(source, file), 'utf8')),

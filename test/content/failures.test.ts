@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 import type { ApiError, ContentClient, ContentOptions } from 'sluice/content'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FaultServer } from '../faults/fault-server.js'
 import { atFirst, closedPort, connectTo, errorOf, hello } from '../support/content-client.js'
 import { type ContentFault, ContentServer } from '../support/content-server.js'
+import { FaultServer } from '../support/fault-server.js'
 
 let server: ContentServer
 let client: ContentClient

@@ -34,6 +34,6 @@ describe('the README’s table of what happens when', () => {
   })
 
   it('would be noticed without one of its tests', () => {
-    expect(isThere({ file: 'end-to-end/worker.test.ts', title: 'is no test at all' })).toBe(false)
+    expect(isThere({ file: 'scenarios/applications/worker.test.ts', title: 'is no test at all' })).toBe(false)
   })
 })

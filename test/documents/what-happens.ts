@@ -9,29 +9,35 @@ const proof = (file: string, title: string): Proof => ({ file, title })
 /** The rows of the README's table "What happens when", by their first words in bold, with the tests that hold them. */
 export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'the service is down': [
-    proof('end-to-end/service-trouble.test.ts', 'delivers every record once, those from before, during and after'),
+    proof(
+      'scenarios/applications/service-trouble.test.ts',
+      'delivers every record once, those from before, during and after',
+    ),
     proof(
       'delivery/delivery.test.ts',
       'probes with one record at a time while the service is out of reach, and delivers everything after',
     ),
     proof('delivery/delivery.test.ts', 'begins with one record in flight again after an outage'),
     proof(
-      'end-to-end/service-trouble.test.ts',
+      'scenarios/applications/service-trouble.test.ts',
       'is told once, with the reason, wherever the records come from, and so is its end',
     ),
     proof(
       'delivery/herd.test.ts',
       'goes through an outage of ten minutes (%s) without a storm, and comes back without a stampede',
     ),
-    proof('faults/outcomes.test.ts', '503 with Retry-After in %s: not sent again before'),
+    proof('scenarios/faults/outcomes.test.ts', '503 with Retry-After in %s: not sent again before'),
     proof(
       'delivery/retry-after.test.ts',
       '(%s ms) is honoured for five minutes, and named in the last error as it was asked',
     ),
   ],
   'the key is wrong': [
-    proof('end-to-end/service-trouble.test.ts', 'pauses on a wrong key and tells once, with the records kept'),
-    proof('end-to-end/service-trouble.test.ts', 'pauses on an unknown bucket'),
+    proof(
+      'scenarios/applications/service-trouble.test.ts',
+      'pauses on a wrong key and tells once, with the records kept',
+    ),
+    proof('scenarios/applications/service-trouble.test.ts', 'pauses on an unknown bucket'),
     proof(
       'delivery/delivery.test.ts',
       'pauses every lane of a wrong key with one message, probes rarely, and resumes by itself',
@@ -40,25 +46,25 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'delivery/suspects.test.ts',
       '%s of one record pauses nothing; the same of a second one pauses, with one message',
     ),
-    proof('faults/rotated-key.test.ts', 'is read again by the next probe when the old one was refused first'),
+    proof('scenarios/faults/rotated-key.test.ts', 'is read again by the next probe when the old one was refused first'),
   ],
   'the plan is unpaid': [
     proof(
-      'faults/outcomes.test.ts',
+      'scenarios/faults/outcomes.test.ts',
       '%i: pauses %j (logs, values), one message, the record kept, then resumed by itself',
     ),
   ],
   'something else answers': [
-    proof('faults/outcomes.test.ts', '2xx with %s is none of the service: the lane pauses, with one message'),
+    proof('scenarios/faults/outcomes.test.ts', '2xx with %s is none of the service: the lane pauses, with one message'),
     proof(
       'cli/doctor/doctor.test.ts',
       'finds that something else answers in the place of the service, such as a login page',
     ),
   ],
   'the service refuses a record': [
-    proof('faults/outcomes.test.ts', '%s: this record alone is rejected, and told why'),
+    proof('scenarios/faults/outcomes.test.ts', '%s: this record alone is rejected, and told why'),
     proof(
-      'end-to-end/winston.test.ts',
+      'scenarios/applications/winston.test.ts',
       'counts a line that the service refuses as rejected, tells why, and delivers the others',
     ),
     proof('spool/spool.test.ts', 'is a dead letter: with the reason, readable, and never sent again'),
@@ -72,63 +78,78 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'delivery/suspects.test.ts',
       'with %s does not stop the others, is rejected after eight more failures, and says why',
     ),
-    proof('faults/poison.test.ts', 'does not stop those that come after it, and is rejected in the end'),
-    proof('faults/exit.test.ts', 'process.exit() delivers all behind a record that always gets $title, mode $mode'),
+    proof('scenarios/faults/poison.test.ts', 'does not stop those that come after it, and is rejected in the end'),
+    proof(
+      'scenarios/faults/exit.test.ts',
+      'process.exit() delivers all behind a record that always gets $title, mode $mode',
+    ),
   ],
   'an answer is lost': [
-    proof('faults/outcomes.test.ts', '%s: ambiguous, retried and counted'),
-    proof('faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
+    proof('scenarios/faults/outcomes.test.ts', '%s: ambiguous, retried and counted'),
+    proof('scenarios/faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
   ],
   'the queue is full': [
     proof(
       'delivery/suspects.test.ts',
       'goes before all others when memory is full, whatever its severity, for whatever comes',
     ),
-    proof('end-to-end/service-trouble.test.ts', 'keeps the newest up to the bound, counts what it drops, and says so'),
+    proof(
+      'scenarios/applications/service-trouble.test.ts',
+      'keeps the newest up to the bound, counts what it drops, and says so',
+    ),
     proof(
       'delivery/delivery.test.ts',
       'hold in records, in flight counted, and cost the lowest severity first, the oldest first within it',
     ),
     proof(
-      'end-to-end/harm.test.ts',
+      'scenarios/applications/harm.test.ts',
       'cause a few lines on stderr, add up everywhere, and survive a listener that throws, mode %s',
     ),
   ],
   '`process.exit()`': [
-    proof('end-to-end/worker.test.ts', '$way, $end: all are delivered, exit code and stderr are as without Sluice'),
     proof(
-      'end-to-end/worker.test.ts',
+      'scenarios/applications/worker.test.ts',
+      '$way, $end: all are delivered, exit code and stderr are as without Sluice',
+    ),
+    proof(
+      'scenarios/applications/worker.test.ts',
       '%s: comes by the deadline when the server never answers, and says in one line what was lost',
     ),
   ],
   'SIGTERM, SIGINT': [
-    proof('end-to-end/signals.test.ts', '$way, $signal: everything is delivered, and the status is that signal'),
-    proof('end-to-end/signals.test.ts', 'a signal to an application with a listener of its own'),
-    proof('end-to-end/signals.test.ts', 'delivers for a bare pino target with --import sluice/register'),
+    proof(
+      'scenarios/applications/signals.test.ts',
+      '$way, $signal: everything is delivered, and the status is that signal',
+    ),
+    proof('scenarios/applications/signals.test.ts', 'a signal to an application with a listener of its own'),
+    proof('scenarios/applications/signals.test.ts', 'delivers for a bare pino target with --import sluice/register'),
   ],
   SIGKILL: [
-    proof('end-to-end/spool.test.ts', 'leaves nothing behind that the next one would not deliver: %s, %s'),
-    proof('chaos/chaos.test.ts', 'costs only what had not reached the worker'),
+    proof('scenarios/applications/spool.test.ts', 'leaves nothing behind that the next one would not deliver: %s, %s'),
+    proof('scenarios/chaos/chaos.test.ts', 'costs only what had not reached the worker'),
   ],
   'the disk of the spool is full': [
     proof(
-      'end-to-end/spool.test.ts',
+      'scenarios/applications/spool.test.ts',
       'by being full: memory takes over, what memory loses is counted, and delivery goes on',
     ),
-    proof('end-to-end/spool.test.ts', 'by being read-only: records are delivered from memory, told once'),
-    proof('end-to-end/spool.test.ts', 'by being taken away: the process goes on, and so does the spool'),
+    proof('scenarios/applications/spool.test.ts', 'by being read-only: records are delivered from memory, told once'),
+    proof('scenarios/applications/spool.test.ts', 'by being taken away: the process goes on, and so does the spool'),
     proof(
       'spool/spool.test.ts',
       'a folder that is removed under it costs what was there alone, counted, and is made again',
     ),
   ],
   'the worker cannot start': [
-    proof('end-to-end/worker.test.ts', 'for %s, everything is delivered from the application’s thread, and told'),
+    proof(
+      'scenarios/applications/worker.test.ts',
+      'for %s, everything is delivered from the application’s thread, and told',
+    ),
   ],
   'the worker dies': [
-    proof('end-to-end/worker.test.ts', 'is started again when it dies, and what it had not taken goes on'),
-    proof('end-to-end/worker.test.ts', 'is started again after a rest when it has died twice in a minute'),
-    proof('end-to-end/worker.test.ts', 'is given up, and all others arrive, while the application goes on'),
+    proof('scenarios/applications/worker.test.ts', 'is started again when it dies, and what it had not taken goes on'),
+    proof('scenarios/applications/worker.test.ts', 'is started again after a rest when it has died twice in a minute'),
+    proof('scenarios/applications/worker.test.ts', 'is given up, and all others arrive, while the application goes on'),
     proof(
       'hand-off/supervisor.test.ts',
       'does not leave it to the application’s thread when a later worker fails at its start',
@@ -136,7 +157,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   ],
   'the disk of the spool hangs': [
     proof(
-      'end-to-end/worker.test.ts',
+      'scenarios/applications/worker.test.ts',
       'is replaced by one that leaves the spool alone until the disk answers; the process ends nevertheless, and says how',
     ),
   ],
@@ -147,10 +168,15 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     ),
     proof('spool/spool-folder.test.ts', 'is refused where it is another user’s, and nothing in it is sent'),
   ],
-  'the clock jumps': [proof('end-to-end/clock.test.ts', 'a day $direction makes no wait longer or shorter')],
+  'the clock jumps': [
+    proof('scenarios/applications/clock.test.ts', 'a day $direction makes no wait longer or shorter'),
+  ],
   'the configuration is wrong': [
     proof('options/resolve.test.ts', 'in %s is told with option, variable and value'),
-    proof('end-to-end/winston.test.ts', 'throws a ConfigError where the transport is made'),
-    proof('end-to-end/applications.test.ts', 'turns itself off, and says why, when the configuration is wrong'),
+    proof('scenarios/applications/winston.test.ts', 'throws a ConfigError where the transport is made'),
+    proof(
+      'scenarios/applications/applications.test.ts',
+      'turns itself off, and says why, when the configuration is wrong',
+    ),
   ],
 }

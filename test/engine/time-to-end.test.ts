@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { Engine } from '../../src/engine/engine.js'
 import { configure } from '../../src/process/configure.js'
-import { delivered, FaultServer } from '../faults/fault-server.js'
+import { delivered, FaultServer } from '../support/fault-server.js'
 
 let server: FaultServer
 let engine: Engine

@@ -1,7 +1,7 @@
 import { flush } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import { expect, it, onTestFinished } from 'vitest'
-import { FaultServer } from '../faults/fault-server.js'
+import { FaultServer } from '../support/fault-server.js'
 
 const LEVEL = Symbol.for('level')
 

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Sender } from '../../src/delivery/sender.js'
 import { type OpenSenderPlan, openSender } from '../../src/http/open-sender.js'
 import { systemClock } from '../../src/runtime/clock.js'
-import { delivered, type Fault, FaultServer, type Request, response } from '../faults/fault-server.js'
 import { sendBatch, tally } from '../support/batch.js'
+import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 let server: FaultServer

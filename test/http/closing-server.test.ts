@@ -8,8 +8,8 @@ import { openSender } from '../../src/http/open-sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import type { RecordKind } from '../../src/records/wire.js'
 import { systemClock } from '../../src/runtime/clock.js'
-import { type Fault, FaultServer, response } from '../faults/fault-server.js'
 import { sendBatch, word } from '../support/batch.js'
+import { type Fault, FaultServer, response } from '../support/fault-server.js'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {

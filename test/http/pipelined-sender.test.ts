@@ -9,8 +9,8 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { PipelinedSender, type PipelinedSenderPlan } from '../../src/http/pipelined-sender.js'
 import { systemClock } from '../../src/runtime/clock.js'
-import { delivered, type Fault, FaultServer, type Request, response } from '../faults/fault-server.js'
 import { sendBatch, tally, word } from '../support/batch.js'
+import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'
 import { runProgram } from '../support/programs.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
@@ -364,7 +364,7 @@ describe('the key', () => {
 })
 
 describe('over TLS', () => {
-  const pem = (name: string) => readFileSync(join(import.meta.dirname, `../faults/certificates/${name}.pem`))
+  const pem = (name: string) => readFileSync(join(import.meta.dirname, `../support/certificates/${name}.pem`))
 
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
@@ -398,7 +398,7 @@ describe('over TLS', () => {
   it('the authorities of NODE_EXTRA_CA_CERTS are trusted, and an idle connection does not hold the process', async () => {
     const server = await FaultServer.start(undefined, { certificate: 'foreign' })
     cleanUps.push(() => server.close())
-    const certificates = join(import.meta.dirname, '../faults/certificates/foreign.pem')
+    const certificates = join(import.meta.dirname, '../support/certificates/foreign.pem')
     const trusting = await runProgram('pipelined-idle.js', { URL: server.url, NODE_EXTRA_CA_CERTS: certificates })
     expect(trusting).toMatchObject({ code: 0, stdout: 'delivered\n', stderr: '' })
     const wary = await runProgram('pipelined-idle.js', { URL: server.url })

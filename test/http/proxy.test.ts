@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { proxyFor } from '../../src/http/proxy.js'
-import { FaultServer } from '../faults/fault-server.js'
+import { FaultServer } from '../support/fault-server.js'
 import { runProgram } from '../support/programs.js'
 import { startProxy, type TestProxy } from '../support/proxy.js'
 
@@ -79,7 +79,7 @@ describe('through a proxy', () => {
       SLUICE_API_KEY: 'k',
       SLUICE_BUCKET: 'b',
       SLUICE_ALLOW_INSECURE: 'true',
-      NODE_EXTRA_CA_CERTS: join(import.meta.dirname, '../faults/certificates/service.pem'),
+      NODE_EXTRA_CA_CERTS: join(import.meta.dirname, '../support/certificates/service.pem'),
       HTTP_PROXY: proxy.url,
       HTTPS_PROXY: proxy.url,
       ...variables,

@@ -10,8 +10,8 @@ import { ThreadSender } from '../../src/http/thread-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
 import { resolve } from '../../src/options/resolve.js'
 import { systemClock } from '../../src/runtime/clock.js'
-import { response } from '../faults/fault-server.js'
 import { sendBatch } from '../support/batch.js'
+import { response } from '../support/fault-server.js'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { targetOptions } from '../../src/loggers/target-options.js'
-import { FaultServer } from '../faults/fault-server.js'
+import { FaultServer } from '../support/fault-server.js'
 import { runProgram } from '../support/programs.js'
 
 describe('the options of a target of pino', () => {

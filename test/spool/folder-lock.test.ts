@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FolderLock } from '../../src/spool/folder-lock.js'
 import { currentOwner } from '../../src/spool/owner.js'
-import { Disk } from '../chaos/disk.js'
+import { Disk } from '../scenarios/chaos/disk.js'
 import { startProgram } from '../support/programs.js'
 import { spoolFolder } from '../support/spool.js'
 

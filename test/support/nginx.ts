@@ -19,7 +19,7 @@ export const nginxInstalled = spawnSync('nginx', ['-v']).error === undefined
 if (!nginxInstalled)
   process.stderr.write('\nnginx is not installed: ITS TESTS ARE SKIPPED (apt-get install nginx-light)\n\n')
 
-const certificates = join(import.meta.dirname, '../faults/certificates')
+const certificates = join(import.meta.dirname, 'certificates')
 
 export async function startNginx(upstream: string): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))

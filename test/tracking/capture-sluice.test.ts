@@ -5,7 +5,7 @@ import { type CapturedSluice, captureSluice } from 'sluice/testing'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
-import { FaultServer } from '../faults/fault-server.js'
+import { FaultServer } from '../support/fault-server.js'
 import { startTestReceiver } from '../support/receiver.js'
 
 let captured: CapturedSluice | undefined

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { judge } from '../../../src/cli/doctor/clock-check.js'
 import { readConfiguration } from '../../../src/cli/doctor/configuration-check.js'
 import { fingerprint } from '../../../src/spool/engine-folder.js'
-import { FaultServer } from '../../faults/fault-server.js'
+import { FaultServer } from '../../support/fault-server.js'
 import { startProgram } from '../../support/programs.js'
 import { startProxy } from '../../support/proxy.js'
 import { startTestReceiver } from '../../support/receiver.js'
@@ -44,7 +44,7 @@ const serverHere = async (...plan: Parameters<typeof FaultServer.start>) => {
   onTestFinished(() => server.close())
   return server
 }
-const certificates = join(import.meta.dirname, '../faults/certificates')
+const certificates = join(import.meta.dirname, '../../support/certificates')
 
 describe('sluice doctor', () => {
   it('sends one log and one value to a service that is in order, and finds nothing to mend', async () => {
@@ -311,7 +311,7 @@ describe('sluice doctor', () => {
 
   it('is in colours on a terminal, unless that is not wanted', () => {
     const run = (variables: Record<string, string>) => {
-      const command = `${process.execPath} ${join(import.meta.dirname, '../../bin/sluice.js')} doctor`
+      const command = `${process.execPath} ${join(import.meta.dirname, '../../../bin/sluice.js')} doctor`
       // Nothing that is inherited: CI, NODE_DISABLE_COLORS and others would speak of colours, too.
       const env = { PATH: process.env.PATH, TERM: 'xterm-256color', SLUICE_URL: 'ftp://x', ...variables }
       try {

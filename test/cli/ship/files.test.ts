@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { FaultServer } from '../../faults/fault-server.js'
+import { FaultServer } from '../../support/fault-server.js'
 import { startTestReceiver } from '../../support/receiver.js'
 import { folderHere, pinoText, startShip } from '../../support/shipped.js'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { FaultServer } from '../../faults/fault-server.js'
+import { FaultServer } from '../../support/fault-server.js'
 import { startTestReceiver } from '../../support/receiver.js'
 import { pinoText, startShip } from '../../support/shipped.js'
 

@@ -1,0 +1,125 @@
+import pino from 'pino'
+import { ConfigError } from 'sluice'
+import { type SluicePinoStream, sluicePino } from 'sluice/pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+
+let receiver: TestReceiver
+let stream: SluicePinoStream | undefined
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+})
+afterEach(async () => {
+  await end()
+  await receiver.close()
+})
+
+async function end(): Promise<void> {
+  const closed = stream === undefined ? undefined : new Promise((resolve) => stream?.once('close', resolve))
+  stream?.end()
+  await closed
+  stream = undefined
+}
+
+/** End the stream, and say what came of what was logged, in the order of the alphabet: an end delivers the most severe first. */
+async function shipped(): Promise<string[]> {
+  await end()
+  return (await receiver.logs()).map(({ level, message }) => `${level} ${message}`).sort()
+}
+
+describe.each(['worker', 'inline'] as const)('pino with sluicePino(), mode %s', (mode) => {
+  const open = (options = {}) => {
+    stream = sluicePino({ ...receiver.options, mode, ...options })
+    return stream
+  }
+
+  it('ships lines with their level, fields and bindings', async () => {
+    const logger = pino(open())
+    logger.info({ orderId: 7 }, 'order placed')
+    logger.child({ requestId: 'r1' }).error('refused')
+    expect(await shipped()).toEqual(['error refused {"requestId":"r1"}', 'info order placed {"orderId":7}'])
+  })
+
+  it('reads lines as their logger is configured, children with levels of their own among them', async () => {
+    const shared = open()
+    const plain = pino(shared)
+    const odd = pino({ messageKey: 'message', errorKey: 'problem', customLevels: { audit: 35 } }, shared)
+    odd.audit('seen')
+    odd.child({}, { customLevels: { security: 45 } }).security('door open')
+    odd.error(new Error('broken'))
+    plain.warn('plain')
+    const [audit, error, ...others] = await shipped()
+    expect([audit, ...others]).toEqual(['audit seen', 'security door open', 'warn plain'])
+    expect(error).toMatch(/^error broken\nError: broken\n {4}at /)
+  })
+
+  it('keeps fields that are called like those of the logger’s base, and does not repeat the base', async () => {
+    const shared = open()
+    pino({ name: 'shop' }, shared).info('named')
+    pino(shared).info({ name: 'Ann' }, 'field')
+    pino(shared).child({ name: 'db' }).info('binding')
+    pino({ base: null }, shared).info({ pid: 4242 }, 'no base')
+    expect(await shipped()).toEqual([
+      'info binding {"name":"db"}',
+      'info field {"name":"Ann"}',
+      'info named',
+      'info no base {"pid":4242}',
+    ])
+  })
+
+  it('ships only what SLUICE_LEVEL asks for, while another stream gets everything', async () => {
+    const all: string[] = []
+    const streams = [{ stream: open({ level: 'warn' }) }, { stream: { write: (line: string) => void all.push(line) } }]
+    const logger = pino({}, pino.multistream(streams))
+    logger.info('usual')
+    logger.warn('unusual')
+    expect(all).toHaveLength(2)
+    expect(await shipped()).toEqual(['warn unusual'])
+  })
+
+  it('calls back from logger.flush() when everything is delivered', async () => {
+    const logger = pino(open())
+    for (let number = 0; number < 100; number++) logger.info(`line ${number}`)
+    await new Promise<void>((resolve, reject) => logger.flush((error) => (error ? reject(error) : resolve())))
+    expect(await receiver.logs()).toHaveLength(100)
+  })
+
+  it('ships as a message what is not a line of JSON', async () => {
+    const writer = open()
+    writer.write('plain text\n')
+    writer.write('two\nlines\n')
+    writer.write('42\n')
+    expect(await shipped()).toEqual(['info 42', 'info plain text', 'info two\nlines'])
+  })
+
+  it('counts what is logged after its end, and does nothing else', async () => {
+    const logger = pino(open())
+    await end()
+    logger.info('too late')
+    expect(await receiver.logs()).toEqual([])
+  })
+})
+
+describe('sluicePino() with bad options', () => {
+  it('throws at once, and names the option', () => {
+    expect(() => sluicePino({ ...receiver.options, maxBatch: -1 })).toThrow(/option maxBatch/)
+    expect(() => sluicePino({ ...receiver.options, maxBatches: 1 } as never)).toThrow(ConfigError)
+  })
+
+  it('throws when the logger is made, for a level that neither it nor anybody else has', () => {
+    stream = sluicePino({ ...receiver.options, level: 'lowd' })
+    expect(() => pino(stream as SluicePinoStream)).toThrow(/option level \(SLUICE_LEVEL\)/)
+  })
+})
+
+describe('sluicePino() without any configuration', () => {
+  it('is off: lines are taken without effect', async () => {
+    const off = sluicePino({ disabled: true })
+    const logger = pino(off)
+    logger.info('nobody hears')
+    await new Promise<void>((resolve) => logger.flush(() => resolve()))
+    const closed = new Promise((resolve) => off.once('close', resolve))
+    off.end()
+    await closed
+  })
+})

@@ -1,0 +1,232 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { FaultServer } from '../../support/fault-server.js'
+import { runProgram } from '../../support/programs.js'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+
+const noAnswer = 'the service did not answer in time'
+
+let receiver: TestReceiver
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+})
+afterEach(() => receiver.close())
+
+interface Setting {
+  readonly signal?: NodeJS.Signals
+  readonly variables?: Record<string, string>
+  readonly node?: readonly string[]
+  /** Called when the first signal is sent. */
+  readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void, pid: number) => unknown
+  readonly command?: readonly string[]
+}
+
+/** Start the application, wait until it has logged, and end it. */
+async function endBySignal(
+  way: string,
+  { signal = 'SIGTERM', variables = {}, node = [], meanwhile, command = [] }: Setting = {},
+) {
+  const program = [...command, process.execPath, ...node, join(import.meta.dirname, '../../fixtures/signals.js')]
+  const child = spawn(program[0]!, program.slice(1), {
+    env: { PATH: process.env.PATH, WAY: way, ...receiver.variables, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exit = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+  const stderr = text(child.stderr)
+  const lines: string[] = []
+  let stoppingAt = Number.POSITIVE_INFINITY
+  const reader = createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line)
+    if (line === 'stopping') stoppingAt = performance.now()
+  })
+  await once(reader, 'line')
+  const startedAt = performance.now()
+  child.kill(signal)
+  await meanwhile?.((next) => child.kill(next), child.pid!)
+  const [code, by] = await exit
+  return {
+    code,
+    by,
+    stoppingMs: stoppingAt - startedAt,
+    ms: performance.now() - startedAt,
+    stderr: await stderr,
+    lines,
+  }
+}
+
+const stored = async (way: string) => (way === 'track' ? await receiver.values() : await receiver.logs()).length
+
+describe('a signal to an application without a listener of its own', () => {
+  const ways = ['winston', 'track', 'pino', 'sluicePino']
+
+  it.each(['winston', 'pino'])('%s: the final ledger is shown with SLUICE_DEBUG', async (way) => {
+    const { stderr } = await endBySignal(way, { variables: { IMPORT: 'first', SLUICE_DEBUG: '1' } })
+    const ledger =
+      'accepted=1000 delivered=1000 rejected=0 dropped=0 spooled=0 queued=0 inFlight=0 adopted=0 ambiguous=0'
+    expect(stderr.split('\n').filter((line) => line.includes('ledger'))).toEqual([`sluice: ledger ${ledger}`])
+  })
+
+  it.each(ways.flatMap((way) => (['SIGTERM', 'SIGINT'] as const).map((signal) => ({ way, signal }))))(
+    '$way, $signal: everything is delivered, and the status is that signal',
+    async ({ way, signal }) => {
+      const ended = await endBySignal(way, { signal, variables: { IMPORT: 'first' } })
+      expect(ended).toMatchObject({ code: null, by: signal, stderr: '' })
+      expect(await stored(way)).toBe(1000)
+    },
+  )
+
+  it('delivers for a bare pino target with --import sluice/register', async () => {
+    const ended = await endBySignal('pino', { node: ['--import', 'sluice/register'] })
+    expect(ended).toMatchObject({ by: 'SIGTERM', stderr: '' })
+    expect(await stored('pino')).toBe(1000)
+  })
+
+  it('delivers even when it comes while pino’s worker is still starting', async () => {
+    const ended = await endBySignal('pino', { variables: { IMPORT: 'first', STARTING: '1' } })
+    expect(ended).toMatchObject({ by: 'SIGTERM', stderr: '' })
+    expect(await stored('pino')).toBe(1000)
+  })
+
+  it('keeps to the deadline even when it comes while pino’s worker is still starting', async () => {
+    const { variables } = receiver
+    await receiver.close()
+    const ended = await endBySignal('pino', {
+      variables: { ...variables, IMPORT: 'first', STARTING: '1', SLUICE_SHUTDOWN_TIMEOUT_MS: '300' },
+    })
+    expect(ended.by).toBe('SIGTERM')
+    // Without the variable it would be five seconds.
+    expect(ended.ms).toBeLessThan(4000)
+  })
+
+  it('delivers beside the package signal-exit', async () => {
+    const ended = await endBySignal('track', { variables: { SIGNAL_EXIT: '1' } })
+    expect(ended).toMatchObject({ by: 'SIGTERM' })
+    expect(await stored('track')).toBe(1000)
+  })
+
+  it('delivers with two copies of Sluice', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-copy-'))
+    const root = join(import.meta.dirname, '../../..')
+    for (const name of ['dist', 'package.json']) cpSync(join(root, name), join(folder, name), { recursive: true })
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    const ended = await endBySignal('track', { variables: { COPIES: join(folder, 'dist/index.js') } })
+    rmSync(folder, { recursive: true })
+    expect(ended).toMatchObject({ by: 'SIGTERM', stderr: '' })
+    expect(await stored('track')).toBe(1000)
+  })
+
+  it('is not delayed by a busy worker thread of the application', async () => {
+    const ended = await endBySignal('track', { variables: { BUSY: '1' } })
+    expect(ended).toMatchObject({ by: 'SIGTERM' })
+    expect(ended.ms).toBeLessThan(4000)
+    expect(await stored('track')).toBe(1000)
+  })
+
+  it('ends at once when the key is wrong', async () => {
+    const ended = await endBySignal('track', { variables: { SLUICE_API_KEY: 'wrong' } })
+    expect(ended.by).toBe('SIGTERM')
+    expect(ended.ms).toBeLessThan(3000)
+    expect(ended.stderr).toContain('1000 records not delivered before the end of the process')
+  })
+
+  it('ends by the deadline when the server never answers, and a second signal acts at once', { retry: 2 }, async () => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const variables = { SLUICE_URL: server.url, SLUICE_SHUTDOWN_TIMEOUT_MS: '1500' }
+    const patient = await endBySignal('track', { variables })
+    expect(patient).toMatchObject({ by: 'SIGTERM' })
+    expect(patient.ms).toBeGreaterThan(1400)
+    expect(patient.ms).toBeLessThan(1500 + 500)
+    expect(patient.stderr).toBe(
+      `sluice: 1000 records not delivered before the end of the process; last error: ${noAnswer}\n`,
+    )
+
+    const hasty = await endBySignal('track', {
+      variables: { ...variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '8000' },
+      meanwhile: (kill) => setTimeout(() => kill('SIGTERM'), 200),
+    })
+    expect(hasty).toMatchObject({ by: 'SIGTERM' })
+    expect(hasty.ms).toBeLessThan(3000)
+    await server.close()
+  })
+
+  it('is left to the default when handleSignals is off', async () => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const ended = await endBySignal('track', { variables: { SLUICE_URL: server.url, SLUICE_HANDLE_SIGNALS: 'false' } })
+    expect(ended).toMatchObject({ by: 'SIGTERM' })
+    expect(ended.ms).toBeLessThan(2000)
+    await server.close()
+  })
+})
+
+describe('a listener that raises its signal again', () => {
+  it('has the process die of it, as without Sluice', async () => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../../fixtures/reraise.js')], { stdio: 'pipe' })
+    const exit = once(child, 'close')
+    await once(createInterface({ input: child.stdout }), 'line')
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([null, 'SIGTERM'])
+  })
+})
+
+describe('the option handleSignals of a pino target', () => {
+  it('takes our listeners off the whole process', async () => {
+    const { stdout } = await runProgram('pino-handle-signals.js', receiver.variables)
+    expect(JSON.parse(stdout)).toEqual({ before: 1, after: 0 })
+  })
+})
+
+describe('a signal to an application with a listener of its own', () => {
+  it.each(
+    ['on', 'once', 'prependOnce'].flatMap((listener) => [
+      { listener, when: 'before' },
+      { listener, when: 'after' },
+    ]),
+  )('$listener, added $when Sluice: is the application’s alone', async ({ listener, when }) => {
+    const ended = await endBySignal('track', {
+      // It lives on when all is delivered: if Sluice waited as well, it would end the process then.
+      variables: {
+        LISTENER: listener,
+        FLUSHES: '1',
+        ...(when === 'before' ? { LISTEN_FIRST: '1' } : { IMPORT: 'first' }),
+      },
+    })
+    expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'], stderr: '' })
+    expect(await stored('track')).toBe(1000)
+  })
+
+  it('is not delayed by a server that never answers', async () => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const ended = await endBySignal('track', { variables: { SLUICE_URL: server.url, LISTENER: 'on' } })
+    expect(ended.code).toBe(7)
+    expect(ended.stoppingMs).toBeLessThan(1500)
+    await server.close()
+  })
+})
+
+const unshare = ['unshare', '--pid', '--fork', '--kill-child']
+const canUnshare = spawnSync(unshare[0]!, [...unshare.slice(1), 'true']).status === 0
+if (!canUnshare && process.env.CI === undefined) console.warn('skipped: PID 1, for unshare is missing or not allowed')
+
+describe.skipIf(!canUnshare && process.env.CI === undefined)('an application that is PID 1', () => {
+  it('delivers, and lives on as it would without Sluice, for the kernel spares it the signal', async () => {
+    const ended = await endBySignal('track', {
+      command: unshare,
+      signal: 'SIGCONT',
+      meanwhile: async (_kill, pid) => {
+        const inner = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim())
+        process.kill(inner, 'SIGTERM')
+        await vi.waitFor(async () => expect(await stored('track')).toBe(1000), { timeout: 5000 })
+        process.kill(inner, 'SIGTERM')
+        process.kill(inner, 'SIGKILL')
+      },
+    })
+    expect(ended.stderr).not.toContain('sluice:')
+    expect(await stored('track')).toBe(1000)
+  })
+})

@@ -1,0 +1,83 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
+import { startProgram } from '../../support/programs.js'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+
+const folder = join(import.meta.dirname, '../../../examples/docker-secrets')
+
+let receiver: TestReceiver
+let secrets: string
+let file: string
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+  secrets = mkdtempSync(join(tmpdir(), 'sluice-secrets-'))
+  file = join(secrets, 'sluice_api_key')
+})
+afterEach(async () => {
+  rmSync(secrets, { recursive: true })
+  await receiver.close()
+})
+
+/** Run it as a container would, until the receiver has this many lines; `meanwhile` comes when it has begun. */
+async function runUntil(lines: number, meanwhile: (told: Promise<unknown>) => Promise<void> = async () => {}) {
+  const { SLUICE_API_KEY: _key, ...rest } = receiver.variables
+  const variables = { ...rest, SLUICE_API_KEY_FILE: file, SLUICE_PROBE_BASE_MS: '50', EVERY_MS: '50' }
+  const { process: child, ended } = startProgram('../../examples/docker-secrets/worker.js', { variables })
+  await meanwhile(new Promise((resolve) => child.stderr.once('data', resolve)))
+  await vi.waitFor(async () => expect((await receiver.logs()).length).toBeGreaterThanOrEqual(lines), {
+    timeout: 10_000,
+  })
+  child.kill('SIGTERM')
+  return ended
+}
+
+/** Every look is there as a line and as an event. */
+async function expectAllLooks(): Promise<void> {
+  const looks = (await receiver.logs()).map(({ message }) => Number(/"looks":(\d+)/.exec(message)?.[1]))
+  expect(looks.sort((a, b) => a - b)).toEqual(looks.map((_, index) => index + 1))
+  expect(await receiver.values()).toHaveLength(looks.length)
+}
+
+describe('the example docker-secrets/worker.js', () => {
+  it('delivers with the key of the file, also what SIGTERM found', async () => {
+    writeFileSync(file, `${receiver.apiKey}\n`)
+    expect(await runUntil(3)).toEqual({ code: null, signal: 'SIGTERM', stdout: '', stderr: '' })
+    await expectAllLooks()
+  })
+
+  it('loses nothing while the file has an old key, and takes the new one when it is there', async () => {
+    writeFileSync(file, 'old\n')
+    const { signal, stderr } = await runUntil(3, async (told) => {
+      await told
+      writeFileSync(file, `${receiver.apiKey}\n`)
+    })
+    expect(signal).toBe('SIGTERM')
+    expect(stderr).toContain('paused, records are kept: the key is missing or wrong (401)')
+    expect(stderr).not.toContain('old')
+    await expectAllLooks()
+  })
+
+  it('does not begin without the file, and says which variable named it', async () => {
+    const { SLUICE_API_KEY: _key, ...rest } = receiver.variables
+    const variables = { ...rest, SLUICE_API_KEY_FILE: file }
+    const { code, stderr } = await startProgram('../../examples/docker-secrets/worker.js', { variables }).ended
+    expect(code).toBe(1)
+    expect(stderr).toContain(`SLUICE_API_KEY_FILE (option apiKey): cannot read the file ${file}: ENOENT`)
+  })
+})
+
+describe('the example docker-secrets/compose.yaml', () => {
+  it('names the file of the secret that it mounts, and runs what the Dockerfile copies', () => {
+    const { services, secrets } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'))
+    const { environment, init, secrets: mounted } = services.worker
+    expect(init).toBe(true)
+    expect(mounted).toEqual(Object.keys(secrets))
+    expect(environment.SLUICE_API_KEY_FILE).toBe(`/run/secrets/${mounted[0]}`)
+    const dockerfile = readFileSync(join(folder, 'Dockerfile'), 'utf8')
+    expect(dockerfile).toContain('COPY worker.js ./')
+    expect(dockerfile).toContain('CMD ["node", "worker.js"]')
+  })
+})

@@ -1,0 +1,254 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { createSluice, type Ledger, type Sluice, type SluiceOptions } from 'sluice'
+import { afterEach, describe, expect, it } from 'vitest'
+import { delivered, type Fault, FaultServer, type Request } from '../../support/fault-server.js'
+
+let server: FaultServer | undefined
+let sluice: Sluice | undefined
+afterEach(async () => {
+  await sluice?.close({ timeoutMs: 0 })
+  await server?.close()
+  sluice = undefined
+  server = undefined
+})
+
+const answer = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
+  type: 'answer',
+  status,
+  body,
+  headers,
+})
+
+const echoing = ({ headers }: Request): Fault => ({
+  type: 'answer',
+  status: 201,
+  body: '{"result":true}',
+  headers: { 'idempotency-key': headers.get('idempotency-key')! },
+})
+
+const senders = ['undici', 'pipelined'] as const
+type SenderName = (typeof senders)[number]
+
+/**
+ * A server, and Sluice with the values lane on this sender: the pipelined one is not chosen before the server has shown itself well. What
+ * came before is forgotten.
+ */
+async function begin(name: SenderName, options: SluiceOptions): Promise<{ told: string[]; before: Ledger }> {
+  const told: string[] = []
+  server = await FaultServer.start(echoing)
+  const onError = (error: Error) => told.push(error.message)
+  const pipelining = name === 'undici' ? 'off' : 'auto'
+  sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', pipelining, onError, ...options })
+  // On a busy machine an answer may come too late to count for one.
+  for (let turn = 0; turn < 3 || (turn < 20 && laneOf(sluice.stats()).sender !== name); turn++) {
+    sluice.track(turn)
+    await sluice.flush()
+  }
+  const before = sluice.stats()
+  expect(laneOf(before).sender).toBe(name)
+  server.forget()
+  return { told, before }
+}
+
+/** The counts of what has happened since. */
+function since(ledger: Ledger, before: Ledger): Ledger {
+  const counts = Object.entries(ledger).map(([head, count]) =>
+    typeof count === 'number' ? [head, count - Number(before[head as keyof Ledger])] : [head, count],
+  )
+  return Object.fromEntries(counts) as Ledger
+}
+
+/** One value record to a server that treats the first request so and every later one well. */
+async function send(name: SenderName, first: Fault, options: SluiceOptions & { timeoutMs?: number } = {}) {
+  const { timeoutMs = 2000, ...more } = options
+  const retry = { retryBaseMs: 5, retryCapMs: 20, requestTimeoutMs: 150 }
+  const { told, before } = await begin(name, { ...retry, ...more })
+  server!.script = ({ number }) => (number === 0 ? first : delivered)
+  sluice!.track(1001)
+  const ledger = since(await sluice!.flush({ timeoutMs }), before)
+  return { ledger, told, before, requests: server!.requests.length, taken: server!.taken.length }
+}
+
+const laneOf = (ledger: Ledger) => ledger.lanes.find(({ kind }) => kind === 'values')!
+
+describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
+  it.each<[string, Fault]>([
+    ['201 with result true', delivered],
+    ['200 with result true', answer(200, '{"result":true}')],
+    ['201 with an empty body', answer(201)],
+    ['204', answer(204)],
+    ['201 with JSON that breaks off', answer(201, '{"result":tr')],
+    ['201 with JSON of another content type', answer(201, '{"result":true}', { 'content-type': 'text/html' })],
+    ['201 with a body of 50 MB', { type: 'oversized' }],
+    ['201 that breaks off in its body, with FIN', { type: 'fin-in-body' }],
+    ['201 that breaks off in its body, with RST', { type: 'reset-in-body' }],
+    ['201 with Connection: close', { type: 'close', announced: true }],
+    ['201, then the connection is closed', { type: 'close', announced: false }],
+  ])('%s: delivered, with one request', async (_, fault) => {
+    const { ledger, requests } = await send(name, fault)
+    expect(ledger).toMatchObject({ delivered: 1, requests: 1, retries: 0 })
+    expect(requests).toBe(1)
+  })
+
+  it.each<[string, Fault, string]>([
+    ['2xx with result false', answer(201, '{"result":false}'), 'refused the record (201)'],
+    ['2xx with errors', answer(200, '{"result":true,"errors":[{"correlationId":"c","message":"no room"}]}'), 'no room'],
+    [
+      '400',
+      answer(400, '{"result":false,"validationErrors":[{"name":"eventId","attemptedValue":1,"message":"unknown"}]}'),
+      'eventId: unknown',
+    ],
+    ['413', answer(413), '(413)'],
+    ['415', answer(415), '(415)'],
+    ['422', answer(422), '(422)'],
+  ])('%s: this record alone is rejected, and told why', async (_, fault, reason) => {
+    const { ledger, told, requests, before } = await send(name, fault)
+    expect(ledger).toMatchObject({ rejected: 1, delivered: 0, requests: 1 })
+    expect(told).toEqual([expect.stringContaining(reason)])
+    sluice!.track(1002)
+    expect(since(await sluice!.flush(), before)).toMatchObject({ rejected: 1, delivered: 1 })
+    expect(requests).toBe(1)
+  })
+
+  it.each<[number, string[], string]>([
+    [401, ['paused', 'paused'], 'SLUICE_API_KEY'],
+    [403, ['paused', 'paused'], 'permissions'],
+    [404, ['open', 'paused'], 'SLUICE_BUCKET'],
+    [402, ['open', 'paused'], 'plan'],
+    [412, ['open', 'paused'], 'plan'],
+    [301, ['open', 'paused'], 'https://elsewhere.example/'],
+    [307, ['open', 'paused'], 'https://elsewhere.example/'],
+  ])(
+    '%i: pauses %j (logs, values), one message, the record kept, then resumed by itself',
+    async (status, states, words) => {
+      const fault = answer(status, '', { location: 'https://elsewhere.example/' })
+      const { told, before } = await begin(name, { probeBaseMs: 30, probeCapMs: 60 })
+      server!.script = () => fault
+      for (let event = 0; event < 5; event++) sluice!.track(event)
+      const ledger = since(await sluice!.flush(), before)
+      // One of them may be on its way as a probe.
+      expect(ledger).toMatchObject({ delivered: 0, rejected: 0 })
+      expect(ledger.queued + ledger.inFlight).toBe(5)
+      expect(ledger.lanes.map(({ state }) => state)).toEqual(states)
+      expect(told).toEqual([expect.stringContaining(words)])
+      expect(server!.requests.length).toBeLessThanOrEqual(4)
+
+      const all = new Promise<void>((resolve) => {
+        server!.script = () => {
+          if (server!.taken.length === 4) resolve()
+          return delivered
+        }
+      })
+      await all
+      expect(since(await sluice!.flush(), before)).toMatchObject({ queued: 0, delivered: 5 })
+      expect(told).toHaveLength(1)
+    },
+  )
+
+  it.each<[string, Fault]>([
+    ['a web page', answer(200, '<!doctype html><title>Log in</title>')],
+    ['a long one', answer(200, `<!doctype html>${' '.repeat(70_000)}`)],
+    [
+      'one that breaks off',
+      { type: 'bytes', text: 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n<html>', next: 'fin' },
+    ],
+    ['a word', answer(201, 'OK')],
+  ])('2xx with %s is none of the service: the lane pauses, with one message', async (_, fault) => {
+    const { told, before } = await begin(name, { probeBaseMs: 30, probeCapMs: 60 })
+    server!.script = () => fault
+    for (let event = 0; event < 5; event++) sluice!.track(event)
+    const ledger = since(await sluice!.flush(), before)
+    expect(ledger).toMatchObject({ delivered: 0, rejected: 0 })
+    expect(ledger.queued + ledger.inFlight).toBe(5)
+    expect(laneOf(ledger).state).toBe('paused')
+    expect(told.filter((each) => each.includes('not the service: a success'))).toHaveLength(1)
+    server!.script = () => delivered
+    await server!.arrived(5)
+    expect(since(await sluice!.flush(), before)).toMatchObject({ queued: 0, delivered: 5 })
+  })
+
+  it('400 with a value nested 30,000 deep: rejected, told, and the lane goes on', async () => {
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+    const fault = answer(400, `{"validationErrors":[{"name":"a","attemptedValue":${deep},"message":"too deep"}]}`)
+    const { ledger, told, before } = await send(name, fault)
+    expect(ledger).toMatchObject({ rejected: 1, requests: 1 })
+    expect(told).toEqual([expect.stringContaining('a: too deep')])
+    sluice!.track(1002)
+    expect(since(await sluice!.flush(), before)).toMatchObject({ rejected: 1, delivered: 1 })
+  })
+
+  it.each([408, 425, 429, 500, 502, 503, 504])('%i: retried', async (status) => {
+    const { ledger, requests } = await send(name, answer(status))
+    expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 0 })
+    expect(requests).toBe(2)
+  })
+
+  it.each([
+    ['seconds', () => '1'],
+    ['a date', () => new Date(Date.now() + 2000).toUTCString()],
+  ])('503 with Retry-After in %s: not sent again before', async (_, header) => {
+    const startedAt = performance.now()
+    const { ledger, requests } = await send(name, answer(503, '', { 'retry-after': header() }), { timeoutMs: 5000 })
+    expect(performance.now() - startedAt).toBeGreaterThan(900)
+    expect(ledger).toMatchObject({ delivered: 1, retries: 1 })
+    expect(requests).toBe(2)
+  })
+
+  it.each<[string, Fault, number]>([
+    ['RST before the answer', { type: 'reset-before-answer' }, 1],
+    ['RST after the commit', { type: 'reset-after-commit' }, 2],
+    ['FIN in the head', { type: 'fin-in-head' }, 2],
+    ['bytes that are not HTTP', { type: 'garbage' }, 2],
+    ['no answer', { type: 'silence' }, 1],
+    ['one byte every 50 ms', { type: 'trickle', everyMs: 50 }, 2],
+  ])('%s: ambiguous, retried and counted', async (_, fault, times) => {
+    const { ledger, taken } = await send(name, fault)
+    expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 1 })
+    expect(taken).toBe(times)
+  })
+
+  it('reaches whoever listens on node:diagnostics_channel', async () => {
+    const heard: [string, unknown][] = []
+    const listen = (message: unknown, name: string | symbol) => heard.push([String(name), message])
+    const names = ['sluice:rejected', 'sluice:paused', 'sluice:resumed']
+    for (const name of names) subscribe(name, listen)
+    await begin(name, { probeBaseMs: 10, probeCapMs: 10, retryBaseMs: 5, retryCapMs: 20 })
+    // The second answer alike is what pauses the lane.
+    server!.script = ({ number }) => (number < 2 ? answer(412) : delivered)
+    sluice!.track(1001)
+    await Promise.all([server!.arrived(3), sluice!.flush()])
+    await sluice!.flush()
+    server!.script = () =>
+      answer(400, '{"validationErrors":[{"name":"eventId","attemptedValue":1,"message":"unknown"}]}')
+    sluice!.track(1002)
+    await sluice!.flush()
+    for (const name of names) unsubscribe(name, listen)
+    const lane = { kind: 'values', bucket: 'b' }
+    expect(heard).toEqual([
+      ['sluice:paused', { ...lane, status: 412, scope: 'lane', reason: expect.stringContaining('plan') }],
+      ['sluice:resumed', lane],
+      ['sluice:rejected', expect.objectContaining({ ...lane, status: 400, validationErrors: [expect.anything()] })],
+    ])
+  })
+
+  it.each([403, 404, 412, 302, 418])(
+    '%i for one record alone pauses nothing: the others are delivered',
+    async (status) => {
+      const { told, before } = await begin(name, { retryBaseMs: 5, retryCapMs: 20 })
+      server!.script = ({ body }) => (body.includes('"eventId":13,') ? answer(status) : delivered)
+      for (let event = 10; event < 30; event++) sluice!.track(event)
+      const ledger = since(await sluice!.flush(), before)
+      expect(ledger).toMatchObject({ delivered: 19 })
+      expect(laneOf(ledger).state).toBe('open')
+      expect(told.filter((text) => !text.includes('given up'))).toEqual([])
+    },
+  )
+
+  it('keeps the idempotency key of a record through its retries', async () => {
+    await send(name, { type: 'reset-after-commit' })
+    const keys = server!.requests.map(({ headers }) => headers.get('idempotency-key'))
+    expect(keys).toHaveLength(2)
+    expect(keys[0]).toBe(keys[1])
+    expect(keys[0]).toMatch(/^\S{20,}$/)
+  })
+})

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PackedFile, Project, pack } from '../../support/project.js'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+
+const root = join(import.meta.dirname, '../../..')
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  version: string
+  exports: Record<string, unknown>
+}
+const entries = Object.keys(manifest.exports)
+  .filter((name) => name !== './package.json')
+  .map((name) => name.replace(/^\./, 'sluice'))
+
+/** DESIGN.md's budget, in the smaller kind of megabyte. */
+const mostBytes = 3_500_000
+
+describe('the package', () => {
+  let project: Project
+  let files: readonly PackedFile[]
+  let warnings: readonly string[]
+  beforeAll(async () => {
+    project = new Project()
+    const packed = await pack('.', project.folder)
+    files = packed.files
+    warnings = await project.install(packed.tarball)
+  }, 120_000)
+  afterAll(() => project.remove())
+
+  it('has in its tarball what runs, its types and its documents, and nothing else', () => {
+    const paths = files.map(({ path }) => path)
+    expect(paths).toEqual(
+      expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'bin/sluice.js']),
+    )
+    const known = /^(LICENSE|README\.md|CHANGELOG\.md|package\.json|bin\/sluice\.js|dist\/.*(?<!\.test)(\.js|\.d\.ts))$/
+    expect(paths.filter((path) => !known.test(path))).toEqual([])
+    const scripts = paths.filter((path) => path.endsWith('.js'))
+    const mapped = scripts.filter((path) => project.read(`node_modules/sluice/${path}`).includes('sourceMappingURL'))
+    expect(mapped).toEqual([])
+  })
+
+  it('is installed alone without a word, a script, or anything that must be compiled', () => {
+    expect(warnings).toEqual([])
+    const installed = project.installed().map(({ path }) => path)
+    expect(installed.filter((path) => /\.node$|(^|\/)binding\.gyp$|\.wasm$/.test(path))).toEqual([])
+    const manifests = installed.filter((path) => /^(@[^/]+\/)?[^@/][^/]*\/package\.json$/.test(path))
+    expect(manifests.length).toBeGreaterThan(5)
+    const hooks = manifests.flatMap((path) => {
+      const { scripts = {} } = JSON.parse(project.read(`node_modules/${path}`)) as { scripts?: Record<string, string> }
+      return Object.keys(scripts)
+        .filter((name) => /^(pre|post)?install$/.test(name))
+        .map((name) => `${path}: ${name}`)
+    })
+    expect(hooks).toEqual([])
+    expect(installed.filter((path) => /^(pino|winston)\//.test(path))).toEqual([])
+  })
+
+  it(`takes at most ${mostBytes} bytes with all that it depends on`, () => {
+    const bytes = project.installed().reduce((sum, file) => sum + file.bytes, 0)
+    expect(bytes).toBeGreaterThan(1_000_000)
+    expect(bytes).toBeLessThanOrEqual(mostBytes)
+  })
+
+  it.each(entries)('gives %s to import and to require, without pino, winston, or a word', async (entry) => {
+    const print = 'process.stdout.write(Object.keys(module).filter((name) => name !== "__esModule").sort().join())'
+    const imported = await project.node('--input-type=module', '--eval', `import * as module from '${entry}'; ${print}`)
+    expect(imported).toMatchObject({ code: 0, stderr: '' })
+    expect(imported.stdout === '').toBe(entry === 'sluice/register')
+    project.write('require.cjs', `{ const module = require('${entry}'); ${print} }`)
+    expect(await project.node('require.cjs')).toEqual(imported)
+  })
+
+  it('has the command sluice', async () => {
+    const help = await project.npm('exec', '--no', '--offline', '--loglevel=error', '--', 'sluice', '--help')
+    expect(help).toMatchObject({ code: 0, stderr: '' })
+    expect(help.stdout).toContain('Usage: sluice ')
+    const version = await project.run(join(project.folder, 'node_modules/.bin/sluice'), ['--version'])
+    expect(version).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
+  })
+})
+
+describe('the packages, installed in an application', () => {
+  let project: Project
+  let receiver: TestReceiver
+  beforeAll(async () => {
+    receiver = await startTestReceiver()
+    project = new Project({ type: 'module' })
+  })
+  afterAll(async () => {
+    project.remove()
+    await receiver.close()
+  })
+
+  it('deliver by pino’s target, winston and track, and npm has no word about the peers', async () => {
+    const { tarball } = await pack('.', project.folder)
+    expect(await project.install(tarball, 'pino', 'winston')).toEqual([])
+    project.write('application.js', application)
+    const ended = await project.run(process.execPath, ['application.js'], receiver.variables)
+    expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
+    const messages = (await receiver.logs()).map(({ message }) => message)
+    expect(messages.sort()).toEqual(['by pino {"number":1}', 'by winston {"number":2}'])
+    expect((await receiver.values()).map(({ eventId }) => eventId)).toEqual([1001])
+  }, 120_000)
+
+  it('bring the receiver, which takes the library that is there', async () => {
+    const library = await pack('.', project.folder)
+    const { tarball, files } = await pack('receiver', project.folder)
+    const paths = files.map(({ path }) => path)
+    const documents = ['LICENSE', 'README.md', 'package.json', 'bin/sluice-receiver.js']
+    expect(paths).toEqual(expect.arrayContaining(documents))
+    expect(paths.filter((path) => !documents.includes(path) && !/^dist\/.*(\.js|\.d\.ts)$/.test(path))).toEqual([])
+    // SQLite for Node versions without one has an install script, which npm mentions; the library has none.
+    const warnings = await project.install(library.tarball, tarball)
+    expect(warnings.filter((line) => /deprecated|ERESOLVE|peer/.test(line))).toEqual([])
+    const copies = project.installed().filter(({ path }) => path.endsWith('sluice/bin/sluice.js'))
+    expect(copies.map(({ path }) => path)).toEqual(['sluice/bin/sluice.js'])
+    const program = join(project.folder, 'node_modules/.bin/sluice-receiver')
+    expect(await project.run(program, ['--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
+  }, 120_000)
+})
+
+const application = `
+  import { track } from 'sluice'
+  import { SluiceTransport } from 'sluice/winston'
+  import pino from 'pino'
+  import winston from 'winston'
+
+  pino({ transport: { target: 'sluice/pino' } }).info({ number: 1 }, 'by pino')
+  winston.createLogger({ transports: [new SluiceTransport()] }).info('by winston', { number: 2 })
+  track(1001)
+`

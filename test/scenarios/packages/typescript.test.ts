@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Consumer, consumerKinds } from '../../support/consumer.js'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+
+/** The oldest that understands the types (`NoInfer`); `own` is that of this repository. */
+const oldest = '5.4'
+const between = process.env.FULL ? ['5.8', '5.9', '6.0'] : []
+const compilers = [oldest, ...between, 'own']
+/** From 5.8 on the compiler knows that Node can `require` an ES module. */
+const withoutRequire = [oldest]
+
+const cases = compilers.flatMap((compiler) =>
+  Object.entries(consumerKinds)
+    .filter(([name]) => !(withoutRequire.includes(compiler) && name === 'nodenext, CommonJS'))
+    .map(([name, kind]) => ({ compiler, name, kind })),
+)
+
+describe('an application in TypeScript', () => {
+  let consumer: Consumer
+  let receiver: TestReceiver
+  beforeAll(async () => {
+    receiver = await startTestReceiver()
+    consumer = await Consumer.install([oldest, ...between])
+  }, 180_000)
+  afterAll(async () => {
+    consumer.remove()
+    await receiver.close()
+  })
+
+  it.each(cases)(
+    'compiles with TypeScript $compiler, $name, and delivers',
+    async ({ compiler, kind }) => {
+      expect(await consumer.compile(compiler, kind)).toEqual([])
+      const before = { logs: (await receiver.logs()).length, values: (await receiver.values()).length }
+      const { code, stdout, stderr } = await consumer.run(compiler, kind, receiver.variables)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      const expected = { captured: 1, answer: 'not-found', mistaken: 'SLUICE_CONFIG_INVALID', given: [], open: true }
+      expect(JSON.parse(stdout)).toEqual(expected)
+      const messages = (await receiver.logs()).slice(before.logs).map(({ message }) => message)
+      expect(messages.sort()).toEqual([
+        'by another stream',
+        'by one of several streams',
+        'by the stream orderId=7',
+        'by the target {"orderId":7}',
+        'by winston {"orderId":7}',
+        'by winston {"orderId":7}',
+      ])
+      const events = (await receiver.values()).slice(before.values).map(({ eventId }) => eventId)
+      expect(events.sort()).toEqual([1001, 1002, 1003])
+    },
+    60_000,
+  )
+})

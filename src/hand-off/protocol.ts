@@ -1,5 +1,5 @@
 import type { ResolvedOptions } from '../options/options.js'
-import { placedFolder } from '../spool/placed-folder.js'
+import { placedFolder } from '../spool/spool-folder.js'
 
 /** The delivery worker is started with this. */
 export interface WorkerPlan {

@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { append } from './append.js'
-import { makeFolder } from './make-folder.js'
-import { isOurFolder } from './spool-folder.js'
+import { isOurFolder, makeFolder } from './spool-folder.js'
 import { lineMiddle, type SpoolLine, spoolLine } from './spool-line.js'
 
 /** Where the files are, in the folder of the spool. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Severity } from '../records/level.js'
 import { deadLetterFile } from './dead-letters.js'
-import { FolderLock, lockFile } from './folder-lock.js'
+import { FolderLock, lockFile } from './lock.js'
 import { makeSpoolFolder } from './spool-folder.js'
 
 /** Names of the severities in the names of files. */

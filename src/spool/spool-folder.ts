@@ -1,5 +1,5 @@
-import { lstatSync, type Stats } from 'node:fs'
-import { makeFolder } from './make-folder.js'
+import { existsSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
 /** The user and the groups of a process. */
 export interface User {
@@ -74,4 +74,37 @@ export function isOurFolder(path: string, made: () => string): boolean {
 /** A group of this process is trusted: Kubernetes gives volumes to one (`fsGroup`), and many users have one of their own. */
 function mayOthersWrite({ mode, gid }: Pick<Facts, 'mode' | 'gid'>, { groups }: User): boolean {
   return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !groups.has(gid))
+}
+
+/**
+ * Make a folder for its owner's eyes only, and those above it. Throws what the file system does.
+ *
+ * Node's own recursive `mkdir` goes round for ever where a folder that is there answers ENOENT, as `/proc` does: a wrong
+ * `SLUICE_SPOOL_DIR` would hold the thread without end.
+ */
+export function makeFolder(path: string): void {
+  const folder = resolve(path)
+  if (isFolder(folder)) return
+  const above = dirname(folder)
+  if (!existsSync(above)) makeFolder(above)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(folder)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+/** The folder from the root on: it stays where it is when the application goes to another one, and is the same in every thread. */
+export function placedFolder(folder: string): string {
+  try {
+    return resolve(folder)
+  } catch {
+    // The working directory is gone: whoever opens the folder will find that.
+    return folder
+  }
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { acknowledge, acknowledged, acknowledgementsOf } from '../../src/spool/acknowledgements.js'
 import { LineScanner } from '../../src/spool/line-scanner.js'
+import { SegmentWriter } from '../../src/spool/open-segments.js'
 import { places, Segment } from '../../src/spool/segment.js'
-import { SegmentWriter } from '../../src/spool/segment-writer.js'
 import { lineMarker, lineMiddle, readSpoolLine, spoolLine } from '../../src/spool/spool-line.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-recovery-'))

@@ -6,7 +6,7 @@ import { describeError } from '../../http/describe-error.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
 import { engineFolder, fingerprint, isRecordFile } from '../../spool/engine-folder.js'
-import { FolderLock } from '../../spool/folder-lock.js'
+import { FolderLock } from '../../spool/lock.js'
 import { currentUser, spoolFolderFault } from '../../spool/spool-folder.js'
 import { bad, type Finding, good, skipped } from './finding.js'
 

@@ -1,6 +1,6 @@
 import { linkSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { readPlainFile } from '../../options/plain-file.js'
-import { startOfThread } from '../../spool/owner.js'
+import { startOfThread } from '../../spool/lock.js'
 
 /** A file that says which process works on another file. One that a dead process has left counts for nothing. */
 export class FileLock {

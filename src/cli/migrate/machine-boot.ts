@@ -1,5 +1,5 @@
 import { uptime } from 'node:os'
-import { bootId } from '../../spool/owner.js'
+import { bootId } from '../../spool/lock.js'
 
 const minuteMs = 60_000
 

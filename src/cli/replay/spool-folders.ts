@@ -6,7 +6,7 @@ import { faultOfFile } from '../../options/plain-file.js'
 import type { Clock } from '../../runtime/clock.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
 import { engineFolder, isRecordFile, releaseFolder, segmentName } from '../../spool/engine-folder.js'
-import { FolderLock, type Holder, lockFile, signIntervalMs } from '../../spool/folder-lock.js'
+import { FolderLock, type Holder, lockFile, signIntervalMs } from '../../spool/lock.js'
 
 /** A holder that cannot be seen gives a sign of life within this time, if it lives. */
 const patienceMs = 1.5 * signIntervalMs

@@ -8,6 +8,7 @@ export {
   type MigrateEntryOptions,
 } from './content/content-client.js'
 export type { WriteOptions } from './content/content-service.js'
+export type { ContentTypeList, Page, PageBounds } from './content/content-type.js'
 export {
   type ContentType,
   type ContentTypeInfo,
@@ -15,7 +16,5 @@ export {
   type EntryFields,
   type FieldDefinition,
 } from './content/content-type.js'
-export type { ContentTypeList, Page, PageBounds } from './content/type-list.js'
-export { ConfigError, type ConfigErrorCode } from './errors/config-error.js'
-export { SluiceError } from './errors/sluice-error.js'
+export { ConfigError, type ConfigErrorCode, SluiceError } from './errors/sluice-error.js'
 export type { ValidationError } from './records/wire.js'

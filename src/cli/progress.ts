@@ -1,4 +1,4 @@
-import { oneLine } from '../errors/one-line.js'
+import { oneLine } from '../errors/text-of.js'
 import type { Clock, Timer } from '../runtime/clock.js'
 
 /** Where progress is shown: stderr. */

@@ -1,4 +1,4 @@
-import { oneLine } from '../errors/one-line.js'
+import { oneLine } from '../errors/text-of.js'
 
 /** One line on stderr: whatever comes from the service, from a file or from the command line, it steers no terminal. */
 export function sayLine(line: string): void {

@@ -1,4 +1,5 @@
 import { SluiceError } from '../errors/sluice-error.js'
+import { textOf } from '../errors/text-of.js'
 import type { ValidationError } from '../records/wire.js'
 
 /**
@@ -62,4 +63,14 @@ export class ApiError extends SluiceError {
     this.correlationId = failure.correlationId
     this.retryAfterMs = failure.retryAfterMs
   }
+}
+
+/** A mistake of the caller's: what an argument should be, and what it is. */
+export function argumentError(name: string, { expected, got }: { expected: string; got: unknown }): TypeError {
+  return new TypeError(`${name}: expected ${expected}, got ${shown(got)}`)
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  return (typeof value === 'object' && value !== null) || typeof value === 'function' ? typeof value : textOf(value)
 }

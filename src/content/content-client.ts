@@ -1,9 +1,9 @@
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
-import { argumentError } from './argument-error.js'
+import { argumentError } from './api-error.js'
 import { ContentService, type WriteOptions } from './content-service.js'
 import type { ContentType, EntryFields } from './content-type.js'
-import { type ContentTypeList, typeList } from './type-list.js'
+import { type ContentTypeList, typeList } from './content-type.js'
 
 /** Options of the table that content operations heed; those for lanes, records and the end of the process are not. */
 export type ContentOptions = Pick<

@@ -4,14 +4,13 @@ import type { Exchange } from '../http/answer-collector.js'
 import { proxyFor } from '../http/proxy.js'
 import { Requester } from '../http/requester.js'
 import type { ResolvedOptions } from '../options/options.js'
+import { isPathSegment } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { userAgent } from '../runtime/version.js'
-import { argumentError } from './argument-error.js'
-import type { ContentTypeInfo } from './content-type.js'
+import { argumentError } from './api-error.js'
+import type { ContentTypeInfo, Page, PageBounds } from './content-type.js'
 import { Credentials, type Scheme } from './credentials.js'
-import { pathSegment } from './path-segment.js'
 import { type Asked, readAnswer, readResult, unreadable } from './read-answer.js'
-import type { Page, PageBounds } from './type-list.js'
 
 /** How a write is carried out. */
 export interface WriteOptions {
@@ -152,4 +151,10 @@ export class ContentService {
 function requireKey(value: unknown): void {
   if (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) return
   throw argumentError('idempotencyKey', { expected: 'a text of visible ASCII characters', got: value })
+}
+
+/** One segment of a path; a text that could become two of them, or none, is the caller's mistake. */
+export function pathSegment(name: string, value: unknown): string {
+  if (isPathSegment(value)) return encodeURIComponent(value)
+  throw argumentError(name, { expected: 'a name', got: value })
 }

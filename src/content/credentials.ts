@@ -1,7 +1,6 @@
-import { ApiKey } from '../options/api-key.js'
 import { optionTable } from '../options/defaults.js'
-import { hide } from '../options/hide.js'
 import type { ResolvedOptions } from '../options/options.js'
+import { ApiKey, hide } from '../options/secret.js'
 
 /** The two schemes of the API. */
 export type Scheme = 'apiKey' | 'accessToken'

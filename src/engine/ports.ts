@@ -1,9 +1,9 @@
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
-import type { PinoStyle } from '../records/from-pino.js'
 import type { Severity } from '../records/level.js'
-import type { WinstonLine } from '../records/plain-winston-line.js'
+import type { PinoStyle } from '../records/pino-line.js'
+import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 
 /** How long a flush or close may take. */

@@ -1,10 +1,9 @@
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
-import { type PinoMapper, type PinoStyle, pinoMapper } from '../records/from-pino.js'
 import { severityOfNumber } from '../records/level.js'
-import { type IsBase, mapPinoLine } from '../records/pino-line.js'
-import type { WinstonLine } from '../records/plain-winston-line.js'
+import { type IsBase, mapPinoLine, type PinoMapper, type PinoStyle, pinoMapper } from '../records/pino-line.js'
 import { inUnit } from '../records/time.js'
+import type { WinstonLine } from '../records/winston-line.js'
 import { winstonLineMapper } from '../records/winston-line.js'
 import type { PinoLine } from './ports.js'
 

@@ -1,9 +1,9 @@
 import type { Engine } from '../engine/engine.js'
 import type { PinoLine } from '../engine/ports.js'
 import { logHead, type MappedLog } from '../records/encode.js'
-import type { PinoStyle } from '../records/from-pino.js'
 import type { Severity } from '../records/level.js'
-import type { WinstonLine } from '../records/plain-winston-line.js'
+import type { PinoStyle } from '../records/pino-line.js'
+import type { WinstonLine } from '../records/winston-line.js'
 import type { DrainMode } from './drain-requests.js'
 
 /**

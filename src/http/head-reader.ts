@@ -1,4 +1,4 @@
-import { ownText } from '../records/own-text.js'
+import { ownText } from '../records/plain-fields.js'
 import { type AnswerHead, isField, meaningfulFields, type NotUnderstood, readHead } from './answer-head.js'
 
 /** Lines that stay the same from answer to answer, and one behind them whose value does not. */

@@ -1,5 +1,5 @@
 import type { Outcome } from '../delivery/sender.js'
-import { hide } from '../options/hide.js'
+import { hide } from '../options/secret.js'
 
 /** Where the key for `x-api-key` comes from. */
 export interface KeySource {

@@ -3,11 +3,9 @@ import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { installProcessHooks } from '../process/install.js'
-import type { PinoStyle } from '../records/from-pino.js'
 import { severityOfNumber } from '../records/level.js'
-import { baseOf } from './pino-base.js'
-import { type LevelGate, levelGate, type PinoLevels } from './pino-level.js'
-import { sharedStyle } from './pino-style.js'
+import type { PinoStyle } from '../records/pino-line.js'
+import { baseOf, type LevelGate, levelGate, type PinoLevels, sharedStyle } from './pino-logger.js'
 
 /**
  * A stream for pino in the application's own thread: its lines go to the delivery worker that winston and `track` use, too. It

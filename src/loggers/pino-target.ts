@@ -5,18 +5,17 @@ import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
 import type { RecordPort } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
+import { optionNames, optionTable } from '../options/defaults.js'
+import { nearestName } from '../options/nearest-name.js'
 import type { SluiceOptions } from '../options/options.js'
 import { capturePort } from '../process/capture.js'
 import { configure } from '../process/configure.js'
 import { processRegistry } from '../process/registry.js'
-import { pinoMapper } from '../records/from-pino.js'
-import { mapPinoLine } from '../records/pino-line.js'
+import { mapPinoLine, pinoMapper } from '../records/pino-line.js'
 import { systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
 import { LineIntake } from './line-intake.js'
-import { learnedBase } from './pino-base.js'
-import { levelGate, type PinoLevels } from './pino-level.js'
-import { targetOptions } from './target-options.js'
+import { learnedBase, levelGate, type PinoLevels } from './pino-logger.js'
 
 /** Options of the target: they cross into pino's worker, so that none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError'>
@@ -117,4 +116,33 @@ function lineMapper({ levels, messageKey, errorKey }: PinoConfig, port: () => Re
       engine.unmapped(error)
     }
   }
+}
+
+/** The options with which pino started a target. */
+export interface TargetOptions {
+  /** To be checked as all options are: Sluice's own, and names that look like a misspelling of one. */
+  readonly own: SluiceOptions
+  /** Names that are none of Sluice's, and not known to be pino's: somebody should hear of them, and the target goes on. */
+  readonly unknown: readonly string[]
+}
+
+/** Names that pino 7 to 10 and thread-stream put beside the options of a target. */
+const addedByPino: ReadonlySet<string> = new Set(['levels', 'dedupe', 'targets', 'pipelines'])
+/** They name most of what they add after themselves. */
+const namedByPino = /^(pino|\$)/i
+
+/**
+ * Part the options of a target from what pino puts among them. A later pino may put there what this version does not know: that must not
+ * end the application's logging.
+ */
+export function targetOptions(written: object): TargetOptions {
+  const own: Record<string, unknown> = {}
+  const unknown: string[] = []
+  for (const [name, value] of Object.entries(written)) {
+    if (Object.hasOwn(optionTable, name)) own[name] = value
+    else if (addedByPino.has(name) || namedByPino.test(name)) continue
+    else if (nearestName(name, optionNames) !== undefined) own[name] = value
+    else unknown.push(name)
+  }
+  return { own, unknown }
 }

@@ -5,8 +5,8 @@ import { optionTable } from '../options/defaults.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
-import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/from-winston.js'
 import { type Severity, severityOfName } from '../records/level.js'
+import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines } from '../records/winston-line.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */

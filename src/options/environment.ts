@@ -1,9 +1,9 @@
-import { ConfigError } from '../errors/config-error.js'
+import { ConfigError } from '../errors/sluice-error.js'
 import { reasonOf } from '../errors/text-of.js'
 import { type OptionRow, optionNames, optionTable } from './defaults.js'
 import { nearestName } from './nearest-name.js'
-import { redacted } from './secret.js'
-import { readSecretFile } from './secret-file.js'
+import { readVariable } from './option-value.js'
+import { readSecretFile, redacted } from './secret.js'
 
 /** The process's environment, or a stand-in for it. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -73,4 +73,15 @@ function secretOf({ option, variable, path }: { option: string; variable: string
     throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: shown, message })
   }
   return content
+}
+
+/**
+ * One option as the environment has it, for what must be known before any engine has resolved them all: its default where nothing, or
+ * nothing sensible, is set.
+ */
+export function loneOption<Name extends 'shutdownTimeoutMs' | 'handleSignals'>(name: Name, environment: Environment) {
+  const row = optionTable[name]
+  const text = written(name, row, environment)?.text
+  const checked = text === undefined ? undefined : readVariable(row.kind, text)
+  return (checked?.ok ? checked.value : row.default) as Name extends 'handleSignals' ? boolean : number
 }

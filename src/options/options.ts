@@ -232,3 +232,6 @@ export interface ResolvedOptions
 }
 
 export type OptionName = keyof SluiceOptions
+
+/** Where each option's value came from: `option`, a variable's name, a fallback's name, or `default`. */
+export type Sources = Readonly<Partial<Record<OptionName, string>>>

@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors/config-error.js'
+import { ConfigError } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { RecordKind } from '../records/wire.js'
 import { type OptionRow, optionNames, optionTable } from './defaults.js'
@@ -6,11 +6,8 @@ import { type Environment, written } from './environment.js'
 import { machineIdentity, serviceIdentity } from './identity.js'
 import { nearestName } from './nearest-name.js'
 import { checkOption, readVariable } from './option-value.js'
-import type { OptionName, ResolvedOptions, SluiceOptions } from './options.js'
+import type { OptionName, ResolvedOptions, SluiceOptions, Sources } from './options.js'
 import { redacted, Secret } from './secret.js'
-
-/** Where each option's value came from: `option`, a variable's name, a fallback's name, or `default`. */
-export type Sources = Readonly<Partial<Record<OptionName, string>>>
 
 /**
  * The outcome of reading the configuration: complete options, and when Sluice is off the reason why. Then nothing is delivered, and the

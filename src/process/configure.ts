@@ -1,6 +1,6 @@
 import { printLine } from '../diagnostics/reporter.js'
-import { describeOptions } from '../options/described.js'
 import { misspeltVariables } from '../options/environment.js'
+import { describeOptions } from '../options/option-value.js'
 import type { SluiceOptions } from '../options/options.js'
 import { type Need, type Resolution, resolve } from '../options/resolve.js'
 import { firstInProcess } from '../runtime/shared-state.js'

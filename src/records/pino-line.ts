@@ -1,4 +1,123 @@
-import type { MappedPinoLine, PinoHead, PinoMapper } from './from-pino.js'
+import { textOf } from '../errors/text-of.js'
+import type { MappedLog } from './encode.js'
+import { errorFields, isErrorLike, writtenMessage } from './error-like.js'
+import { errorText } from './error-text.js'
+import { LevelNames, severityOfName, severityOfNumber } from './level.js'
+import { type MessageStyle, messageOf, messageText } from './message.js'
+import { isDigit, PlainFields } from './plain-fields.js'
+import { inUnit, timeOf } from './time.js'
+
+/** What pino tells its transports of the logger's configuration. */
+export interface PinoStyle {
+  /** pino's `levels.labels`: name by number. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  readonly messageKey?: string | undefined
+  readonly errorKey?: string | undefined
+  /** The logger's own fields, the same in all of its lines; undefined where they are not known. */
+  readonly base?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The same, and what the options say of the record. */
+export interface PinoMapping extends PinoStyle, MessageStyle {
+  readonly timestampUnit: 'ms' | 's'
+}
+
+/** What pino itself has put at the head of a line, before any field of the application's, which may have the same names. */
+export interface PinoHead {
+  readonly level?: unknown
+  /** Key of the level, where a formatter of the logger's has renamed it. */
+  readonly levelKey?: string
+  readonly time?: unknown
+  readonly pid?: unknown
+  readonly hostname?: unknown
+  readonly name?: unknown
+}
+
+/** A line, mapped, with the number of its level where it has one. */
+export interface MappedPinoLine extends MappedLog {
+  readonly number: number | undefined
+}
+
+/** From lines of pino to the fields of log records. */
+export interface PinoMapper {
+  /** Of a line that has been parsed. */
+  readonly parsed: (
+    line: Readonly<Record<string, unknown>>,
+    about: { readonly arrivedAt: number; readonly head?: PinoHead },
+  ) => MappedPinoLine
+  /** The same of the text of a line, where that can be had without parsing it. */
+  readonly plain: PlainLineReader
+}
+
+export function pinoMapper(mapping: PinoMapping): PinoMapper {
+  const names = new LevelNames(mapping.labels)
+  const { messageKey = 'msg', errorKey = 'err', timestampUnit, maxMessageBytes: maxChars } = mapping
+  const withFields = mapping.context === 'none'
+
+  const parsed: PinoMapper['parsed'] = (line, { arrivedAt, head = line as PinoHead }) => {
+    const isHead = (key: string) => isHeadKey(key) && head[key] !== undefined && Object.is(head[key], line[key])
+    const written = isHead(messageKey) ? undefined : line[messageKey]
+    const context = fieldsWithout(line, (key) => key === messageKey || isHead(key))
+    // Formatters may rename the level, as Google Cloud wants it, and hand over its name instead of its number.
+    let { level } = head
+    if (head.levelKey !== undefined && names.knows(level)) delete context[head.levelKey]
+    else if (head.levelKey !== undefined) level = undefined
+    if (level === undefined && typeof context.severity === 'string') level = take(context, 'severity')
+
+    let text = messageText(written, maxChars)
+    const errors: string[] = []
+    for (const key of new Set([errorKey, 'err', 'error'])) {
+      const error = context[key]
+      if (!isErrorLike(error)) continue
+      errors.push(errorText(error, { maxChars, withFields }))
+      if (text === '') text = writtenMessage(error)
+      const fields = errorFields(error)
+      if (Object.keys(fields).length > 0) context[key] = fields
+      else delete context[key]
+    }
+    const eventId = Number.isSafeInteger(context.eventId) ? (take(context, 'eventId') as number) : undefined
+    const error = [...new Set(errors)].join('\n')
+
+    const number = typeof level === 'number' ? level : undefined
+    const named = typeof level === 'string' ? textOf(level).toLowerCase() : names.nameOf(number ?? 30)
+    return {
+      number,
+      severity: number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number),
+      fields: {
+        timeStamp: inUnit(timeOf(head.time) ?? arrivedAt, timestampUnit),
+        level: named,
+        message: messageOf({ text, context, error, isJson: true }, mapping),
+        ...(eventId === undefined ? {} : { eventId }),
+      },
+    }
+  }
+  return { parsed, plain: plainLineReader(mapping, names) }
+}
+
+const headKeys: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'name'])
+
+function isHeadKey(key: string): key is 'level' | 'time' | 'pid' | 'hostname' | 'name' {
+  return headKeys.has(key)
+}
+
+/** Copied key by key: an object from which keys are deleted costs several times as much. */
+function fieldsWithout(
+  line: Readonly<Record<string, unknown>>,
+  isLeftOut: (key: string) => boolean,
+): Record<string, unknown> {
+  if (Object.hasOwn(line, '__proto__')) {
+    return Object.fromEntries(Object.entries(line).filter(([key]) => !isLeftOut(key)))
+  }
+  const fields: Record<string, unknown> = {}
+  for (const key in line) if (!isLeftOut(key)) fields[key] = line[key]
+  return fields
+}
+
+function take(context: Record<string, unknown>, key: string): unknown {
+  const value = context[key]
+  delete context[key]
+  return value
+}
 
 /** Whether a field at the head of a line is of the logger's base, and not one of the application's that happens to come first. */
 export type IsBase = (key: 'pid' | 'hostname' | 'name', value: unknown) => boolean
@@ -74,4 +193,104 @@ function parsed(line: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Reads a line of pino's that is plain; undefined for any other. */
+export type PlainLineReader = (line: string, isBase: IsBase) => MappedPinoLine | undefined
+
+/**
+ * Lines as pino writes them most of the time: level, time and base as it is configured by default, then plain fields. What it returns is
+ * what {@link pinoMapper} makes of the parsed line.
+ */
+export function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainLineReader {
+  const { messageKey = 'msg', context: style, maxMessageBytes, timestampUnit } = mapping
+  if (style === 'logfmt' || special.has(messageKey)) return () => undefined
+  let start: Start = { text: '', level: 0, time: 0, isKnown: () => true }
+  const fields = new PlainFields(special)
+
+  return (line, isBase) => {
+    // V8's `startsWith` takes ten times as long, for texts of this length.
+    if (start.text === '' || line.slice(0, start.text.length) !== start.text) {
+      const another = readStart(line)
+      if (another === undefined) return undefined
+      start = another
+    }
+    // The message is no longer than what follows.
+    if ((line.length - start.text.length) * 3 > maxMessageBytes) return undefined
+    if (!start.isKnown(isBase) || !fields.read(line, { at: start.text.length, opening: ',' })) return undefined
+
+    let messageAt = line.length - 1
+    let messageEnd = messageAt
+    let text = ''
+    for (let index = 0; index < fields.count; index++) {
+      if (fields.key(index) !== messageKey) continue
+      const value = fields.value(line, index)
+      if (value.charCodeAt(0) !== quote) return undefined
+      messageAt = fields.start(index)
+      messageEnd = fields.end(index)
+      text = value.slice(1, -1)
+    }
+    const before = line.slice(start.text.length + 1, messageAt)
+    const after = line.slice(before === '' ? messageEnd + 1 : messageEnd, -1)
+    const context = style === 'none' || (before === '' && after === '') ? '' : `{${before}${after}}`
+    const message = context === '' ? text : text === '' ? context : `${text} ${context}`
+    const { level, time } = start
+    return {
+      number: level,
+      severity: severityOfNumber(level),
+      fields: { timeStamp: inUnit(time, timestampUnit), level: names.nameOf(level), message },
+    }
+  }
+}
+
+const beginning = '{"level":'
+const levelAt = beginning.length
+const beforeTime = ',"time":'
+const timeAt = levelAt + 2 + beforeTime.length
+const baseAt = timeAt + 13
+
+const quote = '"'.charCodeAt(0)
+const zero = '0'.charCodeAt(0)
+
+/** What has a meaning of its own in a line. */
+const special: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'name', 'eventId', '__proto__'])
+
+/** Level, time and base of a line: the same in all lines that a logger writes at one level in one millisecond. */
+interface Start {
+  readonly text: string
+  readonly level: number
+  /** In milliseconds. */
+  readonly time: number
+  /** Whether it is the base of the logger that wrote the line. */
+  readonly isKnown: (isBase: IsBase) => boolean
+}
+
+const basePattern = /(?:,"pid":([1-9]\d{0,9}))?(?:,"hostname":"([^"]*)")?(?:,"name":"([^"]*)")?/y
+
+function readStart(line: string): Start | undefined {
+  const level = digits(line.slice(levelAt, levelAt + 2))
+  const time = digits(line.slice(timeAt, baseAt))
+  if (!line.startsWith(beginning) || level < 10 || time < 1e12 || !line.startsWith(beforeTime, levelAt + 2))
+    return undefined
+  basePattern.lastIndex = baseAt
+  const [base, pid, hostname, name] = basePattern.exec(line)!
+  const isBare = pid === undefined && hostname === undefined
+  const isKnown = (isBase: IsBase) =>
+    isBare ||
+    ((pid === undefined || isBase('pid', Number(pid))) &&
+      (hostname === undefined || isBase('hostname', hostname)) &&
+      // Asked without a name, too: by that it is learned what the logger has.
+      (isBase('name', name) || name === undefined))
+  return { text: line.slice(0, baseAt + (isBare ? 0 : base.length)), level, time: timeOf(time)!, isKnown }
+}
+
+/** A whole number of nothing but digits; -1 for anything else. */
+function digits(text: string): number {
+  let number = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (!isDigit(code)) return -1
+    number = number * 10 + code - zero
+  }
+  return number
 }

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type Severity, valueSeverity } from '../records/level.js'
-import { isPathSegment } from '../records/path-segment.js'
 import type { RecordKind, ValidationError } from '../records/wire.js'
+import { isPathSegment } from '../records/wire.js'
 
 /** Why the service refused a record, and when: milliseconds since 1970. */
 export interface Refusal {

@@ -1,10 +1,75 @@
 import type { Ledger } from '../delivery/ledger.js'
+import { printLine } from '../diagnostics/reporter.js'
 import { type DrainOptions, drainTime } from '../engine/ports.js'
+import { reasonOf } from '../errors/text-of.js'
 import type { SluiceOptions } from '../options/options.js'
+import { currentCapture } from '../process/capture.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
-import { type Tracked, trackedBy } from './tracked.js'
-import { Tracker, type TrackOptions } from './tracker.js'
+import { processRegistry } from '../process/registry.js'
+import { leftOfEnd } from '../runtime/end-clock.js'
+import { type Tracked, Tracker, type TrackOptions, trackedBy } from './tracker.js'
+
+let own: Sluice | undefined
+let misconfigured = false
+
+/**
+ * Record one occurrence of the event with this number, configured by the `SLUICE_*` variables.
+ *
+ * Never throws and never blocks. A configuration that cannot be used is told once on stderr and turns `track` off;
+ * a bad number is counted in `invalid`.
+ */
+export function track(eventId: number, options?: TrackOptions): void {
+  if (misconfigured && currentCapture() === undefined) return
+  if (own === undefined) {
+    try {
+      own = createSluice()
+    } catch (error) {
+      misconfigured = true
+      printLine(`track is off: ${reasonOf(error)}`)
+      return
+    }
+  }
+  own.track(eventId, options)
+}
+
+/**
+ * The same function, which records an event each time that it returns, or that the promise which it returns resolves; not when it
+ * throws or rejects.
+ *
+ *     const checkout = tracked(events.upgraded, async (cart: Cart) => { … })
+ *
+ * @throws {TypeError} when `run` is no function
+ */
+export function tracked<Run extends Tracked>(eventId: number, run: Run): Run {
+  return trackedBy(track, { eventId, run })
+}
+
+/**
+ * Wait until everything that this process has logged and tracked so far is settled, pino's workers included. Resolves with the
+ * ledger of the process, by `timeoutMs` (default: the option `shutdownTimeoutMs`, the longest where engines differ) + 50 ms at the
+ * latest; never rejects.
+ */
+export function flush(options?: DrainOptions): Promise<Ledger> {
+  return drain('flush', options)
+}
+
+/** As `flush`, then release every engine of the process, pino's workers included. What is logged afterwards is counted as `closed`. */
+export function close(options?: DrainOptions): Promise<Ledger> {
+  return drain('close', options)
+}
+
+function drain(mode: 'flush' | 'close', options: DrainOptions | undefined): Promise<Ledger> {
+  const engines = processRegistry()
+  const { shutdownTimeoutMs } = engines
+  const { timeoutMs = mode === 'close' ? leftOfEnd(shutdownTimeoutMs) : shutdownTimeoutMs } = drainTime(options)
+  return engines.drain(mode, timeoutMs)
+}
+
+/** The ledger of the whole process, now. */
+export function stats(): Ledger {
+  return processRegistry().stats()
+}
 
 export type { DrainOptions } from '../engine/ports.js'
 

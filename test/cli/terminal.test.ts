@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { oneLine } from '../../src/errors/one-line.js'
+import { oneLine } from '../../src/errors/text-of.js'
 import { FaultServer } from '../support/fault-server.js'
 import { startProgram } from '../support/programs.js'
 import { folderHere } from '../support/shipped.js'

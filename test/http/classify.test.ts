@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/delivery/sender.js'
 import { classify } from '../../src/http/classify.js'
 import { retryAfterMs } from '../../src/http/retry-after.js'
-import { hide } from '../../src/options/hide.js'
+import { hide } from '../../src/options/secret.js'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const outcome = (status: number, body = '', headers: { retryAfter?: string; location?: string } = {}) =>

@@ -4,7 +4,7 @@ import winston from 'winston'
 import { sluicePino, sluicePinoOptions } from '../../src/pino.js'
 import { captureSluice } from '../../src/testing.js'
 import { defineEvents } from '../../src/tracking/events.js'
-import { track, tracked } from '../../src/tracking/process-sluice.js'
+import { track, tracked } from '../../src/tracking/sluice.js'
 import { SluiceTransport } from '../../src/winston.js'
 
 const captured = captureSluice()

@@ -1,8 +1,7 @@
 import pino, { type LoggerOptions } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { sluicePinoOptions } from '../../src/loggers/pino-options.js'
-import { pinoMapper } from '../../src/records/from-pino.js'
-import { mapPinoLine } from '../../src/records/pino-line.js'
+import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
 
 const map = pinoMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
 

@@ -3,11 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ConfigError } from '../../src/errors/config-error.js'
-import { ApiKey } from '../../src/options/api-key.js'
+import type { ConfigError } from '../../src/errors/sluice-error.js'
 import { serviceIdentity } from '../../src/options/identity.js'
 import { resolve } from '../../src/options/resolve.js'
-import { Secret } from '../../src/options/secret.js'
+import { ApiKey, Secret } from '../../src/options/secret.js'
 import { startProgram } from '../support/programs.js'
 
 let folder: string

@@ -2,9 +2,8 @@ import { hostname } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { learnedBase } from '../../src/loggers/pino-base.js'
-import { pinoMapper } from '../../src/records/from-pino.js'
-import { mapPinoLine } from '../../src/records/pino-line.js'
+import { learnedBase } from '../../src/loggers/pino-logger.js'
+import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
 import { winstonLineMapper } from '../../src/records/winston-line.js'
 
 setFlagsFromString('--expose-gc')

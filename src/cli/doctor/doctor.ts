@@ -1,6 +1,6 @@
-import { hide } from '../../options/hide.js'
 import { runtimeIdentity } from '../../options/identity.js'
 import type { ResolvedOptions } from '../../options/options.js'
+import { hide } from '../../options/secret.js'
 import { packageVersion } from '../../runtime/version.js'
 import { Ending } from '../ending.js'
 import { printOwn } from '../terminal.js'

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
-import { oneLine } from '../../errors/one-line.js'
-import type { DescribedOption } from '../../options/described.js'
+import { oneLine } from '../../errors/text-of.js'
+import type { DescribedOption } from '../../options/option-value.js'
 import type { Finding } from './finding.js'
 
 const marks = { good: ['green', '✓'], bad: ['red', '✗'], skipped: ['dim', '–'] } as const

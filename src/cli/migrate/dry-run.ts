@@ -1,6 +1,6 @@
 import type { ContentService } from '../../content/content-service.js'
 import type { ContentTypeInfo } from '../../content/content-type.js'
-import { typeList } from '../../content/type-list.js'
+import { typeList } from '../../content/content-type.js'
 import { nearestName } from '../../options/nearest-name.js'
 import type { Progress } from '../progress.js'
 import { readEntry } from './entry-line.js'

@@ -1,4 +1,4 @@
-import { isPathSegment } from '../../content/path-segment.js'
+import { isPathSegment } from '../../records/wire.js'
 import { readArguments } from '../arguments.js'
 import { jsonHelp } from '../ending.js'
 

@@ -2,9 +2,8 @@ import { hostname } from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
 import type { ResolvedOptions } from '../../options/options.js'
 import type { MappedLog } from '../../records/encode.js'
-import { type PinoMapping, pinoMapper } from '../../records/from-pino.js'
-import { levelOf, winstonMapper } from '../../records/from-winston.js'
-import { mapPinoLine } from '../../records/pino-line.js'
+import { mapPinoLine, type PinoMapping, pinoMapper } from '../../records/pino-line.js'
+import { levelOf, winstonMapper } from '../../records/winston-info.js'
 
 export type LineFormat = 'pino' | 'winston' | 'text'
 

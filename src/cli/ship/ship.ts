@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors/config-error.js'
+import { ConfigError } from '../../errors/sluice-error.js'
 import { resolve } from '../../options/resolve.js'
 import { tellMisspelt, tellResolved } from '../../process/configure.js'
 import { systemClock } from '../../runtime/clock.js'

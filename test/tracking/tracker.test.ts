@@ -1,6 +1,6 @@
 import { createSluice, type Sluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Tracked, trackedBy } from '../../src/tracking/tracked.js'
+import { type Tracked, trackedBy } from '../../src/tracking/tracker.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let recorded: number[]

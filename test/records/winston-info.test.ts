@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import winston from 'winston'
 import TransportStream from 'winston-transport'
 import type { LogFields } from '../../src/records/encode.js'
-import { severityIn, type WinstonInfo, winstonMapper } from '../../src/records/from-winston.js'
+import { severityIn, type WinstonInfo, winstonMapper } from '../../src/records/winston-info.js'
 
 const arrivedAt = 1_700_000_000_000
 const map = winstonMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { loneOption } from '../../src/options/lone-option.js'
+import { loneOption } from '../../src/options/environment.js'
 
 it.each([
   [{}, 5000],

@@ -1,7 +1,6 @@
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
-import { baseOf } from '../../src/loggers/pino-base.js'
-import { sharedStyle } from '../../src/loggers/pino-style.js'
+import { baseOf, sharedStyle } from '../../src/loggers/pino-logger.js'
 
 describe('the style of loggers', () => {
   it('is one for all that are configured alike', () => {

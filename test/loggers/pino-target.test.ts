@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { targetOptions } from '../../src/loggers/target-options.js'
+import { targetOptions } from '../../src/loggers/pino-target.js'
 import { FaultServer } from '../support/fault-server.js'
 import { runProgram } from '../support/programs.js'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqlite } from '../../receiver/dist/storage/sqlite/open-sqlite.js'
+import { openSqlite } from '../../receiver/dist/storage/sqlite/database.js'
 import { RecordWriter } from '../../receiver/dist/storage/sqlite/record-writer.js'
 import { SqliteStorage } from '../../receiver/dist/storage/sqlite/sqlite-storage.js'
 import { writtenRecord } from '../../receiver/dist/storage/sqlite/written-records.js'

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
-import { type Database, openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { type Database, openSqlite } from '../dist/storage/sqlite/database.js'
 
 /** A folder of each test's own for the data of its receivers, gone afterwards. */
 export function dataFolder() {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Database } from '../dist/storage/sqlite/open-sqlite.js'
+import type { Database } from '../dist/storage/sqlite/database.js'
 import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
 import { article, caller, log, value } from './support.js'

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { openSqlite } from '../dist/storage/sqlite/database.js'
 import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
 import { article, caller, log, startReceiverForTest } from './support.js'

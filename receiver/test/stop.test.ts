@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openSqlite } from '../dist/storage/sqlite/open-sqlite.js'
+import { openSqlite } from '../dist/storage/sqlite/database.js'
 import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
 import { connected, requestBytes, statuses } from './sockets.js'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ProjectStorage } from '../storage/project-storage.js'
+import type { ProjectStorage } from '../storage/storage.js'
 import { refuse } from './envelope.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { Plan, Project } from '../schemas/projects.js'
-import type { ProjectStorage } from './project-storage.js'
+import type { ProjectStorage } from './storage.js'
 
 /** Projects are few, and every record asks for one: those that were found are known by heart. For a store with one receiver. */
 export class KnownProjects implements ProjectStorage {

@@ -1,5 +1,5 @@
+import type { Plan, Project } from '../schemas/projects.js'
 import type { ContentStorage } from './content-storage.js'
-import type { ProjectStorage } from './project-storage.js'
 import type { RecordStorage } from './record-storage.js'
 
 /** Where the receiver keeps what it takes. What a method has written is on disk when its promise resolves. */
@@ -12,6 +12,14 @@ export interface Storage {
   check(): Promise<void>
   /** Commits what it has taken, then releases everything. */
   close(): Promise<void>
+}
+
+export interface ProjectStorage {
+  find(id: string): Promise<Project | undefined>
+  /** A new project with a plan that allows everything; `undefined` when there is one with this id already. */
+  add(id: string): Promise<Project | undefined>
+  /** `undefined` when there is no such project. */
+  changePlan(id: string, plan: Plan): Promise<Project | undefined>
 }
 
 /** Hashes of the keys that may use the receiver. */

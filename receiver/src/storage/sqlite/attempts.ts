@@ -1,5 +1,5 @@
 import { type Attempt, rememberedMs } from '../storage.js'
-import type { Database, Statement } from './open-sqlite.js'
+import type { Database, Statement } from './database.js'
 
 /** How many of the oldest attempts are looked at when one is added: more than one, so that forgetting keeps up. */
 const forgottenAtOnce = 2

@@ -3,7 +3,7 @@ import type { Entry } from '../../schemas/entries.js'
 import type { Paged } from '../../schemas/envelopes.js'
 import type { ContentReading, EntryQuery, TypeQuery, TypeReference } from '../content-storage.js'
 import { contentTypeOf, type EntryRow, entryOf, type TypeRow } from './content-rows.js'
-import type { Database } from './open-sqlite.js'
+import type { Database } from './database.js'
 import { fitting, type Sized } from './page-bytes.js'
 import { toSqlText } from './sql-text.js'
 

@@ -1,4 +1,4 @@
-import type { Database } from './open-sqlite.js'
+import type { Database } from './database.js'
 
 /**
  * From each version of the tables to the next. Version 0 is an empty file, or one from before versions were counted.

@@ -1,10 +1,10 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { ContentReader } from './content-reader.js'
-import { type Database, openSqlite } from './open-sqlite.js'
+import { type Database, openSqlite } from './database.js'
 import type { ReaderFiles, ReaderQuestion } from './reader-thread.js'
 import { RecordReader } from './record-reader.js'
-import { serve } from './thread-port.js'
+import { serve } from './thread-link.js'
 
 // The thread of ReaderThread.
 

@@ -1,5 +1,5 @@
 import type { RecordPage, RecordQuery, StoredRecord } from '../record-storage.js'
-import type { Database } from './open-sqlite.js'
+import type { Database } from './database.js'
 import { fitting, type Sized } from './page-bytes.js'
 import { toSqlText } from './sql-text.js'
 import { TextIndex } from './text-index.js'

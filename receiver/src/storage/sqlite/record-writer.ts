@@ -1,6 +1,5 @@
 import type { Attempts } from './attempts.js'
-import type { Database, Statement } from './open-sqlite.js'
-import { recordTimeMs } from './record-time.js'
+import type { Database, Statement } from './database.js'
 import { Spans } from './spans.js'
 import { toSqlText } from './sql-text.js'
 import type { SeriesFields, WrittenRecord } from './written-records.js'
@@ -109,4 +108,15 @@ function keysOf(records: readonly WrittenRecord[]): string[] {
 /** Records without a key, and the first one with each of the new keys. */
 function firstAttempts(records: readonly WrittenRecord[], newKeys: Set<string>): WrittenRecord[] {
   return records.filter(({ idempotencyKey }) => idempotencyKey === '' || newKeys.delete(idempotencyKey))
+}
+
+/** Below this, a time is in seconds (it would be the year 5138), else in milliseconds (it would be 1973). */
+const secondsBelow = 1e11
+
+/**
+ * The time of a record in ms since 1970. The API does not say which unit it takes; records are kept as they were sent, and only
+ * filters on their time need to know.
+ */
+function recordTimeMs(timeStamp: number): number {
+  return Math.abs(timeStamp) < secondsBelow ? timeStamp * 1000 : timeStamp
 }

@@ -1,4 +1,4 @@
-import type { Database, Statement } from './open-sqlite.js'
+import type { Database, Statement } from './database.js'
 
 /** How many ids a span covers at most. */
 const spanLength = 10_000

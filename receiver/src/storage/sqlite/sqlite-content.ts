@@ -14,9 +14,8 @@ import type { Attempt } from '../storage.js'
 import type { Attempts } from './attempts.js'
 import { ContentReader } from './content-reader.js'
 import { contentTypeOf, type TypeRow } from './content-rows.js'
-import type { Database } from './open-sqlite.js'
+import { type Database, inTransaction } from './database.js'
 import { toSqlText } from './sql-text.js'
-import { inTransaction } from './transaction.js'
 
 /** Every change is a transaction of its own: content is written by people, not by the thousand a second. */
 export class SqliteContent implements ContentStorage {

@@ -1,5 +1,5 @@
 import type { KeyStorage } from '../storage.js'
-import type { Database, Statement } from './open-sqlite.js'
+import type { Database, Statement } from './database.js'
 
 export class SqliteKeys implements KeyStorage {
   readonly #all: Statement

@@ -1,6 +1,6 @@
 import type { Plan, Project } from '../../schemas/projects.js'
-import type { ProjectStorage } from '../project-storage.js'
-import type { Database, Statement } from './open-sqlite.js'
+import type { ProjectStorage } from '../storage.js'
+import type { Database, Statement } from './database.js'
 import { toSqlText } from './sql-text.js'
 
 export class SqliteProjects implements ProjectStorage {

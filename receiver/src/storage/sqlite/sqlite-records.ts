@@ -1,10 +1,9 @@
 import type { NewRecord, RecordPage, RecordQuery, RecordStorage } from '../record-storage.js'
 import type { Attempts } from './attempts.js'
+import { type Database, inTransaction } from './database.js'
 import { GroupCommit } from './group-commit.js'
-import type { Database } from './open-sqlite.js'
 import { RecordReader } from './record-reader.js'
 import { RecordWriter } from './record-writer.js'
-import { inTransaction } from './transaction.js'
 import { type WrittenRecord, writtenRecord } from './written-records.js'
 
 /** Log and value records: written in groups, read by their series. */

@@ -1,7 +1,7 @@
 import type { Storage } from '../storage.js'
 import { Attempts } from './attempts.js'
+import { type Database, openSqlite } from './database.js'
 import { migrate } from './migrations.js'
-import { type Database, openSqlite } from './open-sqlite.js'
 import { SqliteContent } from './sqlite-content.js'
 import { SqliteKeys } from './sqlite-keys.js'
 import { SqliteProjects } from './sqlite-projects.js'

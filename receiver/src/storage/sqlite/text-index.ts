@@ -1,4 +1,4 @@
-import type { Database, Statement } from './open-sqlite.js'
+import type { Database, Statement } from './database.js'
 
 /** How many records one step takes in. */
 const step = 2_000

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import { SqliteStorage } from './sqlite-storage.js'
-import { serve } from './thread-port.js'
+import { serve } from './thread-link.js'
 import type { WriterQuestion } from './threaded-sqlite-storage.js'
 import { fromLines } from './written-records.js'
 

@@ -33,7 +33,6 @@ Receives logs and value events over the Content, Logging and Value-Tracking HTTP
 Example: sluice-receiver --port 0 --data :memory: --json
 `
 
-/** Read the command line. */
 export function readArguments(written: readonly string[]): Command {
   let values: Record<string, string | boolean | undefined>
   try {

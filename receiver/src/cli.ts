@@ -17,7 +17,7 @@ switch (command.type) {
   case 'start':
     startReceiver(command.arguments).then(
       (receiver) => {
-        // Before anybody can know that it is ready: who starts it may stop it at once.
+        // The listeners come before the ready message: a script may send SIGTERM as soon as it reads that message.
         for (const signal of ['SIGTERM', 'SIGINT'] as const) {
           process.once(signal, () => void receiver.close().then(() => process.exit(0)))
         }

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Make the folder of the data, for its owner's eyes only, and those above it. Throws what the file system does. Not by Node's own
- * recursive `mkdir`, which goes round for ever where a folder that is there answers ENOENT, as `/proc` does.
+ * Makes the data folder, readable by its owner only, and the folders above it. Throws the errors of the file system. Node's recursive
+ * `mkdir` is not used: it loops forever where an existing folder answers ENOENT, as `/proc` does.
  */
 export function makeDataFolder(path: string): void {
   const folder = resolve(path)
@@ -13,7 +13,7 @@ export function makeDataFolder(path: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another receiver may have made it meanwhile.
+    // Another receiver may have made the folder in the meantime.
     if (!isFolder(folder)) throw error
   }
 }

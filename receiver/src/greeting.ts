@@ -1,4 +1,4 @@
-/** What a person sees when the receiver is ready: the key, if one was made, and how to send to it. */
+/** The text that a person reads when the receiver is ready: the new key, if there is one, and the variables to set. */
 export function greeting({
   url,
   project,

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { KeyStorage } from './storage/storage.js'
 
-/** The keys that may use this receiver. Only their hashes are kept; a key is 256 random bits, so that one hash is enough. */
+/** The API keys of this receiver. Only hashes are stored. A key has 256 random bits, so one round of SHA-256 is enough. */
 export class Keys {
   readonly #storage: KeyStorage
   readonly #hashes: Buffer[]
@@ -18,7 +18,7 @@ export class Keys {
     )
   }
 
-  /** Make a key. It cannot be shown again. */
+  /** Makes a key. It cannot be shown again. */
   async mint(): Promise<string> {
     const key = `slk_${randomBytes(32).toString('base64url')}`
     const hashed = hashOf(key)
@@ -27,7 +27,7 @@ export class Keys {
     return key
   }
 
-  /** Whether this is one of the keys; takes the same time whichever byte differs. */
+  /** True if the key is known. The time does not depend on which byte differs. */
   accepts(key: string): boolean {
     const hashed = hashOf(key)
     let accepted = false

@@ -10,39 +10,39 @@ import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
 import type { Storage } from './storage/storage.js'
 
-/** Where it listens and what it keeps. */
+/** Address, data folder and limits of a receiver. */
 export interface ReceiverOptions {
   /** TCP port; 0 takes a free one. @default 18400 */
   readonly port?: number
   /** Address to listen on. @default '127.0.0.1' */
   readonly host?: string
-  /** Folder of the data, made when it is missing; `:memory:` keeps nothing. @default 'sluice-data' */
+  /** Folder for the data; it is made if it is missing. `:memory:` stores nothing on disk. @default 'sluice-data' */
   readonly data?: string
-  /** Make another key. @default false */
+  /** Makes another API key at this start. @default false */
   readonly newKey?: boolean
-  /** File with the certificate chain, in PEM: the receiver speaks HTTPS. Needs `tlsKey`. */
+  /** File with the certificate chain, in PEM. The receiver then speaks HTTPS. Needs `tlsKey`. */
   readonly tlsCert?: string | undefined
   /** File with the private key of the certificate, in PEM. Needs `tlsCert`. */
   readonly tlsKey?: string | undefined
-  /** How long a request may take to arrive, in ms; then it is answered with 408. @default 30000 */
+  /** Longest time for a request to arrive, in ms; a slower request gets 408. @default 30000 */
   readonly requestTimeoutMs?: number
 }
 
-/** A receiver that listens. */
+/** A running receiver. */
 export interface Receiver {
   /** Base URL, for SLUICE_URL. */
   readonly url: string
-  /** The project (bucket) that exists from the first start. */
+  /** The project (bucket) that the first start makes. */
   readonly project: string
-  /** The key, when one was made at this start; it cannot be shown again. */
+  /** The API key that this start made, else null. It cannot be shown again. */
   readonly apiKey: string | null
-  /** Answer what was taken, commit, and stop. Idempotent. */
+  /** Answers the requests it has taken, commits, and stops. Idempotent. */
   close(): Promise<void>
 }
 
-/** Whoever starts the receiver can do nothing about any other error, but about these. */
+/** An error at the start that its caller can correct: a port, an address, a folder or a certificate. */
 export class ReceiverError extends Error {
-  /** What cannot be used, for programs. */
+  /** Names the setting that cannot be used. */
   readonly code: 'PORT_TAKEN' | 'ADDRESS_UNUSABLE' | 'DATA_UNUSABLE' | 'TLS_UNUSABLE'
 
   constructor(code: ReceiverError['code'], message: string, options?: ErrorOptions) {
@@ -56,7 +56,7 @@ export const defaults = { port: 18_400, host: '127.0.0.1', data: 'sluice-data', 
 const firstProject = 'demo'
 
 /**
- * Start a receiver.
+ * Starts a receiver.
  *
  * @throws {ReceiverError} when the port is taken, the address is not this machine's, or the data folder, the certificate or its
  *   key cannot be used
@@ -84,13 +84,13 @@ export async function startReceiver({
     await storage.close()
     throw listenError(error as NodeJS.ErrnoException, { port, host })
   }
-  // After the port is ours: a start that fails must not leave a key that nobody saw.
+  // The key is made after `listen`: a start that fails must not store a key that was never shown.
   const apiKey = first || newKey ? await keys.mint() : null
   const address = app.server.address() as AddressInfo
   let closing: Promise<void> | undefined
   const stop = async () => {
     connections.stop()
-    // A client that has sent half a request must not hold the end.
+    // A client that has sent half a request must not delay the stop.
     const timer = setInterval(() => connections.drop(), stopPatienceMs)
     await app.close()
     clearInterval(timer)
@@ -107,10 +107,10 @@ export async function startReceiver({
   }
 }
 
-/** How long a stop waits for requests that are arriving. What has arrived is answered, however long it takes. */
+/** A stop waits this long for requests that are still arriving. Requests that have arrived are always answered. */
 const stopPatienceMs = 2000
 
-/** The address as a URL can use it; one that means all addresses is reached over loopback. */
+/** The address as it stands in a URL. An address that means "all addresses" becomes loopback. */
 function reachable({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0') return '127.0.0.1'
   if (address === '::') return '[::1]'

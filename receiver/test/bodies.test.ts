@@ -13,7 +13,7 @@ const entries = '/ng-cms/content/demo/article'
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const stored = async () => (await receiver.call('GET', '/api/logs/demo')).body.total
 
-/** Send bytes as they are. */
+/** Sends bytes unchanged. */
 async function post(body: Uint8Array<ArrayBuffer>) {
   const response = await fetch(`${receiver.url}/logs/demo`, {
     method: 'POST',
@@ -70,7 +70,7 @@ describe('a body', () => {
     ])
   })
 
-  it('is UTF-8, with or without the mark of byte order, and is not mended where it is not', async () => {
+  it('is UTF-8, with or without a byte order mark, and is not repaired otherwise', async () => {
     const json = JSON.stringify({ ...log, message: 'ü' })
     expect((await post(new Uint8Array(Buffer.from(json, 'utf8')))).status).toBe(201)
     expect((await post(new Uint8Array(Buffer.from(`\ufeff${json}`, 'utf8')))).status).toBe(201)
@@ -99,7 +99,7 @@ describe('a body', () => {
     expect((await receiver.call('GET', '/api/logs/demo')).body.list).toMatchObject([{ message: log.message }])
   })
 
-  it('may have no number that is none in JavaScript', async () => {
+  it('may not have a number that JavaScript cannot hold', async () => {
     const { status, body } = await receiver.call(
       'POST',
       '/logs/demo',

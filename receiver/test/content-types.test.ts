@@ -188,7 +188,7 @@ describe('POST and PUT /api/projects/{projectId}/content-types', () => {
     },
   )
 
-  it('answers 400 with everything that is wrong with a type', async () => {
+  it('answers 400 with all failures of a type', async () => {
     const { status, body } = await make({
       key: 'a key',
       name: 7,

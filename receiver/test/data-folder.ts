@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { type Database, openSqlite } from '../dist/storage/sqlite/database.js'
 
-/** A folder of each test's own for the data of its receivers, gone afterwards. */
+/** A data folder per test, removed after it. */
 export function dataFolder() {
   let path = ''
   beforeEach(async () => {
@@ -16,7 +16,7 @@ export function dataFolder() {
       return path
     },
     file: (name: string) => join(path, name),
-    /** Look at the database, or change it, beside the receiver. */
+    /** Reads or changes the database beside the receiver. */
     inDatabase<Result>(work: (database: Database) => Result): Result {
       const database = openSqlite(join(path, 'receiver.sqlite'))
       try {

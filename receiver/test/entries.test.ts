@@ -162,7 +162,7 @@ describe('POST /ng-cms/content/{projectId}/{typeKey}/migrate', () => {
     expect(wrong).toMatchObject({ status: 404, body: refusal('nothing') })
   })
 
-  it('answers 400 with what is wrong with the times and with the fields', async () => {
+  it('answers 400 with the failures of the times and of the fields', async () => {
     const { status, body } = await receiver.call('POST', `${path}/migrate`, {
       fields: { colour: 'red' },
       createdAt: 'yesterday',
@@ -254,7 +254,7 @@ describe('an idempotency key of an entry', () => {
     expect((await receiver.call('GET', shown)).body.total).toBe(1)
   })
 
-  it('answers for the entry that was made, whatever the body is by then', async () => {
+  it('answers with the id of the first entry, even if the body has changed', async () => {
     const first = await send('article')
     expect(await send('article', { fields: { colour: 'red' } })).toBe(first)
   })
@@ -272,7 +272,7 @@ describe('GET /api/projects/{projectId}/content/{typeKey}', () => {
     expect((await receiver.call('GET', shown)).body.total).toBe(3)
   })
 
-  it('answers 404 to what is not there', async () => {
+  it('answers 404 to an unknown type or entry', async () => {
     for (const elsewhere of [
       '/api/projects/demo/content/nothing',
       `${shown}/nothing`,

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { GroupCommit } from '../dist/storage/sqlite/group-commit.js'
 
 let log: string[]
-/** What a commit waits for, by its group. */
+/** Promises that the commits wait for, by group. */
 let ends: Map<string, { resolve(): void; reject(error: Error): void }>
 let commits: GroupCommit<string>
 beforeEach(() => {
@@ -15,7 +15,7 @@ beforeEach(() => {
   })
 })
 
-/** Add each of the items, and note what becomes of it. */
+/** Adds the items and records their outcomes. */
 function add(...items: string[]): Promise<void>[] {
   return items.map(async (item) => {
     await commits.add(item).then(
@@ -28,7 +28,7 @@ function add(...items: string[]): Promise<void>[] {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a group commit', () => {
-  it('commits a lone record at the end of the turn, and what arrives in one turn together', async () => {
+  it('commits a single record at the end of the turn, and all records of one turn together', async () => {
     const lone = add('a')
     await turn()
     expect(log).toEqual(['commit a'])
@@ -41,7 +41,7 @@ describe('a group commit', () => {
     expect(log).toEqual(['commit a', 'answer a', 'commit b c', 'answer b', 'answer c'])
   })
 
-  it('has the next commit at hand while one runs, and gathers what arrives meanwhile', async () => {
+  it('prepares the next commit while one runs, and gathers the items that arrive meanwhile', async () => {
     add('a')
     await turn()
     add('b')
@@ -53,11 +53,11 @@ describe('a group commit', () => {
     expect(log).toEqual(['commit a', 'commit b'])
     ends.get('a')?.resolve()
     await turn()
-    // The store gets its work before anybody gets an answer.
+    // The store gets its next group before the answers are given.
     expect(log.slice(2)).toEqual(['commit c d', 'answer a'])
   })
 
-  it('refuses those whose commit has failed, and no others', async () => {
+  it('refuses the items whose commit has failed, and no others', async () => {
     const first = add('a', 'b')
     await turn()
     const second = add('c')
@@ -68,7 +68,7 @@ describe('a group commit', () => {
     expect(log.slice(2)).toEqual(['refuse a: disk full', 'refuse b: disk full', 'answer c'])
   })
 
-  it('is settled when nothing waits any more, and at once where nothing does', async () => {
+  it('is settled when no item waits, and at once if none did', async () => {
     await commits.settled()
     add('a')
     const settled = commits.settled().then(() => log.push('settled'))

@@ -16,7 +16,7 @@ interface Sent {
   readonly body: object
 }
 
-/** What a lane sends as its n-th: logs, values, and now and then content. */
+/** The n-th request of a lane: logs, values, and sometimes content. */
 function message(lane: number, number: number): Sent {
   const key = `${lane}-${number}`
   if (number % 8 === 7) return { key, path: '/ng-cms/content/demo/article', body: { fields: { title: key } } }
@@ -24,7 +24,7 @@ function message(lane: number, number: number): Sent {
   return { key, path: '/logs/demo', body: { ...log, message: key } }
 }
 
-/** What the database holds by its file alone, and what SQLite says of its state. */
+/** Reads the database file alone, and SQLite's check of it. */
 function inspect(database: Database) {
   const all = (sql: string) => database.prepare(sql).all() as Record<string, string>[]
   const integrity = all('PRAGMA integrity_check')
@@ -52,7 +52,7 @@ describe('a receiver that is killed under load', () => {
         let left = 100 + Math.floor(Math.random() * 400)
         const load = next.map(async (_, lane) => {
           for (;;) {
-            // After a kill each lane begins with what was not acknowledged, under the same key.
+            // After a kill each lane repeats the request that was not acknowledged, with the same key.
             const { key, path, body } = message(lane, next[lane]!)
             const { status } = await call('POST', path, body, { 'idempotency-key': key })
             if (status !== 201) throw new Error(`${path} answered ${status}`)

@@ -45,7 +45,7 @@ describe('an idempotency key', () => {
     await second.close()
   })
 
-  it('is forgotten afterwards: what is kept does not grow with the years', async () => {
+  it('is deleted afterwards, so that the table does not grow', async () => {
     const receiver = await startReceiverForTest({ data: data.path })
     const kept = () =>
       data.inDatabase((database) => database.prepare('SELECT count(*) AS kept FROM attempts').get() as { kept: number })
@@ -56,7 +56,7 @@ describe('an idempotency key', () => {
       expect(kept()).toEqual({ kept: 20 })
       data.inDatabase((database) => database.exec('UPDATE attempts SET at = at - 86400001'))
     }
-    // Keys of the first day are taken again, and go to the end of the queue.
+    // Expired keys count as new and move to the end of the queue.
     for (let number = 0; number < 20; number++) await send(2, number)
     expect(kept()).toEqual({ kept: 20 })
     expect((await receiver.call('GET', '/api/logs/demo')).body.total).toBe(80)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { dataFolder } from './data-folder.js'
 import { article, log, startReceiverForTest, value } from './support.js'
 
-/** The tables as they were before versions were counted. */
+/** The tables of a database without a version number. */
 const oldTables = `
   CREATE TABLE projects (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
   CREATE TABLE keys (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
@@ -64,7 +64,7 @@ describe('a database of the version before content', () => {
     expect(await ids('logs/demo?text=words')).toEqual({ total: 2, ids: [13, 11] })
     expect(await ids('logs/demo?until=2020-12-31T00:00:00Z')).toEqual({ total: 1, ids: [13] })
 
-    // Of yesterday's attempts the receiver knows, of older ones it does not.
+    // The receiver knows the attempts of the last 24 hours, and no older ones.
     for (const key of ['old', 'new']) await receiver.call('POST', '/logs/demo', log, { 'idempotency-key': key })
     expect((await read('logs/demo')).total).toBe(4)
     await receiver.call('POST', '/logs/demo', records[1]!.record)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { article, log, refusal, startReceiverForTest, value } from './support.js'
 
-// What the document leaves open, where no test of an operation says it already.
+// The receiver's choices where the API's document leaves a question open, if no other test covers them.
 
 let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
 beforeEach(async () => {
@@ -13,7 +13,7 @@ afterEach(() => receiver.close())
 const entries = '/ng-cms/content/demo/article'
 const types = '/api/projects/demo/content-types'
 
-describe('where the document leaves it open', () => {
+describe('where the API’s document leaves a question open', () => {
   it('x-api-key counts where both credentials are sent, and one that is empty is none', async () => {
     const status = async (key: string, token: string) => {
       const headers = { 'x-api-key': key, authorization: token }

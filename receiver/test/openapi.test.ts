@@ -24,7 +24,7 @@ afterAll(() => receiver.close())
 const ajv = new Ajv2020({ strict: false })
 formats.default(ajv)
 
-/** What the description says of a path as it was called. */
+/** Finds a called path in the description. */
 function operation(method: string, path: string): Operation {
   const [plain = ''] = path.split('?')
   const template = Object.keys(description.paths).find((each) =>
@@ -34,7 +34,7 @@ function operation(method: string, path: string): Operation {
 }
 
 describe('GET /api/openapi.json', () => {
-  it('describes every operation of the API, and ours, in OpenAPI 3.1', () => {
+  it('describes every operation, those beyond the API included, in OpenAPI 3.1', () => {
     expect(description.openapi).toBe('3.1.0')
     expect(description.security).toEqual([{ apiKey: [] }, { bearer: [] }])
     const operations = Object.entries(description.paths).flatMap(([path, methods]) =>

@@ -11,7 +11,7 @@ afterEach(killAll)
 
 type Call = ReturnType<typeof caller>
 
-/** Every page of a list, by its `next`. */
+/** All pages of a list, read by `next`. */
 async function pagesOf(call: Call, path: string, cursor: 'before' | 'from') {
   const pages: { total: number; list: Record<string, unknown>[]; next?: number }[] = []
   for (let next: number | undefined = -1; next !== undefined; next = pages.at(-1)!.next) {
@@ -91,7 +91,7 @@ it('a page of a thousand records of 1 MiB takes little more memory than the page
       SELECT lane, series, received_at, time_ms, record FROM records, n`),
   )
   await call('GET', '/api/logs/demo?limit=1')
-  // From here on the peak is measured anew.
+  // This resets the peak.
   writeFileSync(`/proc/${receiver.child.pid}/clear_refs`, '5')
   const before = bytes('VmRSS')
   const { body } = await call('GET', '/api/logs/demo?limit=1000')

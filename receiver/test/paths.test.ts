@@ -7,7 +7,7 @@ beforeEach(async () => {
 })
 afterEach(() => receiver.close())
 
-describe('a path or method that there is not', () => {
+describe('an unknown path or method', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/logs/demo'],

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 export const cli = join(import.meta.dirname, '../bin/sluice-receiver.js')
 const running = new Set<ChildProcess>()
 
-/** Start a receiver in a process of its own. */
+/** Starts a receiver as a child process. */
 export function start(...args: string[]) {
   const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
@@ -14,7 +14,7 @@ export function start(...args: string[]) {
   return { child, exit }
 }
 
-/** Start one and wait until it is ready. */
+/** Starts a receiver and waits until it is ready. */
 export async function ready(...args: string[]) {
   const { child, exit } = start('--json', '--port', '0', ...args)
   const lines: string[] = []
@@ -24,7 +24,7 @@ export async function ready(...args: string[]) {
   return { child, exit, lines, ...(JSON.parse(lines[0]!) as { url: string; project: string; apiKey: string | null }) }
 }
 
-/** End whatever is still running. */
+/** Ends the processes that still run. */
 export async function killAll(): Promise<void> {
   await Promise.all([...running].map(end))
   running.clear()

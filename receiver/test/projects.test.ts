@@ -83,7 +83,7 @@ describe('every operation of the API', () => {
   )
 })
 
-describe('every operation, ours included', () => {
+describe('every operation, those beyond the API included', () => {
   it.each([...refusable, ...others, ...ours])(
     'takes the key as a bearer token, too: %s %s',
     async (method, path, body) => {
@@ -115,7 +115,7 @@ describe('PUT /api/projects/{projectId}/plan', () => {
     for (const [method, path, body] of refusable) expect((await receiver.call(method, path, body)).status).not.toBe(412)
   })
 
-  it('leaves migration, logs, values and what is ours alone', async () => {
+  it('does not affect migration, logs, values and the operations beyond the API', async () => {
     await plan(false)
     for (const [method, path, body] of others) expect((await receiver.call(method, path, body)).status).toBe(201)
     for (const [method, path] of ours) expect((await receiver.call(method, path)).status).toBe(200)
@@ -127,7 +127,7 @@ describe('PUT /api/projects/{projectId}/plan', () => {
     expect((await receiver.call('GET', '/ng-cms/content-types/other')).status).toBe(200)
   })
 
-  it('answers 400 to what is no plan, and 404 to an unknown project', async () => {
+  it('answers 400 to a body that is not a plan, and 404 to an unknown project', async () => {
     expect((await plan('no')).body).toMatchObject({
       isValid: false,
       validationErrors: [{ name: 'content', attemptedValue: 'no' }],
@@ -146,7 +146,7 @@ describe('POST /api/projects', () => {
     expect((await receiver.call('GET', '/api/logs/demo')).body.total).toBe(0)
   })
 
-  it('answers 409 to one that there is, and 400 to a name that cannot stand in a path', async () => {
+  it('answers 409 to an existing name, and 400 to a name that cannot stand in a path', async () => {
     expect(await receiver.call('POST', '/api/projects', { id: 'demo' })).toMatchObject({
       status: 409,
       body: refusal('demo'),

@@ -44,7 +44,7 @@ describe('reading', () => {
     expect(await messages('env=')).toEqual({ total: 0, list: [] })
   })
 
-  it('does not take one text for another that begins alike', async () => {
+  it('tells texts apart that begin alike', async () => {
     for (const end of ['', '\u0000', '\u0000 more']) {
       const text = `x${end}`
       await receiver.call('POST', '/logs/demo', {
@@ -149,7 +149,7 @@ describe('reading', () => {
     expect(await messages('text=word&level=warn')).toEqual({ total: 0, list: [] })
   })
 
-  it('counts no further than 1000 where it has to count one by one, and says so', async () => {
+  it('stops at 1000 where it must count one by one, and says so', async () => {
     const send = async (number: number) => receiver.call('POST', '/logs/demo', { ...log, message: `word ${number}` })
     await Promise.all(Array.from({ length: 1000 }, (_, number) => send(number)))
     expect((await receiver.call('GET', '/api/logs/demo?text=word&limit=1')).body).toEqual({

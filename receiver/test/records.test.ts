@@ -94,7 +94,7 @@ describe('POST /logs/{bucketId}', () => {
 describe('attempts that arrive together', () => {
   it('store each key once per bucket and kind, and everything that has none', async () => {
     await receiver.call('POST', '/api/projects', { id: 'other' })
-    // In one write, so that one commit takes them.
+    // One write, so that they share a commit.
     const requests = ['/logs/demo', '/logs/other', '/value_tracking/demo'].flatMap((path) =>
       ['a', 'b', 'a', '', 'a', 'b', ''].map((key) => {
         const body = JSON.stringify(path.startsWith('/logs') ? log : value)

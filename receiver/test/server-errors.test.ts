@@ -14,7 +14,7 @@ afterEach(async () => {
   await receiver.close()
 })
 
-/** A database without its table is a fault that no request can be blamed for. */
+/** Removes a table: no request is to blame for the failure that follows. */
 function sabotage(table: string): void {
   data.inDatabase((database) => database.exec(`DROP TABLE ${table}`))
 }
@@ -61,7 +61,7 @@ describe('GET /api/health', () => {
 })
 
 describe('the SQLite of the receiver', () => {
-  it('comes with its binaries, so that nothing is compiled at installation', () => {
+  it('comes with its binaries, so that the installation compiles nothing', () => {
     const require = createRequire(import.meta.url)
     expect(() => require('@photostructure/sqlite')).not.toThrow()
   })

@@ -9,14 +9,14 @@ export async function connected(url: string): Promise<Socket> {
   return socket
 }
 
-/** Everything that the receiver says to these bytes until it ends the connection. */
+/** Sends bytes and returns the receiver's answer until it closes the connection. */
 export async function exchange(url: string, bytes: string): Promise<string> {
   const socket = await connected(url)
   socket.write(bytes)
   return text(socket)
 }
 
-/** A request as bytes; `body` may be less than all that its length announces. */
+/** A request as bytes. `body` may be shorter than the announced length. */
 export function requestBytes({
   method = 'POST',
   path = '/logs/demo',
@@ -41,7 +41,7 @@ export function requestBytes({
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
 }
 
-/** The statuses of the answers that have arrived. */
+/** Statuses of the answers so far. */
 export function statuses(received: string): number[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 }

@@ -12,7 +12,7 @@ afterEach(killAll)
 
 const body = JSON.stringify(log)
 
-/** Resolves when nobody listens any more. */
+/** Resolves when the port is closed. */
 async function deaf(url: string): Promise<void> {
   for (;;) {
     try {
@@ -47,7 +47,7 @@ describe('a graceful stop', () => {
       await deaf(first.url)
       for (const socket of requests) {
         socket.write(body)
-        // Nothing more will be on this connection: both sides know, and nobody waits for a time-out.
+        // Both sides know that this connection ends, so neither waits for a time-out.
         expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 .*\r\nconnection: close\r\n/is)
       }
       expect(await first.exit).toEqual([0, null])

@@ -4,11 +4,11 @@ import { expect } from 'vitest'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared, field by field, with what the API says.
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare the bodies with the API's document, field by field.
   readonly body: any
 }
 
-/** The receiver under test and a client that sends exactly what it is told. */
+/** The receiver under test, and a client that sends requests unchanged. */
 export async function startReceiverForTest(options: ReceiverOptions = {}) {
   const receiver = await startReceiver({ port: 0, data: ':memory:', ...options })
   return { ...receiver, call: caller(receiver) }
@@ -39,7 +39,7 @@ export function caller({ url, apiKey }: Pick<Receiver, 'url' | 'apiKey'>) {
 export const log = { timeStamp: 1_700_000_000_000, level: 'info', message: 'hello', appName: 'shop' }
 export const value = { timeStamp: 1_700_000_000_000, eventId: 1001, appName: 'shop' }
 
-/** A content type to be made, with one field of each kind. */
+/** Body of a new content type with one field of each kind. */
 export const article = {
   key: 'article',
   name: 'Article',

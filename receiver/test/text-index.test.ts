@@ -7,7 +7,7 @@ const data = dataFolder()
 
 const texts = () => data.file('receiver-texts.sqlite')
 
-/** Start over the data, store these messages, and count those with the word. */
+/** Starts a receiver on the data, stores the messages, and counts those with the word. */
 async function session(messages: readonly string[], { word, apiKey }: { word: string; apiKey?: string | null }) {
   const receiver = await startReceiverForTest({ data: data.path })
   const key = apiKey ?? receiver.apiKey
@@ -19,7 +19,7 @@ async function session(messages: readonly string[], { word, apiKey }: { word: st
 }
 
 describe('the text index in a file', () => {
-  it('finds what was written before it was asked, before a restart, and just now', async () => {
+  it('finds records from before the first query, from before a restart, and from just now', async () => {
     const { apiKey, total } = await session(['a word', 'another'], { word: 'word' })
     expect(total).toBe(1)
     expect(await session([], { word: 'word', apiKey })).toMatchObject({ total: 1 })

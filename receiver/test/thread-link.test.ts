@@ -14,13 +14,13 @@ describe('a link to a thread', () => {
     expect(await link.ask('d')).toBe('d')
   })
 
-  it('rejects what a dying thread leaves behind, with the cause, and starts another for the next question', async () => {
+  it('rejects the questions of a dying thread with the cause, and starts another for the next question', async () => {
     const left = [link.ask('die'), link.ask('die')]
     for (const question of left) await expect(question).rejects.toThrow('this thread')
     expect(await link.ask('a')).toBe('a')
   })
 
-  it('is closed after all that it was asked before, and twice does no harm', async () => {
+  it('closes after it has answered all questions, and a second close does no harm', async () => {
     const answers = ['a', 'b'].map((question) => link.ask(question))
     await link.close()
     expect(await Promise.all(answers)).toEqual(['a', 'b'])

@@ -2,10 +2,10 @@ import type { FieldDefinition } from '../schemas/content-types.js'
 import type { ValidationError } from '../schemas/envelopes.js'
 import { refusedMarkup } from './rich-text.js'
 
-/** So many kinds of refused markup are named; a text can have a hundred thousand. */
+/** At most this many kinds of refused markup are named: a text can have a hundred thousand. */
 const maxListed = 50
 
-/** Everything that is wrong with the fields of an entry: one element per failure. */
+/** All failures of an entry's fields, one element each. */
 export function checkFields(
   fields: Readonly<Record<string, unknown>>,
   schema: readonly FieldDefinition[],
@@ -44,7 +44,7 @@ function listed(refused: readonly string[]): string {
   return refused.slice(0, maxListed).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-/** In characters, not in UTF-16 units: an emoji is one. */
+/** Counts characters, not UTF-16 units: an emoji is one. */
 function isLonger(text: string, maxLength: number): boolean {
   if (text.length <= maxLength) return false
   let characters = 0

@@ -1,6 +1,6 @@
 import { type Token, Tokenizer } from 'parse5'
 
-/** Attributes by element. Those of `*` may stand everywhere. */
+/** Accepted attributes by element. Those of `*` are accepted on every element. */
 const accepted: Readonly<Record<string, readonly string[]>> = {
   '*': ['class', 'dir', 'lang', 'title'],
   a: ['href', 'rel', 'target'],
@@ -19,10 +19,10 @@ const elements = new Set(
 const protocols = new Set(['http:', 'https:', 'mailto:', 'tel:'])
 
 /**
- * What of a rich text is not accepted, each thing once, in the order of the text; nothing for a good one.
+ * The markup of a rich text that is not accepted: each thing once, in the order of the text. Empty for a good text.
  *
- * Rich text is HTML of a fixed list of elements and attributes that cannot run anything. Every token is looked at, not the
- * tree that a browser would make of them: what one place drops, another may take.
+ * Rich text is HTML with a fixed list of elements and attributes that cannot run code. The check reads every token and not the tree that
+ * a browser builds: markup that one page drops may be active in another.
  */
 export function refusedMarkup(html: string): string[] {
   const refused = new Set<string>()
@@ -45,7 +45,7 @@ export function refusedMarkup(html: string): string[] {
       onNullCharacter: ignore,
       onWhitespaceCharacter: ignore,
       onEof: ignore,
-      // A tag that the text leaves open would be closed by whatever follows it in a page.
+      // An unfinished tag would swallow the text that follows it in a page.
       onParseError: ({ code }) => void (code.startsWith('eof-') && refused.add('a tag without its end')),
     },
   )

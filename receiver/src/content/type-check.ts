@@ -2,8 +2,8 @@ import type { ContentTypeChangeBody } from '../schemas/content-types.js'
 import type { ValidationError } from '../schemas/envelopes.js'
 
 /**
- * What the JSON schema cannot say of a content type: keys are different from one another, `displayField` is one of them, and a
- * change has the type's own key.
+ * Checks the rules that a JSON schema cannot express: field keys are unique, `displayField` is one of them, and a change does not rename
+ * the type.
  */
 export function checkType(type: ContentTypeChangeBody, ownKey: string | undefined): ValidationError[] {
   return [...checkOwnKey(type, ownKey), ...checkFieldKeys(type)]

@@ -4,11 +4,11 @@ import { failureSchema, genericFailureSchema, genericResultSchema, invalidSchema
 const descriptions: Readonly<Record<number, string>> = {
   200: 'Done',
   201: 'Made, and on disk',
-  400: 'What was sent is not valid: each failure is named',
+  400: 'The request is not valid; the body names each failure',
   401: 'Credentials are missing or not valid',
   404: 'There is no such project, bucket, content type or entry',
   408: 'The request did not arrive in time',
-  409: 'There is one already',
+  409: 'It exists already',
   412: 'The plan of the project does not allow it, or payment is required',
   413: 'The body has more than 1 MiB',
   415: 'The body is not application/json',
@@ -16,16 +16,16 @@ const descriptions: Readonly<Record<number, string>> = {
   503: 'The store cannot be used',
 }
 
-/** What an operation that has a body answers besides. */
+/** Further answers of an operation that takes a body. */
 export const bodyAnswers = { 413: invalidSchema, 415: invalidSchema } as const
 
-/** Statuses and bodies of an operation on content, or of one of ours, for the description of the API. */
+/** Statuses and bodies of a content operation or of one of the receiver's own routes, for the OpenAPI description. */
 export function apiAnswers(good: Readonly<Record<number, TSchema>>, refusals: readonly number[] = []) {
   const bad = { 400: invalidSchema, 401: failureSchema, 500: failureSchema }
   return described({ ...good, ...bad, ...Object.fromEntries(refusals.map((status) => [status, failureSchema])) })
 }
 
-/** The same of an operation that takes records. */
+/** Statuses and bodies of an operation that takes records. */
 export function genericAnswers() {
   const bad = {
     400: genericResultSchema,

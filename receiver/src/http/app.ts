@@ -28,18 +28,18 @@ export interface AppOptions {
   readonly keys: Keys
   /** Certificate chain and private key, in PEM; without them the receiver speaks plain HTTP. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
-  /** How long a request may take to arrive, in ms. */
+  /** Longest time for a request to arrive, in ms. */
   readonly requestTimeoutMs: number
   readonly connections: Connections
 }
 
-/** The receiver's HTTP side over a storage. Every route wants a key. */
+/** The receiver's HTTP server over a storage. Every route needs a key. */
 export function buildApp({ storage, keys, tls, requestTimeoutMs, connections }: AppOptions): FastifyInstance {
   const authenticate = authentication(keys)
   const timing = {
-    // Node looks for late requests from time to time only: often enough for one to be found soon after.
+    // Node checks for late requests at this interval only.
     connectionsCheckingInterval: Math.max(100, Math.min(requestTimeoutMs / 4, 5000)),
-    // Where the time for the head is the longer one, Node exchanges the two.
+    // Both are equal: Node swaps them if the time for the head is the longer one.
     headersTimeout: requestTimeoutMs,
     requestTimeout: requestTimeoutMs,
   }
@@ -47,15 +47,15 @@ export function buildApp({ storage, keys, tls, requestTimeoutMs, connections }: 
     genReqId: () => randomUUID(),
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
-    // Whatever stands in a path is looked for: none is too long to be looked for in vain.
+    // A long name in a path is looked up like any other and gets 404.
     routerOptions: { maxParamLength: maxHeadBytes },
     return503OnClosing: false,
-    // Of a path that cannot be decoded: no hook runs for it.
+    // A path that cannot be decoded reaches no hook, so this handler sets the header and checks the key.
     frameworkErrors: (error, request, reply) => {
       reply.header(correlationHeader, request.id)
       authenticate.call(app, request, reply, () => void answerFailure(error, request, reply))
     },
-    // 400 must name each bad field and what was sent, so that nothing is converted, removed or left unsaid.
+    // A 400 names each bad field and its value, so ajv must not convert or remove values, nor stop at the first error.
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -71,19 +71,19 @@ export function buildApp({ storage, keys, tls, requestTimeoutMs, connections }: 
   const app: FastifyInstance = fastify({ ...options, ...server } as FastifyServerOptions)
   app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket) => connections.add(socket))
   readJsonBodies(app)
-  // The API's only operation with this method has no body, and many clients declare one nevertheless.
+  // The API's only DELETE has no body, but many clients declare one.
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   app.setErrorHandler(answerFailure)
   app.setNotFoundHandler(refuseUnknown)
-  // Schemas of answers describe; what is sent is sent as it is.
+  // Answer schemas only describe. Answers are sent as they are.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(correlationHeader, request.id)
     if (connections.takes(reply.raw)) done()
-    else refuse(reply, { status: 503, message: 'the receiver is about to end' })
+    else refuse(reply, { status: 503, message: 'the receiver is shutting down' })
   })
   app.addHook('onRequest', authenticate)
-  // Before its body is looked at: whatever it is, there is nobody for it.
+  // An unknown path gets 404 before its body is read.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) refuseUnknown(request, reply)
     else done()
@@ -120,7 +120,7 @@ function refuseUnknown(request: FastifyRequest, reply: FastifyReply): FastifyRep
 }
 
 const correlationHeader = 'x-correlation-id'
-/** What Node takes as the head of a request, the path included. */
+/** Node's limit for the head of a request, the path included. */
 const maxHeadBytes = 16_384
-/** Far more than a log line that a person reads; answered with 413. */
+/** A larger body gets 413. Log lines are far smaller. */
 const maxBodyBytes = 1_048_576

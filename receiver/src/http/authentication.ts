@@ -2,7 +2,10 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Keys } from '../keys.js'
 import { refuse } from './envelope.js'
 
-/** Both schemes of the API, on every operation: `x-api-key: KEY` or `Authorization: Bearer KEY`. Without a promise: every record pays. */
+/**
+ * Both schemes of the API, on every operation: `x-api-key: KEY` or `Authorization: Bearer KEY`. It runs for every record and therefore
+ * makes no promise.
+ */
 export function authentication(keys: Keys): onRequestHookHandler {
   return (request, reply, done) => {
     const key = credentials(request.headers)

@@ -8,7 +8,7 @@ const answers: Readonly<Record<string, { readonly status: number; readonly messa
   HPE_HEADER_OVERFLOW: { status: 431, message: 'the head of the request is too large' },
 }
 
-/** Answers what never became a request: one that did not arrive in time or that is not HTTP. The connection ends with it. */
+/** Answers bytes that never became a request: it came too late or is not HTTP. Closes the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -2,25 +2,25 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * What each connection is at, so that a stop answers everything that was taken and takes nothing that it could not answer: the last
- * answer on a connection says `Connection: close`, and what is pipelined behind it has no effect.
+ * Tracks the newest answer of each connection, so that a stop answers every request it has taken and takes no others. The last answer on a
+ * connection says `Connection: close`; requests that are pipelined behind it have no effect.
  */
 export class Connections {
-  /** The newest answer on each connection that is open; none where nothing was asked yet. */
+  /** The newest answer on each open connection; undefined before the first request. */
   readonly #newest = new Map<Socket, ServerResponse | undefined>()
   readonly #lastTaken = new WeakSet<Socket>()
   #isStopping = false
 
-  /** To be called when it is opened. */
+  /** The caller calls this for each new connection. */
   add(socket: Socket): void {
     this.#newest.set(socket, undefined)
     socket.once('close', () => this.#newest.delete(socket))
   }
 
-  /** Whether a request is to be answered: not when the stop has announced that nothing more will be on its connection. */
+  /** True if the request may be answered. False after an answer on its connection has said `Connection: close`. */
   takes(response: ServerResponse): boolean {
     const { socket } = response.req
-    // Of a name with several addresses, all but the first have servers of their own, which fastify keeps to itself.
+    // For a host name with several addresses fastify makes a server for each, and only the first one calls `add`.
     if (!this.#newest.has(socket)) this.add(socket)
     if (this.#isStopping) {
       if (this.#lastTaken.has(socket)) return false
@@ -31,7 +31,7 @@ export class Connections {
     return true
   }
 
-  /** From now on each connection ends with the answer to what it has asked; where it has not asked yet, with the next one. */
+  /** From now on each connection ends with the answer to its current request, or else to its next one. */
   stop(): void {
     this.#isStopping = true
     for (const [socket, response] of this.#newest) {
@@ -41,7 +41,7 @@ export class Connections {
     }
   }
 
-  /** End the connections on which nothing is being answered: of clients that have sent half a request, or that do not read. */
+  /** Ends the connections without a pending answer: their clients have sent half a request, or do not read. */
   drop(): void {
     for (const [socket, response] of this.#newest) {
       if (response === undefined || !response.req.complete || !isPending(response)) socket.destroy()
@@ -53,7 +53,7 @@ function announceEnd(response: ServerResponse): void {
   response.setHeader('connection', 'close')
 }
 
-/** An answer that is written, but waits behind that of an earlier request, has no socket yet. */
+/** True while the answer is not sent. A written answer that waits behind an earlier one has no socket yet. */
 function isPending({ writableEnded, writableFinished, socket }: ServerResponse): boolean {
   return !writableEnded || (!writableFinished && socket === null)
 }

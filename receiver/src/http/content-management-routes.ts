@@ -23,12 +23,12 @@ interface TypeParams {
 }
 
 interface TypeChange {
-  /** Of a new type, the path has no key. */
+  /** The path has no key when the type is new. */
   readonly Params: { readonly projectId: string; readonly key?: string }
   readonly Body: ContentTypeChangeBody
 }
 
-/** Ours, not the API's: making and changing content types, and looking at entries. */
+/** Routes beyond the API: make and change content types, and read entries. */
 export function contentManagementRoutes(app: FastifyInstance, { content, projects }: Storage): void {
   const onRequest = guard(projects)
   const types = '/projects/:projectId/content-types'
@@ -96,7 +96,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
   })
 }
 
-/** The keys of a schema are compared when it is one. */
+/** Checks the keys only after the body has passed its schema. */
 function failuresOf(request: FastifyRequest<TypeChange>): ValidationError[] {
   const failures = validationErrorsOf(request)
   return failures.length > 0 ? failures : checkType(request.body, request.params.key)

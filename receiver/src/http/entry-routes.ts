@@ -13,7 +13,7 @@ import { validationErrorsOf } from './validation-errors.js'
 
 interface EntryRoute {
   readonly Params: { projectId: string; typeKey: string }
-  /** As it was sent: the routes look at it before anybody has refused it. */
+  /** The body as it was sent. The routes read it before it is validated. */
   readonly Body: Partial<MigratedEntryBody> | null
 }
 
@@ -57,7 +57,7 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
   ): Promise<FastifyReply> {
     const key = idempotencyKey(request)
     let id: string | undefined
-    // More than once only when the type has changed after it was looked at.
+    // The loop repeats only if the type changes between `findType` and `addEntry`.
     while (id === undefined) {
       const type = await content.findType(reference)
       if (type === undefined) {
@@ -66,7 +66,7 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
           message: `project ${reference.projectId} has no content type ${reference.key}`,
         })
       }
-      // Of the type itself, however it was named: one with the same key that is made later is another.
+      // The scope has the type's id, not its key: a later type may have the same key.
       const attempt = key === undefined ? undefined : { scope: `${operation} ${type.id}`, key }
       id = attempt && (await content.findAttempt(attempt))
       if (id !== undefined) break

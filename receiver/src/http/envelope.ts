@@ -3,12 +3,12 @@ import type { Failure, GenericResult, Invalid, ValidationError } from '../schema
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of the answers to bad requests and server errors. @default 'api' */
+    /** Shape of the answers to bad requests and server errors. @default 'api' */
     readonly envelope?: 'api' | 'generic'
   }
 }
 
-/** What refuses a request for a reason that lies outside its body. The API does not show the bodies of these answers. */
+/** Refuses a request for a reason outside its body. The API's document does not show the bodies of these answers. */
 export function refuse(
   reply: FastifyReply,
   { status, message }: { status: 401 | 404 | 409 | 412 | 503; message: string },
@@ -17,19 +17,19 @@ export function refuse(
   return reply.code(status).send(body)
 }
 
-/** The body of 400, and of the other answers that blame the request, in the envelope of its operation. */
+/** Body of 400 and of the other answers that blame the request, in the envelope of the operation. */
 export function invalid(request: FastifyRequest, failures: readonly ValidationError[]): GenericResult | Invalid {
   const validationErrors = shownFailures(failures)
   if (request.routeOptions.config.envelope === 'generic') return { result: false, validationErrors, errors: [] }
   return { isValid: false, validationErrors }
 }
 
-/** More than a content type of 500 fields can have; a body of 1 MiB could have a hundred times as many. */
+/** More failures than a content type of 500 fields can have. A body of 1 MiB can have a hundred times as many. */
 const maxShown = 1000
-/** What is nested deeper cannot be written as JSON without an end to the stack. */
+/** `JSON.stringify` overflows the stack on values that are nested too deep. */
 const maxLevels = 100
 
-/** Failures as an answer can hold them: so many, and only attempted values that can be written. */
+/** The failures that an answer can hold: limited in number, and without values that cannot be written as JSON. */
 function shownFailures(failures: readonly ValidationError[]): ValidationError[] {
   const shown = failures
     .slice(0, maxShown)
@@ -39,7 +39,7 @@ function shownFailures(failures: readonly ValidationError[]): ValidationError[] 
   return shown
 }
 
-/** Level by level, not by recursion: the depth is the sender's. */
+/** Goes level by level, without recursion: the sender chooses the depth. */
 function isDeeper(value: unknown, levels: number): boolean {
   let level = [value].filter(isNest)
   for (let depth = 0; level.length > 0; depth++) {

@@ -3,12 +3,12 @@ import type { ErrorDetail, ValidationError } from '../schemas/envelopes.js'
 import { invalid } from './envelope.js'
 import { type SchemaError, validationErrors } from './validation-errors.js'
 
-/** Answers for everything that a route throws: 4xx with what was wrong, else 500 with a correlation id. */
+/** Answers an error that a route has thrown: 4xx with its failures, else 500 with a correlation id. */
 export function answerFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = error.statusCode ?? 500
   if (status < 500) {
-    // fastify would end the connection, and with it a client that is still sending; and what was pipelined behind this request
-    // would be done and not answered.
+    // fastify would close the connection. That breaks a client that is still sending, and requests pipelined behind this one would be
+    // carried out without an answer.
     reply.removeHeader('connection')
     return reply.code(status).send(invalid(request, complaints(error, request)))
   }
@@ -19,7 +19,7 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
     ...(production || error.stack === undefined ? {} : { stack: error.stack }),
   }
   process.stderr.write(`sluice-receiver: ${request.method} ${request.url} failed (${request.id}): ${error.message}\n`)
-  // Of a generic operation the document says both: `success` false, and details in `errors` beside `result`.
+  // For a generic operation the API's document says both: `success` is false, and `errors` stands beside `result`.
   const generic = request.routeOptions.config.envelope === 'generic' ? { result: false, validationErrors: [] } : {}
   return reply.code(500).send({ success: false, ...generic, errors: [detail] })
 }

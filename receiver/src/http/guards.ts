@@ -3,8 +3,7 @@ import type { ProjectStorage } from '../storage/storage.js'
 import { refuse } from './envelope.js'
 
 /**
- * What is asked before a body is read: an unknown project is 404, and one whose plan does not allow content 412 where the
- * operation is one that a plan can refuse, whatever was sent.
+ * Runs before the body is read: an unknown project gets 404. With `needsPlan`, a project whose plan does not allow content gets 412.
  */
 export function guard(projects: ProjectStorage, { needsPlan = false }: { readonly needsPlan?: boolean } = {}) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {

@@ -4,7 +4,7 @@ import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { refuse } from './envelope.js'
 
-/** Ours, not the API's: whether the receiver can take anything. */
+/** Route beyond the API: the health of the store. */
 export function healthRoutes(app: FastifyInstance, storage: Storage): void {
   app.get('/health', {
     schema: {

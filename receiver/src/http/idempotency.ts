@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 
-/** The answer's header, too: whoever reads it knows that a further attempt does nothing. */
+/** Header of requests and answers. In an answer it tells the sender that a repeated attempt has no further effect. */
 export const idempotencyHeader = 'idempotency-key'
 
-/** The sender's name for what it sends, the same in each attempt. */
+/** The key that the sender repeats in each attempt at one request. */
 export function idempotencyKey({ headers }: FastifyRequest): string | undefined {
   const written = headers[idempotencyHeader]
   return typeof written === 'string' && written !== '' ? written : undefined

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 
-/** A body that cannot be read. What it says follows "body". */
+/** A body that cannot be read. The message is a predicate: "body" goes before it. */
 export class BodyError extends Error {
   readonly statusCode: 400 | 415
 
@@ -13,8 +13,8 @@ export class BodyError extends Error {
 }
 
 /**
- * Bodies are JSON in UTF-8, and nothing of it is mended: `__proto__` is a field like any other, and one that the schema does not
- * list. A body of no bytes is none, whatever its content type says.
+ * Bodies are JSON in UTF-8 and are never repaired. `__proto__` is a normal field, which no schema lists. An empty body counts as no body,
+ * whatever its content type is.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -33,7 +33,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   })
 }
 
-/** Without the mark of byte order, which some programs put before what they write. */
+/** Decodes without the byte order mark that some programs write. */
 function textOf(bytes: Buffer): string {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.toString('utf8', 3) : bytes.toString()
 }

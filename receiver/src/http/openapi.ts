@@ -10,11 +10,13 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 const idempotencySchema = Type.Object({
   'idempotency-key': Type.Optional(
-    Type.String({ description: 'The same for every attempt at one request: 24 hours long it has its effect once' }),
+    Type.String({
+      description: 'The same in every attempt at one request. For 24 hours a repeated attempt has no further effect.',
+    }),
   ),
 })
 
-/** Collects the schemas of all routes that are registered after it, the very ones that validate. */
+/** Collects the schemas of all routes that are registered later. They are the same schemas that validate. */
 export function describeRoutes(app: FastifyInstance): void {
   app.register(swagger, {
     openapi: {
@@ -26,7 +28,7 @@ export function describeRoutes(app: FastifyInstance): void {
       },
       tags: [
         { name: 'API', description: 'The operations of the API' },
-        { name: 'Ours', description: 'What only sluice-receiver has' },
+        { name: 'Ours', description: 'Operations that only sluice-receiver has' },
       ],
       components: {
         securitySchemes: {
@@ -47,7 +49,7 @@ export function describeRoutes(app: FastifyInstance): void {
   })
 }
 
-/** Ours, not the API's: the description of all of it. */
+/** Route beyond the API: the OpenAPI description. */
 export function openapiRoutes(app: FastifyInstance): void {
   app.get('/openapi.json', {
     schema: {

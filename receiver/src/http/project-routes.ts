@@ -5,7 +5,7 @@ import type { Storage } from '../storage/storage.js'
 import { apiAnswers, bodyAnswers } from './answers.js'
 import { refuse } from './envelope.js'
 
-/** Ours, not the API's: projects, which are the buckets, too, and their plans. */
+/** Routes beyond the API: projects and their plans. A project is also a bucket. */
 export function projectRoutes(app: FastifyInstance, { projects }: Storage): void {
   app.post<{ Body: Static<typeof newProjectSchema> }>('/projects', {
     schema: {
@@ -25,7 +25,7 @@ export function projectRoutes(app: FastifyInstance, { projects }: Storage): void
     schema: {
       body: planSchema,
       response: apiAnswers({ 200: projectSchema, ...bodyAnswers }, [404]),
-      summary: 'Say what the plan of a project allows',
+      summary: 'Change the plan of a project',
       tags: ['Ours'],
     },
     handler: async ({ params: { projectId }, body }, reply) => {

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
 /**
- * A query is text; what its schema calls a number becomes one where it is written as JSON would write it, before it is validated.
- * Nothing else is ever converted: in a body, "1" is not 1.
+ * Converts query values that the schema calls numbers and that are written as JSON numbers. Runs before validation. Nothing else is
+ * converted: in a body, "1" is not 1.
  */
 export async function readQueryNumbers({ query, routeOptions }: FastifyRequest): Promise<void> {
   const schema = routeOptions.schema?.querystring as { properties?: Record<string, { type?: string }> } | undefined

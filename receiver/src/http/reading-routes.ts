@@ -10,7 +10,7 @@ import { guard } from './guards.js'
 
 const defaultLimit = 100
 
-/** Ours, not the API's: reading back what a bucket holds, newest first. */
+/** Routes beyond the API: read the records of a bucket, newest first. */
 export function readingRoutes(app: FastifyInstance, { records, projects }: Storage): void {
   route('/logs/:bucketId', { kind: 'logs', summary: 'Read logs, newest first' })
   route('/values/:bucketId', { kind: 'values', summary: 'Read values, newest first' })

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { ValidationError } from '../schemas/envelopes.js'
 
-/** What ajv says of one failed rule; `verbose` adds the value and the schema. */
+/** An error of ajv about one rule. `verbose` adds the value and the schema. */
 export interface SchemaError {
   readonly instancePath: string
   readonly keyword: string
@@ -16,10 +16,10 @@ export interface SchemaError {
   }
 }
 
-/** One entry for each bad field, the first rule that it broke. */
+/** One element per bad field: the first rule that it broke. */
 export function validationErrors(errors: readonly SchemaError[]): ValidationError[] {
   const byName = new Map<string, ValidationError>()
-  // What a choice says comes last, and says more than what each of its parts says.
+  // ajv puts `anyOf` last, but its message says more than those of its alternatives.
   for (const error of [...errors.filter(({ keyword }) => keyword === 'anyOf'), ...errors]) {
     const entry = validationError(error)
     if (!byName.has(entry.name)) byName.set(entry.name, entry)
@@ -73,7 +73,7 @@ function unescapePointer(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** What the schema of a route with `attachValidation` found wrong. */
+/** The failures of a request whose route has `attachValidation`. */
 export function validationErrorsOf({ validationError }: FastifyRequest): ValidationError[] {
   return validationErrors((validationError?.validation ?? []) as readonly SchemaError[])
 }

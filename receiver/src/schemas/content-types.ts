@@ -5,7 +5,7 @@ import { utcTimeSchema } from './time.js'
 const maxFields = 500
 const maxTextLength = 10_000
 
-/** An element of a content type's `schema`. Which other types and attributes there are, the API does not show. */
+/** An element of a content type's `schema`. The API's document does not show other types or attributes. */
 export const fieldDefinitionSchema = Type.Object(
   {
     key: Type.String({
@@ -36,7 +36,7 @@ export const newContentTypeSchema = Type.Object(
 )
 export type NewContentTypeBody = Static<typeof newContentTypeSchema>
 
-/** Body of `PUT /api/projects/{projectId}/content-types/{key}`: the same; the key stays, and may be left out. */
+/** Body of `PUT /api/projects/{projectId}/content-types/{key}`: the same fields. The key cannot change and may be left out. */
 export const contentTypeChangeSchema = Type.Object(
   {
     key: Type.Optional(Type.String({ description: 'The one of the path' })),

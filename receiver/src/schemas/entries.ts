@@ -3,7 +3,7 @@ import { utcTimeSchema } from './time.js'
 
 const fields = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
-  description: 'From field key to value, as the schema of the content type wants it',
+  description: 'Values by field key, as the schema of the content type requires',
 })
 
 /** CreateContentEntryRequest. */
@@ -25,7 +25,7 @@ export const migratedEntrySchema = Type.Object(
 )
 export type MigratedEntryBody = Static<typeof migratedEntrySchema>
 
-/** A stored entry, as ours shows it. */
+/** A stored entry, as the receiver's own routes return it. */
 export const entrySchema = Type.Object(
   {
     id: Type.String(),

@@ -19,7 +19,7 @@ export function successSchema<Result extends TSchema>(result: Result) {
   return Type.Object({ success: Type.Literal(true), result, errors: Type.Array(errorDetailSchema, { maxItems: 0 }) })
 }
 
-/** The answer of 200 and 201 of operations on content. */
+/** Body of 200 and 201 of the content operations. */
 export function success<Result>(result: Result) {
   return { success: true, result, errors: [] } as const
 }
@@ -31,11 +31,11 @@ export const invalidSchema = Type.Object({
 })
 export type Invalid = Static<typeof invalidSchema>
 
-/** ApiResponse<T>, server failure; and the answer of 401, 404 and 412, whose bodies the API does not show. */
+/** ApiResponse<T>, server failure. Also the body of 401, 404 and 412, which the API's document does not show. */
 export const failureSchema = Type.Object({ success: Type.Literal(false), errors: Type.Array(errorDetailSchema) })
 export type Failure = Static<typeof failureSchema>
 
-/** GenericResultResponse<bool>: the answer to a log or value record. */
+/** GenericResultResponse<bool>: the body of the answer to a log or value record. */
 export const genericResultSchema = Type.Object({
   result: Type.Boolean(),
   validationErrors: Type.Array(validationErrorSchema),
@@ -43,7 +43,7 @@ export const genericResultSchema = Type.Object({
 })
 export type GenericResult = Static<typeof genericResultSchema>
 
-/** 500 of a log or value record: both of the API's descriptions of it hold. */
+/** Body of 500 for a log or value record. The API's document describes it twice; this fits both descriptions. */
 export const genericFailureSchema = Type.Intersect([failureSchema, genericResultSchema])
 
 /** PagedApiResponse<T>. */
@@ -53,8 +53,7 @@ export function pagedSchema<Item extends TSchema>(item: Item) {
     list: Type.Array(item),
     next: Type.Optional(
       Type.Integer({
-        description:
-          'Only where the page would have had more than 8 MiB, and so has fewer items than asked for: the next page',
+        description: 'Start of the next page. Only present when the limit of 8 MiB cut the page short.',
       }),
     ),
   })
@@ -63,11 +62,10 @@ export interface Paged<T> {
   readonly total: number
   readonly list: readonly T[]
   /**
-   * Only where the page would have been too large, and so has fewer items than were asked for: the `from`, or of records the `before`, of
-   * the next page.
+   * Where the next page starts: the `from` for content, the `before` for records. Only present when the size limit cut the page short.
    */
   readonly next?: number
 }
 
-/** 201 of a log or value record, as bytes: it never differs. */
+/** Body of 201 for a log or value record, as text: it is always the same. */
 export const acceptedBody = JSON.stringify({ result: true, validationErrors: [], errors: [] } satisfies GenericResult)

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-/** What stands in paths: projects and content types. */
+/** A name that stands in a path: of a project or a content type. */
 export const nameSchema = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
   description:

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-/** Query of everything that is listed in pages. The API does not show the largest `to`. */
+/** Query of every paged list. The API's document does not show the largest `to`. */
 export const pagingSchema = Type.Object(
   {
     from: Type.Optional(
@@ -19,7 +19,7 @@ export const pagingSchema = Type.Object(
 )
 export type Paging = Static<typeof pagingSchema>
 
-/** The page that a query asks for. */
+/** The query as offset and limit. `from` is a position, `to` is a count. */
 export function pageOf({ from = 1, to = 20 }: Paging) {
   return { offset: from - 1, limit: to }
 }

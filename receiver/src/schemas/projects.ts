@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nameSchema } from './names.js'
 
-/** What a project's plan allows. */
+/** The operations that a project's plan allows. */
 export const planSchema = Type.Object(
   { content: Type.Boolean({ description: 'Whether content operations are allowed; 412 when not' }) },
   { additionalProperties: false, title: 'plan' },

@@ -3,7 +3,7 @@ import { utcTimeSchema } from './time.js'
 
 const wholeNumber = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 
-/** Query of reading records back. */
+/** Query of the routes that read records. */
 export const recordQuerySchema = Type.Object(
   {
     limit: Type.Optional(
@@ -20,7 +20,7 @@ export const recordQuerySchema = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 1000,
-        description: 'Words that are all in the message, in whichever order, without case and accents',
+        description: 'Words that the message must contain, in any order; case and accents are ignored',
       }),
     ),
     since: Type.Optional(utcTimeSchema),

@@ -19,7 +19,7 @@ export const logRecordSchema = Type.Object(
   { additionalProperties: false, title: 'log record' },
 )
 
-/** Body of `POST /value_tracking/{bucketId}`. Which fields are required is not shown: those without which it says nothing. */
+/** Body of `POST /value_tracking/{bucketId}`. The API's document does not name the required fields; a record is useless without these. */
 export const valueRecordSchema = Type.Object(
   {
     timeStamp: Type.Number(),
@@ -38,7 +38,7 @@ export const valueRecordSchema = Type.Object(
   },
 )
 
-/** The library's types and these schemas describe the same records; these lines do not compile when they part. */
+/** Fails to compile when these schemas and the library's types no longer describe the same records. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
 export const schemasAgreeWithLibrary: [
   Same<Static<typeof logRecordSchema>, Mutable<LogRecord>>,
@@ -46,7 +46,7 @@ export const schemasAgreeWithLibrary: [
 ] = [true, true]
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** A record as ours reads it back, newest first. */
+/** A record as the receiver's own routes return it. */
 const own = { id: Type.Integer(), receivedAt: utcTimeSchema }
 export const storedRecordSchemas = {
   logs: Type.Object(

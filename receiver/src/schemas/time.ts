@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-/** A time as the API writes it. `format` knows the calendar, `pattern` wants UTC. */
+/** A time as the API writes it. `format` checks the calendar, `pattern` checks for UTC. */
 export const utcTimeSchema = Type.String({
   format: 'date-time',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:[0-5]\\d(\\.\\d{1,9})?(Z|\\+00:00)$',

@@ -1,7 +1,7 @@
 import type { Plan, Project } from '../schemas/projects.js'
 import type { ProjectStorage } from './storage.js'
 
-/** Projects are few, and every record asks for one: those that were found are known by heart. For a store with one receiver. */
+/** Caches projects: there are few, and every record needs one. Correct only while one receiver uses the store. */
 export class KnownProjects implements ProjectStorage {
   readonly #projects: ProjectStorage
   readonly #known = new Map<string, Project>()

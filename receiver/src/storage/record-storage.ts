@@ -7,7 +7,7 @@ export type RecordKind = 'logs' | 'values'
 export interface NewRecord {
   readonly kind: RecordKind
   readonly bucket: string
-  /** The same for every attempt of the sender; a second record with the key of a first is taken and not stored again. */
+  /** The sender repeats it in each attempt. A record whose key is known is accepted and not stored again. */
   readonly idempotencyKey: string | undefined
   readonly record: RecordFields
 }
@@ -21,7 +21,7 @@ export interface RecordFields extends Readonly<Record<string, unknown>> {
   readonly message?: string
 }
 
-/** A record as it is read back: its own fields, and ours. */
+/** A record as it is read back: its own fields and the receiver's two. */
 export interface StoredRecord extends Readonly<Record<string, unknown>> {
   readonly id: number
   /** ISO 8601 UTC. */
@@ -38,21 +38,21 @@ export interface RecordQuery {
   readonly env?: string | undefined
   /** Only records whose message has all these words. */
   readonly text?: string | undefined
-  /** Only records of this time or later, and of an earlier time than `until`; in ms since 1970, whatever unit was sent. */
+  /** Only records with `since` <= time < `until`, in ms since 1970, whatever unit the record has. */
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** Only records with a smaller id, to read on from the last one of a page. */
+  /** Only records with a smaller id: the next page. */
   readonly before?: number | undefined
 }
 
 export interface RecordPage extends Paged<StoredRecord> {
-  /** `total` is where counting stopped: there are more. Only where words or times are looked for. */
+  /** Counting stopped at `total`; there are more records. Only for queries with words or times. */
   readonly totalIsAtLeast?: true
 }
 
 export interface RecordStorage {
   /** Resolves when the record is on disk. */
   append(record: NewRecord): Promise<void>
-  /** Newest first; `total` counts all that match, whatever the page. */
+  /** Reads newest first. `total` counts all matches, not only those of the page. */
   read(query: RecordQuery): Promise<RecordPage>
 }

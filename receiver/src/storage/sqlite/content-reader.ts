@@ -11,7 +11,7 @@ interface NumberedRow extends Sized {
   readonly number: number
 }
 
-/** Reads content. Of a page it is asked first what there is, and only what fits is read. */
+/** Reads content. A page first looks up the sizes of its items, and then reads only those that fit. */
 export class ContentReader implements ContentReading {
   readonly #database: Database
 
@@ -23,7 +23,7 @@ export class ContentReader implements ContentReading {
     return this.typeNow(reference)
   }
 
-  /** The same, in a transaction of the caller's. */
+  /** Like `findType`, but synchronous, for use inside a transaction. */
   typeNow({ projectId, key, byId = true }: TypeReference): ContentType | undefined {
     const active = 'SELECT * FROM content_types WHERE project = ? AND is_active = 1'
     const find = (column: 'key' | 'id') =>

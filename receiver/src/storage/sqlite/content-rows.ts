@@ -2,7 +2,7 @@ import type { ContentType } from '../../schemas/content-types.js'
 import type { Entry } from '../../schemas/entries.js'
 import { fromSqlText } from './sql-text.js'
 
-/** The columns of `content_types` that are read. */
+/** Columns of `content_types`. */
 export interface TypeRow {
   readonly id: string
   readonly project: string
@@ -17,7 +17,7 @@ export interface TypeRow {
   readonly updated_at: string
 }
 
-/** The columns of `entries` that are read. */
+/** Columns of `entries`. */
 export interface EntryRow {
   readonly id: string
   readonly schema_version: number
@@ -29,7 +29,7 @@ export interface EntryRow {
 }
 
 /** The receiver knows keys, not users. */
-const nobody = { createdBy: 0, updatedBy: 0, updatedByName: 'API key' } as const
+const editor = { createdBy: 0, updatedBy: 0, updatedByName: 'API key' } as const
 
 export function contentTypeOf(row: TypeRow): ContentType {
   const schema = JSON.parse(row.schema) as ContentType['schema']
@@ -44,7 +44,7 @@ export function contentTypeOf(row: TypeRow): ContentType {
     schemaVersion: row.schema_version,
     fieldsCount: schema.length,
     isActive: row.is_active === 1,
-    ...nobody,
+    ...editor,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 
 type Value = string | number | bigint | null
 
-/** What is used of the `node:sqlite` API. */
+/** The part of the `node:sqlite` API that the receiver uses. */
 export interface Statement {
   run(...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
   get(...values: Value[]): unknown
@@ -15,7 +15,7 @@ export interface Database {
   close(): void
 }
 
-/** Open a database: with Node's own SQLite where this Node has it, else with the package that offers the same API. */
+/** Opens a database with Node's own SQLite, or, where this Node has none, with the package that has the same API. */
 export function openSqlite(path: string): Database {
   const require = createRequire(import.meta.url)
   const { DatabaseSync } = require(hasBuiltIn() ? 'node:sqlite' : '@photostructure/sqlite') as {
@@ -29,7 +29,7 @@ function hasBuiltIn(): boolean {
   return major > 22 || (major === 22 && minor >= 13)
 }
 
-/** Run the work in one transaction, which is on disk when this returns; rolled back when the work throws. */
+/** Runs the work in one transaction, which is on disk when this returns. Rolls back if the work throws. */
 export function inTransaction<Result>(database: Database, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -40,7 +40,7 @@ export function inTransaction<Result>(database: Database, work: () => Result): R
     try {
       database.exec('ROLLBACK')
     } catch {
-      // SQLite has rolled back by itself, as it does when the disk is full.
+      // SQLite has already rolled back, as it does when the disk is full.
     }
     throw error
   }

@@ -4,13 +4,13 @@ interface Waiting<Item> {
   readonly reject: (error: unknown) => void
 }
 
-/** So many commits are asked for at once: while one runs, the next is at hand, and the store does not wait for who answers. */
+/** Two commits may be requested at once: the store starts the second while the HTTP thread still answers for the first. */
 const maxCommits = 2
 
 /**
- * Commits together what arrives in one turn of the event loop, or while the commits before run: a lone record waits for nobody, a
- * busy receiver pays for one commit where it would have paid for hundreds. No timer: a fixed wait would cap a single connection
- * at its inverse.
+ * Groups the items that arrive in one turn of the event loop, or while earlier commits run, into one commit. A single record does not wait;
+ * a busy receiver pays for one commit instead of hundreds. There is no timer: a fixed wait of 20 ms would limit one connection to 50
+ * requests/s.
  */
 export class GroupCommit<Item> {
   readonly #commit: (items: readonly Item[]) => Promise<void>
@@ -55,7 +55,7 @@ export class GroupCommit<Item> {
       failure = { error }
     }
     this.#commits--
-    // Those who wait go first, those who are answered second: the store need not wait for the answers.
+    // The next group starts before the answers of this one are written, so that the store does not wait for them.
     this.#begin()
     for (const { resolve, reject } of group) {
       if (failure === undefined) resolve()

@@ -1,10 +1,10 @@
 import type { Database } from './database.js'
 
 /**
- * From each version of the tables to the next. Version 0 is an empty file, or one from before versions were counted.
+ * SQL from each version of the tables to the next. Version 0 is an empty file, or one that is older than the version number.
  *
- * A *lane* is a bucket and kind. A *series* is what the records have in common that are filtered by: few of them, so that counting
- * and filtering go over them and not over the records. A *span* is a run of records of a lane with the times that they cover.
+ * A *lane* is a bucket and kind. A *series* is one combination of the fields that queries filter by. There are few series, so counting and
+ * filtering read them and not the records. A *span* is a run of records of a lane with the range of their times.
  */
 const migrations: readonly string[] = [
   `
@@ -126,9 +126,9 @@ const migrations: readonly string[] = [
 ]
 
 /**
- * Bring the tables to the version of this program, each step in a transaction of its own.
+ * Brings the tables to the version of this program. Each step is its own transaction.
  *
- * @throws when a newer program has made them
+ * @throws if a newer program has made the tables
  */
 export function migrate(database: Database): void {
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number }

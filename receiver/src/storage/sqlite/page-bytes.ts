@@ -1,12 +1,12 @@
-/** Most bytes of what one page lists, as it is stored: a few pages fit into memory at once, whatever their records are like. */
+/** Largest page, in stored bytes. Several pages fit into memory at once, whatever their items are. */
 export const maxPageBytes = 8 * 1_048_576
 
-/** An item of a list before it is read, with the bytes that it takes in the database. */
+/** An item of a list with its size in the database, before it is read. */
 export interface Sized {
   readonly bytes: number
 }
 
-/** As many of the first items as a page has room for, at least one. */
+/** The first items that fit into a page; at least one. */
 export function fitting<Item extends Sized>(items: readonly Item[]): readonly Item[] {
   let bytes = 0
   const end = items.findIndex((item, index) => {

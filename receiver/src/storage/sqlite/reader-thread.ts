@@ -2,22 +2,22 @@ import type { ContentReading } from '../content-storage.js'
 import type { RecordPage, RecordQuery } from '../record-storage.js'
 import { ThreadLink } from './thread-link.js'
 
-/** A question to the thread: a page of records, something of content, or that the text index follows the records. */
+/** A question to the thread: a page of records, some content, or an update of the text index. */
 export type ReaderQuestion =
   | { readonly type: 'read'; readonly query: RecordQuery }
   | { readonly type: 'content'; readonly method: keyof ContentReading; readonly query: unknown }
   | { readonly type: 'follow' }
 
-/** The database, and the text index beside it. */
+/** Paths of the database and of the text index. */
 export interface ReaderFiles {
   readonly path: string
   readonly texts: string
 }
 
-/** Reads in a thread with a connection of its own, so that a heavy question holds no record up. */
+/** Reads in its own thread on its own connection, so that a heavy query delays no write. */
 export class ReaderThread {
   readonly #link: ThreadLink<ReaderQuestion>
-  /** `behind` while it indexes and there is more since. */
+  /** `following`: an index update runs. `behind`: it runs, and records have arrived since it started. */
   #index: 'idle' | 'following' | 'behind' | 'closed' = 'idle'
 
   constructor(files: ReaderFiles) {
@@ -39,7 +39,7 @@ export class ReaderThread {
     }
   }
 
-  /** To be told after each commit of records. */
+  /** The store calls this after each commit of records. */
   committed(): void {
     if (this.#index === 'following') this.#index = 'behind'
     if (this.#index !== 'idle') return
@@ -52,7 +52,7 @@ export class ReaderThread {
     }
     this.#link.ask({ type: 'follow' }).then(followed, (error: Error) => {
       if (this.#index === 'closed') return
-      // Who looks for words is told, too, and tries again. Records are taken, and read by all else.
+      // Only queries by words are affected: each of them retries the update and gets its error.
       process.stderr.write(`sluice-receiver: cannot index texts: ${error.message}\n`)
       this.#index = 'idle'
     })

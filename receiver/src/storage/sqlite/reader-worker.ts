@@ -6,9 +6,9 @@ import type { ReaderFiles, ReaderQuestion } from './reader-thread.js'
 import { RecordReader } from './record-reader.js'
 import { serve } from './thread-link.js'
 
-// The thread of ReaderThread.
+// Runs in the thread of ReaderThread.
 
-/** How long records may gather before they are indexed: many at once are cheaper, and who looks for words brings it forward. */
+/** Records wait this long before they are indexed: many at once are cheaper. A query by words does not wait. */
 const followDelayMs = 2000
 
 const { path, texts } = workerData as ReaderFiles
@@ -45,7 +45,7 @@ function open(): Database {
   return database
 }
 
-/** On a connection of its own, made when it is first needed: where the text index cannot be used, content is read all the same. */
+/** Has its own connection, opened at the first use: content stays readable if the text index cannot be opened. */
 function recordReader(): RecordReader {
   if (records !== undefined) return records.reader
   const database = open()
@@ -58,7 +58,7 @@ function recordReader(): RecordReader {
   return records.reader
 }
 
-/** Step by step; other questions are answered in between. */
+/** Updates the index in steps. Other questions are answered between them. */
 async function follow(): Promise<void> {
   while (!closing.signal.aborted && recordReader().follow()) await setImmediate()
 }

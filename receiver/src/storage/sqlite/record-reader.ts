@@ -4,18 +4,18 @@ import { fitting, type Sized } from './page-bytes.js'
 import { toSqlText } from './sql-text.js'
 import { TextIndex } from './text-index.js'
 
-/** Up to so many series each gives its newest records, to be merged; of more, the lane is read on until enough are found. */
+/** Up to this many series are read one by one and merged. With more, the lane is read until enough records match. */
 const maxMergedSeries = 100
-/** Where records have to be counted one by one, no more than these are. */
+/** Limit where records must be counted one by one. */
 const maxCounted = 1000
 
 type Value = string | number
 
 interface Selection {
   readonly lane: number
-  /** Undefined for all of the lane. */
+  /** Undefined means the whole lane. */
   readonly series: readonly number[] | undefined
-  /** How many records the series have. */
+  /** Number of records in these series. */
   readonly records: number
 }
 
@@ -25,7 +25,7 @@ interface Sql {
   readonly values: readonly Value[]
 }
 
-/** Reads records back, newest first: filters choose series, times a range of ids, words records from the text index. */
+/** Reads records, newest first. Filters select series, times select a range of ids, words select records from the text index. */
 export class RecordReader {
   readonly #database: Database
   readonly #texts: TextIndex
@@ -36,7 +36,7 @@ export class RecordReader {
     this.#texts = new TextIndex(database, texts)
   }
 
-  /** Let the text index take in some more. Whether there may be more still. */
+  /** Indexes one more step. Returns true if there may be more. */
   follow(): boolean {
     return this.#texts.follow()
   }
@@ -67,7 +67,7 @@ export class RecordReader {
     }
   }
 
-  /** What words and times ask for; undefined when nothing can be found. */
+  /** The condition for words and times; undefined if no record can match. */
   #condition({ text, since, until }: RecordQuery, { lane, series }: Selection): Sql | undefined {
     const conditions: Sql[] = []
     if (text !== undefined) {
@@ -103,7 +103,7 @@ export class RecordReader {
     return { total }
   }
 
-  /** Which records there are, first: only what fits into a page is read. */
+  /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
   #list({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]) {
     const order = text === undefined ? 'AND r.id < ? ORDER BY r.id DESC' : 'AND w.rowid > -? ORDER BY w.rowid'
     const found = sources.flatMap(({ sql, values }) =>
@@ -138,8 +138,8 @@ export class RecordReader {
 }
 
 /**
- * Where the records come from, as what follows FROM: each a walk from the newest to the oldest along one index. The sign `+`
- * keeps SQLite from another index, whose order would be wrong.
+ * The sources of records, as SQL after FROM. Each walks one index from the newest to the oldest record. The sign `+` keeps SQLite from
+ * choosing another index, whose order would be wrong.
  */
 function sourcesOf({ text }: RecordQuery, { lane, series }: Selection): Sql[] {
   const records = text === undefined ? 'records r' : 'texts.words w CROSS JOIN records r ON r.id = -w.rowid'

@@ -4,10 +4,10 @@ import { Spans } from './spans.js'
 import { toSqlText } from './sql-text.js'
 import type { SeriesFields, WrittenRecord } from './written-records.js'
 
-/** Series that are known by heart; more than this many and they are looked up again. */
+/** The cache of series is cleared when it reaches this size. */
 const maxKnownSeries = 10_000
 
-/** Puts groups of records into their tables. Each group is a transaction of the caller's. */
+/** Writes groups of records. The caller provides the transaction of each group. */
 export class RecordWriter {
   readonly #attempts: Attempts
   readonly #spans: Spans
@@ -35,7 +35,7 @@ export class RecordWriter {
     this.#count = database.prepare('UPDATE series SET records = records + ? WHERE id = ?')
   }
 
-  /** Store each record that is not a further attempt at an earlier one. */
+  /** Stores the records, except repeated attempts. */
   write(records: readonly WrittenRecord[]): void {
     this.#attempts.forget(records.length)
     for (const [scope, ofLane] of byLane(records)) {
@@ -44,14 +44,14 @@ export class RecordWriter {
     }
   }
 
-  /** To be called when the transaction was rolled back: what it had made is not there. */
+  /** Callers call this after a rollback: the rows behind the caches are gone. */
   forget(): void {
     this.#lanes.clear()
     this.#series.clear()
     this.#spans.forget()
   }
 
-  /** Records of one lane. */
+  /** All records are of one lane. */
   #store(records: readonly WrittenRecord[]): void {
     const receivedAt = Date.now()
     const lane = this.#lane(records[0]!)
@@ -105,17 +105,17 @@ function keysOf(records: readonly WrittenRecord[]): string[] {
   return records.flatMap(({ idempotencyKey }) => (idempotencyKey === '' ? [] : [idempotencyKey]))
 }
 
-/** Records without a key, and the first one with each of the new keys. */
+/** The records without a key, and the first record of each new key. */
 function firstAttempts(records: readonly WrittenRecord[], newKeys: Set<string>): WrittenRecord[] {
   return records.filter(({ idempotencyKey }) => idempotencyKey === '' || newKeys.delete(idempotencyKey))
 }
 
-/** Below this, a time is in seconds (it would be the year 5138), else in milliseconds (it would be 1973). */
+/** A smaller time is in seconds (the limit is the year 5138), a larger one in milliseconds (the limit is 1973). */
 const secondsBelow = 1e11
 
 /**
- * The time of a record in ms since 1970. The API does not say which unit it takes; records are kept as they were sent, and only
- * filters on their time need to know.
+ * The time of a record in ms since 1970. The API's document does not name the unit. Records are stored as they were sent; only filters
+ * need this value.
  */
 function recordTimeMs(timeStamp: number): number {
   return Math.abs(timeStamp) < secondsBelow ? timeStamp * 1000 : timeStamp

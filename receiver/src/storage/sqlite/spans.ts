@@ -1,6 +1,6 @@
 import type { Database, Statement } from './database.js'
 
-/** How many ids a span covers at most. */
+/** A span covers at most this many ids. */
 const spanLength = 10_000
 
 interface Span {
@@ -11,7 +11,7 @@ interface Span {
   latestMs: number
 }
 
-/** The newest span of each lane that this process writes to. */
+/** The newest span of each lane. */
 export class Spans {
   readonly #save: Statement
   readonly #newest = new Map<number, Span>()
@@ -23,7 +23,7 @@ export class Spans {
     )
   }
 
-  /** Take a record in; it is on disk with the next `save` of its lane. */
+  /** Adds a record to the span. The next `save` of the lane writes it. */
   extend({ lane, id, timeMs }: { lane: number; id: number; timeMs: number }): void {
     const span = this.#newest.get(lane)
     if (span === undefined || id >= span.firstId + spanLength) {
@@ -41,7 +41,7 @@ export class Spans {
     this.#save.run(lane, firstId, lastId, earliestMs, latestMs)
   }
 
-  /** To be called when the transaction was rolled back. */
+  /** Callers call this after a rollback. */
   forget(): void {
     this.#newest.clear()
   }

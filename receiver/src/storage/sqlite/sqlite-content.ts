@@ -17,7 +17,7 @@ import { contentTypeOf, type TypeRow } from './content-rows.js'
 import { type Database, inTransaction } from './database.js'
 import { toSqlText } from './sql-text.js'
 
-/** Every change is a transaction of its own: content is written by people, not by the thousand a second. */
+/** Stores content. Each change is its own transaction: people write content, not a thousand times a second. */
 export class SqliteContent implements ContentStorage {
   readonly #database: Database
   readonly #attempts: Attempts

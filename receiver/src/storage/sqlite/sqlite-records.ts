@@ -6,7 +6,7 @@ import { RecordReader } from './record-reader.js'
 import { RecordWriter } from './record-writer.js'
 import { type WrittenRecord, writtenRecord } from './written-records.js'
 
-/** Log and value records: written in groups, read by their series. */
+/** Stores log and value records: writes them in groups and reads them by series. */
 export class SqliteRecords implements RecordStorage {
   readonly #database: Database
   readonly #writer: RecordWriter
@@ -22,7 +22,7 @@ export class SqliteRecords implements RecordStorage {
     return this.#commits.add(record)
   }
 
-  /** All of them in one transaction, which is on disk when this returns. */
+  /** Stores the records in one transaction, which is on disk when this returns. */
   store(records: readonly WrittenRecord[]): void {
     try {
       inTransaction(this.#database, () => this.#writer.write(records))
@@ -32,13 +32,13 @@ export class SqliteRecords implements RecordStorage {
     }
   }
 
-  /** With a text index in memory, which is made when somebody reads. */
+  /** The first read makes a text index in memory. */
   async read(query: RecordQuery): Promise<RecordPage> {
     this.#reader ??= new RecordReader(this.#database, ':memory:')
     return this.#reader.read(query)
   }
 
-  /** Resolves when nothing waits for its commit. */
+  /** Resolves when no record waits for its commit. */
   settled(): Promise<void> {
     return this.#commits.settled()
   }

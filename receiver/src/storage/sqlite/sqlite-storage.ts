@@ -15,7 +15,7 @@ const settings = `
   PRAGMA cache_size = -65536;
 `
 
-/** Everything in one SQLite file, on one connection and in this thread: `synchronous=FULL`, and an answer only after the commit. */
+/** One SQLite file, one connection, in this thread. `synchronous=FULL`; each promise resolves after the commit. */
 export class SqliteStorage implements Storage {
   readonly records: SqliteRecords
   readonly content: SqliteContent
@@ -24,8 +24,8 @@ export class SqliteStorage implements Storage {
   readonly #database: Database
 
   /**
-   * @param path of the file, or `:memory:`
-   * @throws when the file cannot be used, or a newer version has made it
+   * @param path path of the file, or `:memory:`
+   * @throws if the file cannot be used or a newer version has made it
    */
   constructor(path: string) {
     const database = openSqlite(path)

@@ -1,16 +1,16 @@
 import type { Database, Statement } from './database.js'
 
-/** How many records one step takes in. */
+/** Number of records that one step indexes. */
 const step = 2_000
-/** Up to so many series are looked for in the index itself; more are sorted out afterwards. */
+/** Up to this many series go into the index query. With more, the record table filters them. */
 const maxSeriesInQuery = 64
 
 /**
- * Which words stand in which message, in a database of its own beside the records, and made from them: it follows them, a step
- * at a time, so that no record waits for its words.
+ * The words of all messages, in a separate database that is built from the records. It follows them in steps, so that no write waits for the
+ * index.
  *
- * Words are runs of letters and digits, without case and accents. The index keeps no text, only where words are: its rows have the
- * ids of the records with the sign turned, for it is quick in rising order only, and the newest are wanted first.
+ * Words are runs of letters and digits, without case and accents. The index stores no text, only the positions of words. Its row ids are
+ * negative record ids: the index is fast in rising order only, and queries want the newest records first.
  */
 export class TextIndex {
   readonly #database: Database
@@ -19,7 +19,7 @@ export class TextIndex {
   readonly #done: Statement
   readonly #advance: Statement
 
-  /** @param path of its file, or `:memory:` */
+  /** @param path path of the index, or `:memory:` */
   constructor(database: Database, path: string) {
     this.#database = database
     database.prepare('ATTACH ? AS texts').run(path)
@@ -28,7 +28,7 @@ export class TextIndex {
     this.#next = database.prepare(
       'SELECT max(id) AS last, count(*) AS taken FROM (SELECT id FROM main.records WHERE id > ? ORDER BY id LIMIT ?)',
     )
-    // In rising order of what the index is ordered by: against it, each row would be written by itself.
+    // Rows go in by rising row id. In any other order SQLite writes each row on its own.
     this.#add = database.prepare(
       `INSERT INTO texts.words (rowid, message, labels)
          SELECT -id, record ->> '$.message' AS text, 'l' || lane || ' s' || series FROM main.records
@@ -38,9 +38,9 @@ export class TextIndex {
     this.#advance = database.prepare('UPDATE texts.progress SET last_id = ?')
   }
 
-  /** Take in the next records. Whether there may be more. */
+  /** Indexes the next records. Returns true if there may be more. */
   follow(): boolean {
-    // Not IMMEDIATE: that would lock the records, too, which others write.
+    // Not IMMEDIATE: that would lock the records too, while the writer thread writes them.
     this.#database.exec('BEGIN')
     try {
       const taken = this.#takeStep()
@@ -62,7 +62,7 @@ export class TextIndex {
     return taken
   }
 
-  /** Whether the index is one of these records, and of no others. */
+  /** True if the index was built from this database. */
   #belongs(): boolean {
     const tables = this.#database.prepare(`SELECT 1 FROM texts.sqlite_schema WHERE name = 'progress'`).all()
     const fits = `SELECT 1 FROM texts.progress WHERE source = (SELECT id FROM main.identity)
@@ -82,7 +82,7 @@ export class TextIndex {
     `)
   }
 
-  /** The query for records whose message has all the words of a text; undefined when it has no word. */
+  /** The query for messages with all words of the text; undefined if the text has no word. */
   match({
     text,
     lane,
@@ -100,7 +100,7 @@ export class TextIndex {
     if (words.length === 0) return undefined
     const labels =
       series === undefined || series.length > maxSeriesInQuery ? `l${lane}` : series.map((id) => `s${id}`).join(' OR ')
-    // In double quotes nothing is an operator, and runs are looked for next to one another.
+    // Inside double quotes there are no operators, and the runs must stand next to each other.
     return `message : (${words.join(' AND ')}) AND labels : (${labels})`
   }
 }

@@ -1,8 +1,8 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
-/** To the thread; `close` is the last. */
+/** A message to the thread. `close` is the last one. */
 export type ToThread = { readonly id: number; readonly question: unknown } | 'close'
-/** From the thread, to one question. */
+/** The thread's answer to one question. */
 export type FromThread =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: Error }
@@ -13,8 +13,8 @@ interface Waiting {
 }
 
 /**
- * Questions to a thread, and its answers. The thread starts with the first one, and again with the next after it has died. It keeps
- * the process alive only while an answer is missing.
+ * Sends questions to a thread and returns its answers. The first question starts the thread; if it dies, the next question starts another.
+ * The thread keeps the process alive only while an answer is missing.
  */
 export class ThreadLink<Question> {
   readonly #file: URL
@@ -24,13 +24,13 @@ export class ThreadLink<Question> {
   #lastId = 0
   #isClosing = false
 
-  /** @param data what the thread finds as `workerData` */
+  /** @param data `workerData` of the thread */
   constructor(file: URL, data: unknown) {
     this.#file = file
     this.#data = data
   }
 
-  /** The answer; rejects with what the thread has thrown, or with the cause of its death. */
+  /** Resolves with the answer. Rejects with the error that the thread has thrown, or that it died of. */
   ask(question: Question): Promise<unknown> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ export class ThreadLink<Question> {
     })
   }
 
-  /** Resolves when the thread has ended, after all that it was asked before. */
+  /** Resolves when the thread has answered all questions and has ended. */
   async close(): Promise<void> {
     const worker = this.#worker
     if (worker === undefined) return
@@ -75,8 +75,7 @@ export class ThreadLink<Question> {
 }
 
 /**
- * The thread's side of a ThreadLink. The thread ends by itself when nothing is left to do: ended from outside, it may be in the
- * middle of a step.
+ * The thread's side of a ThreadLink. `close` lets the thread run to its end: `terminate` could hit it in the middle of a write.
  */
 export function serve<Question>({
   answer,

@@ -8,14 +8,14 @@ import { toLines } from './written-records.js'
 
 type Port = 'content' | 'projects' | 'keys'
 
-/** What the thread is asked: to store records (as lines), or to call a port. */
+/** A question to the writer thread: store records (as lines), or call a method of a port. */
 export type WriterQuestion =
   | { readonly type: 'append'; readonly records: string }
   | { readonly type: 'call'; readonly port: Port; readonly method: string; readonly args: readonly unknown[] }
   | { readonly type: 'check' }
 
 /**
- * A SqliteStorage in a thread, so that nobody who waits for the disk holds up who is talking HTTP; what is read is read in another.
+ * A SqliteStorage in a thread of its own, so that waiting for the disk does not delay HTTP. A second thread reads.
  *
  * HTTP        append ── GroupCommit ── lines ─▶ writer thread ── one transaction per group
  * HTTP        read, content ──────────────────▶ reader thread ── its own connection, the text index
@@ -45,7 +45,7 @@ export class ThreadedSqliteStorage implements Storage {
     this.keys = remote(writer, 'keys')
   }
 
-  /** @throws when the file cannot be used, or a newer version has made it */
+  /** @throws if the file cannot be used or a newer version has made it */
   static async open(path: string): Promise<ThreadedSqliteStorage> {
     const storage = new ThreadedSqliteStorage(path)
     await storage.check()
@@ -62,7 +62,7 @@ export class ThreadedSqliteStorage implements Storage {
   }
 }
 
-/** A port of the storage in the thread: whatever is called is called there, but for what is done elsewhere. */
+/** A port of the storage in the writer thread. Calls go to that thread, except the methods in `elsewhere`. */
 function remote<Name extends Port>(
   writer: ThreadLink<WriterQuestion>,
   port: Name,

@@ -4,7 +4,7 @@ import { serve } from './thread-link.js'
 import type { WriterQuestion } from './threaded-sqlite-storage.js'
 import { fromLines } from './written-records.js'
 
-// The thread of ThreadedSqliteStorage.
+// Runs in the writer thread of ThreadedSqliteStorage.
 
 const storage = new SqliteStorage((workerData as { readonly path: string }).path)
 

@@ -1,18 +1,18 @@
 import type { NewRecord, RecordFields, RecordKind } from '../record-storage.js'
 
-/** A record as it is written: what it is found by, and all of it as JSON. */
+/** A record as it is written: its lookup fields, and the whole record as JSON. */
 export interface WrittenRecord {
   readonly kind: RecordKind
   readonly bucket: string
   /** Empty for none. */
   readonly idempotencyKey: string
   readonly timeStamp: number
-  /** The name of its series: JSON of what its records have in common. */
+  /** Name of its series: the series fields as JSON. */
   readonly series: string
   readonly json: string
 }
 
-/** What the records of a series have in common. */
+/** The fields that all records of a series share. */
 export type SeriesFields = readonly [level: string | null, eventId: number | null, appName: string, env: string | null]
 
 export function writtenRecord({ kind, bucket, idempotencyKey = '', record }: NewRecord): WrittenRecord {
@@ -24,12 +24,12 @@ function seriesOf({ level, eventId, appName, env }: RecordFields): string {
   return JSON.stringify([level ?? null, eventId ?? null, appName, env ?? null] satisfies SeriesFields)
 }
 
-/** Records as one text, which crosses to another thread for a fraction of what objects cost: a line for each of their values. */
+/** Records as one text with a line per value. A text crosses to another thread for a fraction of the cost of objects. */
 export function toLines(records: readonly NewRecord[]): string {
   let lines = ''
   for (const record of records) {
     const { kind, bucket, idempotencyKey, timeStamp, series, json } = writtenRecord(record)
-    // None of them has an end of line: buckets and headers cannot, JSON escapes it.
+    // No value contains a line end: buckets and headers cannot, and JSON escapes it.
     lines += `${kind}\n${bucket}\n${idempotencyKey}\n${timeStamp}\n${series}\n${json}\n`
   }
   return lines

@@ -2,17 +2,39 @@ import { randomUUID } from 'node:crypto'
 import { emptyLedger, type LaneName, type Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import type { ResolvedOptions } from '../options/options.js'
-import type { EndStep, RecordPort } from './ports.js'
+import type { Drainable, EndParticipant, EndStep, RecordPort } from './ports.js'
 
-/** Where records go when Sluice is off: nowhere, and they are not counted. */
-export class IdlePort implements RecordPort {
+/** The drains of a port in which no record ever waits. */
+export abstract class SettledPort implements Drainable, EndParticipant {
+  readonly closed = false
+  abstract stats(): Ledger
+  async flush(): Promise<Ledger> {
+    return this.stats()
+  }
+  async park(): Promise<Ledger> {
+    return this.stats()
+  }
+  async close(): Promise<Ledger> {
+    return this.stats()
+  }
+  ending(): void {}
+  beforeEnd(): boolean {
+    return false
+  }
+  endSync(): EndStep {
+    return () => true
+  }
+}
+
+/** Takes the records when Sluice is off. It discards them and does not count them. */
+export class IdlePort extends SettledPort implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[] = []
   readonly options: ResolvedOptions
-  readonly closed = false
   readonly memory = new LedgerBook([]).memory
 
   constructor(options: ResolvedOptions) {
+    super()
     this.options = options
   }
 
@@ -26,21 +48,5 @@ export class IdlePort implements RecordPort {
   misused(): void {}
   stats(): Ledger {
     return emptyLedger
-  }
-  async flush(): Promise<Ledger> {
-    return emptyLedger
-  }
-  async park(): Promise<Ledger> {
-    return emptyLedger
-  }
-  async close(): Promise<Ledger> {
-    return emptyLedger
-  }
-  ending(): void {}
-  beforeEnd(): boolean {
-    return false
-  }
-  endSync(): EndStep {
-    return () => true
   }
 }

@@ -12,13 +12,13 @@ export interface DrainOptions {
   readonly timeoutMs?: number | undefined
 }
 
-/** A time that is none (no number, or NaN) is as good as not given; one that is negative is over. */
+/** Clean up a time that an application gave: no number and NaN count as not given, a negative time as 0. */
 export function drainTime(time: DrainOptions | undefined): DrainOptions {
   const timeoutMs: unknown = time?.timeoutMs
   return typeof timeoutMs === 'number' && !Number.isNaN(timeoutMs) ? { timeoutMs: Math.max(0, timeoutMs) } : {}
 }
 
-/** What is known of a line of pino without reading it. */
+/** Facts about a line of pino that are known without parsing it. */
 export interface PinoLine {
   readonly style: PinoStyle
   readonly severity: Severity
@@ -26,48 +26,62 @@ export interface PinoLine {
   readonly arrivedAt: number
 }
 
-/**
- * Goes on with the delivery at the end of the process, holding this thread for `waitMs` at most; true when it is done, or its deadline
- * has come. Step by step, so that several engines can be at it side by side.
- */
-export type EndStep = (waitMs: number) => boolean
-
-/** Where loggers and `track` put their records: an engine in this thread, or the hand-off to one in a worker. */
-export interface RecordPort {
+/** The name, the options and the ledger of an engine. */
+export interface EngineIdentity {
   readonly id: string
   readonly lanes: readonly LaneName[]
   readonly options: ResolvedOptions
-  /** Memory of the ledger, readable from every thread of the process. */
+  /** Memory of the ledger. Every thread of the process can read it. */
   readonly memory: SharedArrayBuffer
-  readonly closed: boolean
+}
+
+/** Takes records from loggers and from `track`. */
+export interface RecordSink {
   /** Accept a log record. */
   log(mapped: MappedLog): void
   /**
-   * Accept a line that winston's json format has made, to be mapped where it is delivered. `line` has no line end in it; `level` is
-   * the clean name.
+   * Accept a line of winston's json format. The delivering thread maps it. `line` contains no line end; `level` is the clean name.
    */
   winstonLine(line: string, about: WinstonLine): void
-  /** Accept a line as pino has written it, without its line end, to be mapped where it is delivered. */
+  /** Accept a line of pino without its line end. The delivering thread maps it. */
   pinoLine(line: string, about: PinoLine): void
-  /** Accept a value record: two numbers and no object, for this is the hottest path. */
+  /** Accept a value record. It takes two numbers and no object: this is the hottest path. */
   value(eventId: number, milliseconds: number): void
-  /** A line that could not be read leaves a mark where it would have been. */
+  /** Replace a line that could not be read by a log record that says so. */
   unmapped(error: unknown): void
-  /** A record for somebody who has closed his hold on this port. */
+  /** Count a record that came after the close of its lease. */
   refuse(kind: RecordKind): void
   /** Count a `track` call with a bad number. */
   invalid(): void
-  /** Tell of a mistake that concerns no record; mistakes of one kind are told together. */
+  /** Report a mistake that concerns no record. Mistakes of one kind are reported together. */
   misused(code: string, text: string, kind?: string): void
+}
+
+/** Delivers what it has accepted, within a time. */
+export interface Drainable {
+  readonly closed: boolean
   stats(): Ledger
   flush(time?: DrainOptions): Promise<Ledger>
-  /** Flush, and leave the rest to the spool, if there is one: a signal may end the process. */
+  /** Flush, and leave the rest to the spool, if there is one: a signal may end the process next. */
   park(time?: DrainOptions): Promise<Ledger>
   close(time?: DrainOptions): Promise<Ledger>
-  /** The process has nothing more to do: what comes from now on waits a moment, for the exit may be next, and must not keep it alive. */
+}
+
+/**
+ * Continues the delivery at the end of the process and blocks this thread for `waitMs` at most. True when it is done or its deadline has
+ * passed. Several engines take turns, step by step.
+ */
+export type EndStep = (waitMs: number) => boolean
+
+/** Takes part in the end of the process. The methods are called in this order. */
+export interface EndParticipant {
+  /** The process has no work left. Gather records for a moment from now on: the exit may be next, and a delivery must not delay it. */
   ending(): void
-  /** The process is about to end, and others hold this thread first: begin what another thread can do meanwhile, if one can. */
+  /** The process exits soon, and other code blocks this thread first. True when another thread delivers meanwhile. */
   beforeEnd(): boolean
-  /** The process ends now, and its event loop turns no more: begin to deliver what is left. */
+  /** The process exits now and its event loop has stopped. Begin to deliver what is left. */
   endSync(time?: DrainOptions): EndStep
 }
+
+/** An engine in this thread, or the hand-off to one in the delivery worker. */
+export interface RecordPort extends EngineIdentity, RecordSink, Drainable, EndParticipant {}

@@ -3,11 +3,11 @@ import build from 'pino-abstract-transport'
 import { printLine } from '../diagnostics/reporter.js'
 import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
-import type { RecordPort } from '../engine/ports.js'
+import type { Drainable, RecordSink } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { optionNames, optionTable } from '../options/defaults.js'
 import { nearestName } from '../options/nearest-name.js'
-import type { SluiceOptions } from '../options/options.js'
+import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { capturePort } from '../process/capture.js'
 import { configure } from '../process/configure.js'
 import { processRegistry } from '../process/registry.js'
@@ -50,14 +50,14 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   // What pino tells of the logger comes by a stream of this package, and nothing else.
   const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
   const stream = new LineIntake({
-    take: lineMapper(config as PinoConfig, port),
+    take: lineMapper(config as PinoConfig, resolved, port),
     close: async () => {
       await engine.close()
       processRegistry().retire(engine)
     },
   })
   config.on('error', (error) => stream.emit('error', error))
-  return Object.assign(stream, { flush: flushOf(port) })
+  return Object.assign(stream, { flush: flushOf(port, resolved.shutdownTimeoutMs) })
 }
 
 function tellUnknown(name: string): void {
@@ -77,15 +77,14 @@ function ownPosition(): { readonly worker: WorkerPosition; readonly engine: numb
  * next one from the callback of the one before, and keeps the process alive meanwhile: those that have waited for one which gave up
  * give up with it, or an application that flushes again and again in an outage would live on for minutes.
  */
-function flushOf(port: () => RecordPort): (callback: (error?: Error) => void) => void {
+function flushOf(port: () => Drainable, timeoutMs: number): (callback: (error?: Error) => void) => void {
   let givingUp = false
   return (callback) => {
     if (givingUp) {
       callback()
       return
     }
-    const { options } = port()
-    const deadline = systemClock.now() + options.shutdownTimeoutMs
+    const deadline = systemClock.now() + timeoutMs
     void port()
       .flush()
       .then(() => {
@@ -100,8 +99,11 @@ function flushOf(port: () => RecordPort): (callback: (error?: Error) => void) =>
 }
 
 /** What becomes of each line. */
-function lineMapper({ levels, messageKey, errorKey }: PinoConfig, port: () => RecordPort): (line: string) => void {
-  const { options } = port()
+function lineMapper(
+  { levels, messageKey, errorKey }: PinoConfig,
+  options: ResolvedOptions,
+  port: () => RecordSink,
+): (line: string) => void {
   const map = pinoMapper({ ...options, labels: levels?.labels, messageKey, errorKey })
   const passes = levelGate(options.level, levels?.values)
   const isBase = learnedBase()

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
-import type { EndStep, PinoLine, RecordPort } from '../engine/ports.js'
+import { SettledPort } from '../engine/idle.js'
+import type { Drainable, PinoLine, RecordSink } from '../engine/ports.js'
 import { RecordWriter } from '../engine/record-writer.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
@@ -22,7 +22,7 @@ shared[key] ??= { capture: undefined }
 const holder = shared[key]
 
 /** Ports by what they map with; a new capture makes them anew. */
-let ports = new WeakMap<ResolvedOptions, { readonly capture: Capture; readonly port: RecordPort }>()
+let ports = new WeakMap<ResolvedOptions, { readonly capture: Capture; readonly port: CapturePort }>()
 
 /** Take all records of this thread from now on; undefined: deliver them again. */
 export function setCapture(capture: Capture | undefined): void {
@@ -35,12 +35,12 @@ export function currentCapture(): Capture | undefined {
 }
 
 /** Where records go while they are captured; undefined while they are not. */
-export function capturePort(options: ResolvedOptions): RecordPort | undefined {
+export function capturePort(options: ResolvedOptions): (RecordSink & Drainable) | undefined {
   const { capture } = holder
   return capture === undefined ? undefined : portOf(options, capture)
 }
 
-function portOf(options: ResolvedOptions, capture: Capture): RecordPort {
+function portOf(options: ResolvedOptions, capture: Capture): CapturePort {
   const known = ports.get(options)
   if (known?.capture === capture) return known.port
   const port = new CapturePort(options, capture)
@@ -48,27 +48,21 @@ function portOf(options: ResolvedOptions, capture: Capture): RecordPort {
   return port
 }
 
+const lanes: readonly LaneName[] = [
+  { kind: 'logs', bucket: 'captured' },
+  { kind: 'values', bucket: 'captured' },
+]
+
 /** Gives every record to a capture at once, as the service would get it, and counts it as delivered. */
-export class CapturePort implements RecordPort {
-  readonly id = randomUUID()
-  readonly lanes: readonly LaneName[] = [
-    { kind: 'logs', bucket: 'captured' },
-    { kind: 'values', bucket: 'captured' },
-  ]
-  readonly options: ResolvedOptions
-  readonly closed = false
+export class CapturePort extends SettledPort implements RecordSink {
   readonly #capture: Capture
   readonly #writer: RecordWriter
-  readonly #book = new LedgerBook(this.lanes)
+  readonly #book = new LedgerBook(lanes)
 
   constructor(options: ResolvedOptions, capture: Capture) {
-    this.options = options
+    super()
     this.#capture = capture
     this.#writer = new RecordWriter(options)
-  }
-
-  get memory(): SharedArrayBuffer {
-    return this.#book.memory
   }
 
   log(mapped: MappedLog): void {
@@ -103,30 +97,8 @@ export class CapturePort implements RecordPort {
     return this.#book.read()
   }
 
-  async flush(): Promise<Ledger> {
-    return this.stats()
-  }
-
-  async park(): Promise<Ledger> {
-    return this.stats()
-  }
-
-  async close(): Promise<Ledger> {
-    return this.stats()
-  }
-
-  ending(): void {}
-
-  beforeEnd(): boolean {
-    return false
-  }
-
-  endSync(): EndStep {
-    return () => true
-  }
-
   #take(kind: RecordKind, body: string): void {
-    const lane = this.lanes.findIndex((each) => each.kind === kind)
+    const lane = lanes.findIndex((each) => each.kind === kind)
     const bytes = Buffer.byteLength(body)
     this.#book.accept(lane, { bytes, handedOver: false })
     this.#book.depart(lane, { retry: false })

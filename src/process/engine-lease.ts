@@ -2,7 +2,7 @@ import { isMainThread } from 'node:worker_threads'
 import { ErrorListeners } from '../diagnostics/error-listeners.js'
 import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
-import type { RecordPort } from '../engine/ports.js'
+import type { Drainable, RecordPort, RecordSink } from '../engine/ports.js'
 import { HandOff } from '../hand-off/hand-off.js'
 import { deliveryThread } from '../hand-off/supervisor.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -22,7 +22,7 @@ const byDestination = new Map<string, Shared>()
 /** A user's hold on an engine. The engine closes when the last of its users lets go. */
 export interface EngineLease {
   /** Where records go now: the engine, nowhere when Sluice is off, or to the test that captures them. */
-  readonly engine: RecordPort
+  readonly engine: RecordSink & Drainable
   readonly options: ResolvedOptions
   /** Whether its user has let go: what comes from him now is refused, though others may go on. */
   readonly released: boolean
@@ -41,14 +41,14 @@ export function leaseEngine({ options, state }: Resolution): EngineLease {
 class IdleLease implements EngineLease {
   readonly options: ResolvedOptions
   readonly released = false
-  readonly #port: RecordPort
+  readonly #port: IdlePort
 
   constructor(options: ResolvedOptions) {
     this.options = options
     this.#port = new IdlePort(options)
   }
 
-  get engine(): RecordPort {
+  get engine(): RecordSink & Drainable {
     return capturePort(this.options) ?? this.#port
   }
 
@@ -68,7 +68,7 @@ class SharedLease implements EngineLease {
     if (currentCapture() === undefined) this.#shared = join(this.#key, options)
   }
 
-  get engine(): RecordPort {
+  get engine(): RecordSink & Drainable {
     const captured = capturePort(this.options)
     if (captured !== undefined) return captured
     this.#shared ??= join(this.#key, this.options)

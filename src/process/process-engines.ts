@@ -1,7 +1,7 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import { printLine } from '../diagnostics/reporter.js'
-import type { EndStep, RecordPort } from '../engine/ports.js'
+import type { Drainable, EndParticipant, EndStep, EngineIdentity } from '../engine/ports.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/environment.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -15,11 +15,7 @@ import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 
 /** An engine as the registry knows it, whichever copy of this package it comes from. */
-export interface RegisteredEngine
-  extends Pick<
-    RecordPort,
-    'id' | 'lanes' | 'memory' | 'stats' | 'flush' | 'park' | 'close' | 'closed' | 'ending' | 'beforeEnd' | 'endSync'
-  > {
+export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drainable, EndParticipant {
   /** Memory of its `WorkerPosition`, where it has one. */
   readonly position?: SharedArrayBuffer | undefined
   readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir'>

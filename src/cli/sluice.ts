@@ -2,9 +2,9 @@ import { packageVersion } from '../runtime/version.js'
 import { readArguments, unknown } from './arguments.js'
 import { doctor } from './doctor/doctor.js'
 import { migrate } from './migrate/migrate.js'
+import { printOwn, sayLine } from './output.js'
 import { replay } from './replay/replay.js'
 import { ship } from './ship/ship.js'
-import { printOwn, sayLine } from './terminal.js'
 
 /** Every command takes its part of the command line and resolves with the exit status. */
 const commands: Readonly<Record<string, (written: readonly string[]) => Promise<number>>> = {

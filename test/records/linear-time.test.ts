@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readEntry } from '../../src/cli/migrate/entry-line.js'
+import { readEntry } from '../../src/cli/migrate/entry.js'
 import { textOf } from '../../src/cli/migrate/line-reader.js'
 import { formatOf, LineMapper } from '../../src/cli/ship/line-mapper.js'
 import { LineSplitter } from '../../src/cli/ship/line-splitter.js'

@@ -2,16 +2,13 @@ import { runtimeIdentity } from '../../options/identity.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { hide } from '../../options/secret.js'
 import { packageVersion } from '../../runtime/version.js'
-import { Ending } from '../ending.js'
-import { printOwn } from '../terminal.js'
-import { checkCertificate } from './certificate-check.js'
+import { readArguments } from '../arguments.js'
+import { Ending, jsonHelp, printOwn } from '../output.js'
 import { greet } from './clock-check.js'
 import { readConfiguration } from './configuration-check.js'
 import { checkDelivery, expectSender } from './delivery-check.js'
-import { doctorHelp, readDoctorArguments } from './doctor-arguments.js'
-import { bad, type Finding, skipped } from './finding.js'
-import { checkConnection, checkName } from './network-checks.js'
-import { findingLines, optionFacts, optionLines } from './report.js'
+import { bad, type Finding, findingLines, optionFacts, optionLines, skipped } from './finding.js'
+import { checkCertificate, checkConnection, checkName } from './network-checks.js'
 import { checkSpool } from './spool-check.js'
 import { Way } from './way.js'
 import { checkWorker } from './worker-check.js'
@@ -100,4 +97,44 @@ function secretsOf(options: ResolvedOptions | undefined): string[] {
     secrets.push(options.apiKey.reveal(), options.accessToken?.reveal() ?? '', password, decodeURIComponent(password))
   }
   return secrets.filter((secret) => secret !== '')
+}
+
+export type DoctorRequest =
+  | { readonly type: 'run'; readonly send: boolean; readonly json: boolean }
+  | { readonly type: 'help' }
+  | { readonly type: 'wrong'; readonly message: string }
+
+export const doctorHelp = `Usage: sluice doctor [options]
+
+Looks at everything between an application in this folder, with these environment variables, and the service: the options and where each
+of them comes from, the name, the connection, the certificate, the clock, the key and the buckets, the sender that the option
+pipelining would take and why, the spool, and the delivery worker. Each is a line with a tick or a cross, and what to do about it.
+
+  --no-send   send no record; without it, one log record of level warn and one value record (event 0) go to your buckets
+  --json      ${jsonHelp}
+  --help      print this
+
+No key and no token is ever printed. Each look ends after SLUICE_REQUEST_TIMEOUT_MS, ten seconds at most (connecting and the answer each);
+what cannot work for want of an earlier one is left out.
+
+Exit status: 0 no cross, 1 at least one, 2 the command line is wrong.
+
+Examples:
+  sluice doctor
+  sluice doctor --no-send
+  sluice doctor --json | jq '.checks[] | select(.state == "bad")'
+`
+
+/** Read the command line of `sluice doctor`. */
+export function readDoctorArguments(written: readonly string[]): DoctorRequest {
+  const read = readArguments(written, {
+    'no-send': { type: 'boolean' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (!read.ok) return { type: 'wrong', message: read.message }
+  const { flags, operands } = read
+  if (flags.has('help')) return { type: 'help' }
+  if (operands.length > 0) return { type: 'wrong', message: `expected no operand, got ${operands.join(', ')}` }
+  return { type: 'run', send: !flags.has('no-send'), json: flags.has('json') }
 }

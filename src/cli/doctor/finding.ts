@@ -1,3 +1,7 @@
+import { styleText } from 'node:util'
+import { oneLine } from '../../errors/text-of.js'
+import type { DescribedOption } from '../../options/option-value.js'
+
 /** What one look has come to. */
 export interface Finding {
   /** What was looked at, in one or two words. */
@@ -20,4 +24,43 @@ export function bad(check: string, { text, advice }: { readonly text: string; re
 
 export function skipped(check: string, text: string): Finding {
   return { check, state: 'skipped', text }
+}
+
+const marks = { good: ['green', '✓'], bad: ['red', '✗'], skipped: ['dim', '–'] } as const
+const checkWidth = 14
+
+/** A finding in one line, with what to do about it on the next. Colours where stdout shows them. */
+export function findingLines({ check, state, text: found, advice }: Finding): string {
+  const text = oneLine(found)
+  const [colour, mark] = marks[state]
+  const line = `${styleText(colour, mark)} ${check.padEnd(checkWidth)} ${state === 'skipped' ? styleText('dim', text) : text}\n`
+  return advice === undefined
+    ? line
+    : `${line}${' '.repeat(checkWidth + 3)}${styleText('yellow', `→ ${oneLine(advice)}`)}\n`
+}
+
+/** The options for a script: each value as JSON has it, null where there is none. */
+export function optionFacts(options: readonly DescribedOption[]): readonly object[] {
+  return options.map(({ name, value, source }) => ({ name, value: jsonValueOf(value), source }))
+}
+
+function jsonValueOf(shown: string): unknown {
+  if (shown === 'none') return null
+  return shown === 'function' ? shown : JSON.parse(shown)
+}
+
+/** The options in columns: those that somebody has set first. */
+export function optionLines(options: readonly DescribedOption[]): string {
+  const isDefault = ({ source }: DescribedOption) => source === 'default'
+  const ordered = [...options.filter((each) => !isDefault(each)), ...options.filter(isDefault)].map((each) => ({
+    ...each,
+    value: oneLine(each.value),
+  }))
+  const nameWidth = Math.max(0, ...ordered.map(({ name }) => name.length))
+  const valueWidth = Math.min(40, Math.max(0, ...ordered.map(({ value }) => value.length)))
+  const lines = ordered.map((each) => {
+    const line = `  ${each.name.padEnd(nameWidth)}  ${each.value.padEnd(valueWidth)}  ${each.source}`
+    return `${isDefault(each) ? styleText('dim', line) : line}\n`
+  })
+  return lines.join('')
 }

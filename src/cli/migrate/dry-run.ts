@@ -3,10 +3,9 @@ import type { ContentTypeInfo } from '../../content/content-type.js'
 import { typeList } from '../../content/content-type.js'
 import { nearestName } from '../../options/nearest-name.js'
 import type { Progress } from '../progress.js'
-import { readEntry } from './entry-line.js'
+import { readEntry, violations } from './entry.js'
 import type { Line } from './line-reader.js'
 import type { RejectsFile } from './rejects-file.js'
-import { violations } from './schema-check.js'
 
 /** How many lines there are, and how many of them could not arrive; or why none of them could. */
 export type CheckOutcome = { readonly lines: number; readonly invalid: number } | { readonly impossible: string }

@@ -3,9 +3,8 @@ import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { SluiceError } from '../../errors/sluice-error.js'
 import { write } from '../../spool/append.js'
-import { ArrivedLines, digestOf } from './arrived-lines.js'
+import { ArrivedLines, digestOf, LineSet } from './arrived-lines.js'
 import { type Line, readLines } from './line-reader.js'
-import { LineSet } from './line-set.js'
 import { bootOfMachine } from './machine-boot.js'
 
 /** Where the entries of a journal went. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readEntry } from '../../../src/cli/migrate/entry-line.js'
+import { readEntry } from '../../../src/cli/migrate/entry.js'
 import { type Line, maxLineBytes, readLines, textOf } from '../../../src/cli/migrate/line-reader.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-lines-'))

@@ -87,7 +87,7 @@ describe('sluice ship of a pipe', () => {
       const receiver = await receiverHere()
       const shipping = startShip(['--quiet'], receiver)
       shipping.process.stdin.write('before\n')
-      await expect.poll(() => messages(receiver)).toEqual(['before'])
+      await expect.poll(() => messages(receiver), { timeout: 10_000 }).toEqual(['before'])
       shipping.process.kill(signal)
       await shipping.said(`${signal}: waits`)
       shipping.process.stdin.write('last words\nwithout end')

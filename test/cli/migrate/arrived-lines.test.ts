@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LineSet } from '../../../src/cli/migrate/line-set.js'
+import { LineSet } from '../../../src/cli/migrate/arrived-lines.js'
 
 describe('a set of lines', () => {
   it('is a set', () => {

@@ -92,7 +92,7 @@ describe('the commands', () => {
     const writers = files.filter((file) =>
       /process\.(stdout|stderr)\.write\((?!JSON\.stringify\(error \?)/.test(readFileSync(join(source, file), 'utf8')),
     )
-    expect(writers).toEqual(['terminal.ts'])
+    expect(writers).toEqual(['output.ts'])
   })
 
   it('print no more of one line than a person would read', () => {

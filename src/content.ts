@@ -1,4 +1,4 @@
-export { ApiError, type ApiErrorCode } from './content/api-error.js'
+export { ApiError } from './content/api-error.js'
 export {
   type ContentClient,
   type ContentOptions,
@@ -16,5 +16,11 @@ export {
   type EntryFields,
   type FieldDefinition,
 } from './content/content-type.js'
-export { ConfigError, type ConfigErrorCode, SluiceError } from './errors/sluice-error.js'
+export {
+  type ApiErrorCode,
+  ConfigError,
+  type ConfigErrorCode,
+  SluiceError,
+  type SluiceErrorCode,
+} from './errors/sluice-error.js'
 export type { ValidationError } from './records/wire.js'

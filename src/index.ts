@@ -1,7 +1,15 @@
 import { installProcessHooks } from './process/install.js'
 
 export type { Counts, DropReason, LaneReport, LaneState, Ledger } from './delivery/ledger.js'
-export { ConfigError, type ConfigErrorCode, SluiceError } from './errors/sluice-error.js'
+export type {
+  DroppedMessage,
+  OutageMessage,
+  PausedMessage,
+  RejectedMessage,
+  ResumedMessage,
+  SluiceMessages,
+} from './diagnostics/channel-messages.js'
+export { ConfigError, type ConfigErrorCode, SluiceError, type SluiceErrorCode } from './errors/sluice-error.js'
 export type { SluiceOptions } from './options/options.js'
 export { type LogRecord, runtimes, type ValidationError, type ValueRecord } from './records/wire.js'
 export { defineEvents } from './tracking/events.js'

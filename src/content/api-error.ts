@@ -1,36 +1,6 @@
-import { SluiceError } from '../errors/sluice-error.js'
+import { type ApiErrorCode, SluiceError } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ValidationError } from '../records/wire.js'
-
-/**
- * What went wrong:
- *
- * - `validation-failed`: the fields do not satisfy the schema (400); see `validationErrors`
- * - `unauthorized`: the key or token is missing, wrong, or not allowed to do this (401, 403)
- * - `not-found`: no such project, content type or entry (404)
- * - `plan-required`: the project's plan or payment does not allow it (412)
- * - `server-error`: the service failed (5xx); see `correlationId`
- * - `too-many-requests`: the service asks for less (429); see `retryAfterMs`
- * - `refused`: any other status of 4xx
- * - `redirected`: the service is elsewhere (3xx); redirects are not followed
- * - `not-the-service`: something else answered, such as a login page on the way; whether a write was done is not known
- * - `unreadable-answer`: a success whose body is not what the API describes; a write has been done
- * - `unsent`: the request never left (refused, name, TLS, connection time-out), so nothing was done
- * - `no-answer`: the request left and no answer came; whether a write was done is not known
- */
-export type ApiErrorCode =
-  | 'validation-failed'
-  | 'unauthorized'
-  | 'not-found'
-  | 'plan-required'
-  | 'server-error'
-  | 'too-many-requests'
-  | 'refused'
-  | 'redirected'
-  | 'not-the-service'
-  | 'unreadable-answer'
-  | 'unsent'
-  | 'no-answer'
 
 export interface ApiFailure {
   readonly code: ApiErrorCode

@@ -1,10 +1,11 @@
+import type { ApiErrorCode } from '../errors/sluice-error.js'
 import { foreignAnswer, objectOf, readBody, readObject } from '../http/answer-body.js'
 import type { Exchange } from '../http/answer-collector.js'
 import { boundedText } from '../http/bounded-value.js'
 import type { Answer } from '../http/classify.js'
 import { readErrors, readValidationErrors, reasonOf } from '../http/refusal.js'
 import { retryAfterMs } from '../http/retry-after.js'
-import { ApiError, type ApiErrorCode } from './api-error.js'
+import { ApiError } from './api-error.js'
 import { type Scheme, schemeText } from './credentials.js'
 
 /** What an error needs to know of the request. */

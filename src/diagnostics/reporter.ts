@@ -6,11 +6,12 @@ import type { Losses } from '../delivery/losses.js'
 import type { Observer } from '../delivery/observer.js'
 import { tellOutageAfterMs } from '../delivery/outage-watch.js'
 import type { Outcome } from '../delivery/sender.js'
-import { SluiceError } from '../errors/sluice-error.js'
+import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { oneLine } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
 import { isToldForAll } from '../runtime/end-clock.js'
 import { isNews } from '../runtime/shared-state.js'
+import type { SluiceMessages } from './channel-messages.js'
 import { Throttle } from './throttle.js'
 
 /** Where news goes besides stderr: to the application's listeners, in whichever thread they are. */
@@ -131,12 +132,12 @@ export class Reporter implements Observer {
       count,
       listenersOnly,
       text: (total) => `${records(total, lane)} dropped (${reason}): ${explanation}`,
-      publish: (total) => this.#listeners.channel('sluice:dropped', { ...lane, reason, count: total }),
+      publish: (total) => this.#publish('sluice:dropped', { ...lane, reason, count: total }),
     })
   }
 
   rejected(lane: LaneName, { status, reason, validationErrors }: Outcome & { type: 'rejected' }): void {
-    this.#listeners.channel('sluice:rejected', { ...lane, status, reason, validationErrors })
+    this.#publish('sluice:rejected', { ...lane, status, reason, validationErrors })
     this.#tell(`rejected ${lane.kind}`, {
       code: 'SLUICE_REJECTED',
       text: (count) => `${records(count, lane)} rejected: ${reason}`,
@@ -144,14 +145,14 @@ export class Reporter implements Observer {
   }
 
   paused(lane: LaneName, { status, reason, scope }: Outcome & { type: 'pause' }): void {
-    this.#listeners.channel('sluice:paused', { ...lane, status, reason, scope })
+    this.#publish('sluice:paused', { ...lane, status, reason, scope })
     const text = () => `${laneText(lane)} paused, records are kept: ${reason}`
     this.#tell(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', text, once: true })
   }
 
   outage(lane: LaneName, { reason }: { readonly reason: string }): void {
     if (this.#untold.includes('outage')) return
-    this.#listeners.channel('sluice:outage', { ...lane, reason })
+    this.#publish('sluice:outage', { ...lane, reason })
     const text = () =>
       `${laneText(lane)} has delivered nothing for ${tellOutageAfterMs / 1000} s, records are kept: ${reason}`
     this.#tell(`outage ${lane.kind}`, { code: 'SLUICE_OUTAGE', text, once: true })
@@ -159,7 +160,7 @@ export class Reporter implements Observer {
 
   /** Good news is no error: `onError` does not hear of it. */
   resumed(lane: LaneName): void {
-    this.#listeners.channel('sluice:resumed', { ...lane })
+    this.#publish('sluice:resumed', { ...lane })
     this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => this.#printOnce(`${laneText(lane)} resumed`))
   }
 
@@ -172,9 +173,13 @@ export class Reporter implements Observer {
   }
 
   /** Something that concerns no lane, such as a bad event number. `onError` hears of each kind, stderr of all of them together. */
-  misused(code: string, text: string, kind = ''): void {
+  misused(code: SluiceErrorCode, text: string, kind = ''): void {
     this.#causeOf(code).stderr.add(1, () => this.#printOnce(text))
     this.#causeOf(`${code} ${kind}`).listener.add(1, () => this.#listeners.error(new SluiceError(code, text)))
+  }
+
+  #publish<Name extends keyof SluiceMessages>(name: Name, message: SluiceMessages[Name]): void {
+    this.#listeners.channel(name, message)
   }
 
   #tell(name: string, news: News): void {
@@ -203,7 +208,7 @@ export class Reporter implements Observer {
 }
 
 interface News {
-  readonly code: string
+  readonly code: SluiceErrorCode
   /** Records that it concerns. @default 1 */
   readonly count?: number
   readonly text: (count: number) => string

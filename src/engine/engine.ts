@@ -3,6 +3,7 @@ import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import type { Sender } from '../delivery/sender.js'
 import { ledgerLine, ownListeners, printLine, Reporter } from '../diagnostics/reporter.js'
+import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import { openSender } from '../http/open-sender.js'
 import { proxyFor } from '../http/proxy.js'
@@ -185,7 +186,7 @@ export class Engine implements RecordPort {
     this.#delivery.refuse(kind === 'logs' ? this.#logLane : this.#valueLane)
   }
 
-  misused(code: string, text: string, kind?: string): void {
+  misused(code: SluiceErrorCode, text: string, kind?: string): void {
     this.#reporter.misused(code, text, kind)
   }
 

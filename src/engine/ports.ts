@@ -1,4 +1,5 @@
 import type { LaneName, Ledger } from '../delivery/ledger.js'
+import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import type { Severity } from '../records/level.js'
@@ -54,7 +55,7 @@ export interface RecordSink {
   /** Count a `track` call with a bad number. */
   invalid(): void
   /** Report a mistake that concerns no record. Mistakes of one kind are reported together. */
-  misused(code: string, text: string, kind?: string): void
+  misused(code: SluiceErrorCode, text: string, kind?: string): void
 }
 
 /** Delivers what it has accepted, within a time. */

@@ -4,7 +4,7 @@ import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ledgerLine, ownListeners, printLine, Reporter } from '../diagnostics/reporter.js'
 import { Engine, lanesOf } from '../engine/engine.js'
 import type { DrainOptions, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
-import { SluiceError } from '../errors/sluice-error.js'
+import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
@@ -149,7 +149,7 @@ export class HandOff implements RecordPort, ThreadClient {
     this.#account.invalid++
   }
 
-  misused(code: string, text: string, kind?: string): void {
+  misused(code: SluiceErrorCode, text: string, kind?: string): void {
     this.#reporter.misused(code, text, kind)
   }
 

@@ -1,3 +1,4 @@
+import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { placedFolder } from '../spool/spool-folder.js'
 
@@ -42,7 +43,7 @@ export interface OpenEngine {
 /** An event of thread-stream's stream, from the engine with this number. */
 export type WorkerMessage = { readonly engine: number } & (
   | { readonly type: 'drained'; readonly request: number }
-  | { readonly type: 'error'; readonly code: string; readonly text: string }
+  | { readonly type: 'error'; readonly code: SluiceErrorCode; readonly text: string }
   | { readonly type: 'channel'; readonly name: string; readonly message: unknown }
 )
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { SluiceError } from '../../errors/sluice-error.js'
 import { write } from '../../spool/append.js'
 import { ArrivedLines, digestOf, LineSet } from './arrived-lines.js'
 import { type Line, readLines } from './line-reader.js'
@@ -15,11 +14,7 @@ export interface Destination {
 }
 
 /** A journal that cannot be used, with the words that say why. */
-export class JournalError extends SluiceError {
-  constructor(message: string) {
-    super('SLUICE_JOURNAL', message)
-  }
-}
+export class JournalError extends Error {}
 
 /** What stands in the file, one a line, after the head. */
 type Note =

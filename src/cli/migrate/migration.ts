@@ -1,5 +1,6 @@
-import { ApiError, type ApiErrorCode } from '../../content/api-error.js'
+import { ApiError } from '../../content/api-error.js'
 import { type BackoffBounds, fullJitter } from '../../delivery/backoff.js'
+import type { ApiErrorCode } from '../../errors/sluice-error.js'
 import { textOf } from '../../errors/text-of.js'
 import { pause } from '../../http/requester.js'
 import type { Clock } from '../../runtime/clock.js'

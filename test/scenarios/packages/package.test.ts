@@ -71,6 +71,14 @@ describe('the package', () => {
     expect(await project.node('require.cjs')).toEqual(imported)
   })
 
+  it('shows flush and close with the name of their options', () => {
+    const types = project.read('node_modules/sluice/dist/tracking/sluice.d.ts')
+    for (const method of ['flush', 'close']) {
+      expect(types).toContain(`function ${method}(options?: DrainOptions): Promise<Ledger>`)
+      expect(types).toContain(`    ${method}(options?: DrainOptions): Promise<Ledger>`)
+    }
+  })
+
   it('has the command sluice', async () => {
     const help = await project.npm('exec', '--no', '--offline', '--loglevel=error', '--', 'sluice', '--help')
     expect(help).toMatchObject({ code: 0, stderr: '' })

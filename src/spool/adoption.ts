@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../runtime/clock.js'
 import { acknowledgementsOf } from './acknowledgements.js'
 import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
 import type { Hindrance } from './health.js'
-import { FolderLock, type Holder, signIntervalMs } from './lock.js'
+import { type Holder, Lock, lockOf, signIntervalMs } from './lock.js'
 import { Segment } from './segment.js'
 import { checkSpoolFolder, currentUser, isOurFolder } from './spool-folder.js'
 import type { SpoolLine } from './spool-line.js'
@@ -144,9 +144,9 @@ export class Adoption {
       const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1 && this.#isFile(join(folder, name)))
       // Nothing in it for us; but what nobody needs need not stay.
       if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return []
-      const holder = FolderLock.holderOf(folder)
+      const holder = Lock.holderOf(lockOf(folder))
       if (!this.#isDead(folder, holder)) return []
-      const lock = FolderLock.claim(folder, holder)
+      const lock = Lock.claim(lockOf(folder), holder)
       if (lock === undefined) return []
       try {
         return wanted.flatMap((name) => this.#take(folder, name))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Severity } from '../records/level.js'
 import { deadLetterFile } from './dead-letters.js'
-import { FolderLock, lockFile } from './lock.js'
+import { Lock, lockFile, lockOf } from './lock.js'
 import { makeSpoolFolder } from './spool-folder.js'
 
 /** Names of the severities in the names of files. */
@@ -29,7 +29,7 @@ export function segmentName(name: string): { readonly bucket: string; readonly s
 export class EngineFolder {
   readonly path: string
   readonly #id: string
-  readonly #lock: FolderLock
+  readonly #lock: Lock
   #segments = 0
 
   /**
@@ -46,13 +46,14 @@ export class EngineFolder {
     mkdirSync(unready, { mode: 0o700 })
     try {
       // It gets its name together with its lock: what has a name and no lock is free for everybody.
-      if (FolderLock.claim(unready, undefined) === undefined) throw new Error(`${unready} is locked`)
+      const lock = Lock.claim(lockOf(unready), undefined)
+      if (lock === undefined) throw new Error(`${unready} is locked`)
       renameSync(unready, this.path)
+      this.#lock = lock.renamed(lockOf(this.path))
     } catch (error) {
       removeFolder(unready)
       throw error
     }
-    this.#lock = FolderLock.at(this.path)
   }
 
   /** Path of the next segment: its name tells severity, bucket and engine, and is used only once. */
@@ -73,7 +74,7 @@ export class EngineFolder {
 }
 
 /** Let go of a folder, and take it away when it has no segment. */
-export function releaseFolder(path: string, lock: FolderLock): void {
+export function releaseFolder(path: string, lock: Lock): void {
   try {
     const names = readdirSync(path)
     if (!names.some((name) => name.endsWith('.ndjson'))) {
@@ -107,7 +108,7 @@ export function removeUnnamed(spoolDir: string): void {
     if (!newFolder.test(name)) continue
     const path = join(spoolDir, name)
     try {
-      const holder = FolderLock.holderOf(path)
+      const holder = Lock.holderOf(lockOf(path))
       const forgotten = holder === undefined && Date.now() - lstatSync(path).mtimeMs > forgottenAfterMs
       if (holder?.state === 'dead' || forgotten) removeFolder(path)
     } catch {}

@@ -1,79 +1,105 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { join } from 'node:path'
-import { readPlainFile } from '../options/plain-file.js'
+import { randomBytes } from 'node:crypto'
+import { linkSync, lstatSync, openSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { closeFile, readPlainFile } from '../options/plain-file.js'
+import { currentOwner, isCurrent, isInUse, type Owner, type OwnerState, ownerOf, stateOf } from './owner.js'
 
-/** Who holds a folder. */
 export interface Holder {
-  /** Of the lock. */
+  /** The lock file. */
+  readonly path: string
   readonly number: number
+  /** Undefined when the file does not name an owner. */
   readonly owner: Owner | undefined
   readonly state: OwnerState
-  /** Changes with every sign of life that the holder gives. */
+  /** Changes with every sign of life of the holder. */
   readonly sign: string
 }
 
-/** How often a holder gives a sign of life, for those who cannot see it. */
+/** A process that holds a lock, and the lock file. */
+export interface LockingProcess {
+  readonly pid: number
+  readonly path: string
+}
+
+/** A holder gives a sign of life this often, for those who cannot see it. */
 export const signIntervalMs = 10_000
 
-export const lockFile = /^lock-(\d{1,15})$/
-/** More than a lock says. */
-const maxLockBytes = 4096
+/** The name of a lock file in a folder, and of the draft of one. */
+export const lockFile = /^lock-\d{1,15}(?:\.[0-9a-f]{8})?$/
+
+/** The name of the lock of a folder. */
+export function lockOf(folder: string): string {
+  return join(folder, 'lock')
+}
 
 /**
- * Says which engine a folder belongs to. Locks are numbered, and the highest number counts: to take a folder over from a dead holder means
- * to be the first to create the next one, so that of several who try one succeeds, however long each of them has hesitated.
+ * A lock is a series of files: `NAME-1`, `NAME-2` and so on. The file with the highest number names the holder. To take the lock from a dead
+ * holder is to be the first to create the file with the next number. So one succeeds of several that try, however long each hesitates.
  */
-export class FolderLock {
-  readonly #path: string
+export class Lock {
+  readonly #name: string
+  readonly #number: number
 
-  private constructor(path: string) {
-    this.#path = path
+  private constructor(name: string, number: number) {
+    this.#name = name
+    this.#number = number
   }
 
-  /** Who holds the folder; undefined when nobody does. Throws when the folder cannot be read. */
-  static holderOf(folder: string): Holder | undefined {
-    const number = highestLock(folder)
+  /** Undefined when the lock is free. Throws when the folder cannot be read. */
+  static holderOf(name: string): Holder | undefined {
+    const number = Math.max(0, ...numbersOf(name))
     if (number === 0) return undefined
-    const path = join(folder, `lock-${number}`)
+    const path = pathOf(name, number)
     try {
-      const sign = `${number} ${lstatSync(path).mtimeMs}`
+      const sign = signOf(path)
       const owner = readOwner(path)
-      return { number, owner, sign, state: owner === undefined ? 'unknown' : stateOf(owner) }
+      return { path, number, owner, sign, state: owner === undefined ? 'unknown' : stateOf(owner) }
     } catch {
-      // It has just been released.
+      // The lock has just been released.
       return undefined
     }
   }
 
   /**
-   * Take a folder over from a holder that was found dead, or from nobody: undefined when somebody else was quicker. Throws what the file
-   * system does.
+   * Take a free lock, or that of a dead holder. Undefined when somebody else was quicker, or the holder has given a sign of life. Throws what
+   * the file system does.
    */
-  static claim(folder: string, found: Holder | undefined): FolderLock | undefined {
-    // The one after that which was looked at: whoever looked at the same one wants this very number.
-    const path = join(folder, `lock-${(found?.number ?? 0) + 1}`)
-    try {
-      writeFileSync(path, `${JSON.stringify(currentOwner())}\n`, { flag: 'wx', mode: 0o600 })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
-      // A full disk takes the file, but not what it says: nobody could tell whose it is.
-      new FolderLock(path).release()
-      throw error
+  static claim(name: string, found: Holder | undefined): Lock | undefined {
+    const number = (found?.number ?? 0) + 1
+    const path = pathOf(name, number)
+    if (!create(path)) return undefined
+    // Numbers are used again after a release: another holder may have come and gone since.
+    if (found === undefined || isUnchanged(found)) return new Lock(name, number)
+    remove(path)
+    return undefined
+  }
+
+  /** Take the lock at once, or name the process that holds it. Throws what the file system does. */
+  static take(name: string): Lock | LockingProcess {
+    for (;;) {
+      const found = Lock.holderOf(name)
+      const running = runningProcess(found)
+      if (running !== undefined) return running
+      const lock = Lock.claim(name, found)
+      if (lock !== undefined) return lock
     }
-    return new FolderLock(path)
   }
 
-  /** The lock that counts in a folder that this thread holds already. */
-  static at(folder: string): FolderLock {
-    return new FolderLock(join(folder, `lock-${highestLock(folder)}`))
+  /** The running process that holds the lock; undefined when there is none. */
+  static processOf(name: string): LockingProcess | undefined {
+    return runningProcess(Lock.holderOf(name))
   }
 
-  /** Give a sign of life; false when the lock is no longer there. Throws what else the file system says. */
+  /** The same lock under the name that it has now. */
+  renamed(name: string): Lock {
+    return new Lock(name, this.#number)
+  }
+
+  /** Give a sign of life. False when the lock file is gone. Throws any other error of the file system. */
   touch(): boolean {
     try {
       const now = new Date()
-      utimesSync(this.#path, now, now)
+      utimesSync(pathOf(this.#name, this.#number), now, now)
       return true
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
@@ -82,17 +108,86 @@ export class FolderLock {
     }
   }
 
+  /** Remove the lock file, and before it those of dead holders. Never throws. */
   release(): void {
     try {
-      unlinkSync(this.#path)
+      for (const number of numbersOf(this.#name)) if (number < this.#number) remove(pathOf(this.#name, number))
     } catch {
-      // The folder is gone, or cannot be written: whoever comes sees that its holder is dead.
+      // The folder is gone or cannot be read.
     }
+    const path = pathOf(this.#name, this.#number)
+    // A person may have removed the file, and another process may have taken the lock.
+    if (isCurrent(readOwner(path))) remove(path)
   }
 }
 
-function highestLock(folder: string): number {
-  return readdirSync(folder).reduce((most, name) => Math.max(most, Number(lockFile.exec(name)?.[1] ?? 0)), 0)
+/** A lock file has fewer bytes. */
+const maxLockBytes = 4096
+
+function pathOf(name: string, number: number): string {
+  return `${name}-${number}`
+}
+
+function numbersOf(name: string): number[] {
+  const prefix = `${basename(name)}-`
+  return readdirSync(dirname(name)).flatMap((each) =>
+    each.startsWith(prefix) && /^\d{1,15}$/.test(each.slice(prefix.length)) ? Number(each.slice(prefix.length)) : [],
+  )
+}
+
+function signOf(path: string): string {
+  return `${basename(path)} ${lstatSync(path).mtimeMs}`
+}
+
+function isUnchanged({ path, sign }: Holder): boolean {
+  try {
+    return signOf(path) === sign
+  } catch {
+    return false
+  }
+}
+
+/** False when there is such a file. It appears with all of its text, so that no thread reads half of it. */
+function create(path: string): boolean {
+  const draft = `${path}.${randomBytes(4).toString('hex')}`
+  if (!writeNew(draft)) return false
+  try {
+    linkSync(draft, path)
+    return true
+  } catch (error) {
+    // Some file systems have no links.
+    return (error as NodeJS.ErrnoException).code === 'EEXIST' ? false : writeNew(path)
+  } finally {
+    remove(draft)
+  }
+}
+
+function writeNew(path: string): boolean {
+  let file: number
+  try {
+    file = openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+  try {
+    writeFileSync(file, `${JSON.stringify(currentOwner())}\n`)
+    return true
+  } catch (error) {
+    // A full disk takes the name of a file and not its text.
+    remove(path)
+    throw error
+  } finally {
+    closeFile(file)
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // The file is gone, or it stays and names a holder that dies with this process.
+  }
 }
 
 function readOwner(path: string): Owner | undefined {
@@ -103,92 +198,11 @@ function readOwner(path: string): Owner | undefined {
   }
 }
 
-/** The thread that an engine runs in, so that nobody takes another one for it. */
-export interface Owner {
-  readonly host: string
-  readonly pid: number
-  /** Linux: this run of the machine, the namespace in which the numbers count, the thread, and when it was started, in its ticks. */
-  readonly boot?: string
-  readonly namespace?: string
-  readonly thread?: number
-  readonly started?: string
-}
-
-/** `unknown`: from here it cannot be seen, as in another container, on another machine, or elsewhere than on Linux. */
-export type OwnerState = 'alive' | 'dead' | 'unknown'
-
-/** The thread that calls. */
-export function currentOwner(): Owner {
-  const self = { host: hostname(), pid: process.pid }
-  try {
-    // Of the form 7/task/9; not that of the process itself, for a worker may end before its process.
-    const thread = Number(readlinkSync('/proc/thread-self').split('/')[2])
-    return { ...self, ...surroundings(), thread, started: startOfThread(process.pid, thread)! }
-  } catch {
-    return self
-  }
-}
-
-/** The owner that a lock names; undefined for anything that no thread has written of itself. */
-export function ownerOf(value: unknown): Owner | undefined {
-  const { host, pid, thread, started } = (value ?? {}) as Partial<Record<keyof Owner, unknown>>
-  if (typeof host !== 'string' || /\p{Cc}/u.test(host) || !isNumberOfProcess(pid)) return undefined
-  if (thread !== undefined && !isNumberOfProcess(thread)) return undefined
-  return started === undefined || typeof started === 'string' ? (value as Owner) : undefined
-}
-
-/** A number below 1 would mean a group of processes, or all of them. */
-function isNumberOfProcess(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) > 0
-}
-
-/** Whether a thread still runs. Numbers are used again, in other containers at the same time: what decides is when it was started. */
-export function stateOf(owner: Owner): OwnerState {
-  const { pid, thread, started } = owner
-  if (thread === undefined || started === undefined) {
-    return owner.host === hostname() && runs(pid) === false ? 'dead' : 'unknown'
-  }
-  try {
-    const { boot, namespace } = surroundings()
-    if (owner.boot !== boot || owner.namespace !== namespace) return 'unknown'
-  } catch {
-    return 'unknown'
-  }
-  const found = startOfThread(pid, thread)
-  if (found !== undefined) return found === started ? 'alive' : 'dead'
-  // Processes of others may be hidden.
-  return runs(pid) === 'hidden' ? 'unknown' : 'dead'
-}
-
-function surroundings(): { readonly boot: string; readonly namespace: string } {
-  return { boot: bootId(), namespace: readlinkSync('/proc/self/ns/pid') }
-}
-
-/** Names this run of the machine. Throws elsewhere than on Linux. */
-export function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-}
-
-/**
- * When a thread was started, in ticks since the start of the machine: with its number it names a thread for good. The first thread of a
- * process has the number of the process. Undefined where there is none, and elsewhere than on Linux.
- */
-export function startOfThread(pid: number, thread: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')
-    // The name of the program stands in brackets and may contain anything; after it the state, and the start as the 20th word.
-    const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return /^[ZX]$/.test(words[0] ?? '') ? undefined : words[19]
-  } catch {
-    return undefined
-  }
-}
-
-function runs(pid: number): boolean | 'hidden' {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' ? 'hidden' : false
-  }
+/** An owner that cannot be seen counts as running only where there are no starts to compare, and its process number is in use. */
+function runningProcess(holder: Holder | undefined): LockingProcess | undefined {
+  if (holder?.owner === undefined) return undefined
+  const { path, state, owner } = holder
+  const { pid, started } = owner
+  const runs = state === 'alive' || (state === 'unknown' && started === undefined && isInUse(pid) !== false)
+  return runs ? { pid, path } : undefined
 }

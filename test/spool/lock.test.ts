@@ -1,13 +1,18 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { currentOwner, FolderLock } from '../../src/spool/lock.js'
+import { Lock, lockOf } from '../../src/spool/lock.js'
+import { currentOwner } from '../../src/spool/owner.js'
 import { Disk } from '../scenarios/chaos/disk.js'
 import { startProgram } from '../support/programs.js'
 import { spoolFolder } from '../support/spool.js'
 
+const deadProcess = () => spawnSync(process.execPath, ['--version']).pid
+
 describe('the lock of a folder', () => {
-  it('is had by one of those that claim a folder at the same moment, whose last holder is dead', async () => {
+  it('goes to one of several threads that claim it at the same moment from a dead holder', async () => {
     const dir = spoolFolder()
     const folders = Array.from({ length: 50 }, (_, index) => join(dir, String(index)))
     for (const folder of folders) {
@@ -16,48 +21,155 @@ describe('the lock of a folder', () => {
     }
     const { stdout } = await startProgram('claims.js', { arguments: folders }).ended
     expect(JSON.parse(stdout)).toEqual(folders.map(() => 1))
+    for (const folder of folders) expect(readdirSync(folder).sort()).toEqual(['lock-1', 'lock-2'])
   })
 
-  it('is not had by one who was slow, when somebody has had the folder since', () => {
-    const dir = spoolFolder()
-    writeFileSync(join(dir, 'lock-1'), '{"host":"gone","pid":1}')
-    const [slow, quick] = [FolderLock.holderOf(dir), FolderLock.holderOf(dir)]
-    expect(FolderLock.claim(dir, quick)).toBeDefined()
-    expect(FolderLock.claim(dir, slow)).toBeUndefined()
+  it('does not go to a slow claimer when another one has claimed it since', () => {
+    const lock = lockOf(spoolFolder())
+    writeFileSync(`${lock}-1`, '{"host":"gone","pid":1}')
+    const [slow, quick] = [Lock.holderOf(lock), Lock.holderOf(lock)]
+    expect(Lock.claim(lock, quick)).toBeDefined()
+    expect(Lock.claim(lock, slow)).toBeUndefined()
   })
 
-  it('says who holds it, until it is released', () => {
+  it('does not go to a slow claimer when another one has released it since, and a third one holds it', () => {
     const dir = spoolFolder()
-    expect(FolderLock.holderOf(dir)).toBeUndefined()
-    const lock = FolderLock.claim(dir, undefined)!
-    expect(FolderLock.holderOf(dir)).toMatchObject({ state: 'alive', owner: { pid: process.pid } })
+    const lock = lockOf(dir)
+    writeFileSync(`${lock}-1`, '{"host":"gone","pid":1}')
+    utimesSync(`${lock}-1`, 1, 1)
+    const slow = Lock.holderOf(lock)
+    Lock.claim(lock, slow)!.release()
+    const third = Lock.claim(lock, Lock.holderOf(lock))!
+    expect(Lock.claim(lock, slow)).toBeUndefined()
+    expect(readdirSync(dir)).toEqual(['lock-1'])
+    expect(third.touch()).toBe(true)
+  })
+
+  it('does not go to a claimer when its holder has given a sign of life since', () => {
+    const dir = spoolFolder()
+    const lock = lockOf(dir)
+    writeFileSync(`${lock}-1`, JSON.stringify({ ...currentOwner(), namespace: 'pid:[1]' }))
+    const found = Lock.holderOf(lock)
+    utimesSync(`${lock}-1`, 1, 1)
+    expect(Lock.claim(lock, found)).toBeUndefined()
+    expect(readdirSync(dir)).toEqual(['lock-1'])
+  })
+
+  it('names its holder until it is released', () => {
+    const dir = spoolFolder()
+    const name = lockOf(dir)
+    expect(Lock.holderOf(name)).toBeUndefined()
+    const lock = Lock.claim(name, undefined)!
+    expect(Lock.holderOf(name)).toMatchObject({ state: 'alive', owner: { pid: process.pid } })
     expect(lock.touch()).toBe(true)
     lock.release()
-    expect(FolderLock.holderOf(dir)).toBeUndefined()
+    expect(Lock.holderOf(name)).toBeUndefined()
     expect(lock.touch()).toBe(false)
+    expect(readdirSync(dir)).toEqual([])
   })
 
-  it('counts as held by somebody unknown while nobody can read what it says', () => {
+  it('stays when it is released by a holder that has lost it to another process', () => {
+    const dir = spoolFolder()
+    const lock = Lock.claim(lockOf(dir), undefined)!
+    rmSync(join(dir, 'lock-1'))
+    writeFileSync(join(dir, 'lock-1'), JSON.stringify({ ...currentOwner(), pid: process.ppid }))
+    lock.release()
+    expect(readdirSync(dir)).toEqual(['lock-1'])
+  })
+
+  it('counts as held by an unknown owner while it names none that can be', () => {
     const dir = spoolFolder()
     const written = { ...currentOwner(), boot: 'another' }
     const hostile = [{ pid: -1 }, { pid: 1.5 }, { thread: '../1' }, { host: 'a\u001b]8;;' }]
     const texts = hostile.map((changes) => JSON.stringify({ ...written, ...changes }))
     for (const text of ['', '{"pid"', 'null', '[]', ...texts]) {
       writeFileSync(join(dir, 'lock-1'), text)
-      expect(FolderLock.holderOf(dir)).toMatchObject({ state: 'unknown', owner: undefined })
+      expect(Lock.holderOf(lockOf(dir))).toMatchObject({ state: 'unknown', owner: undefined })
     }
   })
 
-  it('is not left half made on a full disk, where nobody could tell whose it is', ({ skip }) => {
+  it('is not left without an owner on a full disk', ({ skip }) => {
     const disk = new Disk()
     try {
       skip(!disk.mounted, 'no disk can be mounted here')
       mkdirSync(disk.folder)
       disk.fill()
-      expect(() => FolderLock.claim(disk.folder, undefined)).toThrow('ENOSPC')
+      expect(() => Lock.claim(lockOf(disk.folder), undefined)).toThrow('ENOSPC')
       expect(readdirSync(disk.folder)).toEqual([])
     } finally {
       disk.close()
+    }
+  })
+})
+
+describe('the lock of a file', () => {
+  /** A process that tries to take the lock, and ends on request. */
+  async function taker(name: string) {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../fixtures/takes-lock.js'), name], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const [said] = (await once(child.stdout, 'data')) as [Buffer]
+    const end = async () => {
+      const closed = once(child, 'close')
+      child.stdin.end()
+      await closed
+    }
+    return { child, said: said.toString().trim(), end }
+  }
+
+  it('is held by one process, and is gone when that process releases it', async () => {
+    const dir = spoolFolder()
+    const name = lockOf(dir)
+    const first = await taker(name)
+    expect(first.said).toBe('taken')
+    const holder = { pid: first.child.pid, path: join(dir, 'lock-1') }
+    expect(Lock.take(name)).toEqual(holder)
+    expect(Lock.processOf(name)).toEqual(holder)
+    await first.end()
+    expect(readdirSync(dir)).toEqual([])
+    const lock = Lock.take(name)
+    expect(lock).toBeInstanceOf(Lock)
+    expect(readdirSync(dir)).toEqual(['lock-1'])
+    if (lock instanceof Lock) lock.release()
+    expect(readdirSync(dir)).toEqual([])
+  })
+
+  it('is held by a living process of which no more is known', () => {
+    const name = lockOf(spoolFolder())
+    const { host } = currentOwner()
+    writeFileSync(`${name}-1`, JSON.stringify({ host, pid: process.ppid }))
+    expect(Lock.take(name)).toEqual({ pid: process.ppid, path: `${name}-1` })
+  })
+
+  const own = currentOwner()
+  it.each([
+    ['a dead process', () => ({ ...own, pid: deadProcess(), thread: deadProcess() })],
+    ['a dead process of which no more is known', () => ({ host: own.host, pid: deadProcess() })],
+    ['a process whose number another one has now', () => ({ ...own, pid: process.ppid, thread: process.ppid })],
+    ['a process that had the number of this one', () => ({ ...own, started: '1' })],
+    ['a process from before a restart of the machine', () => ({ ...own, boot: 'another' })],
+    ['a process of a container that is gone', () => ({ ...own, namespace: 'pid:[1]' })],
+    ['a process that has left nothing in it', () => undefined],
+  ])('counts for nothing when it is that of %s', (_, owner) => {
+    const dir = spoolFolder()
+    const name = lockOf(dir)
+    writeFileSync(`${name}-1`, JSON.stringify(owner()) ?? '')
+    expect(Lock.processOf(name)).toBeUndefined()
+    const lock = Lock.take(name)
+    expect(lock).toBeInstanceOf(Lock)
+    expect(Lock.processOf(name)).toEqual({ pid: process.pid, path: `${name}-2` })
+    if (lock instanceof Lock) lock.release()
+    expect(readdirSync(dir)).toEqual([])
+  })
+
+  it('is taken by exactly one of many processes that find a dead holder', async () => {
+    for (let round = 0; round < 3; round++) {
+      const dir = spoolFolder()
+      writeFileSync(join(dir, 'lock-1'), JSON.stringify({ ...own, started: '1' }))
+      const takers = await Promise.all(Array.from({ length: 6 }, () => taker(lockOf(dir))))
+      expect(takers.filter(({ said }) => said === 'taken')).toHaveLength(1)
+      await Promise.all(takers.map(({ end }) => end()))
+      expect(readdirSync(dir)).toEqual([])
     }
   })
 })

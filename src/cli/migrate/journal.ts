@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { write } from '../../spool/append.js'
+import { bootOfMachine } from '../../spool/owner.js'
 import { ArrivedLines, digestOf, LineSet } from './arrived-lines.js'
 import { type Line, readLines } from './line-reader.js'
-import { bootOfMachine } from './machine-boot.js'
 
 /** Where the entries of a journal went. */
 export interface Destination {

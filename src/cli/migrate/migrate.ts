@@ -5,12 +5,12 @@ import type { ContentService } from '../../content/content-service.js'
 import { ConfigError } from '../../errors/sluice-error.js'
 import { isPathSegment } from '../../records/wire.js'
 import { type Clock, systemClock } from '../../runtime/clock.js'
+import { Lock, type LockingProcess } from '../../spool/lock.js'
 import { readArguments } from '../arguments.js'
 import { Interruption } from '../interruption.js'
 import { Ending, jsonHelp, printOwn, type Status, type Summary, sayLine } from '../output.js'
 import { Progress } from '../progress.js'
 import { checkLines } from './dry-run.js'
-import { FileLock } from './file-lock.js'
 import { Journal, JournalError } from './journal.js'
 import { readLines } from './line-reader.js'
 import { type Account, Migration } from './migration.js'
@@ -55,7 +55,7 @@ interface Run extends MigrateArguments {
 
 /** Check every line, and send nothing. */
 async function check({ file, project, type, ending, service, totalBytes, clock }: Run): Promise<Status> {
-  const holder = FileLock.holder(lockPath(file))
+  const holder = Lock.processOf(lockName(file))
   // It writes rejects of its own.
   if (holder !== undefined) return failForLock(ending, { file, holder })
   const rejects = await RejectsFile.begin(rejectsPath(file))
@@ -73,8 +73,8 @@ async function check({ file, project, type, ending, service, totalBytes, clock }
 
 async function carryOut(run: Run): Promise<Status> {
   const { file, project, type, concurrency, ending, service, totalBytes, clock } = run
-  const lock = FileLock.take(lockPath(file))
-  if (typeof lock === 'number') return failForLock(ending, { file, holder: lock })
+  const lock = Lock.take(lockName(file))
+  if (!(lock instanceof Lock)) return failForLock(ending, { file, holder: lock })
   let journal: Journal | undefined
   let rejects: RejectsFile | undefined
   let progress: Progress | undefined
@@ -118,11 +118,11 @@ async function carryOut(run: Run): Promise<Status> {
   }
 }
 
-function failForLock(ending: Ending, { file, holder }: { file: string; holder: number }): Status {
-  return ending.fail(1, `process ${holder} migrates ${file}; if it does not, remove ${lockPath(file)}`)
+function failForLock(ending: Ending, { file, holder }: { file: string; holder: LockingProcess }): Status {
+  return ending.fail(1, `process ${holder.pid} migrates ${file}; if it does not, remove ${holder.path}`)
 }
 
-function lockPath(file: string): string {
+function lockName(file: string): string {
   return `${file}.journal.lock`
 }
 

@@ -6,7 +6,7 @@ import { faultOfFile } from '../../options/plain-file.js'
 import type { Clock } from '../../runtime/clock.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
 import { engineFolder, isRecordFile, releaseFolder, segmentName } from '../../spool/engine-folder.js'
-import { FolderLock, type Holder, lockFile, signIntervalMs } from '../../spool/lock.js'
+import { type Holder, Lock, lockFile, lockOf, signIntervalMs } from '../../spool/lock.js'
 
 /** A holder that cannot be seen gives a sign of life within this time, if it lives. */
 const patienceMs = 1.5 * signIntervalMs
@@ -20,12 +20,9 @@ export interface Refusal {
 export class SpoolFolders {
   /** The files with records in them, the most severe first, in the order in which they were written. */
   readonly files: readonly string[]
-  readonly #held: readonly { readonly path: string; readonly lock: FolderLock }[]
+  readonly #held: readonly { readonly path: string; readonly lock: Lock }[]
 
-  private constructor(
-    held: readonly { readonly path: string; readonly lock: FolderLock }[],
-    say: (text: string) => void,
-  ) {
+  private constructor(held: readonly { readonly path: string; readonly lock: Lock }[], say: (text: string) => void) {
     this.#held = held
     this.files = held.flatMap(({ path }) => filesOf(path, say))
   }
@@ -39,11 +36,11 @@ export class SpoolFolders {
     dir: string,
     { clock, say }: { clock: Clock; say: (text: string) => void },
   ): Promise<SpoolFolders | Refusal> {
-    const held: { path: string; lock: FolderLock }[] = []
+    const held: { path: string; lock: Lock }[] = []
     for (const path of foldersOf(resolve(dir))) {
-      const holder = FolderLock.holderOf(path)
+      const holder = Lock.holderOf(lockOf(path))
       const lives = await inWordsIfAlive(path, { holder, clock, say })
-      const lock = lives === undefined ? FolderLock.claim(path, holder) : undefined
+      const lock = lives === undefined ? Lock.claim(lockOf(path), holder) : undefined
       if (lock === undefined) {
         for (const each of held) each.lock.release()
         return {
@@ -85,7 +82,7 @@ async function inWordsIfAlive(
   if (holder.state === 'alive') return `${words}, which is running`
   say(`waiting ${patienceMs / 1000} s to see whether ${words} still runs, to which ${folder} belongs`)
   await pause(clock, { ms: patienceMs })
-  const later = FolderLock.holderOf(folder)
+  const later = Lock.holderOf(lockOf(folder))
   return later === undefined || later.sign === holder.sign ? undefined : `${words}, which is running`
 }
 

@@ -1,10 +1,16 @@
 import type { ApiErrorCode } from '../errors/sluice-error.js'
-import { foreignAnswer, objectOf, readBody, readObject } from '../http/answer-body.js'
+import {
+  boundedText,
+  foreignAnswer,
+  objectOf,
+  readBody,
+  readErrors,
+  readObject,
+  readValidationErrors,
+  reasonOf,
+} from '../http/answer-body.js'
 import type { Exchange } from '../http/answer-collector.js'
-import { boundedText } from '../http/bounded-value.js'
-import type { Answer } from '../http/classify.js'
-import { readErrors, readValidationErrors, reasonOf } from '../http/refusal.js'
-import { retryAfterMs } from '../http/retry-after.js'
+import { type Answer, retryAfterMs } from '../http/classify.js'
 import { ApiError } from './api-error.js'
 import { type Scheme, schemeText } from './credentials.js'
 

@@ -1,3 +1,5 @@
+import type { ValidationError } from '../records/wire.js'
+
 /** The body of an answer, as far as it says by whom it was written. */
 export type AnswerBody =
   | { readonly type: 'empty' }
@@ -34,4 +36,104 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> | un
 /** The words for a success that the service did not give. */
 export function foreignAnswer(status: number): string {
   return `not the service: a success (${status}) with neither JSON nor an empty body`
+}
+
+/** Of what the service says about one record, so much is kept: enough for a person, and safe for every reader. */
+const maxErrors = 20
+const maxNameLength = 200
+const maxMessageLength = 500
+const maxReasonLength = 1000
+const attemptedBounds = { depth: 6, entries: 200, characters: 2000 }
+const shownBounds = { depth: 3, entries: 20, characters: maxMessageLength }
+
+/** The complaints of an answer about single fields, bounded. A service may put anything where a text is expected. */
+export function readValidationErrors(value: unknown): ValidationError[] {
+  if (!Array.isArray(value)) return []
+  return value
+    .filter(isValidationError)
+    .slice(0, maxErrors)
+    .map(({ name, attemptedValue, message }) => ({
+      name: shown(name, maxNameLength),
+      attemptedValue: boundedValue(attemptedValue, attemptedBounds),
+      message: shown(message, maxMessageLength),
+    }))
+}
+
+/** The words of the errors of an answer, one text for each, bounded. */
+export function readErrors(value: unknown): string[] {
+  if (!Array.isArray(value)) return []
+  return value
+    .slice(0, maxErrors)
+    .map((error) => shown((error as { message?: unknown } | null)?.message ?? error, maxMessageLength))
+}
+
+/** Several complaints as one text. */
+export function reasonOf(words: readonly string[]): string {
+  return boundedText(words.join('; '), maxReasonLength)
+}
+
+function shown(value: unknown, most: number): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(boundedValue(value, shownBounds))
+  return boundedText(text, most)
+}
+
+function isValidationError(value: unknown): value is { name: unknown; attemptedValue?: unknown; message: unknown } {
+  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value
+}
+
+/** How much is kept of a value that a service has sent. */
+export interface ValueBounds {
+  /** Levels of arrays and objects, one inside the other. */
+  readonly depth: number
+  /** Elements and fields of all levels together. */
+  readonly entries: number
+  /** Characters of all texts and names together. */
+  readonly characters: number
+}
+
+/** Stands where something has been left out. */
+const omission = '…'
+
+/** At most so many characters of a text, cut between characters. */
+export function boundedText(text: string, most: number): string {
+  if (text.length <= most) return text
+  const last = text.charCodeAt(most - 1)
+  const splits = last >= 0xd800 && last < 0xdc00
+  return `${text.slice(0, splits ? most - 1 : most)}${omission}`
+}
+
+/**
+ * A copy of a value from JSON that is safe for whoever takes it further: shallow enough for every walk over it, small enough for a
+ * message, and without a field `__proto__`. What exceeds the bounds is left out, and replaced with `…` where a value must stand.
+ */
+export function boundedValue(value: unknown, bounds: ValueBounds): unknown {
+  const left = { entries: bounds.entries, characters: bounds.characters }
+  const text = (whole: string) => {
+    const kept = boundedText(whole, Math.max(0, left.characters))
+    left.characters -= kept.length
+    return kept
+  }
+  const keep = (each: unknown, depth: number): unknown => {
+    if (typeof each === 'string') return text(each)
+    if (typeof each !== 'object' || each === null) return each
+    if (depth === 0) return omission
+    return Array.isArray(each) ? keepList(each, depth) : keepFields(each, depth)
+  }
+  const keepList = (list: readonly unknown[], depth: number): unknown[] => {
+    const kept: unknown[] = []
+    for (const each of list) {
+      if (left.entries-- <= 0) break
+      kept.push(keep(each, depth - 1))
+    }
+    return kept
+  }
+  const keepFields = (fields: object, depth: number): Record<string, unknown> => {
+    const kept: Record<string, unknown> = {}
+    for (const [name, each] of Object.entries(fields)) {
+      if (left.entries-- <= 0) break
+      if (name !== '__proto__') kept[text(name)] = keep(each, depth - 1)
+    }
+    return kept
+  }
+  return keep(value, bounds.depth)
 }

@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
 import type { Answer } from './classify.js'
-import { CollectedBytes } from './collected-bytes.js'
 import { describeError } from './describe-error.js'
-import type { AnswerHeaders } from './sighting.js'
+
+/** Headers as undici gives them: names in lower case, those that came twice as a list. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /** What came of one request on the wire. */
 export type Exchange =
@@ -120,4 +121,35 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
 
 function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
+}
+
+/** Bytes of a body, in one piece however small the pieces are in which they come. */
+export class CollectedBytes {
+  #bytes: Buffer = Buffer.alloc(0)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(chunk: Buffer): void {
+    const length = this.#length + chunk.length
+    // The first piece, which is mostly the only one, is not copied.
+    if (this.#length === 0) this.#bytes = chunk
+    else {
+      if (length > this.#bytes.length) this.#grow(length)
+      chunk.copy(this.#bytes, this.#length)
+    }
+    this.#length = length
+  }
+
+  toString(): string {
+    return this.#bytes.toString('utf8', 0, this.#length)
+  }
+
+  #grow(length: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, length))
+    this.#bytes.copy(grown, 0, 0, this.#length)
+    this.#bytes = grown
+  }
 }

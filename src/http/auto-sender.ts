@@ -1,9 +1,12 @@
 import type { Batch, Carriage, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Clock } from '../runtime/clock.js'
-import type { Breakage, PipelineWatch } from './pipeline-watch.js'
+import type { Breakage, PipelineWatch } from './connection-life.js'
+import { laneSlots } from './connection-slots.js'
+import { PipelinedSender } from './pipelined-sender.js'
 import type { ReadAnswer } from './response-reader.js'
-import type { Sighting } from './sighting.js'
+import type { SenderPlan } from './sender-plan.js'
+import { type Sighting, UndiciSender } from './undici-sender.js'
 
 export interface AutoSenderPlan {
   /** Opens the sure sender; it reports what it sees. */
@@ -129,4 +132,26 @@ export class AutoSender implements Sender {
     this.#brokeAt = this.#clock.now()
     if (!first) this.#left(reason)
   }
+}
+
+export interface OpenSenderPlan extends SenderPlan {
+  readonly pipelining: 'auto' | 'off'
+  /** Most records in one batch. */
+  readonly maxBatch: number
+  /** A proxy on the way: then everything goes by the sure sender, through it. */
+  readonly proxyUrl: string | undefined
+  /** The fast sender is not used any more, and why. */
+  readonly left: (reason: string) => void
+}
+
+/** The sender for a destination: the sure one, or the one that chooses. */
+export function openSender({ pipelining, maxBatch, left, ...plan }: OpenSenderPlan): Sender {
+  if (pipelining === 'off' || plan.proxyUrl !== undefined) return new UndiciSender(plan)
+  const slots = laneSlots(plan.maxConnections)
+  return new AutoSender({
+    sure: (saw) => new UndiciSender({ ...plan, slots, saw }),
+    fast: (watch) => new PipelinedSender({ ...plan, slots, maxDepth: maxBatch, watch }),
+    clock: plan.clock,
+    left,
+  })
 }

@@ -1,4 +1,5 @@
 import type { RecordKind } from '../records/wire.js'
+import type { ReadAnswer } from './response-reader.js'
 
 /** A connection, as far as its end can be foreseen. */
 export interface Aged {
@@ -97,4 +98,27 @@ export class SpokenLimit {
     if (this.#max === undefined) this.#life.announced(max)
     this.#max = max
   }
+}
+
+/** Hears how the server takes to pipelining. */
+export interface PipelineWatch {
+  /** An answer that differs from the one before it on its connection, and the idempotency key of its request. */
+  saw(answer: ReadAnswer, idempotencyKey: string | undefined): void
+  /** So many answers have come in good order. */
+  answered(count: number): void
+  misunderstood(reason: string): void
+  /** A connection has broken with requests on it that are unanswered, and the server had not announced it. */
+  broke(breakage: Breakage): void
+}
+
+export interface Breakage {
+  /** When the connection was opened, on the clock. */
+  readonly openedAt: number
+  /** Requests that had been written together. */
+  readonly requests: number
+  /**
+   * It says nothing of pipelining, for none of them was answered, and it was a time-out, as servers make that are stuck, or the connection
+   * had been idle before, when servers close it without a word.
+   */
+  readonly usual: boolean
 }

@@ -1,6 +1,10 @@
 import type { LookupFunction, Socket } from 'node:net'
-import type { buildConnector as connectors } from 'undici'
-import { buildConnector } from './undici.js'
+import type * as undici from 'undici'
+// From its own file, as in undici-pool.ts.
+// @ts-expect-error undici describes the types of its whole alone
+import connect from 'undici/lib/core/connect.js'
+
+const buildConnector: typeof undici.buildConnector = connect
 
 /** How connections are made, where the defaults of Node do not serve. */
 export interface ConnectionOptions {
@@ -14,14 +18,17 @@ export interface ConnectionOptions {
  * Connections whose sockets never keep the process alive: an unfinished flush does that with its own timer. Certificates are checked
  * by Node, for the host of the URL; TLS offers `http/1.1` alone, and takes its sessions up again.
  */
-export function quietConnector(options: TimedConnectionOptions): connectors.connector {
+export function quietConnector(options: TimedConnectionOptions): undici.buildConnector.connector {
   return quietly(sessionKeeping(options))
 }
 
 export type TimedConnectionOptions = ConnectionOptions & { readonly connectTimeoutMs: number }
 
 /** Connections that hold the process, with TLS as `quietConnector` has it. */
-export function sessionKeeping({ connectTimeoutMs, ...options }: TimedConnectionOptions): connectors.connector {
+export function sessionKeeping({
+  connectTimeoutMs,
+  ...options
+}: TimedConnectionOptions): undici.buildConnector.connector {
   const connect = buildConnector({ timeout: connectTimeoutMs, ...options })
   // undici keeps the last session by a weak reference; this one makes it last.
   const kept: { session?: Buffer } = {}
@@ -34,7 +41,7 @@ export function sessionKeeping({ connectTimeoutMs, ...options }: TimedConnection
 }
 
 /** The same connector, its sockets without a hold on the process from their first moment. */
-export function quietly(connect: connectors.connector): connectors.connector {
+export function quietly(connect: undici.buildConnector.connector): undici.buildConnector.connector {
   return (target, callback) => {
     const socket = connect(target, (...[error, connected]) => {
       if (error === null) {

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net'
 import type { RecordKind } from '../records/wire.js'
 import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
-import { type ConnectionLife, SpokenLimit } from './connection-life.js'
+import { type ConnectionLife, type PipelineWatch, SpokenLimit } from './connection-life.js'
 import { describeError } from './describe-error.js'
-import type { PipelineWatch } from './pipeline-watch.js'
 import { type ReadAnswer, ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
 

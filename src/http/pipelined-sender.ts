@@ -1,11 +1,10 @@
 import type { Batch, Carriage, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
-import { ConnectionLife } from './connection-life.js'
+import { ConnectionLife, type PipelineWatch } from './connection-life.js'
 import { ConnectionPool } from './connection-pool.js'
 import { laneSlots } from './connection-slots.js'
 import { quietConnector } from './connector.js'
-import type { PipelineWatch } from './pipeline-watch.js'
-import { type PrebuiltHead, prebuiltHead } from './request-text.js'
+import { type PrebuiltHead, prebuiltHead } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
 import { Transmission } from './transmission.js'
 

@@ -20,3 +20,28 @@ export function requestHeaders({ apiKey, userAgent }: { apiKey: string; userAgen
     'user-agent': userAgent,
   }
 }
+
+/** Where requests go, and what they all say. */
+export interface RequestOrigin {
+  readonly base: URL
+  readonly kind: RecordKind
+  readonly bucket: string
+  readonly userAgent: string
+}
+
+/** The head of every request of a lane as it stands on the wire, up to the value of `idempotency-key`. */
+export interface PrebuiltHead {
+  readonly apiKey: string
+  /** ASCII; undefined when the key has characters that no header may have. */
+  readonly text: string | undefined
+}
+
+const headerValue = /^[\t\x20-\x7e]*$/
+
+export function prebuiltHead({ base, kind, bucket, userAgent }: RequestOrigin, apiKey: string): PrebuiltHead {
+  if (!headerValue.test(apiKey)) return { apiKey, text: undefined }
+  const headers = { host: base.host, ...requestHeaders({ apiKey, userAgent }) }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const text = `POST ${recordPath(base, kind, bucket)} HTTP/1.1\r\n${lines.join('')}idempotency-key: `
+  return { apiKey, text }
+}

@@ -1,7 +1,7 @@
 import { type BackoffBounds, fullJitter } from '../delivery/backoff.js'
 import type { Clock } from '../runtime/clock.js'
 import type { Exchange } from './answer-collector.js'
-import { retryAfterMs } from './retry-after.js'
+import { retryAfterMs } from './classify.js'
 import { UndiciPool } from './undici-pool.js'
 
 /** A request for which somebody waits. */

@@ -1,7 +1,13 @@
 import type { Clock } from '../runtime/clock.js'
 import type { LaneSlots } from './connection-slots.js'
 import type { ConnectionOptions } from './connector.js'
-import type { KeySource } from './key-source.js'
+
+/** Where the key for `x-api-key` comes from. */
+export interface KeySource {
+  reveal(): string
+  /** Whether there is another key now than the one that was refused. */
+  renew(refused: string): boolean
+}
 
 /** What every sender over HTTP has to know. */
 export interface SenderPlan {

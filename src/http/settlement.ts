@@ -1,5 +1,7 @@
 import type { Batch, Outcome } from '../delivery/sender.js'
+import { hide } from '../options/secret.js'
 import { describeError } from './describe-error.js'
+import type { KeySource } from './sender-plan.js'
 
 /** The outcome that `read` finds in an answer; an ambiguous one where it throws: no record stays without an outcome. */
 export function certainOutcome(read: () => Outcome): Outcome {
@@ -19,5 +21,22 @@ export function settleSafely(
     batch.settle(index, outcome)
   } catch {
     // The owner has the outcome: nothing more can be done here.
+  }
+}
+
+/** The outcome without the key: a service may repeat in its answer what it was sent. */
+export function withoutKey(outcome: Outcome, usedKey: string): Outcome {
+  return outcome.type === 'delivered' ? outcome : hide(outcome, [usedKey])
+}
+
+/** The outcome of a request that was made with `usedKey`: a key that was replaced meanwhile is no reason to pause. */
+export function afterRenewal(outcome: Outcome, { source, usedKey }: { source: KeySource; usedKey: string }): Outcome {
+  if (outcome.type !== 'pause' || outcome.status !== 401 || !source.renew(usedKey)) return outcome
+  return {
+    type: 'retry',
+    exchange: 'answered',
+    status: 401,
+    reason: 'the key has been replaced (401)',
+    backPressure: false,
   }
 }

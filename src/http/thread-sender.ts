@@ -1,10 +1,9 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '../delivery/sender.js'
+import type { RecordKind } from '../records/wire.js'
 import { classify } from './classify.js'
-import { withoutKey } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
-import { type RequestThreadPlan, requestThread, type ThreadAnswer, type ThreadRequest } from './request-thread.js'
-import { certainOutcome } from './settlement.js'
+import { certainOutcome, withoutKey } from './settlement.js'
 
 export interface ThreadSenderPlan {
   /** Base URL; the paths of the API follow it. */
@@ -106,4 +105,156 @@ function outcomeOf(answer: ThreadAnswer): Outcome {
   if ('status' in answer) return classify(answer, Date.now())
   const { failure, sent, timedOut } = answer
   return { type: 'retry', exchange: sent ? 'ambiguous' : 'unsent', reason: failure, backPressure: timedOut }
+}
+
+/** What the thread is started with. */
+export interface RequestThreadPlan {
+  readonly port: MessagePort
+  /** One word, increased whenever something stands at the port, and once when the thread is ready. */
+  readonly signal: SharedArrayBuffer
+  /** Base URL. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Of an HTTP proxy. */
+  readonly proxyUrl: string | undefined
+  /** For each kind of record. */
+  readonly maxConnections: number
+  readonly requestTimeoutMs: number
+  readonly maxBodyBytes: number
+}
+
+/** One request, and what came of it. */
+export interface ThreadRequest {
+  readonly id: number
+  readonly kind: RecordKind
+  readonly path: string
+  readonly body: string
+  readonly idempotencyKey: string
+}
+
+export type ThreadAnswer =
+  | {
+      readonly id: number
+      readonly status: number
+      readonly retryAfter: string | undefined
+      readonly location: string | undefined
+      readonly body: string
+    }
+  | { readonly id: number; readonly failure: string; readonly sent: boolean; readonly timedOut: boolean }
+
+/**
+ * Makes requests for a thread that waits. It is started from its own text, without a file, so that it works in a bundle: it may
+ * use nothing from outside but what Node has built in, name no function (bundlers mark named ones by calls to helpers), and use no
+ * syntax that bundlers for old targets write as calls to helpers: no async functions, no spread of objects.
+ */
+export function requestThread(): void {
+  const { workerData } = process.getBuiltinModule('node:worker_threads')
+  const { port, signal, url, proxyUrl, headers, maxConnections, requestTimeoutMs, maxBodyBytes } =
+    workerData as RequestThreadPlan
+  const word = new Int32Array(signal)
+  const partingMs = 1000
+  const base = new URL(url)
+  const secure = base.protocol === 'https:'
+  const proxy = proxyUrl === undefined ? undefined : new URL(proxyUrl)
+  // Without a tunnel it is the proxy that requests are made to.
+  const asked = proxy === undefined || secure ? base : proxy
+  const { Agent, request } = process.getBuiltinModule(asked.protocol === 'https:' ? 'node:https' : 'node:http')
+  // Lanes never wait for each other's connections.
+  const agents = {
+    logs: new Agent({ keepAlive: true, maxSockets: maxConnections }),
+    values: new Agent({ keepAlive: true, maxSockets: maxConnections }),
+  }
+  const toProxy: Record<string, string> = {}
+  if (proxy !== undefined) {
+    toProxy.host = base.host
+    if (proxy.username !== '') {
+      const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
+      toProxy['proxy-authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
+    }
+  }
+  if (proxy !== undefined && secure) {
+    const { request: ask } = process.getBuiltinModule(proxy.protocol === 'https:' ? 'node:https' : 'node:http')
+    const { connect } = process.getBuiltinModule('node:tls')
+    for (const agent of [agents.logs, agents.values]) {
+      const tunnel = agent as unknown as {
+        createConnection(options: object, made: (error: Error | null, socket?: import('node:net').Socket) => void): void
+      }
+      tunnel.createConnection = (options, made) => {
+        const path = `${base.hostname}:${base.port === '' ? 443 : base.port}`
+        ask(proxy.origin, { method: 'CONNECT', path, headers: toProxy, agent: false })
+          .on('connect', (answer, socket) => {
+            if (answer.statusCode !== 200) {
+              socket.destroy()
+              made(new Error(`the proxy answered ${answer.statusCode}`))
+              return
+            }
+            const secured = connect(Object.assign({}, options, { socket, path: undefined }))
+            secured.once('error', made).once('secureConnect', () => made(null, secured))
+          })
+          .on('error', made)
+          .end()
+      }
+    }
+  }
+
+  port.on('message', ({ id, kind, path, body, idempotencyKey }: ThreadRequest) => {
+    const answered = new Promise<ThreadAnswer>((resolve) => {
+      let sent = false
+      let timedOut = false
+      let response: import('node:http').IncomingMessage | undefined
+      let text = ''
+      const outgoing = request(asked.origin, {
+        agent: agents[kind],
+        method: 'POST',
+        path: asked === base ? path : base.origin + path,
+        headers: Object.assign(
+          { 'content-length': Buffer.byteLength(body), 'idempotency-key': idempotencyKey },
+          asked === base ? {} : toProxy,
+          headers,
+        ),
+      })
+      outgoing.setTimeout(requestTimeoutMs, () => {
+        timedOut = true
+        const failure = `no answer within ${requestTimeoutMs} ms`
+        if (!sent || response !== undefined) {
+          outgoing.destroy(new Error(failure))
+          return
+        }
+        resolve({ id, failure, sent, timedOut })
+        // The agent opens the next connection when this one is closed: the server gets the time to close it, too.
+        outgoing.socket?.end()
+        setTimeout(() => outgoing.destroy(), partingMs).unref()
+      })
+      outgoing.on('socket', (socket) => {
+        sent = !socket.connecting
+        socket.once(asked.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+          sent = true
+        })
+      })
+      outgoing.on('response', (incoming) => {
+        response = incoming.setEncoding('utf8')
+        incoming.on('data', (part: string) => {
+          text += part
+          if (text.length > maxBodyBytes) incoming.destroy()
+        })
+      })
+      outgoing.on('error', (error: Error & { code?: string }) => {
+        if (response === undefined) resolve({ id, failure: error.message || `${error.code}`, sent, timedOut })
+      })
+      // Comes last, whatever came before. When the status had come, it counts: what was lost is only the body.
+      outgoing.on('close', () => {
+        const { statusCode = 0, headers: fields } = response ?? {}
+        const about = { retryAfter: fields?.['retry-after'], location: fields?.location }
+        resolve(Object.assign({ id, status: statusCode, body: text }, about))
+      })
+      outgoing.end(body)
+    })
+    void answered.then((answer) => {
+      port.postMessage(answer)
+      Atomics.add(word, 0, 1)
+      Atomics.notify(word, 0)
+    })
+  })
+  Atomics.add(word, 0, 1)
+  Atomics.notify(word, 0)
 }

@@ -1,9 +1,9 @@
 import type { Batch, Outcome } from '../delivery/sender.js'
 import { classify } from './classify.js'
-import { afterRenewal, type KeySource, withoutKey } from './key-source.js'
-import type { PrebuiltHead } from './request-text.js'
+import type { PrebuiltHead } from './request-head.js'
 import type { ReadAnswer } from './response-reader.js'
-import { certainOutcome, settleSafely } from './settlement.js'
+import type { KeySource } from './sender-plan.js'
+import { afterRenewal, certainOutcome, settleSafely, withoutKey } from './settlement.js'
 
 /** Why the rest of a batch gets no answer. */
 export interface BreakOff {

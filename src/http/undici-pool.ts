@@ -1,13 +1,34 @@
 import type { Socket } from 'node:net'
-import type { buildConnector, Dispatcher } from 'undici'
+import type * as undici from 'undici'
+// @ts-expect-error undici describes the types of its whole alone
+import connectMethod from 'undici/lib/api/api-connect.js'
+// @ts-expect-error
+import dispatcher from 'undici/lib/dispatcher/dispatcher.js'
+// @ts-expect-error
+import pool from 'undici/lib/dispatcher/pool.js'
+// @ts-expect-error
+import proxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import type { Clock } from '../runtime/clock.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { ConnectionSlots, type Holder } from './connection-slots.js'
 import { type ConnectionOptions, quietConnector, quietly, sessionKeeping } from './connector.js'
 import { describeError } from './describe-error.js'
-import { Pool, ProxyAgent } from './undici.js'
 
-type Connector = buildConnector.connector
+/**
+ * The parts of undici that are used, from their own files, for which package.json holds undici to patches of one minor version.
+ *
+ * Its index loads `fetch`, WebSockets and cookies besides, and reads `globalThis.Headers`, upon which Node loads its own undici and
+ * starts to compile WebAssembly in the background. A worker that ends while that goes on can take the process down with SIGSEGV, as a
+ * core dump of Node 20.20 has shown: rarely, once in some 4,000 workers that had just started. The index costs 9 MB more besides, and 60
+ * to 110 ms of CPU at each start (`require` of one and of the other, three times each).
+ */
+const Pool: typeof undici.Pool = pool
+const ProxyAgent: typeof undici.ProxyAgent = proxyAgent
+
+// As the index does; a proxy is asked for a tunnel by it.
+dispatcher.prototype.connect = connectMethod
+
+type Connector = undici.buildConnector.connector
 
 export interface UndiciPoolPlan {
   /** Of the service: scheme, host and port. */
@@ -40,7 +61,7 @@ export interface UndiciRequest {
 export class UndiciPool implements Holder {
   readonly #plan: UndiciPoolPlan
   readonly #slots: ConnectionSlots
-  readonly #dispatcher: Dispatcher
+  readonly #dispatcher: undici.Dispatcher
   readonly #sockets = new Set<Socket>()
   #underWay = 0
 
@@ -96,7 +117,7 @@ export class UndiciPool implements Holder {
     await this.#dispatcher.destroy().catch(() => {})
   }
 
-  #open(): Dispatcher {
+  #open(): undici.Dispatcher {
     const { origin, maxConnections, requestTimeoutMs, connection, proxyUrl, holdsProcess = false } = this.#plan
     const settings = { connections: maxConnections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }
     const straight = { connectTimeoutMs: requestTimeoutMs, ...connection }

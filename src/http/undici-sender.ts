@@ -1,13 +1,11 @@
 import type { Batch, Carriage, Outcome, Outgoing, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
-import type { Exchange } from './answer-collector.js'
+import type { AnswerHeaders, Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
-import { afterRenewal, withoutKey } from './key-source.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
-import { certainOutcome, settleSafely } from './settlement.js'
-import { type Sighting, sightingOf } from './sighting.js'
+import { afterRenewal, certainOutcome, settleSafely, withoutKey } from './settlement.js'
 import { UndiciPool } from './undici-pool.js'
 
 export interface UndiciSenderPlan extends SenderPlan {
@@ -97,4 +95,25 @@ function outcomeOf(exchange: Exchange): Outcome {
   if (exchange.type === 'answered') return classify(exchange.answer, Date.now())
   const { sent, reason, timedOut } = exchange
   return { type: 'retry', exchange: sent ? 'ambiguous' : 'unsent', reason, backPressure: timedOut }
+}
+
+/** What an answer to the sure sender lets hope for of a server. */
+export interface Sighting {
+  /** The connection is kept, and the answer ends where its head says, in one of the two plain ways. */
+  readonly plain: boolean
+  /** The server echoes the idempotency key: it tells repetitions by it. */
+  readonly echoes: boolean
+}
+
+/** What the head of a whole answer shows. The version of HTTP is not seen here: undici does not tell. */
+export function sightingOf(
+  { status, headers }: { readonly status: number; readonly headers: AnswerHeaders },
+  idempotencyKey: string,
+): Sighting {
+  const { connection, 'content-length': length, 'transfer-encoding': coding } = headers
+  const closes = [connection ?? []].flat().some((value) => /(^|,)\s*close\s*(,|$)/i.test(value))
+  const counted = coding === undefined && typeof length === 'string' && /^\d+$/.test(length)
+  const chunked = length === undefined && typeof coding === 'string' && coding.toLowerCase() === 'chunked'
+  const bodiless = status === 204 && coding === undefined
+  return { plain: !closes && (counted || chunked || bodiless), echoes: headers['idempotency-key'] === idempotencyKey }
 }

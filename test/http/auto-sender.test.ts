@@ -1,7 +1,7 @@
 import { createSluice, type Sluice } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Sender } from '../../src/delivery/sender.js'
-import { type OpenSenderPlan, openSender } from '../../src/http/open-sender.js'
+import { type OpenSenderPlan, openSender } from '../../src/http/auto-sender.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { sendBatch, tally } from '../support/batch.js'
 import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'

@@ -2,8 +2,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/delivery/sender.js'
-import { classify } from '../../src/http/classify.js'
-import { retryAfterMs } from '../../src/http/retry-after.js'
+import { classify, retryAfterMs } from '../../src/http/classify.js'
 import { hide } from '../../src/options/secret.js'
 
 const now = Date.parse('2026-01-01T00:00:00Z')

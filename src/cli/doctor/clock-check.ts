@@ -1,7 +1,7 @@
 import { textOf } from '../../errors/text-of.js'
 import { maxBodyBytes } from '../../http/request-head.js'
-import { type Sighting, sightingOf } from '../../http/sighting.js'
 import { UndiciPool } from '../../http/undici-pool.js'
+import { type Sighting, sightingOf } from '../../http/undici-sender.js'
 import { systemClock } from '../../runtime/clock.js'
 import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'

@@ -1,6 +1,6 @@
 import { resolve as absolutePath } from 'node:path'
 import { ConfigError } from '../../errors/sluice-error.js'
-import { openSender } from '../../http/open-sender.js'
+import { openSender } from '../../http/auto-sender.js'
 import { proxyFor } from '../../http/proxy.js'
 import { resolve } from '../../options/resolve.js'
 import { ApiKey } from '../../options/secret.js'

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import TransportStream from 'winston-transport'
 import { delivered, FaultServer } from '../../support/fault-server.js'
+import { full, rowsOf } from '../../support/full.js'
 import { runProgram } from '../../support/programs.js'
 
 const slowly = { ...delivered, afterMs: 100 } as const
@@ -19,7 +20,7 @@ const ends = [
 ]
 
 // What the ends have to do with the time that an answer takes is the same for all that do not wait: the others are in test:full.
-describe.each(process.env.FULL === undefined ? ends.slice(0, 2) : ends)(
+describe.each(full ? ends : ends.slice(0, 2))(
   'a service that takes 100 ms for each answer: $end, right after a thousand records',
   ({ end, ...status }) => {
     it.concurrent.each(['pino', 'sluicePino', 'winston', 'track'])(
@@ -109,12 +110,14 @@ describe('with a service that never answers', () => {
 })
 
 describe('a service that never answers', () => {
-  it.concurrent.each([
+  const several = [
     { end: 'natural', ways: 'all' },
     { end: 'exit', ways: 'pino' },
     { end: 'exit', ways: 'all' },
     { end: 'exit', ways: 'all', atOnce: 'true' },
-  ])(
+  ]
+
+  it.concurrent.each(rowsOf(several, ({ ways, atOnce }) => ways === 'all' && atOnce === undefined))(
     'is waited for once, whatever waits for it: $ways, $end, at once: $atOnce',
     { retry: 2 },
     async ({ end, ways, atOnce = '' }) => {

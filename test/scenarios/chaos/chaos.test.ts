@@ -1,12 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { full } from '../../support/full.js'
 import { seeded } from '../../support/seeded.js'
 import { killCosts, quantile } from './kill-costs.js'
 import { runSchedule } from './run-schedule.js'
 import { disturbances, scheduleOf, serverFaults } from './schedule.js'
 
-const { CHAOS_SCHEDULES, CHAOS_SEED, FULL } = process.env
+const { CHAOS_SCHEDULES, CHAOS_SEED } = process.env
 const firstSeed = Number(CHAOS_SEED ?? 1)
-const count = Number(CHAOS_SCHEDULES ?? (FULL === undefined ? 20 : 500))
+const count = Number(CHAOS_SCHEDULES ?? (full ? 40 : 4))
 const seeds = Array.from({ length: count }, (_, index) => firstSeed + index)
 /** A row of this many goes through all that can happen. */
 const wholeRow = Math.max(disturbances.length, Object.keys(serverFaults).length)
@@ -35,7 +36,7 @@ describe('whatever breaks, every record that was accepted is delivered, rejected
 
 describe('SIGKILL', () => {
   it('costs only what had not reached the worker', { timeout: 600_000 }, async () => {
-    const kills = FULL === undefined ? 10 : 200
+    const kills = full ? 40 : 4
     const { violations, killCostsMs, lostByKills } = await killCosts(kills, seeded(firstSeed))
     expect(violations).toEqual([])
     print('an application that logs without a pause', { costsMs: killCostsMs, lost: lostByKills })

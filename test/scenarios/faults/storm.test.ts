@@ -5,6 +5,7 @@ import { PipelinedSender } from '../../../src/http/pipelined-sender.js'
 import { UndiciSender } from '../../../src/http/undici-sender.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { delivered, type Fault, FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { nobody } from '../../support/observer.js'
 import { seeded } from '../../support/seeded.js'
 
@@ -124,8 +125,8 @@ async function weather(way: Way, { script, seed, bounds = hasty }: Weather) {
   return { ledger, distinct, duplicates: events.length - distinct.length }
 }
 
-/** Three storms on every run, forty before an issue is called resolved. */
-const seeds = Array.from({ length: process.env.FULL === undefined ? 3 : 40 }, (_, index) => index + 1)
+/** Three storms in `npm test`, twenty in `npm run test:full`. */
+const seeds = Array.from({ length: full ? 20 : 3 }, (_, index) => index + 1)
 
 const expected = Array.from({ length: records }, (_, event) => event)
 

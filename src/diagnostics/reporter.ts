@@ -9,8 +9,7 @@ import type { Outcome } from '../delivery/sender.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { oneLine } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
-import { isToldForAll } from '../runtime/end-clock.js'
-import { isNews } from '../runtime/shared-state.js'
+import { isNews, sharedEnd } from '../runtime/shared-state.js'
 import type { SluiceMessages } from './channel-messages.js'
 import { Throttle } from './throttle.js'
 
@@ -110,7 +109,7 @@ export class Reporter implements Observer {
 
   /** The end: tell of what the lanes have given up now, and of all that was held back. */
   ended(lanes: readonly LaneReport[]): void {
-    const listenersOnly = !isMainThread && isToldForAll()
+    const listenersOnly = !isMainThread && sharedEnd.isReportedForAll
     for (const lane of this.#untold.includes('shutdown') ? [] : lanes) {
       const { kind, bucket, dropped, lastError } = lane
       const explanation = `not delivered before the end${lastErrorText(lastError)}`

@@ -15,7 +15,6 @@ import { type Severity, valueSeverity } from '../records/level.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { queueMicrotask, systemClock } from '../runtime/clock.js'
-import { leftOfEnd } from '../runtime/end-clock.js'
 import { userAgent } from '../runtime/version.js'
 import { Spool } from '../spool/spool.js'
 import { placedFolder } from '../spool/spool-folder.js'
@@ -49,7 +48,6 @@ export class Engine implements RecordPort {
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
-  #parking: { readonly accepted: number; readonly until: number } | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
     const { kinds, memory, handedOver = false, listeners, print, untold, position } = setting
@@ -222,7 +220,6 @@ export class Engine implements RecordPort {
 
   /** Flush, and leave the rest to the spool, for a process that may be about to end. */
   park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-    this.#parking = { accepted: this.stats().accepted, until: systemClock.now() + timeoutMs }
     return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
       if (this.#spool === undefined) return this.stats()
       const ledger = this.#delivery.park()
@@ -231,20 +228,13 @@ export class Engine implements RecordPort {
     })
   }
 
-  close({ timeoutMs = this.#timeToEnd }: DrainOptions = {}): Promise<Ledger> {
+  close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     this.#closing ??= this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
       this.#reporter.ended(ledger.lanes)
       if (this.options.debug) printLine(ledgerLine(ledger))
       return ledger
     })
     return this.#closing
-  }
-
-  /** Where nobody names a time, and nothing has come since the last parking, what is left has had its time, or a part of it. */
-  get #timeToEnd(): number {
-    const { accepted, until } = this.#parking ?? {}
-    if (until === undefined || accepted !== this.stats().accepted) return leftOfEnd(this.options.shutdownTimeoutMs)
-    return Math.max(0, until - systemClock.now())
   }
 
   /** What is left to the spool at a deadline must be there by then, and be counted. */

@@ -52,7 +52,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const stream = new LineIntake({
     take: lineMapper(config as PinoConfig, resolved, port),
     close: async () => {
-      await engine.close()
+      await engine.close({ timeoutMs: processRegistry().timeToClose(engine) })
       processRegistry().retire(engine)
     },
   })

@@ -8,23 +8,23 @@ import type { MappedLog } from '../records/encode.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
 import { hostGlobal } from '../runtime/host.js'
-import { sharedMemory } from '../runtime/shared-state.js'
+import { isCapturing, setCapturing } from '../runtime/shared-state.js'
 
-/** Takes records in the place of the service, in tests. */
+/** Takes records in place of the service, in tests. */
 export interface Capture {
   record(kind: RecordKind, record: LogRecord | ValueRecord): void
 }
 
-/** One for the whole thread, whichever copy of the package comes first. */
+/** One for the whole thread, made by the first copy of the package. */
 const key = Symbol.for('sluice.capture.v1')
 const shared = hostGlobal as { [key]?: { capture: Capture | undefined } }
 shared[key] ??= { capture: undefined }
 const holder = shared[key]
 
-/** Ports by what they map with; a new capture makes them anew. */
+/** A port for each set of options. A new capture starts with none. */
 let ports = new WeakMap<ResolvedOptions, { readonly capture: Capture; readonly port: CapturePort }>()
 
-/** Take all records of this thread from now on; undefined: deliver them again. */
+/** Capture all records of this thread from now on. With undefined they are delivered again. */
 export function setCapture(capture: Capture | undefined): void {
   holder.capture = capture
   ports = new WeakMap()
@@ -34,7 +34,7 @@ export function currentCapture(): Capture | undefined {
   return holder.capture
 }
 
-/** Where records go while they are captured; undefined while they are not. */
+/** The port that captures records; undefined while none does. */
 export function capturePort(options: ResolvedOptions): (RecordSink & Drainable) | undefined {
   const { capture } = holder
   return capture === undefined ? undefined : portOf(options, capture)
@@ -53,7 +53,7 @@ const lanes: readonly LaneName[] = [
   { kind: 'values', bucket: 'captured' },
 ]
 
-/** Gives every record to a capture at once, as the service would get it, and counts it as delivered. */
+/** Gives every record to a capture at once, in the form that the service gets, and counts it as delivered. */
 export class CapturePort extends SettledPort implements RecordSink {
   readonly #capture: Capture
   readonly #writer: RecordWriter
@@ -107,17 +107,15 @@ export class CapturePort extends SettledPort implements RecordSink {
   }
 }
 
-/** What threads say to each other of a capture. */
+/** Messages between threads about a capture. */
 export type CaptureMessage =
   | { readonly type: 'capture'; readonly active: boolean }
   | { readonly type: 'captured'; readonly kind: RecordKind; readonly record: LogRecord | ValueRecord }
 
-/** A capture of one thread takes the records of all threads of the process. */
+/** Makes the capture of one thread take the records of all threads of the process. */
 export class ProcessCapture {
   readonly #post: (message: CaptureMessage) => void
-  /** One word for this thread and all that are started after it was made: 1 while one of them captures. */
-  readonly #flag = new Int32Array(sharedMemory('sluice:capture', 4))
-  /** Another thread captures: this one hands over to it. */
+  /** The capture of another thread. */
   readonly #elsewhere: Capture = {
     record: (kind, record) => this.#post({ type: 'captured', kind, record }),
   }
@@ -128,24 +126,24 @@ export class ProcessCapture {
     this.notice()
   }
 
-  /** Look whether another thread captures: in memory that all threads share, for a message may come too late. */
+  /** Follow the flag in shared memory: the message of another thread may come too late. */
   notice(): void {
-    if (Atomics.load(this.#flag, 0) === 1) {
+    if (isCapturing()) {
       if (currentCapture() === undefined) setCapture(this.#elsewhere)
     } else if (currentCapture() === this.#elsewhere) setCapture(undefined)
   }
 
-  /** Take the records of every thread of the process from now on. */
+  /** Capture the records of every thread from now on. */
   begin(capture: Capture): void {
     this.#set(capture)
   }
 
-  /** Deliver again, unless another capture has taken over. */
+  /** Stop capturing, unless another capture has taken over. */
   end(capture: Capture): void {
     if (currentCapture() === capture) this.#set(undefined)
   }
 
-  /** A thread has just started: tell it, for it may not share the flag. */
+  /** Announce the capture to a thread that has just started: it may not share the flag. */
   tell(): void {
     if (currentCapture() !== undefined && currentCapture() !== this.#elsewhere)
       this.#post({ type: 'capture', active: true })
@@ -158,8 +156,8 @@ export class ProcessCapture {
 
   #set(capture: Capture | undefined): void {
     setCapture(capture)
-    Atomics.store(this.#flag, 0, capture === undefined ? 0 : 1)
-    // For threads that were started before this module was loaded.
+    setCapturing(capture !== undefined)
+    // For threads that started before this module was loaded: they do not share the flag.
     this.#post({ type: 'capture', active: capture !== undefined })
   }
 }

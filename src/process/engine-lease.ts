@@ -122,7 +122,7 @@ async function letGo(key: string, shared: Shared, timeoutMs: number | undefined)
     return
   }
   if (byDestination.get(key) === shared) byDestination.delete(key)
-  await shared.engine.close({ timeoutMs })
+  await shared.engine.close({ timeoutMs: timeoutMs ?? processRegistry().timeToClose(shared.engine) })
   processRegistry().retire(shared.engine)
 }
 

@@ -6,15 +6,15 @@ import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/environment.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
-import { noteFlushInVain } from '../runtime/end-clock.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { ThreadStreams } from './pino-streams.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
+import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 
-/** An engine as the registry knows it, whichever copy of this package it comes from. */
+/** An engine in the registry. It may come from another copy of this package. */
 export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drainable, EndParticipant {
   /** Memory of its `WorkerPosition`, where it has one. */
   readonly position?: SharedArrayBuffer | undefined
@@ -32,8 +32,9 @@ export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drain
  */
 export class ProcessEngines {
   readonly #local = new Map<string, RegisteredEngine>()
-  /** Those of other threads. */
-  readonly remote: RemoteEngines = new RemoteEngines(() => this.#channel)
+  readonly budget = new ShutdownBudget()
+  /** Engines of other threads. */
+  readonly remote: RemoteEngines = new RemoteEngines(() => this.#channel, this.budget)
   readonly #threadStreams = new ThreadStreams({
     ended: (thread) => this.#threadEnded(thread),
     runsSluice: async (thread) => {
@@ -61,12 +62,12 @@ export class ProcessEngines {
     return this.#local.values()
   }
 
-  /** Whether an engine of another thread is known as soon as it has said that it is there. */
+  /** True while an engine of another thread is known as soon as it has announced itself. */
   get knowsAtOnce(): boolean {
     return this.#channel.hearsAtOnce
   }
 
-  /** What to do when an engine of any thread has the option `handleSignals: false`. */
+  /** Call `leave` when an engine of any thread has the option `handleSignals: false`. */
   onLeaveSignals(leave: () => void): void {
     this.#leaveSignals = leave
   }
@@ -77,30 +78,29 @@ export class ProcessEngines {
     this.#announce(engine)
   }
 
-  /** Let go of an engine that is closed. Its figures stay, those of the last ones with what may still come to them. */
+  /** Release a closed engine. Its counts stay in the process's ledger. */
   retire(engine: RegisteredEngine): void {
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
     this.#channel.post({ type: 'retired', id: engine.id })
   }
 
-  /** How long the end of the process, or a drain of all of it, may take: the longest that an engine was told. */
+  /** Time for the end of the process, or for a drain of all of it: the longest of its engines. */
   get shutdownTimeoutMs(): number {
     const local = [...this.#local.values()].map(({ options }) => options.shutdownTimeoutMs)
-    const remote = this.remote.known.map(({ shutdownTimeoutMs }) => shutdownTimeoutMs)
+    const remote = this.remote.known.map(({ options }) => options.shutdownTimeoutMs)
     const known = [...local, ...remote]
-    // A worker that is still starting has not said what it was told.
+    // The options of a worker that is still starting are not known yet.
     return known.length === 0 ? loneOption('shutdownTimeoutMs', process.env) : Math.max(...known)
   }
 
-  /** The ledgers, now, of engines that are to show theirs at the end. */
+  /** The ledgers of engines with the option `debug`. */
   debugLedgers(): Ledger[] {
-    const local = [...this.#local.values()].filter(({ options }) => options.debug)
-    const remote = this.remote.known.filter(({ debug }) => debug)
-    return [...local, ...remote].map((engine) => engine.stats())
+    const engines = [...this.#local.values(), ...this.remote.known]
+    return engines.filter(({ options }) => options.debug).map((engine) => engine.stats())
   }
 
-  /** The ledger of the whole process, now. */
+  /** The ledger of the whole process. */
   stats(): Ledger {
     const engines: Figures[] = [this.#retired, ...this.#local.values(), ...this.remote.known]
     const ledgers = engines.map((engine) => engine.stats())
@@ -112,10 +112,12 @@ export class ProcessEngines {
   }
 
   /**
-   * Drain every engine of the process, of what was logged before the call. Resolves with the ledger at the deadline at the latest;
-   * never rejects.
+   * Drain all records that were logged in the process before the call. Resolves with the ledger, at the deadline at the latest; never
+   * rejects.
+   *
+   * @param timeoutMs by default `shutdownTimeoutMs`, and for `close` what is left of it
    */
-  async drain(mode: DrainMode, timeoutMs: number): Promise<Ledger> {
+  async drain(mode: DrainMode, timeoutMs = this.#timeFor(mode)): Promise<Ledger> {
     const clock = systemClock
     const deadline = clock.now() + timeoutMs
     const { delivered } = this.stats()
@@ -124,7 +126,7 @@ export class ProcessEngines {
     const expired = new Promise<void>((resolve) => {
       expire = resolve
     })
-    // Engines keep the deadline themselves; what answers from another thread may take a moment longer, or never come.
+    // Engines keep the deadline themselves. An answer from another thread may take a moment longer, or never come.
     const timer = clock.schedule(() => expire(), timeoutMs + drainGraceMs[mode] + answerMs, true)
     const within = (work: Promise<unknown>) => Promise.race([work, expired])
 
@@ -140,13 +142,13 @@ export class ProcessEngines {
     handOver.release()
     const ledger = this.stats()
     const inVain = left() === 0 && undelivered(ledger) > 0 && ledger.delivered === delivered
-    if (mode === 'flush' && inVain && timeoutMs >= this.shutdownTimeoutMs) noteFlushInVain()
+    if (mode === 'flush' && inVain && timeoutMs >= this.shutdownTimeoutMs) this.budget.flushedInVain()
     return ledger
   }
 
   /**
-   * At the end of the process: have engines of the application's own threads close, which end with it unseen. Nothing in a thread
-   * that ends by itself: the others live on.
+   * At the end of the process: close the engines of the application's own threads, which end without an event. Does nothing outside the
+   * main thread: the others live on.
    */
   endThreads(): { readonly steps: readonly EndStep[]; readonly engines: readonly Figures[] } {
     if (!isMainThread) return { steps: [], engines: [] }
@@ -156,9 +158,13 @@ export class ProcessEngines {
     return { steps: this.remote.closeSync(engines), engines }
   }
 
-  /** End the streams of pino's targets, as pino does at `exit`: holds this thread until they are done. */
+  /** End the streams of pino's targets, as pino does at `exit`. Holds this thread until they are done. */
   endThreadStreams(): void {
     this.#threadStreams.endSync((thread) => this.remote.ofThread(thread).length > 0)
+  }
+
+  #timeFor(mode: DrainMode): number {
+    return mode === 'close' ? this.budget.allotment(this.shutdownTimeoutMs) : this.shutdownTimeoutMs
   }
 
   async #drainAll(mode: DrainMode, timeoutMs: number): Promise<void> {
@@ -167,7 +173,7 @@ export class ProcessEngines {
     await Promise.all([...local, this.remote.drain(mode, { engines, timeoutMs })])
   }
 
-  /** Have the engines of another thread deliver what they have; whether nothing is left. */
+  /** Flush the engines of another thread. True when nothing is left. */
   async #threadDrained(thread: number): Promise<boolean> {
     const engines = this.remote.ofThread(thread)
     await this.remote.drain('flush', { engines })
@@ -194,8 +200,9 @@ export class ProcessEngines {
         return
       case 'drain': {
         const { id, mode, request, timeoutMs } = message
-        const drained = this.#local.get(id)?.[mode]({ timeoutMs })
-        void drained?.then(() => this.#channel.post({ type: 'drained', request }))
+        const engine = this.#local.get(id)
+        if (engine !== undefined && mode === 'park') this.budget.grant(engine, timeoutMs)
+        void engine?.[mode]({ timeoutMs }).then(() => this.#channel.post({ type: 'drained', request }))
         return
       }
       case 'drained':
@@ -210,7 +217,7 @@ export class ProcessEngines {
     }
   }
 
-  /** The figures of an engine that is gone. */
+  /** Keep the counts of an engine that is gone. */
   #keep(engine: Figures | undefined): void {
     if (engine !== undefined) this.#retired.keep(engine)
   }
@@ -218,7 +225,7 @@ export class ProcessEngines {
   #threadEnded(thread: number): void {
     for (const engine of this.remote.ofThread(thread)) {
       this.remote.remove(engine.id)
-      // pino's worker ends, too, when its logger is garbage.
+      // pino's worker also ends when its logger is garbage.
       const before = engine.stats()
       const ledger = engine.ended()
       this.#keep({ ...engine, stats: () => ledger })

@@ -4,24 +4,24 @@ import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
 import type { RegisteredEngine } from './process-engines.js'
 import { ProcessEngines } from './process-engines.js'
-import { watchLifetime } from './shutdown.js'
+import { installShutdown } from './shutdown.js'
 
 /**
  * The engines of this thread, and through it those of the process. Every copy of the package uses the registry of the copy that was loaded
- * first, which may be of another version: therefore it is this interface and nothing else. Members may be added, with a higher `version`;
- * none may change or go.
+ * first. That copy may be of another version, so copies share this interface and nothing else. Members may be added, with a higher
+ * `version`; none may change or go.
  */
 export interface ProcessRegistry {
   readonly version: number
-  /** The longest time that an engine gives the end of the process, in milliseconds. */
-  readonly shutdownTimeoutMs: number
   readonly capture: { notice(): void; begin(capture: Capture): void; end(capture: Capture): void }
   add(engine: RegisteredEngine): void
-  /** Let go of an engine that is closed. Its figures stay. */
+  /** Release a closed engine. Its counts stay. */
   retire(engine: RegisteredEngine): void
   stats(): Ledger
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
-  drain(mode: DrainMode, timeoutMs: number): Promise<Ledger>
+  drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
+  /** Milliseconds that a `close` without a time of its own may take. */
+  timeToClose(engine: RegisteredEngine): number
   /** Deliver before the end of the process. Idempotent. */
   watchEnd(): void
 }
@@ -38,14 +38,12 @@ function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
     version: 1,
-    get shutdownTimeoutMs() {
-      return engines.shutdownTimeoutMs
-    },
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
     stats: () => engines.stats(),
     drain: (mode, timeoutMs) => engines.drain(mode, timeoutMs),
-    watchEnd: () => watchLifetime(engines),
+    timeToClose: (engine) => engines.budget.remaining(engine),
+    watchEnd: () => installShutdown(engines),
   }
 }

@@ -6,17 +6,15 @@ import type { EndStep } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
-import { leftOfEnd } from '../runtime/end-clock.js'
 import type { Figures } from './retired-engines.js'
+import type { ShutdownBudget } from './shutdown-budget.js'
 import type { ThreadChannel, ThreadMessage } from './thread-channel.js'
 
 /** What is known here of an engine of another thread. */
 export interface RemoteEngine extends Figures {
   readonly id: string
   readonly threadId: number
-  readonly shutdownTimeoutMs: number
-  readonly debug: boolean
-  readonly spools: boolean
+  readonly options: { readonly shutdownTimeoutMs: number; readonly debug: boolean }
   /** The ledger when its thread is gone. */
   readonly ended: () => Ledger
   /** True while its thread waits for the disk of the spool. */
@@ -29,12 +27,12 @@ export class RemoteEngines {
   readonly #engines = new Map<string, RemoteEngine>()
   /** Requests that are unanswered. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
-  /** Of the last parking: records that had been accepted by then, and when their time is over, on the clock. */
-  readonly #parkings = new WeakMap<RemoteEngine, { readonly accepted: number; readonly until: number }>()
+  readonly #budget: ShutdownBudget
 
-  /** @param channel read when it is needed, for it brings what makes the first engine known */
-  constructor(channel: () => ThreadChannel) {
+  /** @param channel read when it is needed: its first message makes the first engine known */
+  constructor(channel: () => ThreadChannel, budget: ShutdownBudget) {
     this.#channel = channel
+    this.#budget = budget
   }
 
   /** Those that are known by now. */
@@ -53,8 +51,9 @@ export class RemoteEngines {
     const place = position === undefined ? undefined : new WorkerPosition(position)
     const isAtDisk = () => place?.standstill?.at === 'disk' && place.threadLives
     const { threadId, shutdownTimeoutMs, debug, spools } = facts
+    const options = { shutdownTimeoutMs, debug }
     const ended = () => book.ended({ spools })
-    this.#engines.set(id, { id, threadId, shutdownTimeoutMs, debug, spools, isAtDisk, ended, stats: () => book.read() })
+    this.#engines.set(id, { id, threadId, options, isAtDisk, ended, stats: () => book.read() })
   }
 
   /** An engine is gone: wait for no answer of it. What was known of it. */
@@ -74,52 +73,48 @@ export class RemoteEngines {
     this.#waiting.delete(request)
   }
 
+  /** Drain engines at the same time, each within its own `shutdownTimeoutMs` where no time is given. */
   async drain(mode: DrainMode, { engines, timeoutMs }: { engines: readonly RemoteEngine[]; timeoutMs?: number }) {
-    const drained = engines.map((engine) => {
-      return new Promise<void>((resolve) => {
-        const request = this.#ask(mode, { engine, timeoutMs: timeoutMs ?? leftOfEnd(engine.shutdownTimeoutMs) })
-        this.#waiting.set(request, { id: engine.id, resolve })
-      })
-    })
-    await Promise.all(drained)
+    await Promise.all(
+      engines.map((engine) => this.#drained(mode, engine, timeoutMs ?? engine.options.shutdownTimeoutMs)),
+    )
   }
 
-  /** Whether there are records that have not had their time to be delivered before the end. */
+  /** True while there are records that have not had their time to be delivered before the end. */
   get pending(): boolean {
     return this.#pending().length > 0
   }
 
-  /**
-   * Deliver before the streams of these threads end, all at the same time, each engine within its own deadline: what has had that
-   * time gets none again when its stream ends.
-   */
+  /** Deliver before the streams of these threads end, all at the same time, each engine within its own budget. */
   async park(): Promise<void> {
-    const engines = this.#pending()
-    const longestMs = Math.max(...engines.map(({ shutdownTimeoutMs }) => leftOfEnd(shutdownTimeoutMs)))
-    for (const engine of engines) this.#noteParking(engine)
-    await new Promise<void>((resolve) => {
-      // Nothing else keeps the process alive.
-      const timer = systemClock.schedule(resolve, longestMs + drainGraceMs.park + answerMs, true)
-      void this.drain('park', { engines }).then(() => {
-        timer.cancel()
-        resolve()
-      })
-    })
+    const budget = this.#budget
+    await Promise.all(
+      this.#pending().map(async (engine) => {
+        const timeoutMs = budget.grant(engine)
+        const drained = this.#drained('park', engine, timeoutMs)
+        await new Promise<void>((resolve) => {
+          // Nothing else keeps the process alive.
+          const timer = systemClock.schedule(resolve, timeoutMs + drainGraceMs.park + answerMs, true)
+          void drained.then(() => {
+            timer.cancel()
+            resolve()
+          })
+        })
+        budget.spend(engine)
+      }),
+    )
   }
 
   /** The same without waiting for it, at an exit, where pino ends one stream after another. */
   beginParking(): void {
-    for (const engine of this.#pending()) {
-      this.#noteParking(engine)
-      this.#ask('park', { engine, timeoutMs: leftOfEnd(engine.shutdownTimeoutMs) })
-    }
+    for (const engine of this.#pending()) this.#ask('park', { engine, timeoutMs: this.#budget.grant(engine) })
   }
 
   /** Close engines while this thread is held, step by step, each within what is left of its time. */
   closeSync(engines: readonly RemoteEngine[]): EndStep[] {
     const nobody = new Int32Array(new SharedArrayBuffer(4))
     return engines.map((engine) => {
-      const timeoutMs = this.#timeLeft(engine)
+      const timeoutMs = this.#budget.remaining(engine)
       const deadline = systemClock.now() + timeoutMs
       this.#ask('close', { engine, timeoutMs })
       return (waitMs) => {
@@ -132,21 +127,14 @@ export class RemoteEngines {
 
   #pending(): readonly RemoteEngine[] {
     if (!isMainThread) return []
-    return this.known.filter((engine) => {
-      const ledger = engine.stats()
-      return undelivered(ledger) > 0 && this.#parkings.get(engine)?.accepted !== ledger.accepted
+    return this.known.filter((engine) => undelivered(engine.stats()) > 0 && this.#budget.remaining(engine) > 0)
+  }
+
+  #drained(mode: DrainMode, engine: RemoteEngine, timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const request = this.#ask(mode, { engine, timeoutMs })
+      this.#waiting.set(request, { id: engine.id, resolve })
     })
-  }
-
-  #noteParking(engine: RemoteEngine): void {
-    const until = systemClock.now() + leftOfEnd(engine.shutdownTimeoutMs)
-    this.#parkings.set(engine, { accepted: engine.stats().accepted, until })
-  }
-
-  #timeLeft(engine: RemoteEngine): number {
-    const { accepted, until } = this.#parkings.get(engine) ?? {}
-    if (until === undefined || accepted !== engine.stats().accepted) return leftOfEnd(engine.shutdownTimeoutMs)
-    return Math.max(0, until - systemClock.now())
   }
 
   #ask(mode: DrainMode, { engine, timeoutMs }: { engine: RemoteEngine; timeoutMs: number }): string {

@@ -1,102 +1,185 @@
 import { isMainThread } from 'node:worker_threads'
 import { noAnswer } from '../delivery/last-drain.js'
-import type { LaneReport } from '../delivery/ledger.js'
+import type { LaneReport, Ledger } from '../delivery/ledger.js'
 import { lastErrorText, ledgerLine, printLine } from '../diagnostics/reporter.js'
 import type { EndStep } from '../engine/ports.js'
 import { deliveryThread } from '../hand-off/supervisor.js'
 import { loneOption } from '../options/environment.js'
 import { systemClock } from '../runtime/clock.js'
-import { endBegins, isToldForAll, leftOfEnd, tellForAll } from '../runtime/end-clock.js'
 import { hostProcess } from '../runtime/host.js'
+import { sharedEnd } from '../runtime/shared-state.js'
 import { currentCapture, setCapture } from './capture.js'
 import type { ProcessEngines, RegisteredEngine } from './process-engines.js'
+import { undelivered } from './remote-engines.js'
 import { onFatalError, SignalWatch } from './signals.js'
 
-/**
- * An application that logs in its own `beforeExit` listener would go round for ever: what it logs after so many drains is delivered at the
- * exit.
- */
+/** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
 const maxDrains = 3
-
-/** How long each engine may hold the thread at the end, when there are several. */
+/** Each of several engines holds the thread for so long in its turn. */
 const turnMs = 5
-/** A service that has taken nothing for so long is not waited for before the listeners of `exit` are called. */
+/** A service that takes nothing for so long does not delay the listeners of `exit`. */
 const patienceMs = 250
 
-/** All engines of the process; set once, when its end is watched. */
-let registered: ProcessEngines | undefined
+/** Never written: a wait on it is a pause of this thread. */
+const pause = new Int32Array(new SharedArrayBuffer(4))
 
-function all(): ProcessEngines {
-  return registered!
+let installed = false
+
+/** Deliver before the process ends. Only the first call in a thread has an effect. */
+export function installShutdown(engines: ProcessEngines): void {
+  if (installed) return
+  installed = true
+  new Shutdown(engines).install()
 }
 
 /**
- * Deliver before the end of the process: before a natural end, at its exit, and before a signal that nobody else listens to. Say in
- * one line what could not be delivered. Nothing here keeps the process alive but an unfinished drain, up
- * to its deadline.
+ * Delivers at the end of the process: before a natural end (`beforeExit`), at its exit, and before a signal that nothing else listens to.
+ * Reports in one line the records that could not be delivered. Nothing here keeps the process alive but an unfinished drain.
+ *
+ *     beforeExit ─▶ flush what has time left ─▶ … ─▶ exit, first ─▶ pino ends its streams ─▶ exit, last ─▶ the thread delivers
+ *     SIGTERM, SIGINT ─▶ drain the process ─▶ the same signal again
  */
-export function watchLifetime(engines: ProcessEngines): void {
-  if (registered !== undefined) return
-  registered = engines
-  const signals = new SignalWatch(drainBeforeSignal)
-  listenLast('beforeExit', drainBeforeExit(signals))
-  // Before pino's own listener, which was added when its first target was made.
-  hostProcess.prependListener('exit', beginEnd)
-  listenLast('exit', deliverAtExit)
-  onFatalError(() => {
-    beginEnd()
-    all().endThreadStreams()
-    deliverAtExit()
-  })
-  all().onLeaveSignals(() => signals.stop())
-  // Only the main thread sees signals.
-  if (isMainThread && loneOption('handleSignals', process.env)) signals.start()
-}
+export class Shutdown {
+  readonly #engines: ProcessEngines
+  readonly #signals: SignalWatch
+  #drains = 0
+  #turned = false
+  /** Records that the process had dropped by `shutdown` when its end began. */
+  #droppedBefore = 0
 
-/** Records that an engine had accepted when it was drained for the last time: what is left of them has had its time. */
-const drainedAt = new WeakMap<object, number>()
+  constructor(engines: ProcessEngines) {
+    this.#engines = engines
+    this.#signals = new SignalWatch(() => this.#drainBeforeSignal())
+  }
 
-function drainBeforeExit(signals: SignalWatch): () => void {
-  let drains = 0
-  let turned = false
-  return () => {
-    // A listener of the application's may have raised its signal again: without us it would have died of it, and not of idleness.
-    if (signals.hasSeenSignal && !turned) {
-      turned = true
+  install(): void {
+    listenLast('beforeExit', this.#beforeExit)
+    // pino added its listener with its first target, and ends its streams in it: this one comes before.
+    hostProcess.prependListener('exit', this.#begin)
+    listenLast('exit', this.#deliver)
+    onFatalError(() => {
+      this.#begin()
+      this.#engines.endThreadStreams()
+      this.#deliver()
+    })
+    this.#engines.onLeaveSignals(() => this.#signals.stop())
+    // Only the main thread receives signals.
+    if (isMainThread && loneOption('handleSignals', process.env)) this.#signals.start()
+  }
+
+  /** Node emits the event again after each drain. Records that have had their time are not drained again. */
+  readonly #beforeExit = (): void => {
+    // The application's listener may have raised its signal again. The process dies of it in the next turn, and not of idleness now.
+    if (this.#signals.hasSeenSignal && !this.#turned) {
+      this.#turned = true
       setImmediate(() => {})
     }
-    const engines = openEngines()
-    // The event comes again after each drain: one for what is new, none for what could not be delivered.
-    const waiting = engines.filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
-    const threads = all().remote.pending
-    if ((waiting.length === 0 && !threads) || drains === maxDrains) return
-    drains++
-    if (threads) void all().remote.park()
-    void Promise.all(
-      waiting.map(async (engine) => {
-        const { accepted } = engine.stats()
-        await engine.flush({ timeoutMs: leftOfEnd(engine.options.shutdownTimeoutMs) })
-        drainedAt.set(engine, accepted)
-      }),
-    ).then(() => {
-      if (drains === maxDrains) for (const engine of openEngines()) engine.ending()
+    const { budget, remote } = this.#engines
+    const waiting = this.#waiting()
+    if ((waiting.length === 0 && !remote.pending) || this.#drains === maxDrains) return
+    this.#drains++
+    void remote.park()
+    const flushed = waiting.map(async (engine) => {
+      await engine.flush({ timeoutMs: budget.grant(engine) })
+      budget.spend(engine)
     })
+    void Promise.all(flushed).then(() => {
+      if (this.#drains === maxDrains) for (const engine of this.#open()) engine.ending()
+    })
+  }
+
+  async #drainBeforeSignal(): Promise<void> {
+    const { queued, inFlight, lanes } = await this.#engines.drain('park')
+    reportUndelivered(queued + inFlight, lanes)
+    // No `exit` event follows a signal that ends the process.
+    for (const ledger of this.#engines.debugLedgers()) printLine(ledgerLine(ledger))
+  }
+
+  /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
+  readonly #begin = (): void => {
+    const { budget, remote } = this.#engines
+    // A thread that ends is not the end of the process.
+    if (isMainThread) budget.begin(this.#engines.shutdownTimeoutMs)
+    this.#droppedBefore = this.#engines.stats().dropped.shutdown
+    const comesLast = hostProcess.listeners('exit').at(-1) === this.#deliver
+    if (isMainThread && comesLast && this.#engines.knowsAtOnce) sharedEnd.reportForAll()
+    remote.beginParking()
+    const delivering = this.#waiting().filter((engine) => engine.beforeEnd())
+    for (const engine of delivering) budget.grant(engine)
+    this.#waitForProgress(delivering)
+  }
+
+  /**
+   * A listener of the application that ends the process skips the listeners after it. The service takes what it can before, as long as it
+   * goes on taking.
+   */
+  #waitForProgress(engines: readonly RegisteredEngine[]): void {
+    const now = () => systemClock.now()
+    const deadline = now() + Math.max(0, ...engines.map((engine) => this.#engines.budget.remaining(engine)))
+    let left = sendable(engines)
+    let patientUntil = now() + patienceMs
+    while (left > 0 && now() < Math.min(deadline, patientUntil)) {
+      Atomics.wait(pause, 0, 0, turnMs)
+      const before = left
+      left = sendable(engines)
+      if (left < before) patientUntil = now() + patienceMs
+    }
+  }
+
+  /** The process ends now: hold this thread until all is delivered or the time is over. */
+  readonly #deliver = (): void => {
+    const { budget } = this.#engines
+    // Engines whose close() is under way are among them: its end will not come.
+    const engines = [...this.#engines.local]
+    const droppedBefore = dropped(engines)
+    const threads = this.#engines.endThreads()
+    const own = engines.map((engine) => engine.endSync({ timeoutMs: budget.remaining(engine) }))
+    let steps: EndStep[] = [...own, ...threads.steps]
+    while (steps.length > 0) {
+      const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
+      steps = steps.filter((step) => !step(waitMs))
+    }
+    if (sharedEnd.isReportedForAll) {
+      const ledger = this.#engines.stats()
+      reportUndelivered(undelivered(ledger) + ledger.dropped.shutdown - this.#droppedBefore, ledger.lanes)
+    } else {
+      const all = [...engines, ...threads.engines].map((engine) => engine.stats())
+      const left = all.reduce((sum, ledger) => sum + undelivered(ledger), 0)
+      const lanes = all.flatMap((ledger) => ledger.lanes)
+      reportUndelivered(left + dropped(engines) - droppedBefore, lanes)
+    }
+    reportLateRecords()
+    for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
+    this.#endDespiteStalledDisk()
+  }
+
+  /** Node waits for every thread before a process ends, and a thread that waits for a disk waits for ever: no exit code beats no exit. */
+  #endDespiteStalledDisk(): void {
+    const thread = deliveryThread()
+    const deadline = systemClock.now() + this.#engines.budget.allotment(this.#engines.shutdownTimeoutMs)
+    while (thread.keepsProcess || this.#engines.remote.known.some((engine) => engine.isAtDisk())) {
+      if (systemClock.now() >= deadline) {
+        printLine('the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL')
+        hostProcess.kill(hostProcess.pid, 'SIGKILL')
+      }
+      Atomics.wait(pause, 0, 0, turnMs)
+    }
+  }
+
+  /** Engines of this thread. Those of pino's workers close when their stream ends. */
+  #open(): RegisteredEngine[] {
+    return [...this.#engines.local].filter(({ closed }) => !closed)
+  }
+
+  /** Those with records that have not had their time. */
+  #waiting(): RegisteredEngine[] {
+    return this.#open().filter(
+      (engine) => undelivered(engine.stats()) > 0 && this.#engines.budget.remaining(engine) > 0,
+    )
   }
 }
 
-function hasHadItsTime(engine: Pick<RegisteredEngine, 'stats'>): boolean {
-  return drainedAt.get(engine) === engine.stats().accepted
-}
-
-async function drainBeforeSignal(): Promise<void> {
-  const engines = all()
-  const { queued, inFlight, lanes } = await engines.drain('park', engines.shutdownTimeoutMs)
-  tellUndelivered(queued + inFlight, lanes)
-  // There is no event of the exit after a signal that ends the process.
-  for (const ledger of engines.debugLedgers()) printLine(ledgerLine(ledger))
-}
-
-/** The application's own listeners may log, and that is delivered, too: this one comes after them, whenever they were added. */
+/** The application's own listeners may log, and that is delivered, too: this one stays the last, whenever others are added. */
 function listenLast(last: 'beforeExit' | 'exit', listener: () => void): void {
   hostProcess.on(last, listener)
   hostProcess.on('newListener', (event, added) => {
@@ -108,108 +191,25 @@ function listenLast(last: 'beforeExit' | 'exit', listener: () => void): void {
   })
 }
 
-/** Records that an engine of another thread had accepted when the end of the process began. */
-const begunAt = new WeakMap<object, number>()
-/** Records that had been given up in the whole process by then. */
-let givenUpBefore = 0
-
-/** pino ends its streams now, one after another, and each holds this thread: whoever delivers in another one does so meanwhile. */
-function beginEnd(): void {
-  endBegins(all().shutdownTimeoutMs)
-  givenUpBefore = all().stats().dropped.shutdown
-  const comesLast = hostProcess.listeners('exit').at(-1) === deliverAtExit
-  if (isMainThread && comesLast && all().knowsAtOnce) tellForAll()
-  all().remote.beginParking()
-  const waiting = openEngines().filter((engine) => undelivered([engine]) > 0 && !hasHadItsTime(engine))
-  const delivering = waiting.filter((engine) => engine.beforeEnd())
-  for (const engine of delivering) begunAt.set(engine, engine.stats().accepted)
-  waitForProgress(delivering)
-}
-
-/**
- * A listener of the application's that ends the process leaves out those after it: what the service takes now is delivered before. As long
- * as it goes on taking, and while there is time.
- */
-function waitForProgress(engines: readonly Pick<RegisteredEngine, 'stats' | 'options'>[]): void {
-  const nobody = new Int32Array(new SharedArrayBuffer(4))
-  const timeoutMs = Math.max(0, ...engines.map(({ options }) => leftOfEnd(options.shutdownTimeoutMs)))
-  const deadline = systemClock.now() + timeoutMs
-  let left = hopeful(engines)
-  let patientUntil = systemClock.now() + patienceMs
-  while (left > 0 && systemClock.now() < Math.min(deadline, patientUntil)) {
-    Atomics.wait(nobody, 0, 0, turnMs)
-    const before = left
-    left = hopeful(engines)
-    if (left < before) patientUntil = systemClock.now() + patienceMs
-  }
-}
-
-/** What is left of an engine's time at the end of the process; more where something new has come since that began. */
-function timeLeft(engine: Pick<RegisteredEngine, 'stats' | 'options'>): number {
-  if (hasHadItsTime(engine)) return 0
-  const isDelivering = begunAt.get(engine) === engine.stats().accepted
-  return leftOfEnd(engine.options.shutdownTimeoutMs, isDelivering ? 0 : undefined)
-}
-
-function deliverAtExit(): void {
-  // Those among them whose close() is under way have an end that nobody will see otherwise.
-  const engines = [...all().local]
-  const given = givenUp(engines)
-  const threads = all().endThreads()
-  let steps: EndStep[] = [...engines.map((engine) => engine.endSync({ timeoutMs: timeLeft(engine) })), ...threads.steps]
-  while (steps.length > 0) {
-    const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
-    steps = steps.filter((step) => !step(waitMs))
-  }
-  if (isToldForAll()) tellLeftInProcess()
-  else {
-    const lanes = [...engines, ...threads.engines].flatMap((engine) => engine.stats().lanes)
-    tellUndelivered(undelivered(engines) + givenUp(engines) - given + undelivered(threads.engines), lanes)
-  }
-  tellOfLateRecords()
-  for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
-  endDespiteStalledDisk()
-}
-
-/** Node waits for every thread before a process ends, and a thread that waits for a disk waits for ever: better no exit code than no exit. */
-function endDespiteStalledDisk(): void {
-  const thread = deliveryThread()
-  const nobody = new Int32Array(new SharedArrayBuffer(4))
-  const deadline = systemClock.now() + leftOfEnd(all().shutdownTimeoutMs)
-  while (thread.keepsProcess || all().remote.known.some((engine) => engine.isAtDisk())) {
-    if (systemClock.now() >= deadline) {
-      printLine('the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL')
-      hostProcess.kill(hostProcess.pid, 'SIGKILL')
-    }
-    Atomics.wait(nobody, 0, 0, turnMs)
-  }
-}
-
-/** A listener of exit that was added in the very turn of the end comes after ours: what it logs is lost, but not in silence. */
-function tellOfLateRecords(): void {
+/** An `exit` listener that is added during the last turn of the event loop comes after ours. Its records are lost, with a line that says so. */
+function reportLateRecords(): void {
   if (currentCapture() !== undefined) return
-  let told = false
+  let reported = false
   setCapture({
     record() {
-      if (!told) printLine('records that are logged at the exit after their delivery are lost')
-      told = true
+      if (!reported) printLine('records that are logged at the exit after their delivery are lost')
+      reported = true
     },
   })
 }
 
-/** All that is left, in whichever thread. */
-function tellLeftInProcess(): void {
-  const { queued, inFlight, dropped, lanes } = all().stats()
-  tellUndelivered(queued + inFlight + dropped.shutdown - givenUpBefore, lanes)
-}
-
-function tellUndelivered(count: number, lanes: readonly LaneReport[]): void {
+function reportUndelivered(count: number, lanes: readonly LaneReport[]): void {
   if (count === 0) return
-  const what = `${count} record${count === 1 ? '' : 's'} not delivered before the end of the process`
-  printLine(`${what}${lastErrorText(lastErrorOf(lanes))}`)
+  const text = `${count} record${count === 1 ? '' : 's'} not delivered before the end of the process`
+  printLine(`${text}${lastErrorText(lastErrorOf(lanes))}`)
 }
 
-/** Why records are left: what most of them met with. */
+/** The error that most of the records left met with. */
 function lastErrorOf(lanes: readonly LaneReport[]): string | undefined {
   const counts = new Map<string, number>()
   for (const { queued, inFlight, dropped, lastError = inFlight > 0 ? noAnswer : undefined } of lanes) {
@@ -219,24 +219,12 @@ function lastErrorOf(lanes: readonly LaneReport[]): string | undefined {
   return [...counts].sort(([, a], [, b]) => b - a).find(([, count]) => count > 0)?.[0]
 }
 
-/** Records of lanes that may send: there is no use in waiting for a wrong key. */
-function hopeful(engines: readonly Pick<RegisteredEngine, 'stats'>[]): number {
+/** Records of lanes that may send: a wrong key delays nothing. */
+function sendable(engines: readonly RegisteredEngine[]): number {
   const lanes = engines.flatMap((engine) => engine.stats().lanes).filter(({ state }) => state !== 'paused')
-  return lanes.reduce((sum, { queued, inFlight }) => sum + queued + inFlight, 0)
+  return lanes.reduce((sum, lane) => sum + undelivered(lane), 0)
 }
 
-/** Engines of this thread; those of pino's workers look after themselves when their stream ends. */
-function openEngines() {
-  return [...all().local].filter(({ closed }) => !closed)
-}
-
-function givenUp(engines: readonly Pick<RegisteredEngine, 'stats'>[]): number {
+function dropped(engines: readonly { stats(): Pick<Ledger, 'dropped'> }[]): number {
   return engines.reduce((sum, engine) => sum + engine.stats().dropped.shutdown, 0)
-}
-
-function undelivered(engines: readonly Pick<RegisteredEngine, 'stats'>[]): number {
-  return engines.reduce((sum, engine) => {
-    const { queued, inFlight } = engine.stats()
-    return sum + queued + inFlight
-  }, 0)
 }

@@ -1,74 +1,107 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
-import { isSharedMemory } from './host.js'
+import { hostProcess, isSharedMemory } from './host.js'
 
 /**
- * Memory that this thread shares with those that it starts from now on, and with the one that started it if that did the same before;
- * zero at first.
+ * State of the process in memory that its threads share: this thread, those that it starts after the first call here, and the one that
+ * started it if that one called here before. Zero at first. A change of the layout needs a new key: copies of this package share it.
  */
-export function sharedMemory(key: string, bytes: number): SharedArrayBuffer {
+const key = 'sluice:state.v1'
+const news = 64
+const once = ['off', 'misspelt', 'inline'] as const
+const layout = { end: 0, news: 16, once: 16 + 8 * news, capture: 16 + 8 * news + 4 * once.length }
+const bytes = layout.capture + 4
+
+/** A fact that concerns the whole process and is reported once. */
+export type OnceReported = (typeof once)[number]
+
+let words: ReturnType<typeof openWords> | undefined
+
+function openWords() {
   const shared: unknown = getEnvironmentData(key)
-  if (isSharedMemory(shared)) return shared
-  const memory = new SharedArrayBuffer(bytes)
-  setEnvironmentData(key, memory)
-  return memory
+  const memory = isSharedMemory(shared) ? shared : new SharedArrayBuffer(Math.ceil(bytes / 8) * 8)
+  if (memory !== shared) setEnvironmentData(key, memory)
+  return {
+    end: new BigInt64Array(memory, layout.end, 2),
+    news: new BigInt64Array(memory, layout.news, news),
+    once: new Int32Array(memory, layout.once, once.length),
+    capture: new Int32Array(memory, layout.capture, 1),
+  }
 }
 
-const key = 'sluice:said'
-const things = ['off', 'misspelt', 'inline'] as const
-
-/**
- * Whether this is the first time in the process that a thing is to be said. Threads that were started before the first import of
- * `sluice` by the thread that started them count for themselves.
- */
-export function firstInProcess(thing: (typeof things)[number]): boolean {
-  return Atomics.exchange(saidFlags(), things.indexOf(thing), 1) === 0
+function state(): NonNullable<typeof words> {
+  words ??= openWords()
+  return words
 }
 
-/** See to it that a thing is not said in this process. */
-export function leaveUnsaid(thing: (typeof things)[number]): void {
-  Atomics.store(saidFlags(), things.indexOf(thing), 1)
+/** Share the state with the threads that this thread starts from now on. */
+export function shareState(): void {
+  state()
 }
 
-/** Make the flags known to the workers that this thread will start. */
-export function shareSaidFlags(): void {
-  saidFlags()
+/** True at the first call in the process. */
+export function firstInProcess(fact: OnceReported): boolean {
+  return Atomics.exchange(state().once, once.indexOf(fact), 1) === 0
 }
 
-let flags: Int32Array | undefined
-
-function saidFlags(): Int32Array {
-  flags ??= new Int32Array(sharedMemory(key, 4 * things.length))
-  return flags
+/** Keep a fact from being reported in this process. */
+export function leaveUnreported(fact: OnceReported): void {
+  Atomics.store(state().once, once.indexOf(fact), 1)
 }
 
-const places = 64
+/** True while a thread of the process captures records, for a test. */
+export function isCapturing(): boolean {
+  return Atomics.load(state().capture, 0) === 1
+}
+
+export function setCapturing(capturing: boolean): void {
+  Atomics.store(state().capture, 0, capturing ? 1 : 0)
+}
+
+/** The end of the process, as every thread sees it. */
+export const sharedEnd = {
+  /** When it began, in milliseconds of {@link processNow}; undefined before. */
+  get beganAt(): number | undefined {
+    const at = Number(Atomics.load(state().end, 0))
+    return at === 0 ? undefined : at
+  },
+  /** The first call counts. */
+  begin(at: number): void {
+    Atomics.compareExchange(state().end, 0, 0n, BigInt(Math.max(1, Math.round(at))))
+  },
+  /** True when the main thread reports the losses of all threads at the end. */
+  get isReportedForAll(): boolean {
+    return Atomics.load(state().end, 1) === 1n
+  },
+  reportForAll(): void {
+    Atomics.store(state().end, 1, 1n)
+  },
+}
+
+const { bun, deno } = process.versions as { bun?: string; deno?: string }
+const hrtime = hostProcess.hrtime.bigint
+
+/** Monotonic milliseconds, the same in all threads of the process. Bun's and Deno's `hrtime` has an origin in each thread. */
+export const processNow: () => number =
+  bun === undefined && deno === undefined
+    ? () => Number(hrtime()) / 1e6
+    : () => performance.timeOrigin + performance.now()
+
 const quietS = 60
 
-let memory: BigInt64Array | undefined
-
-/** At each place a text's hash, and the second since 1970 in which it was told. */
-function told(): BigInt64Array {
-  memory ??= new BigInt64Array(sharedMemory('sluice:told', 8 * places))
-  return memory
-}
-
-/** Make what was told known to the workers that this thread will start. */
-export function shareTold(): void {
-  told()
-}
-
 /**
- * Whether nobody in the process has told this within the last minute: several engines meet with the same trouble, each in a thread of
- * its own. Of two that ask at once one is told yes.
+ * True when no thread of the process has reported this text within the last minute. Of two threads that ask at the same time one gets
+ * true.
  */
 export function isNews(text: string, now = Date.now()): boolean {
   const hash = hashOf(text)
   const second = BigInt(Math.floor(now / 1000))
-  const place = Number(hash % BigInt(places))
-  const before = Atomics.load(told(), place)
+  const place = Number(hash % BigInt(news))
+  const reported = state().news
+  // Each place holds the hash of a text, and the second since 1970 in which it was reported.
+  const before = Atomics.load(reported, place)
   const isOld = Math.abs(Number(second - (before & secondMask))) >= quietS
   if (before >> secondBits === hash && !isOld) return false
-  return Atomics.compareExchange(told(), place, before, (hash << secondBits) | second) === before
+  return Atomics.compareExchange(reported, place, before, (hash << secondBits) | second) === before
 }
 
 const secondBits = 33n

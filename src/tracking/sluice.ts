@@ -7,7 +7,6 @@ import { currentCapture } from '../process/capture.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { processRegistry } from '../process/registry.js'
-import { leftOfEnd } from '../runtime/end-clock.js'
 import { type Tracked, Tracker, type TrackOptions, trackedBy } from './tracker.js'
 
 let own: Sluice | undefined
@@ -60,10 +59,7 @@ export function close(options?: DrainOptions): Promise<Ledger> {
 }
 
 function drain(mode: 'flush' | 'close', options: DrainOptions | undefined): Promise<Ledger> {
-  const engines = processRegistry()
-  const { shutdownTimeoutMs } = engines
-  const { timeoutMs = mode === 'close' ? leftOfEnd(shutdownTimeoutMs) : shutdownTimeoutMs } = drainTime(options)
-  return engines.drain(mode, timeoutMs)
+  return processRegistry().drain(mode, drainTime(options).timeoutMs)
 }
 
 /** The ledger of the whole process, now. */

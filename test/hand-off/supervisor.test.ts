@@ -4,7 +4,7 @@ import type { Held, Loss, ThreadClient } from '../../src/hand-off/delivery-threa
 import type { EnginePlan } from '../../src/hand-off/protocol.js'
 import { Supervisor } from '../../src/hand-off/supervisor.js'
 import type { Link, WorkerLinkPlan } from '../../src/hand-off/worker-link.js'
-import { leaveUnsaid } from '../../src/runtime/shared-state.js'
+import { leaveUnreported } from '../../src/runtime/shared-state.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
 
 /** A worker in the test's hands. */
@@ -216,7 +216,7 @@ describe('the supervisor of the delivery worker', () => {
   })
 
   it('leaves delivery to the application’s thread where no worker can be started, and only there', async () => {
-    leaveUnsaid('inline')
+    leaveUnreported('inline')
     const { links, supervisor, join, fail } = setUp()
     const { client } = join()
     await fail('a module is missing', { cannotStart: true })

@@ -15,12 +15,12 @@ it('the registry of another copy, which may be of another version, is asked for 
   const engines = new Set<object>()
   const members: ProcessRegistry = {
     version: 1,
-    shutdownTimeoutMs: 5000,
     capture: { notice() {}, begin() {}, end() {} },
     add: (engine) => void engines.add(engine),
     retire: (engine) => void engines.delete(engine),
     stats: () => emptyLedger,
     drain: async () => emptyLedger,
+    timeToClose: () => 0,
     watchEnd() {},
   }
   host[key] = new Proxy(members, {

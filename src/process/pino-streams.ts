@@ -1,6 +1,5 @@
 import type { Worker } from 'node:worker_threads'
 import { ownStreams } from '../hand-off/worker-link.js'
-import { hostProcess } from '../runtime/host.js'
 
 /** Beyond so many streams the oldest is let go, once its records are delivered. */
 const maxHeld = 8
@@ -71,6 +70,11 @@ interface ThreadStream {
   end(): void
 }
 
+/** Emits `worker` with each worker that this thread starts. */
+export interface WorkerSource {
+  on(event: 'worker', listener: (worker: Worker) => void): unknown
+}
+
 interface StreamWorker extends Worker {
   /** thread-stream keeps its stream here, weakly once the worker is ready. */
   readonly stream?: { deref(): ThreadStream | undefined }
@@ -88,6 +92,7 @@ export class ThreadStreams {
   readonly #held: HeldStreams
 
   constructor(plan: {
+    readonly host: WorkerSource
     /** Told of every worker that ends, whatever it ran. */
     readonly ended: (threadId: number) => void
     /** Known once the worker has started. */
@@ -100,7 +105,7 @@ export class ThreadStreams {
       runsSluice: plan.runsSluice,
       settled: (threadId) => this.#handOver(threadId).then(() => plan.drained(threadId)),
     })
-    hostProcess.on('worker', (worker: StreamWorker) => {
+    plan.host.on('worker', (worker: StreamWorker) => {
       const id = worker.threadId
       this.#seen.add(id)
       if (typeof worker.stream?.deref === 'function') this.#add(id, worker)

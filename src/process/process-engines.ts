@@ -6,9 +6,10 @@ import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/environment.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
+import { hostProcess } from '../runtime/host.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
-import { ThreadStreams } from './pino-streams.js'
+import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
@@ -19,6 +20,13 @@ export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drain
   /** Memory of its `WorkerPosition`, where it has one. */
   readonly position?: SharedArrayBuffer | undefined
   readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir'>
+}
+
+export interface ProcessEnginesSetting {
+  /** @default one whose clock all threads share */
+  readonly budget?: ShutdownBudget
+  /** Emits `worker` when this thread starts one. @default the process */
+  readonly host?: WorkerSource
 }
 
 /**
@@ -32,17 +40,10 @@ export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drain
  */
 export class ProcessEngines {
   readonly #local = new Map<string, RegisteredEngine>()
-  readonly budget = new ShutdownBudget()
+  readonly budget: ShutdownBudget
   /** Engines of other threads. */
-  readonly remote: RemoteEngines = new RemoteEngines(() => this.#channel, this.budget)
-  readonly #threadStreams = new ThreadStreams({
-    ended: (thread) => this.#threadEnded(thread),
-    runsSluice: async (thread) => {
-      if (this.remote.ofThread(thread).length === 0) await this.#channel.heard()
-      return this.remote.ofThread(thread).length > 0
-    },
-    drained: (thread) => this.#threadDrained(thread),
-  })
+  readonly remote: RemoteEngines
+  readonly #threadStreams: ThreadStreams
   readonly #channel = new ThreadChannel((message) => this.#receive(message))
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
@@ -53,7 +54,18 @@ export class ProcessEngines {
   })
   #leaveSignals = () => {}
 
-  constructor() {
+  constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
+    this.budget = budget
+    this.remote = new RemoteEngines(() => this.#channel, budget)
+    this.#threadStreams = new ThreadStreams({
+      host,
+      ended: (thread) => this.#threadEnded(thread),
+      runsSluice: async (thread) => {
+        if (this.remote.ofThread(thread).length === 0) await this.#channel.heard()
+        return this.remote.ofThread(thread).length > 0
+      },
+      drained: (thread) => this.#threadDrained(thread),
+    })
     this.#channel.post({ type: 'who' })
   }
 

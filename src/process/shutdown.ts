@@ -11,7 +11,7 @@ import { sharedEnd } from '../runtime/shared-state.js'
 import { currentCapture, setCapture } from './capture.js'
 import type { ProcessEngines, RegisteredEngine } from './process-engines.js'
 import { undelivered } from './remote-engines.js'
-import { onFatalError, SignalWatch } from './signals.js'
+import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 
 /** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
 const maxDrains = 3
@@ -22,6 +22,13 @@ const patienceMs = 250
 
 /** Never written: a wait on it is a pause of this thread. */
 const pause = new Int32Array(new SharedArrayBuffer(4))
+
+export interface ShutdownSetting {
+  /** Emits the events of the end. @default the process */
+  readonly host?: ProcessHost
+  /** Writes one line for people. @default to stderr */
+  readonly print?: (text: string) => void
+}
 
 let installed = false
 
@@ -41,22 +48,26 @@ export function installShutdown(engines: ProcessEngines): void {
  */
 export class Shutdown {
   readonly #engines: ProcessEngines
+  readonly #host: ProcessHost
+  readonly #print: (text: string) => void
   readonly #signals: SignalWatch
   #drains = 0
   #turned = false
   /** Records that the process had dropped by `shutdown` when its end began. */
   #droppedBefore = 0
 
-  constructor(engines: ProcessEngines) {
+  constructor(engines: ProcessEngines, { host = hostProcess, print = printLine }: ShutdownSetting = {}) {
     this.#engines = engines
-    this.#signals = new SignalWatch(() => this.#drainBeforeSignal())
+    this.#host = host
+    this.#print = print
+    this.#signals = new SignalWatch(() => this.#drainBeforeSignal(), host)
   }
 
   install(): void {
-    listenLast('beforeExit', this.#beforeExit)
+    this.#listenLast('beforeExit', this.#beforeExit)
     // pino added its listener with its first target, and ends its streams in it: this one comes before.
-    hostProcess.prependListener('exit', this.#begin)
-    listenLast('exit', this.#deliver)
+    this.#host.prependListener('exit', this.#begin)
+    this.#listenLast('exit', this.#deliver)
     onFatalError(() => {
       this.#begin()
       this.#engines.endThreadStreams()
@@ -90,9 +101,9 @@ export class Shutdown {
 
   async #drainBeforeSignal(): Promise<void> {
     const { queued, inFlight, lanes } = await this.#engines.drain('park')
-    reportUndelivered(queued + inFlight, lanes)
+    this.#reportUndelivered(queued + inFlight, lanes)
     // No `exit` event follows a signal that ends the process.
-    for (const ledger of this.#engines.debugLedgers()) printLine(ledgerLine(ledger))
+    for (const ledger of this.#engines.debugLedgers()) this.#print(ledgerLine(ledger))
   }
 
   /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
@@ -101,7 +112,7 @@ export class Shutdown {
     // A thread that ends is not the end of the process.
     if (isMainThread) budget.begin(this.#engines.shutdownTimeoutMs)
     this.#droppedBefore = this.#engines.stats().dropped.shutdown
-    const comesLast = hostProcess.listeners('exit').at(-1) === this.#deliver
+    const comesLast = this.#host.listeners('exit').at(-1) === this.#deliver
     if (isMainThread && comesLast && this.#engines.knowsAtOnce) sharedEnd.reportForAll()
     remote.beginParking()
     const delivering = this.#waiting().filter((engine) => engine.beforeEnd())
@@ -141,15 +152,15 @@ export class Shutdown {
     }
     if (sharedEnd.isReportedForAll) {
       const ledger = this.#engines.stats()
-      reportUndelivered(undelivered(ledger) + ledger.dropped.shutdown - this.#droppedBefore, ledger.lanes)
+      this.#reportUndelivered(undelivered(ledger) + ledger.dropped.shutdown - this.#droppedBefore, ledger.lanes)
     } else {
       const all = [...engines, ...threads.engines].map((engine) => engine.stats())
       const left = all.reduce((sum, ledger) => sum + undelivered(ledger), 0)
       const lanes = all.flatMap((ledger) => ledger.lanes)
-      reportUndelivered(left + dropped(engines) - droppedBefore, lanes)
+      this.#reportUndelivered(left + dropped(engines) - droppedBefore, lanes)
     }
-    reportLateRecords()
-    for (const engine of engines) if (engine.options.debug) printLine(ledgerLine(engine.stats()))
+    this.#reportLateRecords()
+    for (const engine of engines) if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
     this.#endDespiteStalledDisk()
   }
 
@@ -159,11 +170,44 @@ export class Shutdown {
     const deadline = systemClock.now() + this.#engines.budget.allotment(this.#engines.shutdownTimeoutMs)
     while (thread.keepsProcess || this.#engines.remote.known.some((engine) => engine.isAtDisk())) {
       if (systemClock.now() >= deadline) {
-        printLine('the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL')
-        hostProcess.kill(hostProcess.pid, 'SIGKILL')
+        this.#print(
+          'the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL',
+        )
+        this.#host.kill(this.#host.pid, 'SIGKILL')
       }
       Atomics.wait(pause, 0, 0, turnMs)
     }
+  }
+
+  /** The application's own listeners may log, and that is delivered, too: this one stays the last, whenever others are added. */
+  #listenLast(last: 'beforeExit' | 'exit', listener: () => void): void {
+    const host = this.#host
+    host.on(last, listener)
+    host.on('newListener', (event, added) => {
+      if (event !== last || added === listener) return
+      host.nextTick(() => {
+        host.off(last, listener)
+        host.on(last, listener)
+      })
+    })
+  }
+
+  /** An `exit` listener that is added during the last turn of the event loop comes after ours. Its records are lost, with a line that says so. */
+  #reportLateRecords(): void {
+    if (currentCapture() !== undefined) return
+    let reported = false
+    setCapture({
+      record: () => {
+        if (!reported) this.#print('records that are logged at the exit after their delivery are lost')
+        reported = true
+      },
+    })
+  }
+
+  #reportUndelivered(count: number, lanes: readonly LaneReport[]): void {
+    if (count === 0) return
+    const text = `${count} record${count === 1 ? '' : 's'} not delivered before the end of the process`
+    this.#print(`${text}${lastErrorText(lastErrorOf(lanes))}`)
   }
 
   /** Engines of this thread. Those of pino's workers close when their stream ends. */
@@ -177,36 +221,6 @@ export class Shutdown {
       (engine) => undelivered(engine.stats()) > 0 && this.#engines.budget.remaining(engine) > 0,
     )
   }
-}
-
-/** The application's own listeners may log, and that is delivered, too: this one stays the last, whenever others are added. */
-function listenLast(last: 'beforeExit' | 'exit', listener: () => void): void {
-  hostProcess.on(last, listener)
-  hostProcess.on('newListener', (event, added) => {
-    if (event !== last || added === listener) return
-    hostProcess.nextTick(() => {
-      hostProcess.off(last, listener)
-      hostProcess.on(last, listener)
-    })
-  })
-}
-
-/** An `exit` listener that is added during the last turn of the event loop comes after ours. Its records are lost, with a line that says so. */
-function reportLateRecords(): void {
-  if (currentCapture() !== undefined) return
-  let reported = false
-  setCapture({
-    record() {
-      if (!reported) printLine('records that are logged at the exit after their delivery are lost')
-      reported = true
-    },
-  })
-}
-
-function reportUndelivered(count: number, lanes: readonly LaneReport[]): void {
-  if (count === 0) return
-  const text = `${count} record${count === 1 ? '' : 's'} not delivered before the end of the process`
-  printLine(`${text}${lastErrorText(lastErrorOf(lanes))}`)
 }
 
 /** The error that most of the records left met with. */

@@ -4,27 +4,36 @@ import { runtimes } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostGlobal, hostProcess } from '../runtime/host.js'
 
+/** The parts of `process` that this file uses. */
+export type ProcessHost = Pick<
+  NodeJS.Process,
+  'pid' | 'kill' | 'nextTick' | 'on' | 'off' | 'prependListener' | 'listeners' | 'listenerCount'
+>
+
 const signals = ['SIGTERM', 'SIGINT'] as const
 
-/** How long after the re-raised signal a process counts as one that it does not end, such as PID 1 of a container. */
+/** A process that lives for so long after the signal was raised again does not die of it, such as PID 1 of a container. */
 const survivalMs = 100
 
 /**
- * Delivers before a signal ends the process, and then lets it end by the same signal, so that its status is what it would have
- * been. An application that has a listener of its own decides for itself: Sluice does nothing then.
+ * Drains before a signal ends the process, and then raises the same signal again without its own listener, so that the exit status is
+ * what it would have been. It does nothing in an application that has a listener for the signal.
  *
- * Modes: `watching` → (signal, nobody else listens) → `draining` → (drained, or a second signal) → the signal is raised again
- * without us; a process that survives it is `watching` again.
+ *     off ── start ──▶ watching ── signal, no other listener ──▶ draining
+ *      ▲                  ▲                                         │ drained, or a second signal
+ *      └── stop           └──────── still alive ◀── signal raised ──┘
  */
 export class SignalWatch {
   readonly #drain: () => Promise<void>
+  readonly #host: ProcessHost
   readonly #listeners = new Map<NodeJS.Signals, () => void>()
   #seen = false
   #mode: 'off' | 'watching' | 'draining' = 'off'
 
-  /** @param drain delivers what is pending, by its deadline */
-  constructor(drain: () => Promise<void>) {
+  /** @param drain delivers all pending records, by its deadline; must not reject */
+  constructor(drain: () => Promise<void>, host: ProcessHost = hostProcess) {
     this.#drain = drain
+    this.#host = host
   }
 
   get hasSeenSignal(): boolean {
@@ -35,15 +44,15 @@ export class SignalWatch {
     if (this.#mode !== 'off') return
     this.#mode = 'watching'
     for (const signal of signals) this.#listeners.set(signal, () => this.#received(signal))
-    for (const signal of signals) hostProcess.prependListener(signal, this.#listeners.get(signal)!)
-    hostProcess.on('newListener', this.#keepFirst)
+    for (const signal of signals) this.#host.prependListener(signal, this.#listeners.get(signal)!)
+    this.#host.on('newListener', this.#keepFirst)
   }
 
   stop(): void {
     if (this.#mode === 'off') return
     this.#mode = 'off'
-    hostProcess.off('newListener', this.#keepFirst)
-    for (const [signal, listener] of this.#listeners) hostProcess.off(signal, listener)
+    this.#host.off('newListener', this.#keepFirst)
+    for (const [signal, listener] of this.#listeners) this.#host.off(signal, listener)
     this.#listeners.clear()
   }
 
@@ -53,7 +62,7 @@ export class SignalWatch {
       return
     }
     this.#seen = true
-    if (this.#mode === 'off' || isAttended(signal)) return
+    if (this.#mode === 'off' || this.#isHandled(signal)) return
     this.#mode = 'draining'
     void this.#drain().finally(() => this.#raise(signal))
   }
@@ -61,32 +70,34 @@ export class SignalWatch {
   #raise(signal: NodeJS.Signals): void {
     if (this.#mode !== 'draining') return
     this.stop()
-    hostProcess.kill(hostProcess.pid, signal)
+    this.#host.kill(this.#host.pid, signal)
     systemClock.schedule(() => this.start(), survivalMs)
   }
 
   /**
-   * A listener that is called before us and was added with `once` is gone when we count. Stay the first, however others are added.
+   * A listener that was added with `once` and is called before this one is gone when listeners are counted. Stay the first, whenever
+   * others are added.
    */
   readonly #keepFirst = (event: string | symbol): void => {
     const listener = this.#listeners.get(event as NodeJS.Signals)
     if (listener === undefined) return
-    hostProcess.nextTick(() => {
-      if (this.#mode === 'off' || hostProcess.listeners(event as NodeJS.Signals)[0] === listener) return
-      hostProcess.off('newListener', this.#keepFirst)
-      hostProcess.off(event, listener)
-      hostProcess.prependListener(event as NodeJS.Signals, listener)
-      hostProcess.on('newListener', this.#keepFirst)
+    const host = this.#host
+    host.nextTick(() => {
+      if (this.#mode === 'off' || host.listeners(event as NodeJS.Signals)[0] === listener) return
+      host.off('newListener', this.#keepFirst)
+      host.off(event, listener)
+      host.prependListener(event as NodeJS.Signals, listener)
+      host.on('newListener', this.#keepFirst)
     })
+  }
+
+  /** True when the application listens itself. The package signal-exit does not count: it waits for this listener to go. */
+  #isHandled(signal: NodeJS.Signals): boolean {
+    return this.#host.listenerCount(signal) - 1 - signalExitListeners() > 0
   }
 }
 
-/** Whether the application itself listens: somebody besides us, and besides the package signal-exit, which waits for us to go. */
-function isAttended(signal: NodeJS.Signals): boolean {
-  return hostProcess.listenerCount(signal) - 1 - signalExitListeners() > 0
-}
-
-/** Listeners of signal-exit on each signal, versions 4 and 3: it counts its own copies where other copies can see it. */
+/** Listeners of signal-exit on each signal. Its versions 3 and 4 keep a count where all their copies can see it. */
 function signalExitListeners(): number {
   const version4 = hostGlobal[Symbol.for('signal-exit emitter')]
   const version3 = (hostProcess as unknown as Record<string, unknown>).__signal_exit_emitter__
@@ -99,12 +110,12 @@ function countOf(emitter: unknown): number {
 }
 
 /**
- * Calls `end` before an exception that nobody catches, or a rejection that nobody handles, ends the process where no `exit` follows: on
- * Deno. What an application lives on after, by a listener of either kind, is none of our business.
+ * Calls `end` before an uncaught exception or an unhandled rejection ends the process where no `exit` event follows: on Deno. Does
+ * nothing when a listener of the application lets the process live on.
  */
 export function onFatalError(end: () => void): void {
   if (!isMainThread || runtimeIdentity().runtime !== runtimes.deno) return
-  // Listeners of these events are called before, and any of them may prevent the end.
+  // Listeners of these events run before the monitor, and any of them may prevent the end.
   let heard: Event | undefined
   const hear = (event: Event) => {
     heard = event

@@ -1,4 +1,3 @@
-import logform from 'logform'
 import TransportStream from 'winston-transport'
 import { IdlePort } from '../engine/idle.js'
 import { optionTable } from '../options/defaults.js'
@@ -40,11 +39,14 @@ export class SluiceTransport extends TransportStream {
   /** Set by winston: the levels of the logger, by name. */
   declare readonly levels?: Record<string, number>
   /** Set by winston: the logger. */
-  declare readonly parent?: { readonly format?: { transform?: unknown } }
+  declare readonly parent?: { readonly format?: Format }
   readonly #lease: EngineLease
   readonly #map: ReturnType<typeof winstonMapper>
   readonly #level: string | undefined
   readonly #written = new WrittenLines()
+  #format: Format | undefined
+  /** True while `#format`, the logger's, is winston's default. */
+  #isDefaultFormat = false
   /** Clean names and severities of the levels that have come, by winston's LEVEL. */
   readonly #known = new Map<unknown, KnownLevel>()
   #lastName: unknown
@@ -99,7 +101,7 @@ export class SluiceTransport extends TransportStream {
         return
       }
       const arrivedAt = Date.now()
-      const untouched = this.format === undefined && isPlainJson(this.parent?.format)
+      const untouched = this.format === undefined && this.#hasDefaultFormat()
       const line = this.#written.of(info, untouched)
       if (line === undefined) {
         engine.log(this.#map(info, { levels: this.levels, arrivedAt, untouched }))
@@ -107,6 +109,16 @@ export class SluiceTransport extends TransportStream {
     } catch (error) {
       engine.unmapped(error)
     }
+  }
+
+  #hasDefaultFormat(): boolean {
+    const { parent } = this
+    const format = parent?.format
+    if (format === this.#format) return this.#isDefaultFormat
+    this.#format = format
+    this.#isDefaultFormat = false
+    if (parent !== undefined && format !== undefined) this.#isDefaultFormat = isDefaultFormat(parent, format)
+    return this.#isDefaultFormat
   }
 
   #levelOf(info: WinstonInfo): KnownLevel {
@@ -167,12 +179,44 @@ export class SluiceTransport extends TransportStream {
   }
 }
 
-/** winston's own default, which takes nothing out of a line and puts nothing in. */
-function isPlainJson(format: { transform?: unknown } | undefined): boolean {
-  return format !== undefined && format.transform === plainJson.transform
+/** A logger's format, as far as it is read here. */
+interface Format {
+  readonly transform?: unknown
 }
 
-const plainJson = logform.format.json()
+/** `transform` of the default format, by the class of the logger. */
+const defaultTransforms = new WeakMap<object, unknown>()
+
+/**
+ * True for winston's default format, json, which neither adds to a line nor removes from it. An application may have several copies of
+ * logform, so the format is compared with the one that a new logger of the same winston has.
+ */
+function isDefaultFormat(logger: object, format: Format): boolean {
+  const winstonLogger = ownerOf(logger, 'configure')?.constructor
+  if (winstonLogger === undefined) return false
+  if (!defaultTransforms.has(winstonLogger)) defaultTransforms.set(winstonLogger, defaultTransform(winstonLogger))
+  const transform = defaultTransforms.get(winstonLogger)
+  return transform !== undefined && format.transform === transform
+}
+
+/** The last prototype with this property: that of the base class, which subclasses of the application's extend. */
+function ownerOf(start: object, key: string): object | undefined {
+  let owner: object | undefined
+  for (let each: object | null = start; each !== null; each = Object.getPrototypeOf(each)) {
+    if (Object.hasOwn(each, key)) owner = each
+  }
+  return owner
+}
+
+/** Undefined for a class that is not winston's. */
+function defaultTransform(winstonLogger: unknown): unknown {
+  try {
+    return new (winstonLogger as new () => { readonly format: Format })().format.transform
+  } catch {
+    return undefined
+  }
+}
+
 interface KnownLevel {
   readonly level: string
   readonly severity: Severity

@@ -27,11 +27,26 @@ export interface MarkdownFile {
 }
 
 export const root = join(import.meta.dirname, '../..')
-const guides = readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)
-/** What users read: everything in it is typed, run and looked up. */
-export const userDocuments = ['README.md', ...guides]
-/** All whose links must lead somewhere. */
-export const linkedDocuments = [...userDocuments, 'receiver/README.md', 'CONTRIBUTING.md', 'benchmarks/README.md']
+const internals = 'docs/internals.md'
+const filesOf = (folder: string) =>
+  readdirSync(join(root, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `${folder}/${file}`)
+/** Documents for users: their code is typed and run, and their commands and links are checked. */
+export const userDocuments = ['README.md', ...filesOf('docs').filter((path) => path !== internals)]
+/** Documents for people who change the code: each file that they name exists. */
+export const maintainerDocuments = [
+  ...filesOf('docs').filter((path) => path === internals),
+  ...filesOf('docs/decisions'),
+]
+/** Documents whose links and commands are checked. */
+export const linkedDocuments = [
+  ...userDocuments,
+  ...maintainerDocuments,
+  'receiver/README.md',
+  'CONTRIBUTING.md',
+  'benchmarks/README.md',
+]
 
 export function readMarkdown(path: string): MarkdownFile {
   const blocks: Block[] = []

@@ -2,7 +2,15 @@ import type { SluiceError } from '../errors/sluice-error.js'
 
 type OnError = (error: SluiceError) => void
 
-/** The `onError` of everybody who shares an engine; one that is given several times hears of each error once. */
+/** Call a listener of the application. Its exception or rejection must not reach delivery. */
+export function notify(listener: OnError | undefined, error: SluiceError): void {
+  try {
+    const result: unknown = listener?.(error)
+    if (result instanceof Promise) result.catch(() => {})
+  } catch {}
+}
+
+/** The `onError` listeners of all users of an engine. A listener that was added twice gets each error once. */
 export class ErrorListeners {
   readonly #users = new Map<OnError, number>()
 
@@ -17,13 +25,7 @@ export class ErrorListeners {
     else this.#users.delete(listener)
   }
 
-  /** What one of them throws or rejects is its own affair, and keeps nothing from the others. */
-  readonly tell = (error: SluiceError): void => {
-    for (const listener of [...this.#users.keys()]) {
-      try {
-        const result: unknown = listener(error)
-        if (result instanceof Promise) result.catch(() => {})
-      } catch {}
-    }
+  readonly notifyAll = (error: SluiceError): void => {
+    for (const listener of [...this.#users.keys()]) notify(listener, error)
   }
 }

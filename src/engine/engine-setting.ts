@@ -1,4 +1,4 @@
-import type { Listeners, Untold } from '../diagnostics/reporter.js'
+import type { Listeners, ReportedElsewhere } from '../diagnostics/reporter.js'
 import type { RecordKind } from '../records/wire.js'
 import type { WorkerPosition } from './worker-position.js'
 
@@ -12,7 +12,7 @@ export interface EngineSetting {
   /** Where its worker shows that it waits for the disk of the spool, and its number there. */
   readonly position?: { readonly worker: WorkerPosition; readonly engine: number }
   /** News that is somebody else's to tell. @default none */
-  readonly untold?: readonly Untold[]
+  readonly elsewhere?: readonly ReportedElsewhere[]
   /** Who is told of drops, rejections and pauses. @default the listeners of this thread */
   readonly listeners?: Listeners
   /** Writes one line for people. @default to stderr */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import type { Sender } from '../delivery/sender.js'
-import { ledgerLine, ownListeners, printLine, Reporter } from '../diagnostics/reporter.js'
+import { ownListeners, Reporter } from '../diagnostics/reporter.js'
+import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import { openSender } from '../http/auto-sender.js'
@@ -50,7 +51,7 @@ export class Engine implements RecordPort {
   #closing: Promise<Ledger> | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
-    const { kinds, memory, handedOver = false, listeners, print, untold, position } = setting
+    const { kinds, memory, handedOver = false, listeners, print, elsewhere, position } = setting
     const onDisk: OnDisk = (work) => (position === undefined ? work() : position.worker.onDisk(position.engine, work))
     this.#onDisk = onDisk
     this.position = position?.worker.memory
@@ -66,7 +67,7 @@ export class Engine implements RecordPort {
       clock,
       listeners: listeners ?? ownListeners(options.onError),
       print,
-      untold,
+      elsewhere,
       warn: (message) => this.#warn(message),
     })
     this.#proxyUrl = this.#findProxy(options.url)

@@ -66,7 +66,7 @@ export class EngineSeat {
       memory,
       handedOver: true,
       // The application's side tells of it, in its own time.
-      untold: ['shutdown'],
+      elsewhere: ['shutdown'],
       position: { worker: position, engine },
       listeners: {
         error: (error) => say({ engine, type: 'error', code: error.code, text: error.message }),

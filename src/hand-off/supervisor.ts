@@ -1,4 +1,4 @@
-import { printLine } from '../diagnostics/reporter.js'
+import { printLine } from '../diagnostics/stderr.js'
 import type { Standstill } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import build from 'pino-abstract-transport'
-import { printLine } from '../diagnostics/reporter.js'
+import { printLine } from '../diagnostics/stderr.js'
 import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
 import type { Drainable, RecordSink } from '../engine/ports.js'

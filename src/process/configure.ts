@@ -1,4 +1,4 @@
-import { printLine } from '../diagnostics/reporter.js'
+import { printLine } from '../diagnostics/stderr.js'
 import { misspeltVariables } from '../options/environment.js'
 import { describeOptions } from '../options/option-value.js'
 import type { SluiceOptions } from '../options/options.js'

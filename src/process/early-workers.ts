@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
-import { printLine } from '../diagnostics/reporter.js'
+import { printLine } from '../diagnostics/stderr.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { type RemoteEngine, undelivered } from './remote-engines.js'

@@ -19,20 +19,20 @@ interface Shared {
 
 const byDestination = new Map<string, Shared>()
 
-/** A user's hold on an engine. The engine closes when the last of its users lets go. */
+/** The right of one user to an engine. The engine closes when its last lease is released. */
 export interface EngineLease {
-  /** Where records go now: the engine, nowhere when Sluice is off, or to the test that captures them. */
+  /** The port that takes records now: the engine, an idle one when Sluice is off, or the capture of a test. */
   readonly engine: RecordSink & Drainable
   readonly options: ResolvedOptions
-  /** Whether its user has let go: what comes from him now is refused, though others may go on. */
+  /** True once its user has released it. Later records of this user are refused, those of other users are not. */
   readonly released: boolean
   /** Flush, and close the engine if nobody else uses it. */
   release(options?: { timeoutMs?: number | undefined }): Promise<void>
 }
 
 /**
- * An engine for a configuration. Whoever asks with the same options (winston, `track`, several loggers) shares one, whatever level
- * each of them wants and whom it tells of errors: every `onError` hears of all that the engine they share has to tell.
+ * An engine for a configuration. All users with the same options (winston, `track`, several loggers) share one engine, whatever their
+ * `level` and `onError` are. Every `onError` gets all errors of the shared engine.
  */
 export function leaseEngine({ options, state }: Resolution): EngineLease {
   return state === 'off' ? new IdleLease(options) : new SharedLease(options)
@@ -80,13 +80,13 @@ class SharedLease implements EngineLease {
   }
 
   release({ timeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<void> {
-    this.#released ??= this.#letGo(timeoutMs)
+    this.#released ??= this.#release(timeoutMs)
     return this.#released
   }
 
-  async #letGo(timeoutMs: number | undefined): Promise<void> {
+  async #release(timeoutMs: number | undefined): Promise<void> {
     if (this.#shared === undefined) return
-    await letGo(this.#key, this.#shared, timeoutMs)
+    await releaseUser(this.#key, this.#shared, timeoutMs)
     this.#shared.listeners.remove(this.options.onError)
   }
 }
@@ -99,7 +99,7 @@ function join(key: string, options: ResolvedOptions): Shared {
   }
   if (shared === undefined) {
     const listeners = new ErrorListeners()
-    shared = { engine: startPort({ ...options, onError: listeners.tell }), listeners, users: 0 }
+    shared = { engine: startPort({ ...options, onError: listeners.notifyAll }), listeners, users: 0 }
     byDestination.set(key, shared)
     processRegistry().watchEnd()
     processRegistry().add(shared.engine)
@@ -109,13 +109,13 @@ function join(key: string, options: ResolvedOptions): Shared {
   return shared
 }
 
-/** Off this thread where that is possible: not in the threads of the application's own workers, nor without the worker's file. */
+/** Deliver in the worker where that is possible: not in the application's own workers, and not without the worker's file. */
 function startPort(options: ResolvedOptions): RecordPort {
   const off = options.mode !== 'inline' && isMainThread && deliveryThread().available()
   return off ? new HandOff(options, { thread: deliveryThread() }) : new Engine(options)
 }
 
-async function letGo(key: string, shared: Shared, timeoutMs: number | undefined): Promise<void> {
+async function releaseUser(key: string, shared: Shared, timeoutMs: number | undefined): Promise<void> {
   shared.users--
   if (shared.users > 0) {
     await shared.engine.flush({ timeoutMs })

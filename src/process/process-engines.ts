@@ -1,6 +1,6 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
-import { printLine } from '../diagnostics/reporter.js'
+import { printLine } from '../diagnostics/stderr.js'
 import type { Drainable, EndParticipant, EndStep, EngineIdentity } from '../engine/ports.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/environment.js'

@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { noAnswer } from '../delivery/last-drain.js'
 import type { LaneReport, Ledger } from '../delivery/ledger.js'
-import { lastErrorText, ledgerLine, printLine } from '../diagnostics/reporter.js'
+import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { deliveryThread } from '../hand-off/supervisor.js'
 import { loneOption } from '../options/environment.js'

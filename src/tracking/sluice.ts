@@ -1,5 +1,5 @@
 import type { Ledger } from '../delivery/ledger.js'
-import { printLine } from '../diagnostics/reporter.js'
+import { printLine } from '../diagnostics/stderr.js'
 import { type DrainOptions, drainTime } from '../engine/ports.js'
 import { reasonOf } from '../errors/text-of.js'
 import type { SluiceOptions } from '../options/options.js'

@@ -68,7 +68,7 @@ export class Shipment {
     this.#engine = new Engine(options, {
       kinds: ['logs'],
       // The end tells what was not delivered, and why nothing could be; of a service that takes nothing it is told sooner.
-      untold: ['shutdown', 'outage'],
+      elsewhere: ['shutdown', 'outage'],
       print: (text) => {
         if (!plan.stops || this.#paused === undefined) say(`sluice: ${text}`)
       },

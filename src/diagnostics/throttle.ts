@@ -1,8 +1,8 @@
 import { type Clock, queueMicrotask, type Timer } from '../runtime/clock.js'
 
 /**
- * Lets through at once what comes in one go, and adds up what follows within the quiet time into one more. A listener that
- * causes the next occasion by what it does is thereby heard once in a quiet time, and not without end.
+ * Passes the first occasions on at once, and adds up those within the quiet time that follows into one more. A listener that causes the
+ * next occasion is therefore called once in a quiet time, and not without end.
  */
 export class Throttle {
   readonly #clock: Clock

@@ -4,24 +4,24 @@ import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { type RemoteEngine, undelivered } from './remote-engines.js'
 
-/** A worker that is ready has answered by then, counted from the import; one that is still starting has most probably announced itself. */
+/** Time after the import in which a ready worker answers, and a starting one most probably announces itself. */
 const meetingMs = 1000
 const lookMs = 20
-/** Nothing has come to an engine in so many looks: the stream to its worker is empty. */
+/** An engine that accepts nothing in this number of looks has read its stream to the end. */
 const quietLooks = 3
 
 export interface EarlyWorkersPlan {
-  /** Engines of other threads that are known by now. */
+  /** Engines of other threads. */
   readonly known: () => readonly RemoteEngine[]
-  /** True for a thread that was seen to start. */
+  /** True for a thread whose start was seen. */
   readonly sawStart: (threadId: number) => boolean
-  /** Have engines deliver what has come to them. */
+  /** Flush engines of other threads. */
   readonly flush: (engines: readonly RemoteEngine[], timeoutMs: number) => Promise<unknown>
 }
 
 /**
- * Workers of pino that had been started before this package was imported. Nobody sees the streams to them, so that a drain must find the
- * engines by their answers, and the end of their lines by waiting until no more come.
+ * Workers of pino that started before this package was imported. Their streams are unknown, so a drain finds the engines by their
+ * answers, and the end of their lines by waiting until no more come.
  */
 export class EarlyWorkers {
   readonly #plan: EarlyWorkersPlan
@@ -36,14 +36,14 @@ export class EarlyWorkers {
     this.#meetUntil = systemClock.now() + meetingMs
   }
 
-  /** An engine has announced itself. Says so when a drain has not waited for it. */
+  /** An engine has announced itself. Reports on stderr that an earlier drain missed it. */
   announced(engine: Pick<RemoteEngine, 'threadId'>): void {
     if (!this.#passedWithout || this.#plan.sawStart(engine.threadId)) return
     this.#passedWithout = false
     printLine('a flush() has not waited for lines of a pino worker that had started before: import sluice before pino')
   }
 
-  /** Deliver all that was written to them before the call, within the time at most. */
+  /** Deliver all that was written to them before the call, within the time. */
   async drain(timeoutMs: number): Promise<void> {
     if (!this.#mayExist) return
     const deadline = systemClock.now() + timeoutMs

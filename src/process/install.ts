@@ -2,7 +2,7 @@ import { publishMainScript } from '../options/identity.js'
 import { shareState } from '../runtime/shared-state.js'
 import { processRegistry } from './registry.js'
 
-/** Get ready to see pino's workers start, and the end of the process; called when `sluice` is imported, and by `sluicePino()`. */
+/** Watch for pino's workers and for the end of the process. Called at the import of `sluice`, and by `sluicePino()`. Idempotent. */
 export function installProcessHooks(): void {
   publishMainScript()
   shareState()

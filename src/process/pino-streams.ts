@@ -1,22 +1,22 @@
 import type { Worker } from 'node:worker_threads'
 import { ownStreams } from '../hand-off/worker-link.js'
 
-/** Beyond so many streams the oldest is let go, once its records are delivered. */
+/** Above this number the oldest stream is released once its records are delivered. */
 const maxHeld = 8
-/** Beyond so many it is let go whatever it holds: the service may be down for hours. */
+/** Above this number it is released in any case: the service may be down for hours. */
 const maxWaiting = 32
 
-/** What is used of a stream of thread-stream's. */
+/** The part of thread-stream's stream that is used here. */
 export interface HeldStream {
   once(event: 'ready', listener: () => void): unknown
 }
 
 /**
- * Keeps streams to workers that run Sluice from the garbage collector. thread-stream ends the worker of a stream that nobody can reach any
- * more, whatever it has yet to deliver; a logger that is a constant of a module is out of reach as soon as the module has logged its
- * last line, and Node 26 sees that within milliseconds.
+ * Keeps streams to workers that run Sluice from the garbage collector. thread-stream ends the worker of a collected stream, whatever
+ * that worker has yet to deliver. A logger that is a constant of a module is garbage as soon as the module has logged its last line,
+ * and Node 26 collects it within milliseconds.
  *
- * An application that makes loggers without end must not gather workers without end: therefore the bound.
+ * The bound is for an application that makes loggers without end.
  */
 export class HeldStreams {
   readonly #held = new Map<number, HeldStream>()
@@ -24,9 +24,9 @@ export class HeldStreams {
   readonly #settled: (threadId: number) => Promise<boolean>
 
   constructor(plan: {
-    /** Known once the stream is ready. */
+    /** Resolves once the stream is ready. */
     readonly runsSluice: (threadId: number) => Promise<boolean>
-    /** Deliver what this thread has; whether nothing is left. */
+    /** Flush the engines of this thread. True when nothing is left. */
     readonly settled: (threadId: number) => Promise<boolean>
   }) {
     this.#runsSluice = plan.runsSluice
@@ -35,7 +35,7 @@ export class HeldStreams {
 
   hold(threadId: number, stream: HeldStream): void {
     this.#held.set(threadId, stream)
-    // A worker that cannot be asked stays held: nothing of it may reach the application.
+    // A worker that cannot be asked stays held. Its error must not reach the application.
     stream.once('ready', () => void this.#ready(threadId).catch(() => {}))
   }
 
@@ -44,22 +44,22 @@ export class HeldStreams {
   }
 
   async #ready(threadId: number): Promise<void> {
-    if (await this.#runsSluice(threadId)) await this.#letGoBeyondBound()
+    if (await this.#runsSluice(threadId)) await this.#releaseAboveBound()
     else this.release(threadId)
   }
 
-  async #letGoBeyondBound(): Promise<void> {
-    for (const threadId of this.#beyond(maxWaiting)) this.release(threadId)
-    for (const threadId of this.#beyond(maxHeld)) if (await this.#settled(threadId)) this.release(threadId)
+  async #releaseAboveBound(): Promise<void> {
+    for (const threadId of this.#above(maxWaiting)) this.release(threadId)
+    for (const threadId of this.#above(maxHeld)) if (await this.#settled(threadId)) this.release(threadId)
   }
 
-  /** The oldest, as many as there are more than `most`. */
-  #beyond(most: number): number[] {
+  /** The oldest streams above the number `most`. */
+  #above(most: number): number[] {
     return [...this.#held.keys()].slice(0, Math.max(0, this.#held.size - most))
   }
 }
 
-/** What is used of thread-stream's main-thread side; pino's transports are such streams. */
+/** The part of thread-stream's main-thread side that is used here. pino's transports are such streams. */
 interface ThreadStream {
   readonly ready: boolean
   readonly destroyed: boolean
@@ -76,28 +76,28 @@ export interface WorkerSource {
 }
 
 interface StreamWorker extends Worker {
-  /** thread-stream keeps its stream here, weakly once the worker is ready. */
+  /** thread-stream keeps its stream here; the reference is weak once the worker is ready. */
   readonly stream?: { deref(): ThreadStream | undefined }
 }
 
 /**
- * The workers of thread-stream in this process. They are seen when they start, so that this module must be loaded before
- * pino starts them; other workers are none of our business.
+ * The workers of thread-stream in this process, among them pino's. A worker is found by the event of its start, so this module must be
+ * loaded before pino.
  */
 export class ThreadStreams {
   readonly #workers = new Map<number, StreamWorker>()
-  /** Threads that were seen to start, of thread-stream's and others, and have not ended. */
+  /** Living threads whose start was seen, thread-stream's and others. */
   readonly #seen = new Set<number>()
   readonly #runsSluice: (threadId: number) => Promise<boolean>
   readonly #held: HeldStreams
 
   constructor(plan: {
     readonly host: WorkerSource
-    /** Told of every worker that ends, whatever it ran. */
+    /** Called with every worker that ends, whatever it ran. */
     readonly ended: (threadId: number) => void
-    /** Known once the worker has started. */
+    /** Resolves once the worker has started. */
     readonly runsSluice: (threadId: number) => Promise<boolean>
-    /** Deliver what this thread has; whether nothing is left. */
+    /** Flush the engines of this thread. True when nothing is left. */
     readonly drained: (threadId: number) => Promise<boolean>
   }) {
     this.#runsSluice = plan.runsSluice
@@ -123,7 +123,7 @@ export class ThreadStreams {
     return this.#seen.has(threadId)
   }
 
-  /** Whether this thread is one of thread-stream's. */
+  /** True for a thread of thread-stream. */
   has(threadId: number): boolean {
     return this.#workers.has(threadId)
   }
@@ -135,8 +135,8 @@ export class ThreadStreams {
   }
 
   /**
-   * Wait until every stream whose worker runs Sluice has handed over what was written to it. A worker that is still starting is
-   * waited for, because nobody can tell yet what it runs. Until `release` the streams are not garbage.
+   * Wait until every stream whose worker runs Sluice has handed over what was written to it, and for workers that are still starting:
+   * they may run Sluice. Until `release` the streams are not collected.
    */
   handedOver(): { readonly done: Promise<unknown>; readonly release: () => void } {
     const streams = new Set([...this.#workers.values()].map(({ stream }) => stream?.deref()))
@@ -144,13 +144,13 @@ export class ThreadStreams {
     const done = Promise.all([...this.#workers.keys()].map((threadId) => this.#handOver(threadId, flushing)))
     const release = () => {
       streams.clear()
-      // A flush that is not over by the deadline holds the process no longer.
+      // A flush that is unfinished at the deadline does not keep the process alive.
       for (const worker of flushing) worker.unref()
     }
     return { done, release }
   }
 
-  /** End the streams whose workers run Sluice, and those of which nobody can tell yet, for they are still starting. */
+  /** End the streams whose workers run Sluice, and those whose workers are still starting: they may run it. */
   endSync(runsSluice: (threadId: number) => boolean): void {
     for (const [threadId, worker] of this.#workers) {
       const stream = worker.stream?.deref()
@@ -160,7 +160,7 @@ export class ThreadStreams {
         stream.flushSync()
         stream.end()
       } catch {
-        // thread-stream throws where a worker is gone or does not answer: nothing can be done for it here.
+        // thread-stream throws when the worker is gone or does not answer. Its lines are lost in either case.
       }
     }
   }
@@ -177,7 +177,7 @@ export class ThreadStreams {
   }
 }
 
-/** Streams that are starting, and when that is over: many may wait for it, and one listens. */
+/** The end of each start. Many may wait for it with one listener. */
 const starts = new WeakMap<ThreadStream, Promise<void>>()
 
 function readyOrClosed(stream: ThreadStream): Promise<void> {

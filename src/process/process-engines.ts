@@ -17,7 +17,7 @@ import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 
 /** An engine in the registry. It may come from another copy of this package. */
 export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drainable, EndParticipant {
-  /** Memory of its `WorkerPosition`, where it has one. */
+  /** Memory of its `WorkerPosition`, if it has one. */
   readonly position?: SharedArrayBuffer | undefined
   readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir'>
 }
@@ -30,7 +30,7 @@ export interface ProcessEnginesSetting {
 }
 
 /**
- * Every engine of the process, as one thread sees it: its own directly, those of other threads (pino's workers) through a
+ * Every engine of the process, from one thread: its own engines directly, those of other threads (pino's workers) through a
  * BroadcastChannel and the shared memory of their ledgers.
  *
  *     this thread                      pino's worker
@@ -61,7 +61,7 @@ export class ProcessEngines {
       host,
       ended: (thread) => this.#threadEnded(thread),
       runsSluice: async (thread) => {
-        if (this.remote.ofThread(thread).length === 0) await this.#channel.heard()
+        if (this.remote.ofThread(thread).length === 0) await this.#channel.caughtUp()
         return this.remote.ofThread(thread).length > 0
       },
       drained: (thread) => this.#threadDrained(thread),
@@ -74,9 +74,9 @@ export class ProcessEngines {
     return this.#local.values()
   }
 
-  /** True while an engine of another thread is known as soon as it has announced itself. */
-  get knowsAtOnce(): boolean {
-    return this.#channel.hearsAtOnce
+  /** True while every engine of another thread that has announced itself is known. */
+  get knowsAll(): boolean {
+    return this.#channel.readsSynchronously
   }
 
   /** Call `leave` when an engine of any thread has the option `handleSignals: false`. */

@@ -10,22 +10,22 @@ import type { Figures } from './retired-engines.js'
 import type { ShutdownBudget } from './shutdown-budget.js'
 import type { ThreadChannel, ThreadMessage } from './thread-channel.js'
 
-/** What is known here of an engine of another thread. */
+/** An engine of another thread, as this thread knows it. */
 export interface RemoteEngine extends Figures {
   readonly id: string
   readonly threadId: number
   readonly options: { readonly shutdownTimeoutMs: number; readonly debug: boolean }
-  /** The ledger when its thread is gone. */
+  /** The last ledger, once its thread is gone. */
   readonly ended: () => Ledger
   /** True while its thread waits for the disk of the spool. */
   readonly isAtDisk: () => boolean
 }
 
-/** The engines of other threads: asked to drain through a channel, and read by the shared memory of their ledgers. */
+/** The engines of other threads. Drains are asked for through a channel, ledgers are read in shared memory. */
 export class RemoteEngines {
   readonly #channel: () => ThreadChannel
   readonly #engines = new Map<string, RemoteEngine>()
-  /** Requests that are unanswered. */
+  /** Unanswered requests. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
   readonly #budget: ShutdownBudget
 
@@ -35,7 +35,7 @@ export class RemoteEngines {
     this.#budget = budget
   }
 
-  /** Those that are known by now. */
+  /** All engines that have announced themselves. */
   get known(): readonly RemoteEngine[] {
     this.#channel().catchUp()
     return [...this.#engines.values()]
@@ -56,7 +56,7 @@ export class RemoteEngines {
     this.#engines.set(id, { id, threadId, options, isAtDisk, ended, stats: () => book.read() })
   }
 
-  /** An engine is gone: wait for no answer of it. What was known of it. */
+  /** Forget an engine that is gone. Its unanswered requests end. */
   remove(id: string): RemoteEngine | undefined {
     const engine = this.#engines.get(id)
     this.#engines.delete(id)
@@ -144,12 +144,12 @@ export class RemoteEngines {
   }
 }
 
-/** How often the ledger of another thread is looked at, at the end. */
+/** Interval between two looks at the ledger of another thread, at the end. */
 const pollMs = 5
-/** What an answer may take from another thread. */
+/** Time for an answer from another thread. */
 export const answerMs = 20
 
-/** Records that are still to be settled. */
+/** Count of records that are not settled. */
 export function undelivered({ queued, inFlight }: Pick<Ledger, 'queued' | 'inFlight'>): number {
   return queued + inFlight
 }

@@ -1,20 +1,20 @@
 import { type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
 
-/** Whatever can say how it stands. */
+/** Anything with a ledger. */
 export interface Figures {
   stats(): Ledger
 }
 
-/** Figures of engines that are gone are kept one by one up to this number, beyond it added up by lane. */
+/** The ledgers of this number of engines are kept one by one; older ones are added up by lane. */
 const maxRetired = 64
 
-/** The figures of engines that are closed and gone, so that those of the process still add up. */
+/** The ledgers of closed engines, so that the ledger of the process still adds up. */
 export class RetiredEngines {
   readonly #retired: Figures[] = []
   readonly #past = new Map<string, LaneReport>()
   #pastInvalid = 0
 
-  /** The last ones are asked again, for something may still come to them. */
+  /** The last engines are read again: records may still come to them. */
   keep(engine: Figures): void {
     this.#retired.push(engine)
     if (this.#retired.length <= maxRetired) return
@@ -28,7 +28,7 @@ export class RetiredEngines {
     }
   }
 
-  /** Their ledgers, as one. */
+  /** The sum of their ledgers. */
   stats(): Ledger {
     const ledgers = this.#retired.map((engine) => engine.stats())
     const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, this.#pastInvalid)

@@ -113,7 +113,7 @@ export class Shutdown {
     if (isMainThread) budget.begin(this.#engines.shutdownTimeoutMs)
     this.#droppedBefore = this.#engines.stats().dropped.shutdown
     const comesLast = this.#host.listeners('exit').at(-1) === this.#deliver
-    if (isMainThread && comesLast && this.#engines.knowsAtOnce) sharedEnd.reportForAll()
+    if (isMainThread && comesLast && this.#engines.knowsAll) sharedEnd.reportForAll()
     remote.beginParking()
     const delivering = this.#waiting().filter((engine) => engine.beforeEnd())
     for (const engine of delivering) budget.grant(engine)

@@ -4,7 +4,7 @@ import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
 import type { CaptureMessage } from './capture.js'
 
-/** What threads of one process say to each other. */
+/** Messages between the threads of one process. */
 export type ThreadMessage =
   | { readonly type: 'who' }
   | {
@@ -30,8 +30,8 @@ export type ThreadMessage =
   | { readonly type: 'retired'; readonly id: string }
   | CaptureMessage
 
-/** What a message takes from thread to thread, at most, where it cannot be read at once. */
-const hearingMs = 50
+/** Longest time of a message from thread to thread, where messages cannot be read synchronously. */
+const messageMs = 50
 
 /** Reaches every other thread of the process that has loaded this package. Does not keep the process alive. */
 export class ThreadChannel {
@@ -49,20 +49,20 @@ export class ThreadChannel {
     this.#channel.postMessage(message)
   }
 
-  /** Whether that is heard at once which other threads say, as far as is known. */
-  get hearsAtOnce(): boolean {
+  /** True while messages from other threads can be read synchronously. */
+  get readsSynchronously(): boolean {
     return this.#canRead
   }
 
-  /** Take what other threads have said so far, without waiting for the event loop. */
+  /** Receive the messages that have been sent so far, without waiting for the event loop. */
   catchUp(): void {
     for (let message = this.#read(); message !== undefined; message = this.#read()) this.#receive(message)
   }
 
-  /** Wait until what other threads have said before is heard: no time where it can be read, a moment where it must be waited for. */
-  async heard(): Promise<void> {
+  /** Resolves when the messages that have been sent before are received. */
+  async caughtUp(): Promise<void> {
     this.catchUp()
-    if (!this.#canRead) await new Promise<void>((resolve) => systemClock.schedule(resolve, hearingMs))
+    if (!this.#canRead) await new Promise<void>((resolve) => systemClock.schedule(resolve, messageMs))
   }
 
   #read(): ThreadMessage | undefined {
@@ -70,7 +70,7 @@ export class ThreadChannel {
     try {
       return receiveMessageOnPort(this.#channel as unknown as MessagePort)?.message
     } catch {
-      // Deno reads no BroadcastChannel in this way: what is said is heard in the next turns of the event loop.
+      // Deno cannot read a BroadcastChannel in this way. The messages come as events.
       this.#canRead = false
       return undefined
     }

@@ -2,8 +2,8 @@ import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } fr
 import { runInThisContext } from 'node:vm'
 
 /**
- * Timers as they were when this was loaded. What stands in for those of the global object in a test (fake timers) stands still: a
- * `flush` that waited for one of them would never end.
+ * The timers of Node itself. A test may replace those of the global object by fake timers, which stand still: a `flush` that waited for
+ * one of them would never end.
  */
 export { clearInterval, setImmediate, setInterval }
 export const queueMicrotask: (task: () => void) => void = runInThisContext('queueMicrotask')
@@ -20,7 +20,7 @@ export interface Timer {
   cancel(): void
 }
 
-/** The machine's monotonic clock. Timers do not keep the process alive unless they are told to. */
+/** The machine's monotonic clock. Timers keep the process alive only with `keepAlive`. */
 export const systemClock: Clock = {
   now: performance.now.bind(performance),
   schedule(task, delayMs, keepAlive = false) {

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors/sluice-error.js'
 import { resolve } from '../../options/resolve.js'
-import { tellMisspelt, tellResolved } from '../../process/configure.js'
+import { printResolved, reportMisspelt } from '../../process/configure.js'
 import { systemClock } from '../../runtime/clock.js'
 import { readArguments } from '../arguments.js'
 import { Ending, jsonHelp, printOwn } from '../output.js'
@@ -20,7 +20,7 @@ export async function ship(written: readonly string[]): Promise<number> {
   // Nobody may read what it says.
   process.stderr.on('error', () => {})
   try {
-    tellMisspelt()
+    reportMisspelt()
     const resolution = resolve({}, { environment: process.env, needs: 'logs', folder: process.cwd() })
     if (resolution.state === 'off' && resolution.reason === 'not-configured') {
       return ending.fail(2, 'there is nowhere to ship to: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET')
@@ -28,7 +28,7 @@ export async function ship(written: readonly string[]): Promise<number> {
     const passes = !quiet && files.includes('-') && !process.stdin.isTTY
     const outlet = passes ? new Outlet(process.stdout) : undefined
     if (resolution.state === 'off') return await passOn(request.arguments, { outlet, ending })
-    tellResolved(resolution)
+    printResolved(resolution)
     const run = new ShipRun(request.arguments, { options: resolution.options, outlet, ending, clock: systemClock })
     const status = await run.run()
     // The reader of stdout has stopped to read; what it has not taken would keep the process.

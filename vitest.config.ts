@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
-const slow = '**/*.full.test.ts'
+const full = '**/*.full.test.ts'
+/** Tests that start programs: processes of Node.js, browsers, servers. */
+const programs = ['test/{scenarios,documents,scripts}/**/*.test.ts', 'test/**/*.program.test.ts']
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.
@@ -10,12 +12,14 @@ const shared = {
 
 export default defineConfig({
   test: {
-    // Most of a test's time is another process's: on two cores vitest would take one.
-    maxWorkers: 2,
+    // Most of a test's time is another process's, or waiting: on two cores vitest would take one.
+    maxWorkers: 3,
     projects: [
-      { test: { ...shared, name: 'library', include: ['test/**/*.test.ts'], exclude: [slow] } },
-      { test: { ...shared, name: 'receiver', include: ['receiver/test/**/*.test.ts'], exclude: [slow] } },
+      { test: { ...shared, name: 'units', include: ['test/**/*.test.ts'], exclude: [full, ...programs] } },
+      { test: { ...shared, name: 'programs', include: programs, exclude: [full] } },
+      { test: { ...shared, name: 'receiver', include: ['receiver/test/**/*.test.ts'], exclude: [full] } },
       { test: { ...shared, name: 'full', include: ['{test,receiver/test}/**/*.full.test.ts'], testTimeout: 600_000 } },
+      { test: { ...shared, name: 'library', include: ['test/**/*.test.ts'], exclude: [full] } },
     ],
   },
 })

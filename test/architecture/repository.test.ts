@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -34,11 +33,6 @@ describe('the repository', () => {
       expect(optional.length).toBeGreaterThan(10)
       expect(optional.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([])
     })
-  })
-
-  it('shows in the README the option table that the code has', () => {
-    const printed = execFileSync(process.execPath, [join(root, 'scripts/options-table.js')], { encoding: 'utf8' })
-    expect(read('README.md')).toContain(printed.trim())
   })
 
   it('has a CHANGELOG entry for the version of the package', () => {

@@ -2,7 +2,6 @@ import { type ContentClient, type ContentOptions, contentType, createContentClie
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { article, connectTo, errorOf, hello } from '../support/content-client.js'
 import { articleType, ContentServer } from '../support/content-server.js'
-import { runProgram } from '../support/programs.js'
 
 let server: ContentServer
 let client: ContentClient
@@ -124,20 +123,6 @@ describe('the content client', () => {
     client = connect({ url: `${server.url}/base/` })
     await errorOf(client.createEntry('demo', hello))
     expect(server.requests[0]?.path).toBe('/base/ng-cms/content/demo/article')
-  })
-})
-
-describe('a program', () => {
-  it('waits for its answer, and ends by itself though nothing was closed', async () => {
-    let answer = () => {}
-    const held = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    server.fault = () => {
-      setImmediate(answer)
-      return held
-    }
-    expect(await runProgram('content-natural-end.js', server.variables)).toMatchObject({ code: 0, stdout: 'entry_1' })
   })
 })
 

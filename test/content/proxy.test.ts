@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { connectTo, errorOf, hello } from '../support/content-client.js'
 import { ContentServer } from '../support/content-server.js'
-import { articles, MigratedFile } from '../support/migration.js'
 import { startProxy, type TestProxy } from '../support/proxy.js'
 
 let server: ContentServer
@@ -42,19 +41,6 @@ describe('through the proxy of the environment', () => {
     })
     expect(new Set(proxy.asked)).toEqual(new Set(['CONNECT service.example:443']))
     await client.close()
-  })
-
-  it('sluice migrate makes its entries', async () => {
-    const variables = {
-      SLUICE_URL: url,
-      SLUICE_ALLOW_INSECURE: '1',
-      SLUICE_API_KEY: server.apiKey,
-      HTTP_PROXY: proxy.url,
-    }
-    const file = new MigratedFile(variables, articles(3))
-    expect(await file.run()).toMatchObject({ code: 0 })
-    expect(server.entries).toHaveLength(3)
-    expect(proxy.asked).toHaveLength(3)
   })
 
   it('none is used for a host that NO_PROXY names', async () => {

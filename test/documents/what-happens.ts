@@ -57,7 +57,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'something else answers': [
     proof('scenarios/faults/outcomes.test.ts', '2xx with %s is none of the service: the lane pauses, with one message'),
     proof(
-      'cli/doctor/doctor.test.ts',
+      'cli/doctor/doctor.program.test.ts',
       'finds that something else answers in the place of the service, such as a login page',
     ),
   ],

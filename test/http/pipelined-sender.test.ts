@@ -11,7 +11,6 @@ import { PipelinedSender, type PipelinedSenderPlan } from '../../src/http/pipeli
 import { systemClock } from '../../src/runtime/clock.js'
 import { sendBatch, tally, word } from '../support/batch.js'
 import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'
-import { runProgram } from '../support/programs.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 const cleanUps: (() => unknown)[] = []
@@ -393,16 +392,6 @@ describe('over TLS', () => {
       expect(tally(await sendBatch(sender, bodies(1)))).toEqual({ delivered: 1 })
     }
     expect(seen).toEqual([false, true, true].map((reused) => ({ protocol: 'http/1.1', reused, host: 'localhost' })))
-  })
-
-  it('the authorities of NODE_EXTRA_CA_CERTS are trusted, and an idle connection does not hold the process', async () => {
-    const server = await FaultServer.start(undefined, { certificate: 'foreign' })
-    cleanUps.push(() => server.close())
-    const certificates = join(import.meta.dirname, '../support/certificates/foreign.pem')
-    const trusting = await runProgram('pipelined-idle.js', { URL: server.url, NODE_EXTRA_CA_CERTS: certificates })
-    expect(trusting).toMatchObject({ code: 0, stdout: 'delivered\n', stderr: '' })
-    const wary = await runProgram('pipelined-idle.js', { URL: server.url })
-    expect(wary).toMatchObject({ code: 0, stdout: expect.stringContaining('self-signed') })
   })
 })
 

@@ -7,7 +7,6 @@ import type { ConfigError } from '../../src/errors/sluice-error.js'
 import { serviceIdentity } from '../../src/options/identity.js'
 import { resolve } from '../../src/options/resolve.js'
 import { ApiKey, Secret } from '../../src/options/secret.js'
-import { startProgram } from '../support/programs.js'
 
 let folder: string
 let path: string
@@ -78,14 +77,4 @@ describe('a package.json', () => {
     strangers[name]!(join(folder, 'package.json'))
     expect(serviceIdentity({}, folder).appName.value).toBe('unknown_service:node')
   })
-})
-
-it('doctor does not wait for a named pipe that is called .env', async () => {
-  execFileSync('mkfifo', [join(folder, '.env')])
-  const { code, stdout } = await startProgram('../../bin/sluice.js', {
-    arguments: ['doctor'],
-    before: `cd '${folder}'`,
-  }).ended
-  expect(code).toBe(1)
-  expect(stdout).toContain('nothing is configured')
 })

@@ -1,7 +1,7 @@
 import { setTimeout as passed } from 'node:timers/promises'
+import { Disk } from '../../support/disk.js'
 import { Application } from './application.js'
 import { ChaosServer } from './chaos-server.js'
-import { Disk } from './disk.js'
 import { Oracle, type Verdict, ways } from './oracle.js'
 import { replay } from './replay.js'
 

@@ -346,3 +346,15 @@ describe('the judgement on the clock', () => {
     expect(at(111_000)).toMatchObject({ state: 'good', text: '10 s behind that of the service' })
   })
 })
+
+it('sluice doctor does not wait for a named pipe that is called .env', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  execFileSync('mkfifo', [join(folder, '.env')])
+  const { code, stdout } = await startProgram('../../bin/sluice.js', {
+    arguments: ['doctor'],
+    before: `cd '${folder}'`,
+  }).ended
+  expect(code).toBe(1)
+  expect(stdout).toContain('nothing is configured')
+})

@@ -119,7 +119,7 @@ export class Engine implements RecordPort {
       defer: (task) => queueMicrotask(() => this.#onDisk(task)),
       wallClock: Date.now,
       random: Math.random,
-      tell: (text) => this.misused('SLUICE_SPOOL', text, text),
+      report: (text) => this.misused('SLUICE_SPOOL', text, text),
     })
   }
 

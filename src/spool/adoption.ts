@@ -8,40 +8,49 @@ import { acknowledgementsOf } from './acknowledgements.js'
 import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
 import type { Hindrance } from './health.js'
 import { type Holder, Lock, lockOf, signIntervalMs } from './lock.js'
-import { Segment } from './segment.js'
+import { type Recovery, Segment } from './segment.js'
 import { checkSpoolFolder, currentUser, isOurFolder } from './spool-folder.js'
 import type { SpoolLine } from './spool-line.js'
 
-/** The first look comes after a random time up to this: many processes that start together do not all look, and send, at once. */
-const maxDelayMs = 2000
-const turnMs = 100
-/** At most a thousand a second. */
-const recordsPerTurn = 100
+interface AdoptionPlan {
+  /** The folder of the spool. */
+  readonly dir: string
+  readonly url: string
+  readonly lanes: readonly LaneName[]
+  /** The engine's own folder, made when it is first needed. Throws what the file system does. */
+  readonly home: () => string
+  /** Called with the reason for anything that is left alone or cannot be adopted. */
+  readonly hindered: (what: Hindrance, error: unknown) => void
+}
 
-export interface AdoptedRecordsPlan {
-  readonly adoption: Adoption
+export interface AdoptedRecordsPlan extends AdoptionPlan {
   readonly clock: Clock
   readonly random: () => number
-  readonly lanes: number
   readonly owner: StoreOwner
-  /** Before each look: say that this engine lives. */
-  readonly live: () => void
-  /** A segment cannot be read: it stays for the next engine, or for a person. */
-  readonly unreadable: (error: unknown) => void
-  /** A segment was read, and what it holds is ours. */
-  readonly recovered: (segment: Segment, facts: { readonly damaged: number; readonly newest: number }) => void
-  /** Give records of a lane that dead engines left to delivery, as far as there is room; the answer is how many there were. */
+  /** Called before each look for dead engines. */
+  readonly beforeLook: () => void
+  /** Called with each segment that was adopted and read. */
+  readonly recovered: (segment: Segment, facts: Recovery) => void
+  /** Give adopted records of a lane to delivery, as far as there is room, and return how many. */
   readonly feed: (lane: number, room: Room) => number
 }
 
-/** Looks for what dead engines have left, again and again, and gives it to delivery: slowly, and while no new record waits. */
+/** The first look comes after a random time up to this, so that processes that start together do not all look and send at once. */
+const maxDelayMs = 2000
+const turnMs = 100
+/** At most 1,000 a second. */
+const recordsPerTurn = 100
+
+/** Adopts what dead engines have left, again and again, and gives it to delivery: slowly, and while no new record waits. */
 export class AdoptedRecords {
   readonly #plan: AdoptedRecordsPlan
+  readonly #adoption: Adoption
   readonly #timers = new Map<'look' | 'feed', Timer>()
   #closed = false
 
   constructor(plan: AdoptedRecordsPlan) {
     this.#plan = plan
+    this.#adoption = new Adoption(plan)
     this.#schedule('look', plan.random() * maxDelayMs, () => this.#look())
   }
 
@@ -52,18 +61,19 @@ export class AdoptedRecords {
   }
 
   async #look(): Promise<void> {
-    this.#plan.live()
-    for (const segment of this.#plan.adoption.look()) {
+    this.#plan.beforeLook()
+    for (const segment of this.#adoption.look()) {
       try {
         const facts = await segment.recover()
-        // Else it stays in this engine's folder, for the next one.
+        // The segment stays in this engine's folder for the next engine.
         if (this.#closed) return
         this.#plan.recovered(segment, facts)
       } catch (error) {
-        this.#plan.unreadable(error)
+        // The segment stays for the next engine, or for a person.
+        this.#plan.hindered('adopt', error)
       }
     }
-    // Also where nothing new was found: what could not be read back then may be read now.
+    // A segment of an earlier look that could not be read may be readable now.
     if (!this.#closed && !this.#timers.has('feed')) this.#feed()
     this.#schedule('look', signIntervalMs, () => this.#look())
   }
@@ -72,7 +82,7 @@ export class AdoptedRecords {
     const { lanes, owner, feed } = this.#plan
     let left = recordsPerTurn
     let waiting = false
-    for (let lane = 0; lane < lanes; lane++) {
+    for (const lane of lanes.keys()) {
       const room = owner.room(lane)
       if (room.records === 0) waiting = true
       else if (left > 0) left -= feed(lane, { ...room, records: Math.min(left, room.records) })
@@ -90,25 +100,15 @@ export class AdoptedRecords {
   }
 }
 
-export interface AdoptionPlan {
-  readonly spoolDir: string
-  readonly url: string
-  readonly lanes: readonly LaneName[]
-  /** The engine's own folder, made when it is first needed. Throws what the file system does. */
-  readonly home: () => string
-  /** Hears of anything that is left alone or cannot be taken over, with the reason. */
-  readonly hindered: (what: Hindrance, error: unknown) => void
-}
-
-/** A holder that cannot be seen is dead when it has given no sign of life in so many looks, one every `signIntervalMs`. */
+/** A holder that cannot be seen is dead after so many looks without a sign of life. The looks are `signIntervalMs` apart. */
 const maxMissed = 6
 
 /**
- * Takes over what dead engines have left, for the same service and buckets. A holder that can be seen (Linux, the same machine and
- * container) counts as dead at once, any other when several looks in a row find no sign of life: looks, not time, so that neither a
- * clock that is changed nor a machine that sleeps kills anybody.
+ * Takes over the segments of dead engines, for the same service and buckets. A holder that can be seen (on Linux, on the same machine and in
+ * the same container) counts as dead at once, any other after several looks without a sign of life. Looks are counted, not time: neither a
+ * change of the clock nor a machine that sleeps makes a live holder dead.
  */
-export class Adoption {
+class Adoption {
   readonly #plan: AdoptionPlan
   readonly #laneOf: ReadonlyMap<string, number>
   readonly #watched = new Map<string, { readonly sign: string; missed: number }>()
@@ -118,18 +118,18 @@ export class Adoption {
     this.#laneOf = new Map(plan.lanes.map(({ kind, bucket }, index) => [`${kind} ${fingerprint(bucket)}`, index]))
   }
 
-  /** Look once; the segments that are this engine's from now on. Never throws. */
+  /** Look once, and return the segments that are this engine's from now on. Never throws. */
   look(): Segment[] {
-    const { spoolDir, url, hindered } = this.#plan
+    const { dir, url, hindered } = this.#plan
     try {
-      if (lstatSync(spoolDir, { throwIfNoEntry: false }) === undefined) return []
-      checkSpoolFolder(spoolDir)
-      const ours = readdirSync(spoolDir).filter(
+      if (lstatSync(dir, { throwIfNoEntry: false }) === undefined) return []
+      checkSpoolFolder(dir)
+      const names = readdirSync(dir).filter(
         (name) => engineFolder.test(name) && name.startsWith(`${fingerprint(url)}-`),
       )
-      removeUnnamed(spoolDir)
-      for (const name of this.#watched.keys()) if (!ours.includes(name)) this.#watched.delete(name)
-      return ours.flatMap((name) => this.#lookAt(join(spoolDir, name)))
+      removeUnnamed(dir)
+      for (const name of this.#watched.keys()) if (!names.includes(name)) this.#watched.delete(name)
+      return names.flatMap((name) => this.#lookAt(join(dir, name)))
     } catch (error) {
       hindered('adopt', error)
       return []
@@ -142,7 +142,7 @@ export class Adoption {
       if (!isOurFolder(folder, home)) return this.#leave(folder)
       const names = readdirSync(folder)
       const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1 && this.#isFile(join(folder, name)))
-      // Nothing in it for us; but what nobody needs need not stay.
+      // A folder without any segment goes on: it is claimed to be removed.
       if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return []
       const holder = Lock.holderOf(lockOf(folder))
       if (!this.#isDead(folder, holder)) return []
@@ -154,17 +154,17 @@ export class Adoption {
         releaseFolder(folder, lock)
       }
     } catch (error) {
-      // Another engine may have been quicker.
+      // Another engine was quicker and has removed the folder.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') hindered('adopt', error)
       return []
     }
   }
 
-  /** A folder of another user is that user's business; anything else in this place is worth a word. */
+  /** Leave a folder alone. It is reported, unless it belongs to another user. */
   #leave(folder: string): [] {
     const facts = lstatSync(folder)
     const isOthers = facts.isDirectory() && facts.uid !== currentUser()?.id
-    if (!isOthers) this.#plan.hindered('foreign', new Error(`${folder} is no folder that this user alone can write`))
+    if (!isOthers) this.#plan.hindered('foreign', new Error(`${folder} is not a folder that only this user can write`))
     return []
   }
 
@@ -188,7 +188,7 @@ export class Adoption {
     const path = join(this.#plan.home(), name)
     try {
       const source = join(folder, name)
-      // Acknowledgements first: without them what was delivered would go out again.
+      // Acknowledgements move first: a segment without them would send again what was delivered.
       renameIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
       renameSync(source, path)
     } catch (error) {

@@ -24,16 +24,16 @@ export type Hindrance = keyof typeof hindrances
 export class Health {
   readonly #dir: string
   readonly #clock: Clock
-  readonly #tell: (text: string) => void
+  readonly #report: (text: string) => void
   readonly #hindered = new Set<string>()
   #failures = 0
   #retryAt = 0
   #missed = 0
 
-  constructor(plan: { readonly dir: string; readonly clock: Clock; readonly tell: (text: string) => void }) {
+  constructor(plan: { readonly dir: string; readonly clock: Clock; readonly report: (text: string) => void }) {
     this.#dir = plan.dir
     this.#clock = plan.clock
-    this.#tell = plan.tell
+    this.#report = plan.report
   }
 
   /** Whether to write now. */
@@ -55,7 +55,7 @@ export class Health {
     const wait = Math.min(longestWaitMs, firstWaitMs * 2 ** this.#failures)
     this.#retryAt = this.#clock.now() + wait
     if (this.#failures++ > 0) return
-    this.#tell(
+    this.#report(
       `the spool in ${this.#dir} cannot be written (${wordsOf(error)}): records are held in memory alone until it can`,
     )
   }
@@ -65,14 +65,14 @@ export class Health {
     this.#failures = 0
     const missed = this.#missed
     this.#missed = 0
-    this.#tell(`the spool in ${this.#dir} can be written again; ${missed} records were held in memory alone`)
+    this.#report(`the spool in ${this.#dir} can be written again; ${missed} records were held in memory alone`)
   }
 
   /** Something besides writing went wrong. Each kind is told once: it costs no record that is not delivered yet. */
   hindered(what: Hindrance, error: unknown): void {
     if (this.#hindered.has(what)) return
     this.#hindered.add(what)
-    this.#tell(`the spool in ${this.#dir}: ${hindrances[what]} (${wordsOf(error)})`)
+    this.#report(`the spool in ${this.#dir}: ${hindrances[what]} (${wordsOf(error)})`)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { DropReason } from '../delivery/ledger.js'
 import type { Restored, Room } from '../delivery/store.js'
 import type { Severity } from '../records/level.js'
 import type { Clock, Timer } from '../runtime/clock.js'
@@ -9,45 +10,84 @@ export interface Spot {
   readonly number: number
 }
 
-/** What came of reading records back. */
+/** The result of reading records back. */
 interface TakenBack {
   readonly records: readonly Restored[]
-  /** Records that the disk has no longer. */
+  /** Records that the disk no longer has. */
   readonly lost: number
-  /** Segments of which nothing is left. */
+  /** Segments without records. */
   readonly emptied: readonly Segment[]
-  /** Why the disk gives back no more now; undefined when it did. */
+  /** Why the disk gives no more records now; undefined when it gave all. */
   readonly error: unknown
 }
 
-/** The segments of an engine by severity, the oldest first. */
+export interface SegmentsPlan {
+  /** Bound of all files together. */
+  readonly maxBytes: number
+  readonly maxAgeMs: number
+  readonly clock: Clock
+  /** Called before a segment is removed: no line may be added to it. */
+  readonly seal: (segment: Segment) => void
+  /** Called after a segment was removed with the records in it. */
+  readonly gaveUp: (segment: Segment, reason: DropReason) => void
+  /** Called with the error of a file that cannot be removed. */
+  readonly stuck: (error: unknown) => void
+}
+
+/** The segments of an engine by severity, the oldest first. Bounded in bytes and age: what does not fit is given up. */
 export class Segments {
+  readonly #plan: SegmentsPlan
   readonly #bySeverity: readonly Segment[][] = Array.from({ length: 7 }, () => [])
+  #bytes = 0
+
+  constructor(plan: SegmentsPlan) {
+    this.#plan = plan
+  }
 
   add(segment: Segment): void {
     const chain = this.#bySeverity[segment.severity]!
     const after = chain.findLastIndex(({ lastAt }) => lastAt <= segment.lastAt)
     chain.splice(after + 1, 0, segment)
+    this.#bytes += segment.bytes
   }
 
-  delete(segment: Segment): void {
+  /** A record was added to one of the segments. */
+  grew({ segment, number }: Spot): void {
+    this.#bytes += segment.bytesOf(number)
+  }
+
+  /** Remove a segment with its file. Never throws. */
+  remove(segment: Segment): void {
+    this.#plan.seal(segment)
+    if (segment.gone) return
+    const fault = segment.remove()
+    if (fault !== undefined) this.#plan.stuck(fault)
     const chain = this.#bySeverity[segment.severity]!
     const index = chain.indexOf(segment)
     if (index !== -1) chain.splice(index, 1)
+    this.#bytes -= segment.bytes
   }
 
-  /** All of them, now. */
-  list(): readonly Segment[] {
-    return this.#bySeverity.flat()
-  }
-
-  /** The oldest of the least severe, of those that are no more severe than this. */
-  leastWanted(most: Severity): Segment | undefined {
-    for (let severity = 0; severity <= most; severity++) {
-      const oldest = this.#bySeverity[severity]![0]
-      if (oldest !== undefined) return oldest
+  /** True when so many more bytes of this severity fit. To make room, the oldest of the least severe segments are given up. */
+  makeRoom(severity: Severity, bytes: number): boolean {
+    while (this.#bytes + bytes > this.#plan.maxBytes) {
+      const segment = this.#leastWanted(severity)
+      if (segment === undefined) return false
+      this.#giveUp(segment, 'spool-full')
     }
-    return undefined
+    return true
+  }
+
+  giveUpOld(): void {
+    const { clock, maxAgeMs } = this.#plan
+    const now = clock.now()
+    for (const segment of this.#bySeverity.flat()) {
+      if (now - segment.lastAt > maxAgeMs) this.#giveUp(segment, 'too-old')
+    }
+  }
+
+  giveUpAll(): void {
+    for (const segment of this.#bySeverity.flat()) this.#giveUp(segment, 'spool-full')
   }
 
   /** Read records of a lane that are in this place back into memory: the most severe first, the oldest within them. */
@@ -83,7 +123,21 @@ export class Segments {
     return { records, lost, emptied, error }
   }
 
-  /** The oldest of the most severe in which records of a lane are in this place. */
+  #giveUp(segment: Segment, reason: DropReason): void {
+    this.remove(segment)
+    this.#plan.gaveUp(segment, reason)
+  }
+
+  /** The oldest of the least severe segments that are at most this severe. */
+  #leastWanted(most: Severity): Segment | undefined {
+    for (let severity = 0; severity <= most; severity++) {
+      const oldest = this.#bySeverity[severity]![0]
+      if (oldest !== undefined) return oldest
+    }
+    return undefined
+  }
+
+  /** The oldest of the most severe segments in which records of a lane are in this place. */
   #mostWanted(lane: number, place: PlaceState): Segment | undefined {
     for (let severity = 6; severity >= 0; severity--) {
       const found = this.#bySeverity[severity]!.find((each) => each.lane === lane && each.count(place) > 0)
@@ -93,10 +147,10 @@ export class Segments {
   }
 }
 
-/** Acknowledgements are gathered for this long: after a kill, what was delivered within it goes out again. */
+/** Acknowledgements are gathered for this long. After a kill, records that were delivered within it are sent again. */
 const acknowledgeMs = 100
 
-/** Segments of which records were settled that the disk does not know of yet. */
+/** Segments with settled records that have no acknowledgement on disk. */
 export class SettledSegments {
   readonly #clock: Clock
   readonly #due: () => void
@@ -104,7 +158,7 @@ export class SettledSegments {
   readonly #segments = new Set<Segment>()
   #timer: Timer | undefined
 
-  /** @param plan `due` is called when it is time to acknowledge, `failed` with what the file system says against it */
+  /** @param plan `due` is called when it is time to acknowledge, `failed` with an error of the file system */
   constructor(plan: {
     readonly clock: Clock
     readonly due: () => void
@@ -120,7 +174,7 @@ export class SettledSegments {
     this.#timer ??= this.#clock.schedule(this.#due, acknowledgeMs)
   }
 
-  /** Say on disk what was settled; the answer are segments of which all is, so that they need no acknowledgement. Never throws. */
+  /** Write the acknowledgements, and return the segments that need none, because all of their records are settled. Never throws. */
   acknowledge(): Segment[] {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -131,7 +185,7 @@ export class SettledSegments {
         try {
           segment.acknowledge()
         } catch (error) {
-          // Said with the next ones, or never: then they go out again, with the same idempotency key.
+          // The next acknowledgement says it, or the records are sent again with the same idempotency keys.
           this.#failed(error)
           continue
         }

@@ -1,41 +1,62 @@
 import { basename } from 'node:path'
-import type { DropReason } from '../delivery/ledger.js'
+import type { DropReason, LaneName } from '../delivery/ledger.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Place, Restored, Room, Storable, Store, StoreOwner } from '../delivery/store.js'
-import type { Severity } from '../records/level.js'
-import { queueMicrotask } from '../runtime/clock.js'
-import { AdoptedRecords, Adoption } from './adoption.js'
+import { type Clock, queueMicrotask } from '../runtime/clock.js'
+import { AdoptedRecords } from './adoption.js'
 import { DeadLetters } from './dead-letters.js'
 import { EngineFolder } from './engine-folder.js'
 import { Health } from './health.js'
 import { OpenSegments, type Written } from './open-segments.js'
 import { type PlaceState, places, type Recovery, type Segment } from './segment.js'
 import { Segments, SettledSegments, type Spot } from './segments.js'
-import type { SpoolPlan } from './spool-plan.js'
+
+export interface SpoolPlan {
+  /** The folder that engines share. It is made when it is first needed. */
+  readonly dir: string
+  /** Of the service that the records are for. */
+  readonly url: string
+  readonly lanes: readonly LaneName[]
+  /** Bound of the segments of this engine, adopted ones included. */
+  readonly maxBytes: number
+  /** A record may be on disk for this long. */
+  readonly maxAgeMs: number
+  /** Wait for the disk after each write, so that records survive a power cut. */
+  readonly sync: boolean
+  readonly clock: Clock
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number
+  readonly random: () => number
+  /** Called with messages for people. */
+  readonly report: (text: string) => void
+  /** Calls a task at the end of this turn of the event loop. @default queueMicrotask */
+  readonly defer?: (task: () => void) => void
+}
 
 const maxSegmentBytes = 8_388_608
-/** Characters that are gathered; beyond it they are written though the code that logs has not returned. */
+/** With more characters gathered than this, they are written before the turn of the event loop ends. */
 const maxPending = 262_144
-/** A file system does not say that a file was removed by somebody else: how often that is looked at. */
-const lookMs = 1000
-/** What a line has besides its record, about. */
+/** How often to look for the folder: no file system reports that another program removed it. */
+const upkeepMs = 1000
+/** About what a line has besides its record. */
 const lineBytes = 200
 
 /**
  * The records of an engine on disk, until they are settled.
  *
- *     SPOOLDIR/3f0c…-9b1e…/lock-1                  who it belongs to
+ *     SPOOLDIR/3f0c…-9b1e…/lock-1                     the owner of the folder
  *                         /info-77ab…-000001.ndjson   a line per record, one lane and severity per file
- *                         /info-77ab…-000001.acks     which of them are settled
- *             /dead-letter/…ndjson                    what the service refused
+ *                         /info-77ab…-000001.acks     the numbers of its settled records
+ *             /dead-letter/…ndjson                    records that the service rejected
  *
- * Lines are gathered, and written in one go before any of them is sent, else at the end of the turn of the event loop: one synchronous
- * write of a batch costs a fraction of an asynchronous one. A file is deleted when all of it is settled. What does not fit gives up
- * files, the least severe and oldest first. When the disk fails, memory takes over, and the disk is tried again.
+ * Lines are gathered and written in one go, before any of them is sent, at the latest at the end of the turn of the event loop. One
+ * synchronous write of a batch costs a fraction of an asynchronous one. A file is deleted when all of its records are settled. When the
+ * spool is full, the least severe and oldest files are given up. When the disk fails, records are in memory only, and the disk is tried
+ * again.
  */
 export class Spool implements Store {
   readonly #plan: SpoolPlan
-  readonly #segments = new Segments()
+  readonly #segments: Segments
   readonly #open: OpenSegments
   readonly #settled: SettledSegments
   readonly #deadLetters: DeadLetters
@@ -43,14 +64,20 @@ export class Spool implements Store {
   #home: EngineFolder | undefined
   #owner: StoreOwner | undefined
   #adopted: AdoptedRecords | undefined
-  #bytes = 0
   #full = false
   #commitScheduled = false
-  #lookedAt = 0
+  #upkeepAt = 0
   #closed = false
 
   constructor(plan: SpoolPlan) {
     this.#plan = plan
+    this.#health = new Health(plan)
+    this.#segments = new Segments({
+      ...plan,
+      seal: (segment) => this.#open.seal(segment),
+      gaveUp: (segment, reason) => this.#gaveUp(segment, reason),
+      stuck: (error) => this.#health.hindered('remove', error),
+    })
     this.#open = new OpenSegments({
       ...plan,
       segmentBytes: Math.min(maxSegmentBytes, plan.maxBytes / 16),
@@ -59,10 +86,9 @@ export class Spool implements Store {
       opened: (segment) => this.#segments.add(segment),
       sealed: (segment, fault) => {
         if (fault !== undefined) this.#health.hindered('close', fault)
-        if (segment.settled) this.#remove(segment)
+        if (segment.settled) this.#segments.remove(segment)
       },
     })
-    this.#health = new Health(plan)
     this.#settled = new SettledSegments({
       clock: plan.clock,
       due: () => this.acknowledge(),
@@ -71,23 +97,15 @@ export class Spool implements Store {
     this.#deadLetters = new DeadLetters({ ...plan, maxBytes: plan.maxBytes / 8, home: () => this.#folder().path })
   }
 
-  /** Work for a delivery from here on, and look for what dead engines have left. */
+  /** Work for a delivery, and look for what dead engines have left. */
   start(owner: StoreOwner): void {
-    const { dir, lanes, clock, random } = this.#plan
     this.#owner = owner
     this.#adopted = new AdoptedRecords({
-      adoption: new Adoption({
-        ...this.#plan,
-        spoolDir: dir,
-        home: () => this.#folder().path,
-        hindered: (what, error) => this.#health.hindered(what, error),
-      }),
-      clock,
-      random,
-      lanes: lanes.length,
+      ...this.#plan,
       owner,
-      live: () => this.#live(),
-      unreadable: (error) => this.#health.hindered('adopt', error),
+      home: () => this.#folder().path,
+      hindered: (what, error) => this.#health.hindered(what, error),
+      beforeLook: () => this.#upkeep(),
       recovered: (segment, facts) => this.#adopt(segment, facts),
       feed: (lane, room) => this.#feed(lane, room),
     })
@@ -106,7 +124,7 @@ export class Spool implements Store {
       return undefined
     }
     const { severity, bytes } = record
-    this.#full = !this.#makeRoom(severity, bytes + lineBytes)
+    this.#full = !this.#segments.makeRoom(severity, bytes + lineBytes)
     if (this.#full) return undefined
     if (this.#open.isDue(lane, severity)) {
       this.commit()
@@ -114,7 +132,7 @@ export class Spool implements Store {
     }
     try {
       const spot: Spot = this.#open.add(lane, record)
-      this.#bytes += spot.segment.bytesOf(spot.number)
+      this.#segments.grew(spot)
       this.#scheduleCommit()
       return spot
     } catch (error) {
@@ -126,7 +144,7 @@ export class Spool implements Store {
 
   look(): void {
     if (this.#closed) return
-    this.#live()
+    this.#upkeep()
     this.#health.retry()
   }
 
@@ -157,14 +175,14 @@ export class Spool implements Store {
     const time = this.#plan.wallClock()
     const refusal = { status, reason, validationErrors, rejectedAt: time }
     this.#deadLetters.add({ ...this.#plan.lanes[lane]!, severity, idempotencyKey, time, refusal, body })
-    // Written there before it is settled here.
+    // The dead letter is on disk before the record is settled.
     this.commit()
   }
 
-  /** Write what was gathered. What leaves for the service must have been written before. Never throws. */
+  /** Write the gathered lines. No record may be sent before. Never throws. */
   commit(): void {
     this.#commitScheduled = false
-    if (this.#plan.clock.now() - this.#lookedAt > lookMs) this.#live()
+    if (this.#plan.clock.now() - this.#upkeepAt > upkeepMs) this.#upkeep()
     let complete = true
     for (const written of this.#open.commit()) {
       if (written.error === undefined) this.#health.succeeded()
@@ -179,6 +197,11 @@ export class Spool implements Store {
     } catch (error) {
       this.#health.hindered('deadLetter', error)
     }
+  }
+
+  /** Write which records are settled: none of them is sent again, however the process ends. Never throws. */
+  acknowledge(): void {
+    for (const segment of this.#settled.acknowledge()) this.#segments.remove(segment)
   }
 
   close(): void {
@@ -207,6 +230,14 @@ export class Spool implements Store {
     if (count > 0) this.#owner?.lost(segment.lane, { count, reason: 'queue-full', adopted: false })
   }
 
+  #gaveUp(segment: Segment, reason: DropReason): void {
+    const { memory, disk, left } = places
+    const [inMemory, parked, adopted] = [segment.count(memory), segment.count(disk), segment.count(left)]
+    if (inMemory > 0) this.#owner?.forgotten(segment.lane, inMemory)
+    if (parked > 0) this.#owner?.lost(segment.lane, { count: parked, reason, adopted: false })
+    if (adopted > 0) this.#owner?.lost(segment.lane, { count: adopted, reason, adopted: true })
+  }
+
   #scheduleCommit(): void {
     if (this.#commitScheduled) return
     this.#commitScheduled = true
@@ -214,57 +245,18 @@ export class Spool implements Store {
     defer(() => this.commit())
   }
 
-  /** Say on disk what was settled, now: whatever ends the process after this, none of it goes out again. Never throws. */
-  acknowledge(): void {
-    for (const segment of this.#settled.acknowledge()) {
-      this.#open.seal(segment)
-      this.#remove(segment)
+  /** Give a sign of life, notice a removed folder, and give up what is too old. */
+  #upkeep(): void {
+    this.#upkeepAt = this.#plan.clock.now()
+    if (!this.#hasHome()) {
+      this.#home = undefined
+      this.#segments.giveUpAll()
+      this.#health.failed(new Error('its folder was removed'))
     }
+    this.#segments.giveUpOld()
   }
 
-  #remove(segment: Segment): void {
-    if (segment.gone) return
-    const fault = segment.remove()
-    if (fault !== undefined) this.#health.hindered('remove', fault)
-    this.#segments.delete(segment)
-    this.#bytes -= segment.bytes
-  }
-
-  /** Give a segment up, with what it holds. */
-  #giveUp(segment: Segment, reason: DropReason): void {
-    const [memory, parked, left] = [
-      segment.count(places.memory),
-      segment.count(places.disk),
-      segment.count(places.left),
-    ]
-    this.#open.seal(segment)
-    this.#remove(segment)
-    if (memory > 0) this.#owner?.forgotten(segment.lane, memory)
-    if (parked > 0) this.#owner?.lost(segment.lane, { count: parked, reason, adopted: false })
-    if (left > 0) this.#owner?.lost(segment.lane, { count: left, reason, adopted: true })
-  }
-
-  /** Whether so many bytes more of this severity fit, by giving up what is no more severe if need be. */
-  #makeRoom(severity: Severity, bytes: number): boolean {
-    while (this.#bytes + bytes > this.#plan.maxBytes) {
-      const segment = this.#segments.leastWanted(severity)
-      if (segment === undefined) return false
-      this.#giveUp(segment, 'spool-full')
-    }
-    return true
-  }
-
-  /** Say that this engine lives, see whether its folder does, and give up what is too old. */
-  #live(): void {
-    const now = this.#plan.clock.now()
-    this.#lookedAt = now
-    if (!this.#hasHome()) this.#vanished()
-    for (const segment of this.#segments.list()) {
-      if (now - segment.lastAt > this.#plan.maxAgeMs) this.#giveUp(segment, 'too-old')
-    }
-  }
-
-  /** False when somebody has removed the folder; a disk that does not answer may have it still. */
+  /** False when the folder was removed. A disk that does not answer may still have it. */
   #hasHome(): boolean {
     try {
       return this.#home?.touch() ?? true
@@ -274,22 +266,15 @@ export class Spool implements Store {
     }
   }
 
-  #vanished(): void {
-    this.#home = undefined
-    for (const segment of this.#segments.list()) this.#giveUp(segment, 'spool-full')
-    this.#health.failed(new Error('its folder was removed'))
-  }
-
   #adopt(segment: Segment, { damaged, newest }: Recovery): void {
-    const { clock, wallClock, tell } = this.#plan
-    if (damaged > 0) tell(`${damaged} lines of ${basename(segment.path)} in the spool were damaged and are lost`)
+    const { clock, wallClock, report } = this.#plan
+    if (damaged > 0) report(`${damaged} lines of ${basename(segment.path)} in the spool were damaged and are lost`)
     segment.lastAt = clock.now() - Math.max(0, wallClock() - newest)
     this.#segments.add(segment)
-    this.#bytes += segment.bytes
     this.#owner?.adopt(segment.lane, segment.count(places.left))
-    if (segment.settled) this.#remove(segment)
-    else if (clock.now() - segment.lastAt > this.#plan.maxAgeMs) this.#giveUp(segment, 'too-old')
-    this.#makeRoom(6, 0)
+    if (segment.settled) this.#segments.remove(segment)
+    this.#segments.giveUpOld()
+    this.#segments.makeRoom(6, 0)
   }
 
   #feed(lane: number, room: Room): number {
@@ -300,7 +285,7 @@ export class Spool implements Store {
 
   /** Read records back into memory. */
   #read(lane: number, place: PlaceState, room: Room): readonly Restored[] {
-    // What was only gathered so far is read, too.
+    // A record whose line is only gathered can be read after this.
     this.commit()
     const { records, lost, emptied, error } = this.#segments.takeBack({ lane, place, room })
     if (error !== undefined) this.#health.hindered('read', error)

@@ -124,7 +124,7 @@ describe('what lies in the folder of a spool', () => {
     const { clock, sender, said } = setUpSpool(dir)
     await pass(clock, 30_000)
     expect(sender.sent).toEqual([])
-    expect(said).toEqual([expect.stringMatching(/left alone \(.* is no folder that this user alone can write\)$/)])
+    expect(said).toEqual([expect.stringMatching(/left alone \(.* is not a folder that only this user can write\)$/)])
   })
 
   it('is not adopted through a symbolic link', async () => {

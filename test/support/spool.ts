@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
 import type { Batch, Sender } from '../../src/delivery/sender.js'
-import { Spool } from '../../src/spool/spool.js'
+import { Spool, type SpoolPlan } from '../../src/spool/spool.js'
 import { readSpoolLine, type SpoolLine } from '../../src/spool/spool-line.js'
-import type { SpoolPlan } from '../../src/spool/spool-plan.js'
+
 import { SpooledSender } from '../../src/spool/spooled-sender.js'
 import { setUp } from './delivery.js'
 import { ScriptedSender } from './scripted-sender.js'
@@ -56,7 +56,7 @@ export function setUpSpool(
     clock,
     wallClock: () => 1_700_000_000_000 + clock.now(),
     random: () => 0.5,
-    tell: (text) => said.push(text),
+    report: (text) => said.push(text),
     ...changes.spool,
   })
   const spooled: Sender = new SpooledSender(sender, spool)

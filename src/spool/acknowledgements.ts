@@ -3,26 +3,26 @@ import { append } from './append.js'
 import { LineScanner } from './line-scanner.js'
 import { restOf, summed } from './spool-line.js'
 
-/** More than the acknowledgements of any segment take. */
+/** The acknowledgements of a segment take less. */
 const maxBytes = 67_108_864
 
-/** A file beside a segment: the numbers of the records in it that are settled, a batch per line, as ranges. */
+/** The path of the file beside a segment that names its settled records: a batch of numbers per line, as ranges. */
 export function acknowledgementsOf(segment: string): string {
   return segment.replace(/\.ndjson$/, '.acks')
 }
 
-/** Say that records of a segment are settled. Throws what the file system does; then they count as unsettled, and may go out again. */
+/** Write that records of a segment are settled. Throws what the file system does; the records then may be sent again. */
 export function acknowledge(segment: string, numbers: readonly number[]): void {
-  // After half a line, which a full disk may have left, this one is found all the same.
+  // A full disk may have left half a line before this one. The scanner finds this one all the same.
   append(acknowledgementsOf(segment), summed(`"settled":"${rangesOf(numbers)}"}`))
 }
 
-/** The first and the last number of a run. */
+/** The first and the last number of a range. */
 export type Range = readonly [from: number, to: number]
 
 /**
- * The records of a segment that are settled. A line that is not whole acknowledges nothing. Throws where there are acknowledgements that
- * cannot be read: without them what was delivered would go out again.
+ * The settled records of a segment. A damaged line acknowledges nothing. Throws for a file that is there and cannot be read: without it,
+ * delivered records would be sent again.
  */
 export function* acknowledged(segment: string): Generator<Range> {
   let bytes: Buffer
@@ -42,7 +42,7 @@ export function* acknowledged(segment: string): Generator<Range> {
   }
 }
 
-/** The same numbers in ranges that do not overlap, ascending: however often they are named, each is gone over once. */
+/** The same numbers in ascending ranges that do not overlap, so that each number is processed once, however often it is named. */
 export function merged(ranges: Iterable<Range>): Range[] {
   const result: [number, number][] = []
   for (const [from, to] of [...ranges].sort((a, b) => a[0] - b[0])) {
@@ -53,7 +53,7 @@ export function merged(ranges: Iterable<Range>): Range[] {
   return result
 }
 
-/** Such as `0-63,65`. */
+/** The numbers as ranges, such as `0-63,65`. */
 export function rangesOf(numbers: readonly number[]): string {
   const sorted = [...numbers].sort((a, b) => a - b)
   const ranges: string[] = []

@@ -104,9 +104,9 @@ export class AdoptedRecords {
 const maxMissed = 6
 
 /**
- * Takes over the segments of dead engines, for the same service and buckets. A holder that can be seen (on Linux, on the same machine and in
- * the same container) counts as dead at once, any other after several looks without a sign of life. Looks are counted, not time: neither a
- * change of the clock nor a machine that sleeps makes a live holder dead.
+ * Takes over the segments of dead engines, for the same service and buckets. A holder that can be seen (on Linux, in the same container)
+ * counts as dead at once, any other after several looks without a sign of life. Looks are counted, not time: neither a change of the clock
+ * nor a machine that sleeps makes a live holder dead.
  */
 class Adoption {
   readonly #plan: AdoptionPlan

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { appendFlags, closeFile, openPlainFile } from '../options/plain-file.js'
 
-/** Add lines to the end of a file, which is made where there is none. Throws what the file system does. */
+/** Add lines to the end of a file. The file is made if it does not exist. Throws what the file system does. */
 export function append(path: string, lines: string): void {
   const file = openPlainFile(path, { flags: appendFlags })
   const { error } = write(file, Buffer.from(`${lines}\n`))
@@ -10,19 +10,19 @@ export function append(path: string, lines: string): void {
   if (fault !== undefined) throw fault
 }
 
-/** How much of the bytes the file system took, and what kept it from taking the rest. */
+/** How many bytes the file system took, and the error if it did not take all. */
 export interface Taken {
   readonly bytes: number
   readonly error?: unknown
 }
 
-/** Write all bytes, in however many steps. */
+/** Write all bytes, in as many steps as the file system needs. */
 export function write(file: number, bytes: Buffer): Taken {
   let taken = 0
   try {
     while (taken < bytes.length) {
       const more = writeSync(file, bytes, taken)
-      // A file system that takes nothing would be asked for ever.
+      // Without this, a file system that takes nothing would be asked for ever.
       if (more === 0) return { bytes: taken, error: new Error('the file system takes no bytes') }
       taken += more
     }

@@ -4,19 +4,19 @@ import { append } from './append.js'
 import { isOurFolder, makeFolder } from './spool-folder.js'
 import { lineMiddle, type SpoolLine, spoolLine } from './spool-line.js'
 
-/** Where the files are, in the folder of the spool. */
+/** The name of their folder in the folder of the spool. */
 export const deadLetterFolder = 'dead-letter'
-/** The name of a file of dead letters, or of one that `sluice replay` has set aside. */
+/** The name of a file of dead letters; with `.replay-` in it, of one that `sluice replay` has set aside. */
 export const deadLetterFile = /^\d+-[0-9a-z]+-[0-9a-z]+-\d{6,}(?:\.replay-[0-9a-f]{8})?\.ndjson$/
 
-/** No file grows much beyond this, however large the bound. */
+/** No file grows much larger than this, however large the bound. */
 const maxFileBytes = 8_388_608
 
 /** A rejected record. */
 export type DeadLetter = Omit<SpoolLine, 'number' | 'refusal'> & { readonly refusal: NonNullable<SpoolLine['refusal']> }
 
 export interface DeadLettersPlan {
-  /** Of the spool. */
+  /** The folder of the spool. */
   readonly dir: string
   readonly maxBytes: number
   /** Milliseconds since 1970. */
@@ -27,20 +27,20 @@ export interface DeadLettersPlan {
 }
 
 /**
- * Rejected records, with the reasons, in files that no engine ever reads: a person does, or `sluice replay`. All engines of a spool
- * together keep so many bytes of them; beyond that the oldest files go.
+ * Rejected records with the reasons, in files for people and for `sluice replay`: no engine reads them. The bound holds for all engines of
+ * a spool together. Beyond it, the oldest files are removed.
  */
 export class DeadLetters {
   readonly #folder: string
   readonly #plan: DeadLettersPlan
   readonly #fileBytes: number
-  /** In the names of this engine's files: process, time and chance. */
+  /** Part of the names of this engine's files: process, time and a random number. */
   readonly #id: string
   #letters: DeadLetter[] = []
   #number = 0
-  /** Of the present file, which is begun anew at a sixteenth of the bound. */
+  /** Bytes of the current file. The next file begins at a sixteenth of the bound. */
   #bytes = Number.POSITIVE_INFINITY
-  /** Lines of the present file. */
+  /** Lines of the current file. */
   #records = 0
 
   constructor(plan: DeadLettersPlan) {
@@ -55,7 +55,7 @@ export class DeadLetters {
     this.#letters.push(letter)
   }
 
-  /** Write what has come. Throws what the file system does; what could not be written is gone. */
+  /** Write the letters that were added. Throws what the file system does; letters that could not be written are lost. */
   commit(): void {
     if (this.#letters.length === 0) return
     const letters = this.#letters
@@ -67,16 +67,16 @@ export class DeadLetters {
     const text = lines.join('\n')
     this.#bytes += Buffer.byteLength(text) + 1
     const name = `${this.#id}-${String(this.#number).padStart(6, '0')}.ndjson`
-    // By its name each time: `sluice replay` may have taken the file away, to send what is in it.
+    // The file is opened by name each time, because `sluice replay` may have renamed it.
     append(join(this.#folder, name), text)
     if (fault !== undefined) throw fault
   }
 
-  /** Another file; the oldest have to make room for it. What Sluice has not named is left alone. The answer is why one could not go. */
+  /** Begin another file, and remove the oldest to make room, but only files that Sluice has named. Returns the error of a removal. */
   #begin(): unknown {
     makeFolder(this.#folder)
     if (!isOurFolder(this.#folder, this.#plan.home)) {
-      throw new Error(`${this.#folder} is no folder that this user alone can write: move it away`)
+      throw new Error(`${this.#folder} is not a folder that only this user can write: move it away`)
     }
     this.#number++
     this.#bytes = 0
@@ -95,7 +95,7 @@ export class DeadLetters {
       try {
         unlinkSync(file.path)
       } catch (error) {
-        // Another engine may have been quicker.
+        // Another engine was quicker.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') fault ??= error
       }
       bytes -= file.bytes

@@ -7,18 +7,18 @@ import { deadLetterFile } from './dead-letters.js'
 import { Lock, lockFile, lockOf } from './lock.js'
 import { makeSpoolFolder } from './spool-folder.js'
 
-/** Names of the severities in the names of files. */
+/** Severities as file names spell them. */
 const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
 const newFolder = /^\.new-[0-9a-f]{8}-[0-9a-f]{12}$/
 export const engineFolder = /^[0-9a-f]{8}-[0-9a-f]{12}$/
 export const segmentFile = /^(?:trace|debug|info|warn|error|fatal|value)-([0-9a-f]{8})-[0-9a-f]{12}-\d{6,}\.ndjson$/
 
-/** Eight digits that stand for a service or a bucket in the name of a folder or file. */
+/** Eight digits that stand for a service or a bucket in names of folders and files. */
 export function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }
 
-/** What can be told of a segment by its name; undefined for the name of anything else. */
+/** The bucket's fingerprint and the severity in the name of a segment; undefined for any other name. */
 export function segmentName(name: string): { readonly bucket: string; readonly severity: Severity } | undefined {
   const bucket = segmentFile.exec(name)?.[1]
   const severity = severityNames.findIndex((each) => name.startsWith(`${each}-`)) as Severity
@@ -35,7 +35,7 @@ export class EngineFolder {
   /**
    * Throws what the file system does.
    *
-   * @param url of the service: nobody adopts records that were meant for another one
+   * @param url of the service: an engine for another service does not adopt these records
    */
   constructor(spoolDir: string, url: string) {
     this.#id = randomBytes(6).toString('hex')
@@ -45,7 +45,7 @@ export class EngineFolder {
     makeSpoolFolder(spoolDir)
     mkdirSync(unready, { mode: 0o700 })
     try {
-      // It gets its name together with its lock: what has a name and no lock is free for everybody.
+      // The folder gets its lock before its name: a named folder without a lock is free for every engine.
       const lock = Lock.claim(lockOf(unready), undefined)
       if (lock === undefined) throw new Error(`${unready} is locked`)
       renameSync(unready, this.path)
@@ -56,24 +56,24 @@ export class EngineFolder {
     }
   }
 
-  /** Path of the next segment: its name tells severity, bucket and engine, and is used only once. */
+  /** Path of the next segment. Its name contains severity, bucket and engine, and is used only once. */
   nextSegment({ bucket }: LaneName, severity: Severity): string {
     const number = String(++this.#segments).padStart(6, '0')
     return join(this.path, `${severityNames[severity]}-${fingerprint(bucket)}-${this.#id}-${number}.ndjson`)
   }
 
-  /** Give a sign of life; false when the folder is gone. Throws what else the file system says. */
+  /** Give a sign of life. False when the folder is gone. Throws any other error of the file system. */
   touch(): boolean {
     return this.#lock.touch()
   }
 
-  /** Leave the folder to whoever comes next; without records nothing is left of it. */
+  /** Leave the folder to the next engine. A folder without records is removed. */
   release(): void {
     releaseFolder(this.path, this.#lock)
   }
 }
 
-/** Let go of a folder, and take it away when it has no segment. */
+/** Release a folder, and remove it if it has no segment. */
 export function releaseFolder(path: string, lock: Lock): void {
   try {
     const names = readdirSync(path)
@@ -83,26 +83,26 @@ export function releaseFolder(path: string, lock: Lock): void {
       return
     }
   } catch {
-    // Somebody is in it, or it is gone.
+    // The folder has other files in it, or is gone.
   }
   lock.release()
 }
 
-/** Of a folder without records: locks, and acknowledgements of what was there. */
+/** True for locks, and for acknowledgements of segments that are gone. */
 function needsNoKeeping(name: string): boolean {
   const segment = name.replace(/\.acks$/, '.ndjson')
   return lockFile.test(name) || (segment !== name && isRecordFile(segment))
 }
 
-/** True for a name that Sluice gives to files with records. */
+/** True for a name that Sluice gives to segments and to files of dead letters. */
 export function isRecordFile(name: string): boolean {
   return segmentFile.test(name) || deadLetterFile.test(name)
 }
 
-/** A folder gets its lock at once. */
+/** A new folder gets its lock at once. An older one without a lock was left by an engine that died. */
 const forgottenAfterMs = 60_000
 
-/** Folders that got no name, because whoever made them died over it. */
+/** Remove folders that never got their name, because the engine died before. */
 export function removeUnnamed(spoolDir: string): void {
   for (const name of readdirSync(spoolDir)) {
     if (!newFolder.test(name)) continue
@@ -115,13 +115,13 @@ export function removeUnnamed(spoolDir: string): void {
   }
 }
 
-/** A folder that got no name: it has locks and nothing else, or it stays. Never throws. */
+/** Remove a folder with nothing but locks in it. Never throws. */
 function removeFolder(path: string): void {
   try {
     if (!lstatSync(path).isDirectory()) return
     for (const name of readdirSync(path)) if (lockFile.test(name)) unlinkSync(join(path, name))
     rmdirSync(path)
   } catch {
-    // The next engine that looks finds it again.
+    // The next engine that looks finds the folder again.
   }
 }

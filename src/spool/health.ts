@@ -1,26 +1,25 @@
 import { reasonOf } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
 
-/** Wait before the disk is tried again; doubled with each failure. */
+/** Wait before the disk is tried again. It doubles with each failure. */
 const firstWaitMs = 1000
 const longestWaitMs = 30_000
 
-/** Trouble that keeps no record from being written: what it means. */
+/** Trouble that does not stop records from being written, and its effect. */
 const hindrances = {
   close: 'a file could not be closed: a crash of the machine may cost its last records',
-  remove: 'a file with nothing left in it cannot be removed: it takes room until somebody removes it',
-  acknowledge:
-    'it cannot be noted which records are delivered: the next process may send them again, with the same keys',
-  deadLetter: 'dead letters cannot be written: rejected records are counted and told, but not kept',
-  read: 'records cannot be read back: they stay on disk until it can be read',
-  sign: 'the lock cannot be renewed: another machine may take the records over',
-  adopt: 'what other processes have left cannot be taken over: it stays on disk',
-  foreign: 'something in it was not made by Sluice and is left alone',
+  remove: 'a file without records cannot be removed: it takes room until you remove it',
+  acknowledge: 'cannot write which records are delivered: the next process may send them again, with the same keys',
+  deadLetter: 'dead letters cannot be written: rejected records are counted and reported, but not kept',
+  read: 'records cannot be read back: they stay on disk until they can',
+  sign: 'the lock cannot be renewed: a process on another machine may send the records, too',
+  adopt: 'records of other processes cannot be taken over: they stay on disk',
+  foreign: 'a file or folder in it was not made by Sluice and is left alone',
 } as const
 
 export type Hindrance = keyof typeof hindrances
 
-/** Whether the disk takes what it is given. While it does not, it is tried from time to time, and both ends of the trouble are told. */
+/** Decides when to write to a disk that fails. It is tried again from time to time, and its failure and recovery are reported once each. */
 export class Health {
   readonly #dir: string
   readonly #clock: Clock
@@ -36,17 +35,17 @@ export class Health {
     this.#report = plan.report
   }
 
-  /** Whether to write now. */
+  /** True when it is time to write. */
   get tries(): boolean {
     return this.#failures === 0 || this.#clock.now() >= this.#retryAt
   }
 
-  /** Try once more, whatever it has been like: there may be no other time. */
+  /** Try the disk next time, however it failed: there may be no later time. */
   retry(): void {
     this.#retryAt = 0
   }
 
-  /** Records could not be kept. */
+  /** Count records that could not be written. */
   missed(count: number): void {
     this.#missed += count
   }
@@ -56,7 +55,7 @@ export class Health {
     this.#retryAt = this.#clock.now() + wait
     if (this.#failures++ > 0) return
     this.#report(
-      `the spool in ${this.#dir} cannot be written (${wordsOf(error)}): records are held in memory alone until it can`,
+      `the spool in ${this.#dir} cannot be written (${reasonOf(error)}): records are held in memory alone until it can`,
     )
   }
 
@@ -68,14 +67,10 @@ export class Health {
     this.#report(`the spool in ${this.#dir} can be written again; ${missed} records were held in memory alone`)
   }
 
-  /** Something besides writing went wrong. Each kind is told once: it costs no record that is not delivered yet. */
+  /** Report trouble besides writing, each kind once. It costs no record that is still to be delivered. */
   hindered(what: Hindrance, error: unknown): void {
     if (this.#hindered.has(what)) return
     this.#hindered.add(what)
-    this.#report(`the spool in ${this.#dir}: ${hindrances[what]} (${wordsOf(error)})`)
+    this.#report(`the spool in ${this.#dir}: ${hindrances[what]} (${reasonOf(error)})`)
   }
-}
-
-function wordsOf(error: unknown): string {
-  return reasonOf(error)
 }

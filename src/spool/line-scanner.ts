@@ -1,6 +1,6 @@
 import { lineMarker } from './spool-line.js'
 
-/** A place in a file where a whole line stands, without its end. */
+/** A whole line of a file, without its line end, and its place. */
 export interface Found<Line> {
   readonly start: number
   readonly length: number
@@ -9,23 +9,23 @@ export interface Found<Line> {
 
 const lineFeed = 10
 const marker = Buffer.from(lineMarker)
-/** What is longer is no line, and is not held. */
+/** Longer runs of bytes are no line, and are not held. */
 const maxHeldBytes = 67_108_864
 
 /**
- * Finds the whole lines of a file that may have been cut, torn or changed anywhere. Where a line is not whole, the next one is looked for
- * inside it, too: its beginning is unmistakable, so that a line end that was lost costs no line.
+ * Finds the whole lines of a file that may have been cut, torn or changed anywhere. In a damaged line it searches for the beginning of the
+ * next one, which cannot be mistaken: so a lost line end costs no line.
  */
 export class LineScanner<Line> {
-  /** Places at which bytes stood that are no line. */
+  /** Places with bytes that are no line. */
   damaged = 0
   readonly #read: (bytes: Buffer) => Line | undefined
-  /** The beginning of a line whose end has not come, and where it stands. */
+  /** The beginning of a line whose end has not come yet, and its place in the file. */
   #held: Buffer[] = []
   #heldBytes = 0
   #offset = 0
 
-  /** @param read what a line says; undefined when it is not whole */
+  /** @param read returns the content of a line; undefined when it is not whole */
   constructor(read: (bytes: Buffer) => Line | undefined) {
     this.#read = read
   }
@@ -48,7 +48,7 @@ export class LineScanner<Line> {
     return found
   }
 
-  /** The file ends here: its last line may be whole though its end is missing. */
+  /** The end of the file. Its last line may be whole without a line end. */
   end(): Found<Line>[] {
     const found: Found<Line>[] = []
     this.#scanHeld(found)
@@ -84,7 +84,7 @@ export class LineScanner<Line> {
     for (let start = bytes.indexOf(marker); start !== -1; ) {
       const next = bytes.indexOf(marker, start + 1)
       const end = next === -1 ? bytes.length : next
-      // A line end that has become something else stands before the next beginning.
+      // Before the next beginning may stand a line end that has become another byte.
       for (const length of [end - start, end - start - 1]) {
         const line = this.#read(bytes.subarray(start, start + length))
         if (line === undefined) continue

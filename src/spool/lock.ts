@@ -33,8 +33,8 @@ export function lockOf(folder: string): string {
 }
 
 /**
- * A lock is a series of files: `NAME-1`, `NAME-2` and so on. The file with the highest number names the holder. To take the lock from a dead
- * holder is to be the first to create the file with the next number. So one succeeds of several that try, however long each hesitates.
+ * A lock is a series of files: `NAME-1`, `NAME-2` and so on. The file with the highest number names the holder. A process takes the lock
+ * from a dead holder when it is the first to create the file with the next number. So one of several succeeds, however slow each is.
  */
 export class Lock {
   readonly #name: string
@@ -61,8 +61,8 @@ export class Lock {
   }
 
   /**
-   * Take a free lock, or that of a dead holder. Undefined when somebody else was quicker, or the holder has given a sign of life. Throws what
-   * the file system does.
+   * Take a lock that was found free, or held by a dead holder. Undefined when another thread was quicker, or the holder has given a sign of
+   * life. Throws what the file system does.
    */
   static claim(name: string, found: Holder | undefined): Lock | undefined {
     const number = (found?.number ?? 0) + 1

@@ -11,18 +11,18 @@ import { lineMiddle, spoolLine } from './spool-line.js'
 
 export interface OpenSegmentsPlan {
   readonly lanes: readonly LaneName[]
-  /** A segment that has so many bytes gets no more. */
+  /** A segment with so many bytes gets no more lines. */
   readonly segmentBytes: number
-  /** Nor does one that was opened so long ago: a file holds records of about the same age. */
+  /** A segment that was opened so long ago gets no more lines, so that a file holds records of about the same age. */
   readonly maxOpenMs: number
   readonly sync: boolean
   readonly clock: Clock
   readonly wallClock: () => number
   /** Path of the next segment. Throws what the file system does. */
   readonly pathFor: (lane: LaneName, severity: Severity) => string
-  /** A segment was begun. */
+  /** Called with a new segment. */
   readonly opened: (segment: Segment) => void
-  /** Nothing more is added to a segment, and what the file system said when it was closed. */
+  /** Called when a segment gets no more lines, with the error of closing its file. */
   readonly sealed: (segment: Segment, fault: unknown) => void
 }
 
@@ -30,19 +30,19 @@ export interface OpenSegmentsPlan {
 interface Open {
   readonly segment: Segment
   readonly writer: SegmentWriter
-  /** What the lines of it have in common. */
+  /** The part that all of its lines share. */
   readonly middle: string
   readonly openedAt: number
-  /** Records of it that are written. */
+  /** Records that are written. */
   committed: number
 }
 
-/** What became of the lines of one segment. */
+/** The result of writing the gathered lines of a segment. */
 export interface Written {
   readonly segment: Segment
-  /** From this number on they did not come to the disk. */
+  /** Records before this number are on disk. */
   readonly committed: number
-  /** Why not; undefined when all of them did. */
+  /** Undefined when all records are on disk. */
   readonly error: unknown
 }
 
@@ -56,7 +56,7 @@ export class OpenSegments {
     this.#plan = plan
   }
 
-  /** Characters that wait to be written, about. */
+  /** About how many characters wait to be written. */
   get pending(): number {
     return this.#pending
   }
@@ -65,14 +65,14 @@ export class OpenSegments {
     return this.#open.get(nameOf(segment))?.segment === segment
   }
 
-  /** Whether the next record of a lane and severity needs another segment than the last one. */
+  /** True when the next record of a lane and severity needs a new segment. */
   isDue(lane: number, severity: Severity): boolean {
     const open = this.#open.get(nameOf({ lane, severity }))
     const { clock, maxOpenMs, segmentBytes } = this.#plan
     return open !== undefined && (open.segment.bytes >= segmentBytes || clock.now() - open.openedAt > maxOpenMs)
   }
 
-  /** Add a record. Throws what the file system does. */
+  /** Add a record, and return its place. Throws what the file system does. */
   add(lane: number, { body, bytes, severity, idempotencyKey }: Storable): { segment: Segment; number: number } {
     const { segment, writer, middle } = this.#open.get(nameOf({ lane, severity })) ?? this.#begin(lane, severity)
     const time = this.#plan.wallClock()
@@ -84,7 +84,7 @@ export class OpenSegments {
     return { segment, number }
   }
 
-  /** Write what was gathered; one answer for each segment that had any of it. */
+  /** Write the gathered lines. Returns a result for each segment that had any. */
   commit(): Written[] {
     const written: Written[] = []
     this.#pending = 0
@@ -97,7 +97,7 @@ export class OpenSegments {
     return written
   }
 
-  /** Add no more to a segment; what waits to be written is gone. */
+  /** Add no more lines to a segment. Lines that wait to be written are lost. */
   seal(segment: Segment): void {
     const open = this.#open.get(nameOf(segment))
     if (open?.segment !== segment) return
@@ -105,7 +105,7 @@ export class OpenSegments {
     this.#plan.sealed(segment, open.writer.close())
   }
 
-  /** Add no more to the segment of a lane and severity, or to any. */
+  /** Seal the segment of a lane and severity, or all of them. */
   sealAll(only?: { readonly lane: number; readonly severity: Severity }): void {
     for (const [name, { segment }] of [...this.#open]) {
       if (only === undefined || name === nameOf(only)) this.seal(segment)
@@ -130,7 +130,7 @@ function nameOf({ lane, severity }: { readonly lane: number; readonly severity: 
   return `${lane} ${severity}`
 }
 
-/** The end of a segment's file at which lines are added: gathered, then written in one go. */
+/** Adds lines to the end of a segment's file: they are gathered, then written in one go. */
 export class SegmentWriter {
   readonly #path: string
   readonly #file: number
@@ -144,7 +144,7 @@ export class SegmentWriter {
     this.#file = openSync(path, 'ax', 0o600)
   }
 
-  /** Characters that are gathered and not written. */
+  /** Characters that wait to be written. */
   get pending(): number {
     return this.#pending
   }
@@ -154,7 +154,7 @@ export class SegmentWriter {
     this.#pending += line.length
   }
 
-  /** Write what was gathered; with `sync` wait until the disk has it. What the disk did not take is gone, and nothing more may be added. */
+  /** Write the gathered lines; with `sync`, wait for the disk. After an error, unwritten lines are lost, and none may be added. */
   commit({ sync }: { sync: boolean }): Commit {
     const lines = this.#lines.length
     if (lines === 0) return { lines }
@@ -175,7 +175,7 @@ export class SegmentWriter {
     }
   }
 
-  /** Answers with the error of the file system, if there is one. Never throws. */
+  /** Returns the error of the file system, if there is one. Never throws. */
   close(): unknown {
     return closeFile(this.#file)
   }
@@ -183,12 +183,12 @@ export class SegmentWriter {
   #sync(isNew: boolean): void {
     fdatasyncSync(this.#file)
     if (!isNew) return
-    // A file that is new has to be in its folder, and that in its own, after a power cut.
+    // After a power cut a new file must be in its folder, and the folder in the spool.
     const folder = dirname(this.#path)
     for (const path of [folder, dirname(folder)]) syncFolder(path)
   }
 
-  /** Cut off the line of which only a part was written; the answer is how many whole ones were. */
+  /** Cut off a line of which only a part was written. Returns the number of whole lines. */
   #keepWhole(written: Buffer): number {
     let lines = 0
     let end = 0
@@ -200,13 +200,13 @@ export class SegmentWriter {
     try {
       ftruncateSync(this.#file, this.#written)
     } catch {
-      // Part of a line does no harm.
+      // Part of a line does no harm: no reader takes it for a line.
     }
     return lines
   }
 }
 
-/** How many lines the disk has, and what kept it from taking all. */
+/** How many lines the disk took, and the error if it did not take all. */
 export interface Commit {
   readonly lines: number
   readonly error?: unknown

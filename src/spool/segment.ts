@@ -6,52 +6,50 @@ import { acknowledge, acknowledged, acknowledgementsOf, merged } from './acknowl
 import { type Found, LineScanner } from './line-scanner.js'
 import { readSpoolLine, type SpoolLine } from './spool-line.js'
 
-/**
- * Where a record of a segment is: in memory as well, on disk alone, on disk alone since before this engine (`left`), or settled.
- */
+/** Where a record of a segment is: in memory as well, only on disk, only on disk since before this engine (`left`), or settled. */
 export const places = { memory: 0, disk: 1, left: 2, settled: 3 } as const
 export type PlaceState = (typeof places)[keyof typeof places]
 
-/** A record that was read back. */
+/** A record that was read back from the file. */
 export interface Reread {
   readonly number: number
-  /** Undefined when the file no longer has it. */
+  /** Undefined when the file no longer has the record. */
   readonly line: SpoolLine | undefined
 }
 
-/** Most bytes of a segment that are read in one go. */
+/** Most bytes that are read in one go. */
 const maxReadBytes = 524_288
 const pieceBytes = 262_144
 const manyRecords: Room = { records: 1000, bytes: maxReadBytes }
-/** Records acknowledged in one line, at most. */
+/** Most records that one line acknowledges. */
 const maxAcknowledged = 1024
-/** More lines than any file of a spool has: a number beyond would only cost memory. */
+/** No file of a spool has so many lines: a larger number would only cost memory. */
 const maxNumber = 1_048_576
-/** Places are kept in four bytes. */
+/** Offsets take four bytes. */
 const maxOffset = 2 ** 32 - 1
 
-/** One file of records, all of one lane and severity, and where each of them is: nine bytes of memory per record. */
+/** A file of records, all of one lane and severity. In memory it takes nine bytes per record. */
 export class Segment {
   readonly path: string
   readonly lane: number
   readonly severity: Severity
-  /** On the clock: when its last record came. */
+  /** The time of its last record, on the monotonic clock. */
   lastAt = 0
   /** Bytes of its file. */
   bytes = 0
-  /** It was given up: nothing of it is on disk any more. */
+  /** True when the file was removed or given up. */
   gone = false
   readonly #counts: [number, number, number, number] = [0, 0, 0, 0]
   #starts = new Uint32Array(64)
   #lengths = new Uint32Array(64)
   #states = new Uint8Array(64)
   #length = 0
-  /** No record before these is in that place. */
+  /** By place: no record with a lower number is there. */
   readonly #first: [number, number, number, number] = [0, 0, 0, 0]
   #unacknowledged: number[] = []
   readonly #belongs: (line: SpoolLine) => boolean
 
-  /** @param plan `belongs` says whether a line that was found may stand in this file. @default any line may */
+  /** @param plan `belongs` returns true for a line that may stand in this file. @default every line may */
   constructor(plan: {
     readonly path: string
     readonly lane: number
@@ -64,7 +62,7 @@ export class Segment {
     this.severity = plan.severity
   }
 
-  /** Records that it has had. */
+  /** All records that were ever in it. */
   get length(): number {
     return this.#length
   }
@@ -77,7 +75,7 @@ export class Segment {
     return this.#counts[places.settled] === this.#length
   }
 
-  /** A record stands at the end of the file, and in memory; the answer is its number. */
+  /** Add a record to the end of the file, which is in memory as well. Returns its number. */
   add(length: number): number {
     const number = this.#length
     this.#put(number, { start: this.bytes, length, place: places.memory })
@@ -85,7 +83,7 @@ export class Segment {
     return number
   }
 
-  /** What a record takes in the file. */
+  /** Bytes of a record in the file, line end included. */
   bytesOf(number: number): number {
     return this.#lengths[number]! + 1
   }
@@ -101,13 +99,13 @@ export class Segment {
     this.#first[place] = Math.min(this.#first[place], number)
   }
 
-  /** A record needs to be kept no more: remember to say so. */
+  /** Mark a record as settled, to be acknowledged next. */
   settle(number: number): void {
     this.move(number, places.settled)
     this.#unacknowledged.push(number)
   }
 
-  /** The records from this number on have not come to the disk; the answer is how many of them are in memory nowhere. */
+  /** The records from this number on are not on disk. Returns how many of them were not in memory either. */
   lose(from: number): number {
     let lost = 0
     for (let number = from; number < this.#length; number++) {
@@ -117,7 +115,7 @@ export class Segment {
     return lost
   }
 
-  /** The numbers of the oldest records in a place, as far as there is room, near enough to each other to be read at once. */
+  /** The numbers of the oldest records in a place, as many as there is room for, near enough to each other to be read in one go. */
   oldest(place: PlaceState, { records: most, bytes }: Room = manyRecords): number[] {
     const maxBytes = Math.min(bytes, maxReadBytes)
     const numbers: number[] = []
@@ -128,14 +126,14 @@ export class Segment {
       if (numbers.length > 0 && this.#starts[number]! + this.#lengths[number]! - this.#starts[first]! > maxBytes) break
       numbers.push(number)
     }
-    // What was skipped is elsewhere.
+    // All records before these are in other places.
     this.#first[place] = numbers[0] ?? number
     return numbers
   }
 
   /**
-   * Read records back, numbers ascending. Of a file that is gone or is another one, nothing comes back. Throws what a disk says that
-   * does not answer now, and may later.
+   * Read records back, given by ascending numbers. A file that is gone or replaced gives none. Throws other errors of the file system: the
+   * records may be readable later.
    */
   read(numbers: readonly number[]): Reread[] {
     const [first, last] = [numbers[0], numbers.at(-1)]
@@ -150,7 +148,7 @@ export class Segment {
     })
   }
 
-  /** False when there is no such file. Bytes beyond its end are read as zeros. */
+  /** False when there is no such file. Bytes beyond its end are zeros. */
   #readFrom(start: number, bytes: Buffer): boolean {
     let file: number
     try {
@@ -176,7 +174,7 @@ export class Segment {
     return line !== undefined && this.#belongs(line) ? line : undefined
   }
 
-  /** Say on disk what was settled since the last time. Throws what the file system does; then it is said the next time. */
+  /** Write which records were settled since the last call. Throws what the file system does; the next call then writes them. */
   acknowledge(): void {
     while (this.#unacknowledged.length > 0) {
       const batch = this.#unacknowledged.slice(0, maxAcknowledged)
@@ -186,9 +184,8 @@ export class Segment {
   }
 
   /**
-   * Take the file away. Its acknowledgements go last: without the file they say nothing; where the file stays, they say that nothing in
-   * it is to be sent. Answers with the error of the file
-   * system, if there is one. Never throws.
+   * Remove the file, then its acknowledgements. A file that cannot be removed stays with all of its records acknowledged, so that none is
+   * sent again. Returns the error of the file system, if there is one. Never throws.
    */
   remove(): unknown {
     this.gone = true
@@ -198,14 +195,14 @@ export class Segment {
       this.#unacknowledged = Array.from({ length: this.#length }, (_, number) => number)
       this.acknowledge()
     } catch {
-      // Then the disk takes nothing at all.
+      // The disk takes nothing at all.
     }
     return fault
   }
 
   /**
-   * Read a segment that somebody else has written: every whole line that is not acknowledged is `left`. Rejects with what the file
-   * system says, and when there is no regular file.
+   * Read a segment that another engine has written. Every whole line that is not acknowledged is `left`. Rejects with an error of the file
+   * system, and when the path is not a regular file.
    */
   async recover(): Promise<Recovery> {
     const scanner = new LineScanner((bytes) => this.#readLine(bytes))
@@ -213,7 +210,7 @@ export class Segment {
     let misplaced = 0
     const take = (found: readonly Found<SpoolLine>[]) => {
       for (const { start, length, line } of found) {
-        // Lines are numbered as they stand: one that is not was put there by somebody else.
+        // Sluice numbers lines in their order: it did not write a line that breaks the order.
         if (line.number < this.#length || line.number >= maxNumber || start + length > maxOffset) misplaced++
         else {
           this.#put(line.number, { start, length, place: places.left })
@@ -236,7 +233,7 @@ export class Segment {
 
   #put(number: number, { start, length, place }: { start: number; length: number; place: PlaceState }): void {
     this.#grow(number + 1)
-    // Numbers that are missing belong to lines that are not whole.
+    // Missing numbers are those of damaged lines.
     for (; this.#length <= number; this.#length++) {
       this.#states[this.#length] = places.settled
       this.#counts[places.settled]++
@@ -259,15 +256,15 @@ export class Segment {
   }
 }
 
-/** What was found in a segment besides its records. */
+/** Facts about a segment that was read. */
 export interface Recovery {
-  /** Places at which bytes stood that are no line. */
+  /** Places with bytes that are no line. */
   readonly damaged: number
-  /** When the last of its records was accepted, in milliseconds since 1970; 0 when there is none. */
+  /** The time at which its newest record was accepted, in milliseconds since 1970; 0 without records. */
   readonly newest: number
 }
 
-/** Codes of the file system for a file that is gone, or whose name something else has. */
+/** Error codes for a file that is gone, or whose name belongs to something else. */
 const goneCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EFTYPE'])
 
 function faultOfRemoving(path: string): unknown {

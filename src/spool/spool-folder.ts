@@ -13,7 +13,7 @@ const root = 0
 const sticky = 0o1000
 const elsewhere = 'or name another folder in SLUICE_SPOOL_DIR (option spoolDir)'
 
-/** The user that this thread acts as; undefined, too, where Deno may not say it. */
+/** The user of this process; undefined on Windows, and where Deno may not read it. */
 export function currentUser(): User | undefined {
   try {
     const id = process.geteuid?.()
@@ -26,29 +26,29 @@ export function currentUser(): User | undefined {
 }
 
 /**
- * Make the folder of a spool where there is none, and see that nobody else can put another one in its place or in that of a folder in
- * it. Throws what the file system does, and an error that says what is wrong and what to do.
+ * Make the folder of a spool if it does not exist, and check that no other user can replace it or a folder in it. Throws what the file
+ * system does, and an error that says what is wrong and what to do.
  */
 export function makeSpoolFolder(path: string): void {
-  // A link that leads nowhere would be an odd error of `mkdir`.
+  // For a link that leads nowhere `mkdir` would throw a misleading error.
   const before = lstatSync(path, { throwIfNoEntry: false })
   if (before?.isSymbolicLink() !== true) makeFolder(path)
   checkSpoolFolder(path)
 }
 
-/** The same for a folder that is there. */
+/** Check the folder of a spool that exists. Throws as {@link makeSpoolFolder} does. */
 export function checkSpoolFolder(path: string): void {
   const fault = spoolFolderFault(lstatSync(path), currentUser())
   if (fault !== undefined) throw new Error(`it ${fault}`)
 }
 
 /**
- * Why a folder cannot be that of a spool, with what to do. One of root's may be written by everybody: that is how volumes are given to
- * containers.
+ * Why a folder cannot be that of a spool, and what to do; undefined when it can. Everybody may write to a folder of root: containers get
+ * volumes like that.
  */
 export function spoolFolderFault(facts: Facts, user: User | undefined): string | undefined {
   if (facts.isSymbolicLink()) return 'is a symbolic link: name the folder itself in SLUICE_SPOOL_DIR (option spoolDir)'
-  if (!facts.isDirectory()) return `is no folder: remove it, ${elsewhere}`
+  if (!facts.isDirectory()) return `is not a folder: remove it, ${elsewhere}`
   if (user === undefined || facts.uid === root) return undefined
   if (facts.uid !== user.id) {
     return `belongs to user ${facts.uid}, and this process runs as ${user.id}: chown it, ${elsewhere}`
@@ -58,9 +58,9 @@ export function spoolFolderFault(facts: Facts, user: User | undefined): string |
 }
 
 /**
- * True for a folder that this user has made and nobody else can write: only Sluice has written what lies in it.
+ * True for a folder that this user has made and no other user can write: only Sluice has written the files in it.
  *
- * @param made a folder that this process has just made there: some file systems give every folder one owner and mode of their own
+ * @param made returns a folder that this process has made in the same place: some file systems give all folders one owner and mode
  */
 export function isOurFolder(path: string, made: () => string): boolean {
   const facts = lstatSync(path)
@@ -71,16 +71,16 @@ export function isOurFolder(path: string, made: () => string): boolean {
   return facts.uid === own.uid && facts.gid === own.gid && (facts.mode & ~own.mode & 0o022) === 0
 }
 
-/** A group of this process is trusted: Kubernetes gives volumes to one (`fsGroup`), and many users have one of their own. */
+/** Groups of this process are trusted: Kubernetes gives volumes to one (`fsGroup`), and many users have a private one. */
 function mayOthersWrite({ mode, gid }: Pick<Facts, 'mode' | 'gid'>, { groups }: User): boolean {
   return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !groups.has(gid))
 }
 
 /**
- * Make a folder for its owner's eyes only, and those above it. Throws what the file system does.
+ * Make a folder that only its owner can read, and the folders above it. Throws what the file system does.
  *
- * Node's own recursive `mkdir` goes round for ever where a folder that is there answers ENOENT, as `/proc` does: a wrong
- * `SLUICE_SPOOL_DIR` would hold the thread without end.
+ * The recursive `mkdir` of Node.js never returns where an existing folder answers ENOENT, as `/proc` does: a wrong `SLUICE_SPOOL_DIR` would
+ * block the thread for ever.
  */
 export function makeFolder(path: string): void {
   const folder = resolve(path)
@@ -90,7 +90,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have made the folder meanwhile.
     if (!isFolder(folder)) throw error
   }
 }
@@ -99,12 +99,12 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** The folder from the root on: it stays where it is when the application goes to another one, and is the same in every thread. */
+/** The absolute path of a folder: it stays the same when the application changes its working directory, and in every thread. */
 export function placedFolder(folder: string): string {
   try {
     return resolve(folder)
   } catch {
-    // The working directory is gone: whoever opens the folder will find that.
+    // The working directory is gone: opening the folder will fail with the reason.
     return folder
   }
 }

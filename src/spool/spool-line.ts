@@ -3,20 +3,21 @@ import { type Severity, valueSeverity } from '../records/level.js'
 import type { RecordKind, ValidationError } from '../records/wire.js'
 import { isPathSegment } from '../records/wire.js'
 
-/** Why the service refused a record, and when: milliseconds since 1970. */
+/** Why and when the service rejected a record. */
 export interface Refusal {
   readonly status: number
   readonly reason: string
   readonly validationErrors: readonly ValidationError[]
+  /** Milliseconds since 1970. */
   readonly rejectedAt: number
 }
 
-/** What a line of a segment, or of a file of dead letters, says. */
+/** The content of a line of a segment or of a file of dead letters. */
 export interface SpoolLine {
-  /** Number of the record in its segment, from 0: what acknowledgements refer to. */
+  /** The number of the record in its segment, from 0. Acknowledgements name it. */
   readonly number: number
   readonly idempotencyKey: string
-  /** When it was accepted, in milliseconds since 1970. */
+  /** The time at which the record was accepted, in milliseconds since 1970. */
   readonly time: number
   readonly kind: RecordKind
   readonly bucket: string
@@ -26,7 +27,7 @@ export interface SpoolLine {
   readonly body: string
 }
 
-/** What every line begins with. JSON of records cannot contain it: there its quotes would be escaped. */
+/** The beginning of every line. The JSON of a record cannot contain it, because its quotes would be escaped there. */
 export const lineMarker = '{"crc":"'
 const crcDigits = 8
 const afterCrc = '",'
@@ -39,8 +40,8 @@ export function lineMiddle({ kind, bucket, severity }: Pick<SpoolLine, 'kind' | 
 }
 
 /**
- * A line, without its end: an object of JSON that a person can read, with the checksum (CRC-32, which finds every flipped bit) of all
- * that follows it, and the record last.
+ * A line without its line end: a JSON object that a person can read. It begins with the checksum (CRC-32, which finds every flipped bit) of
+ * all bytes after it, and ends with the record.
  */
 export function spoolLine(
   { number, idempotencyKey, time, body }: Pick<SpoolLine, 'number' | 'idempotencyKey' | 'time' | 'body'>,
@@ -50,12 +51,12 @@ export function spoolLine(
   return summed(`"n":${number},"key":"${idempotencyKey}","time":${time}${middle}${refused}${recordMember}${body}}`)
 }
 
-/** An object of JSON, given without its first brace, as a line with a checksum. */
+/** A line with a checksum, made of a JSON object without its first brace. */
 export function summed(rest: string): string {
   return `${lineMarker}${crc32(rest).toString(16).padStart(crcDigits, '0')}${afterCrc}${rest}`
 }
 
-/** What follows the checksum of a line that is whole; undefined for any other bytes. */
+/** The text after the checksum of a whole line; undefined for any other bytes. */
 export function restOf(line: Buffer): string | undefined {
   if (line.length <= restAt || line.toString('latin1', 0, lineMarker.length) !== lineMarker) return undefined
   const digits = line.toString('latin1', lineMarker.length, restAt - afterCrc.length)
@@ -66,12 +67,12 @@ export function restOf(line: Buffer): string | undefined {
 }
 
 /**
- * Read a line, given without its end; undefined when it is not whole, and when it says what no line of a spool does: the sum shows that
- * it was not damaged, not who wrote it.
+ * Read a line without its line end. Undefined when it is not whole, and when no spool writes such content: a checksum shows that a line is
+ * not damaged, not that Sluice wrote it.
  */
 export function readSpoolLine(line: Buffer): SpoolLine | undefined {
   const rest = restOf(line)
-  // The record is the last member, and none of its own members has this name.
+  // The record is the last member, and has no member of this name itself.
   const recordAt = rest?.lastIndexOf(recordMember) ?? -1
   if (rest === undefined || recordAt === -1) return undefined
   const head = objectOf(`{${rest.slice(0, recordAt)}}`)
@@ -85,7 +86,7 @@ export function readSpoolLine(line: Buffer): SpoolLine | undefined {
   return { number, idempotencyKey, time, kind, bucket, severity, refusal, body }
 }
 
-/** A key goes into the header of a request: behind a space or an end of line another request could begin. */
+/** The key becomes a header of a request. A space or line end in it could begin another request. */
 function isIdempotencyKey(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value)
 }
@@ -119,7 +120,7 @@ function objectOf(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** JSON in ASCII, so that a line is as much longer in bytes than its record as it is in characters. */
+/** JSON in ASCII: so a line is longer than its record by the same number of bytes as of characters. */
 function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,

@@ -2,7 +2,7 @@ import type { Batch, Carriage, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Spool } from './spool.js'
 
-/** A sender before which every record is on disk. */
+/** Sends each record only after it is on disk. */
 export class SpooledSender implements Sender {
   readonly #sender: Sender
   readonly #spool: Pick<Spool, 'commit'>

@@ -67,7 +67,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'scenarios/applications/winston.test.ts',
       'counts a line that the service refuses as rejected, tells why, and delivers the others',
     ),
-    proof('spool/spool.test.ts', 'is a dead letter: with the reason, readable, and never sent again'),
+    proof('spool/spool.test.ts', 'becomes a dead letter with the reason, which a person can read and no engine sends'),
   ],
   'one record fails': [
     proof(
@@ -137,7 +137,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/applications/spool.test.ts', 'by being taken away: the process goes on, and so does the spool'),
     proof(
       'spool/spool.test.ts',
-      'a folder that is removed under it costs what was there alone, counted, and is made again',
+      'a removed folder costs the records that were on disk only: they are counted, and the folder is made again',
     ),
   ],
   'the worker cannot start': [
@@ -164,9 +164,9 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'the folder of the spool is not yours': [
     proof(
       'spool/spool-folder.test.ts',
-      'is refused where it is a symbolic link, once, with what to do; memory takes over',
+      'is refused when it is a symbolic link: one message says what to do, and memory takes over',
     ),
-    proof('spool/spool-folder.test.ts', 'is refused where it is another user’s, and nothing in it is sent'),
+    proof('spool/spool-folder.test.ts', 'is refused when it belongs to another user, and nothing in it is sent'),
   ],
   'the clock jumps': [
     proof('scenarios/applications/clock.test.ts', 'a day $direction makes no wait longer or shorter'),

@@ -6,31 +6,35 @@ import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
 import { addsUp } from '../support/delivery.js'
 import { Disk } from '../support/disk.js'
 import { answers } from '../support/scripted-sender.js'
-import { closeBehindItsBack, filesIn, linesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+import {
+  closeBehindItsBack,
+  leaveRecords,
+  linesIn,
+  pass,
+  passUntil,
+  segmentsIn,
+  setUpSpool,
+  spoolFolder,
+} from '../support/spool.js'
 
 const isRoot = process.geteuid?.() === 0
 const down = () => answers.refused
-const segmentsIn = (dir: string) => filesIn(dir).filter((path) => path.endsWith('.ndjson'))
 const small = { delivery: { limits: { maxQueueRecords: 10, maxQueueBytes: 1_000_000 } } }
 
-/** An engine has ended with so many records in the spool. */
-async function leave(dir: string, count: number): Promise<void> {
-  const { clock, sender, delivery, log } = setUpSpool(dir)
-  sender.answer = down
-  for (let number = 0; number < count; number++) log(`{"message":"left ${number}"}`)
-  const closed = delivery.close({ timeoutMs: 0 })
-  await clock.advance(1)
-  await closed
+/** An engine whose service is down, with one record in the spool. The descriptor of its segment is closed. */
+async function setUpClosedSegment() {
+  const dir = spoolFolder()
+  const set = setUpSpool(dir)
+  set.sender.answer = down
+  set.log('{"message":"first"}')
+  await set.clock.advance(1)
+  closeBehindItsBack(segmentsIn(dir)[0]!)
+  return { dir, ...set }
 }
 
 describe('a file system that fails', () => {
-  it('when a file is closed throws nothing: it is reported, and the spool goes on with another file', async () => {
-    const dir = spoolFolder()
-    const { clock, sender, delivery, said, log } = setUpSpool(dir)
-    sender.answer = down
-    log('{"message":"first"}')
-    await clock.advance(1)
-    closeBehindItsBack(segmentsIn(dir)[0]!)
+  it('when it closes a file is reported and throws nothing, and the spool goes on with another file', async () => {
+    const { dir, clock, sender, delivery, said, log } = await setUpClosedSegment()
     log('{"message":"second"}')
     await clock.advance(1)
     expect(said).toEqual([
@@ -46,13 +50,8 @@ describe('a file system that fails', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
-  it('when the last file is closed throws nothing at the end', async () => {
-    const dir = spoolFolder()
-    const { clock, sender, delivery, said, log } = setUpSpool(dir)
-    sender.answer = down
-    log('{"message":"first"}')
-    await clock.advance(1)
-    closeBehindItsBack(segmentsIn(dir)[0]!)
+  it('when it closes the last file throws nothing at the end', async () => {
+    const { dir, clock, delivery, said } = await setUpClosedSegment()
     const closed = delivery.close({ timeoutMs: 0 })
     await clock.advance(1)
     expect(await closed).toMatchObject({ accepted: 1, spooled: 1 })
@@ -60,9 +59,9 @@ describe('a file system that fails', () => {
     expect(linesIn(dir)).toHaveLength(1)
   })
 
-  it('when acknowledgements are written is reported once, and throws nothing', async () => {
+  it('when it writes acknowledgements is reported once, and throws nothing', async () => {
     const dir = spoolFolder()
-    await leave(dir, 300)
+    await leaveRecords(dir, 300)
     const { clock, delivery, said } = setUpSpool(dir)
     await passUntil(clock, 10_000, () => delivery.stats().adopted === 300)
     mkdirSync(acknowledgementsOf(segmentsIn(dir)[0]!))
@@ -71,11 +70,11 @@ describe('a file system that fails', () => {
     expect(addsUp(delivery.stats())).toBe(true)
   })
 
-  it('when a file is removed is reported, and what was delivered is not sent again by the next process', async ({
+  it('when it removes a file is reported, and the next process does not send the delivered records again', async ({
     skip,
   }) => {
     const dir = spoolFolder()
-    await leave(dir, 5)
+    await leaveRecords(dir, 5)
     const { clock, sender, said, delivery } = setUpSpool(dir)
     await passUntil(clock, 10_000, () => delivery.stats().adopted === 5)
     const segment = segmentsIn(dir)[0]!
@@ -92,7 +91,7 @@ describe('a file system that fails', () => {
     expect(existsSync(segment)).toBe(false)
   })
 
-  it.runIf(isRoot)('when records are read back loses none: they come when the disk gives them', async () => {
+  it.runIf(isRoot)('when it reads records back loses none: they come back when it works again', async () => {
     const dir = spoolFolder()
     const { clock, sender, delivery, said, log } = setUpSpool(dir, small)
     sender.answer = down
@@ -106,7 +105,7 @@ describe('a file system that fails', () => {
     } finally {
       process.seteuid!(0)
     }
-    expect(said.join('\n')).toMatch(/cannot be read back: they stay on disk until it can be read \(EACCES/)
+    expect(said.join('\n')).toMatch(/cannot be read back: they stay on disk until they can \(EACCES/)
     expect(delivery.stats().dropped['spool-full']).toBe(0)
     expect(addsUp(delivery.stats())).toBe(true)
     log('{"message":"another"}')
@@ -115,11 +114,11 @@ describe('a file system that fails', () => {
     expect(said.filter((text) => /read back/.test(text))).toHaveLength(1)
   })
 
-  it('by having become read-only costs none of the records on it', async ({ skip }) => {
+  it('because it became read-only costs none of the records on it', async ({ skip }) => {
     const disk = new Disk()
     onTestFinished(() => disk.close())
     skip(!disk.mounted, 'no disk can be mounted here')
-    await leave(disk.folder, 300)
+    await leaveRecords(disk.folder, 300)
     const { clock, sender, delivery, said } = setUpSpool(disk.folder, small)
     sender.answer = down
     await passUntil(clock, 10_000, () => delivery.stats().adopted === 300)
@@ -135,7 +134,7 @@ describe('a file system that fails', () => {
     expect(segmentsIn(disk.folder)).toEqual([])
   })
 
-  it('by being full leaves no folders behind that nobody has', async ({ skip }) => {
+  it('because it is full leaves no folders without an owner', async ({ skip }) => {
     const disk = new Disk()
     onTestFinished(() => disk.close())
     skip(!disk.mounted, 'no disk can be mounted here')
@@ -149,7 +148,7 @@ describe('a file system that fails', () => {
     expect(readdirSync(disk.folder)).toEqual([])
   })
 
-  it('by giving its name to something else costs what was there alone, counted', async () => {
+  it('because a folder replaces a segment costs the records that were on disk only, and they are counted', async () => {
     const dir = spoolFolder()
     const { clock, sender, delivery, log } = setUpSpool(dir, small)
     sender.answer = down

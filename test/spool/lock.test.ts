@@ -63,7 +63,7 @@ describe('the lock of a folder', () => {
     expect(readdirSync(dir)).toEqual(['lock-1'])
   })
 
-  it('counts as held by an unknown owner while it names none that can be', () => {
+  it('counts as held by an unknown owner when its file names no possible thread', () => {
     const dir = spoolFolder()
     const written = { ...currentOwner(), boot: 'another' }
     const hostile = [{ pid: -1 }, { pid: 1.5 }, { thread: '../1' }, { host: 'a\u001b]8;;' }]
@@ -89,7 +89,7 @@ describe('the lock of a folder', () => {
 })
 
 describe('the lock of a file', () => {
-  it('is held by a living process of which no more is known', () => {
+  it('is held by a living process when only its number is known', () => {
     const name = lockOf(spoolFolder())
     const { host } = currentOwner()
     writeFileSync(`${name}-1`, JSON.stringify({ host, pid: process.ppid }))
@@ -99,7 +99,7 @@ describe('the lock of a file', () => {
   const own = currentOwner()
   it.each([
     ['a dead process', () => ({ ...own, pid: deadProcess(), thread: deadProcess() })],
-    ['a dead process of which no more is known', () => ({ host: own.host, pid: deadProcess() })],
+    ['a dead process when only its number is known', () => ({ host: own.host, pid: deadProcess() })],
     ['a process whose number another one has now', () => ({ ...own, pid: process.ppid, thread: process.ppid })],
     ['a process that had the number of this one', () => ({ ...own, started: '1' })],
     ['a process from before a restart of the machine', () => ({ ...own, boot: 'another' })],

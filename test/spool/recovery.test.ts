@@ -22,7 +22,7 @@ const messages = [
 ]
 const bodies = messages.map((message, index) => JSON.stringify({ timeStamp: index, level: 'error', message }))
 
-/** A segment with these records, and where each of them stands. */
+/** A segment with these records, and the place of each. */
 function writeSegment(name: string) {
   const path = join(folder, name)
   const writer = new SegmentWriter(path)
@@ -53,8 +53,8 @@ function recovered(bytes: Buffer, pieceBytes = bytes.length): (readonly [number,
 const intact = (isIntact: (range: { start: number; end: number }) => boolean) =>
   bodies.flatMap((body, number) => (isIntact(segment.ranges[number]!) ? [[number, body] as const] : []))
 
-describe('a segment that was damaged', () => {
-  it('has lines that are JSON, with the record as it was', () => {
+describe('a damaged segment', () => {
+  it('has lines of JSON with the record as it was accepted', () => {
     const lines = segment.bytes.toString().trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).record)).toEqual(bodies.map((body) => JSON.parse(body)))
     expect(JSON.parse(lines[0]!)).toMatchObject({
@@ -67,7 +67,7 @@ describe('a segment that was damaged', () => {
     })
   })
 
-  it('gives every whole record and no other, at whichever byte it was cut', async () => {
+  it('gives every whole record and no other, whichever byte it was cut at', async () => {
     const path = join(folder, 'cut.ndjson')
     for (let length = 0; length <= segment.bytes.length; length++) {
       const expected = intact(({ end }) => end <= length)
@@ -90,27 +90,27 @@ describe('a segment that was damaged', () => {
     }
   })
 
-  it('gives every whole record when a piece of it is missing, wherever', () => {
+  it('gives every whole record when a piece is missing anywhere', () => {
     for (let from = 0; from < segment.bytes.length; from += 7) {
       for (const size of [1, 13, 200]) {
         const bytes = Buffer.concat([segment.bytes.subarray(0, from), segment.bytes.subarray(from + size)])
         const found = recovered(bytes)
         const possible = intact(({ start, end }) => end <= from || start >= from + size)
         expect(possible, `${size} bytes missing from ${from}`).toEqual(expect.arrayContaining(found))
-        // A line whose end is missing is not told from the remains that follow it.
+        // A line without its line end may run into the remains after it.
         const certain = intact(({ start, end }) => end < from || start >= from + size)
         expect(found, `${size} bytes missing from ${from}`).toEqual(expect.arrayContaining(certain))
       }
     }
   })
 
-  it('gives the same in whichever pieces it is read', () => {
+  it('gives the same records in pieces of any size', () => {
     for (const pieceBytes of [1, 7, 64, 1000]) {
       expect(recovered(segment.bytes, pieceBytes)).toEqual(intact(() => true))
     }
   })
 
-  it('tells how many places are damaged, and finds what follows after half a line', async () => {
+  it('counts the damaged places, and gives the records after half a line', async () => {
     const half = segment.bytes.subarray(0, 50)
     const path = join(folder, 'torn.ndjson')
     writeFileSync(path, Buffer.concat([half, segment.bytes, Buffer.alloc(100)]))
@@ -120,7 +120,7 @@ describe('a segment that was damaged', () => {
   })
 })
 
-describe('acknowledgements that were damaged', () => {
+describe('damaged acknowledgements', () => {
   const path = join(folder, 'acknowledged.ndjson')
   const batches = [[0, 1, 2, 5], [12], [7, 8]]
   for (const batch of batches) acknowledge(path, batch)
@@ -128,11 +128,11 @@ describe('acknowledgements that were damaged', () => {
   const expand = (ranges: Iterable<readonly [number, number]>) =>
     [...ranges].flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index))
 
-  it('say what was said', () => {
+  it('name the settled records when nothing is damaged', () => {
     expect(expand(acknowledged(path))).toEqual(batches.flat())
   })
 
-  it('never acknowledge what was not, whichever bit was flipped and wherever they were cut', () => {
+  it('name no other record, whichever bit was flipped and wherever they were cut', () => {
     const known = new Set(batches.flat())
     const damaged = join(folder, 'damaged.ndjson')
     for (let bit = 0; bit < bytes.length * 8; bit++) {

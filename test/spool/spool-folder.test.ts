@@ -15,25 +15,18 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { spoolFolderFault } from '../../src/spool/spool-folder.js'
 import { answers } from '../support/scripted-sender.js'
-import { filesIn, linesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+import { leaveRecords, linesIn, pass, passUntil, segmentsIn, setUpSpool, spoolFolder } from '../support/spool.js'
 
 const another = 12_345
 const isRoot = process.geteuid?.() === 0
-const segmentsIn = (dir: string) => filesIn(dir).filter((path) => path.endsWith('.ndjson'))
 
-/** An engine has ended with one record in the spool; the folder that it had. */
-async function leave(dir: string, bucket?: string): Promise<string> {
-  const lanes = [{ kind: 'logs', bucket: bucket ?? 'b' }] as const
-  const { clock, sender, delivery, log } = setUpSpool(dir, { spool: { lanes }, delivery: { lanes } })
-  sender.answer = () => answers.refused
-  log('{"message":"left"}')
-  const closed = delivery.close({ timeoutMs: 0 })
-  await clock.advance(1)
-  await closed
+/** An engine has ended with one record in the spool. Resolves with its folder. */
+async function leave(dir: string): Promise<string> {
+  await leaveRecords(dir, 1)
   return dirname(segmentsIn(dir)[0]!)
 }
 
-/** An engine that logs to a spool that cannot be used: what it says, when all is delivered all the same. */
+/** An engine logs to a spool that cannot be used, and delivers everything. Resolves with its messages. */
 async function logInto(dir: string): Promise<readonly string[]> {
   const { clock, delivery, said, log } = setUpSpool(dir)
   for (let number = 0; number < 10; number++) log(`{"message":"${number}"}`)
@@ -43,7 +36,7 @@ async function logInto(dir: string): Promise<readonly string[]> {
 }
 
 describe('the folder of a spool', () => {
-  it('is refused where it is a symbolic link, once, with what to do; memory takes over', async () => {
+  it('is refused when it is a symbolic link: one message says what to do, and memory takes over', async () => {
     const real = spoolFolder()
     const link = join(spoolFolder(), 'link')
     symlinkSync(real, link)
@@ -53,21 +46,21 @@ describe('the folder of a spool', () => {
     expect(readdirSync(real)).toEqual([])
   })
 
-  it('is refused where it is a link that leads nowhere, and nothing is made there', async () => {
+  it('is refused when it is a link that leads nowhere, and nothing is made there', async () => {
     const link = join(spoolFolder(), 'link')
     symlinkSync(join(spoolFolder(), 'nowhere'), link)
     expect((await logInto(link))[0]).toMatch(/is a symbolic link/)
     expect(existsSync(link)).toBe(false)
   })
 
-  it('may stand below a symbolic link', async () => {
+  it('may be below a symbolic link', async () => {
     const link = join(spoolFolder(), 'run')
     symlinkSync(spoolFolder(), link)
     expect(await logInto(join(link, 'spool'))).toEqual([])
     expect(statSync(join(link, 'spool')).isDirectory()).toBe(true)
   })
 
-  it.runIf(isRoot)('is refused where it is another user’s, and nothing in it is sent', async () => {
+  it.runIf(isRoot)('is refused when it belongs to another user, and nothing in it is sent', async () => {
     const dir = spoolFolder()
     await leave(dir)
     chownSync(dir, another, another)
@@ -85,10 +78,10 @@ describe('the folder of a spool', () => {
   it.each([
     ['this user’s', 0o700, 1000, 1000],
     ['this user’s, open to a group of this process, as fsGroup of Kubernetes makes it', 0o2775, 1000, 2000],
-    ['this user’s, open to all, where none may remove what is another’s', 0o1777, 1000, 1000],
+    ['this user’s, open to all with the sticky bit', 0o1777, 1000, 1000],
     ['root’s, open to a group of this process', 0o2775, 0, 2000],
     ['root’s, open to all, as emptyDir of Kubernetes is', 0o777, 0, 0],
-  ])('is taken where it is %s', (_words, mode, uid, gid) => {
+  ])('is taken when it is %s', (_words, mode, uid, gid) => {
     expect(spoolFolderFault({ ...facts, mode, uid, gid }, user)).toBeUndefined()
   })
 
@@ -96,16 +89,16 @@ describe('the folder of a spool', () => {
     ['this user’s, open to all', 0o777, 1000, 1000, /can be written by other users: chmod go-w it, or name another/],
     ['this user’s, open to a group of others', 0o770, 1000, 3000, /can be written by other users/],
     ['another user’s', 0o700, 1001, 1000, /belongs to user 1001, and this process runs as 1000: chown it/],
-  ])('is refused where it is %s', (_words, mode, uid, gid, words) => {
+  ])('is refused when it is %s', (_words, mode, uid, gid, words) => {
     expect(spoolFolderFault({ ...facts, mode, uid, gid }, user)).toMatch(words)
   })
 
-  it('is not asked for an owner where there are none, as on Windows', () => {
+  it('is not checked where files have no owner, as on Windows', () => {
     expect(spoolFolderFault({ ...facts, mode: 0o777, uid: 7, gid: 7 }, undefined)).toBeUndefined()
   })
 })
 
-describe('what lies in the folder of a spool', () => {
+describe('a record in the folder of a spool', () => {
   it.runIf(isRoot)('is not adopted from a folder of another user', async () => {
     const dir = spoolFolder()
     const left = await leave(dir)
@@ -147,7 +140,7 @@ describe('what lies in the folder of a spool', () => {
     'a link to a device that never ends': (path) => symlinkSync('/dev/zero', path),
   }
   it.each(Object.keys(strangers))(
-    'is passed over and reported once where %s has the name of a segment',
+    'is adopted when %s beside it has the name of a segment, which is reported once',
     async (name) => {
       const dir = spoolFolder()
       const left = await leave(dir)
@@ -163,7 +156,7 @@ describe('what lies in the folder of a spool', () => {
     },
   )
 
-  it.each(Object.keys(strangers))('stays where it is where %s has the name of its acknowledgements', async (name) => {
+  it.each(Object.keys(strangers))('stays there when %s has the name of its acknowledgements', async (name) => {
     const dir = spoolFolder()
     const left = await leave(dir)
     strangers[name]!(segmentsIn(left)[0]!.replace('.ndjson', '.acks'))
@@ -171,13 +164,13 @@ describe('what lies in the folder of a spool', () => {
     await pass(clock, 30_000)
     expect(sender.sent).toEqual([])
     expect(said).toEqual([
-      expect.stringMatching(/cannot be taken over: it stays on disk \(.*\.acks is a .*, not a file/),
+      expect.stringMatching(/cannot be taken over: they stay on disk \(.*\.acks is a .*, not a file/),
     ])
     await delivery.close({ timeoutMs: 0 })
     expect(linesIn(dir)).toHaveLength(1)
   })
 
-  it('may have a named pipe for a lock: it holds nobody up, and the folder belongs to somebody unknown', async () => {
+  it('is adopted when the lock is a named pipe, which blocks no thread and counts as an unknown owner', async () => {
     const dir = spoolFolder()
     execFileSync('mkfifo', [join(await leave(dir), 'lock-1')])
     const { clock, sender } = setUpSpool(dir)
@@ -185,8 +178,8 @@ describe('what lies in the folder of a spool', () => {
   })
 })
 
-describe('files that somebody else has put into a spool', () => {
-  it('are never deleted for want of room, where dead letters are', async () => {
+describe('a file in a spool that Sluice did not write', () => {
+  it('is never deleted to make room for dead letters', async () => {
     const dir = spoolFolder()
     const letters = join(dir, 'dead-letter')
     mkdirSync(letters, { mode: 0o700 })
@@ -207,7 +200,7 @@ describe('files that somebody else has put into a spool', () => {
     expect(linesIn(letters).map(({ body }) => body)).toEqual(['{"message":"refused"}'])
   })
 
-  it('stay in a folder of an engine that is gone', async () => {
+  it('stays in a folder of an engine that is gone', async () => {
     const dir = spoolFolder()
     const left = await leave(dir)
     for (const name of ['notes.acks', 'lock-smith', 'lock-']) writeFileSync(join(left, name), '')
@@ -216,7 +209,7 @@ describe('files that somebody else has put into a spool', () => {
     expect(readdirSync(left).sort()).toEqual(['lock-', 'lock-smith', 'notes.acks'])
   })
 
-  it('stay in folders whose names begin as those of new engines do', async () => {
+  it('stays in a folder whose name begins like that of a new engine', async () => {
     const dir = spoolFolder()
     const old = (path: string) => utimesSync(path, 0, 0)
     for (const name of ['.new-ideas', '.new-01234567-0123456789ab', '.new-01234567-0123456789ac']) {
@@ -229,7 +222,7 @@ describe('files that somebody else has put into a spool', () => {
     expect(readdirSync(dir).sort()).toEqual(['.new-01234567-0123456789ab', '.new-ideas'])
   })
 
-  it('are not followed where dead letters are a link to a folder elsewhere', async () => {
+  it('is not followed when it is a link in the place of the dead letters', async () => {
     const dir = spoolFolder()
     const elsewhere = spoolFolder()
     symlinkSync(elsewhere, join(dir, 'dead-letter'))
@@ -241,7 +234,7 @@ describe('files that somebody else has put into a spool', () => {
     await clock.advance(10)
     expect(delivery.stats()).toMatchObject({ rejected: 1 })
     expect(readdirSync(elsewhere)).toEqual([])
-    // The trouble is that of the dead letters alone.
+    // Only the dead letters fail.
     expect(linesIn(dir).map(({ body }) => body)).toContain('{"message":"good"}')
     expect(said).toEqual([expect.stringMatching(/dead letters cannot be written: .*move it away\)$/)])
   })

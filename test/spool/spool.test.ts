@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addsUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
-import { filesIn, linesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+import { filesIn, leaveRecords, linesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
 import { settle } from '../support/virtual-clock.js'
 
 const down = () => answers.refused
@@ -30,7 +30,7 @@ describe('a spool', () => {
     expect(sender.sent.map((body) => keys.get(body))).toEqual(sender.keys)
   })
 
-  it('does the same when it waits for the disk each time', async () => {
+  it('has every record on disk when it waits for the disk after each write', async () => {
     const dir = spoolFolder()
     const { clock, sender, said, log } = setUpSpool(dir, { spool: { sync: true } })
     sender.answer = down
@@ -40,7 +40,7 @@ describe('a spool', () => {
     expect(said).toEqual([])
   })
 
-  it('writes a record to disk though its lane may not send', async () => {
+  it('writes a record to disk while its lane may not send', async () => {
     const dir = spoolFolder()
     const { clock, sender, log } = setUpSpool(dir)
     sender.answer = () => answers.wrongKey
@@ -51,7 +51,7 @@ describe('a spool', () => {
     expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"first"}', '{"message":"second"}'])
   })
 
-  it('keeps nothing of what is delivered', async () => {
+  it('keeps no delivered record', async () => {
     const dir = spoolFolder()
     const { clock, delivery, log } = setUpSpool(dir)
     for (const body of bodies(20)) log(body)
@@ -61,7 +61,7 @@ describe('a spool', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
-  it('is for its owner’s eyes only, whatever the umask', async () => {
+  it('can be read only by its owner, whatever the umask', async () => {
     const dir = join(spoolFolder(), 'made', 'here')
     const before = process.umask(0)
     try {
@@ -78,7 +78,7 @@ describe('a spool', () => {
     }
   })
 
-  it('takes what memory has no room for, and gives it back by severity and age; the ledger adds up all the while', async () => {
+  it('takes records that memory has no room for, and gives them back by severity and age; the ledger adds up meanwhile', async () => {
     const dir = spoolFolder()
     const { clock, sender, delivery, log, value } = setUpSpool(dir, {
       delivery: { limits: { maxQueueRecords: 20, maxQueueBytes: 1_000_000 } },
@@ -106,7 +106,7 @@ describe('a spool', () => {
     expect(withoutLocks(dir)).toEqual([])
   })
 
-  it('lets a paused lane wait on disk, so that it keeps no other lane out of memory', async () => {
+  it('lets a paused lane wait on disk, so that the other lane has room in memory', async () => {
     const { clock, sender, delivery, log, value } = setUpSpool(spoolFolder(), {
       delivery: { limits: { maxQueueRecords: 20, maxQueueBytes: 1_000_000 } },
     })
@@ -124,7 +124,7 @@ describe('a spool', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 400, spooled: 0 })
   })
 
-  it('gives up the least severe and oldest when its room is full, and counts what is lost', async () => {
+  it('gives up the least severe and oldest records when it is full, and counts them', async () => {
     const { clock, sender, delivery, told, log } = setUpSpool(spoolFolder(), {
       spool: { maxBytes: 65_536 },
       delivery: { limits: { maxQueueRecords: 10, maxQueueBytes: 1_000_000 } },
@@ -146,7 +146,7 @@ describe('a spool', () => {
     expect(sender.sent).not.toContain('{"message":"debug 20"}')
   })
 
-  it('gives up what has been on disk for too long', async () => {
+  it('gives up records that have been on disk for too long', async () => {
     const { clock, sender, delivery, log } = setUpSpool(spoolFolder(), {
       spool: { maxAgeMs: 3_600_000 },
       delivery: { limits: { maxQueueRecords: 10, maxQueueBytes: 1_000_000 } },
@@ -161,7 +161,7 @@ describe('a spool', () => {
     expect(addsUp(delivery.stats())).toBe(true)
   })
 
-  it('is left at the end with what could not be delivered', async () => {
+  it('stays at the end with the records that could not be delivered', async () => {
     const dir = spoolFolder()
     const { clock, sender, delivery, log } = setUpSpool(dir)
     sender.answer = (body) => (body.includes('record 3') ? answers.delivered : answers.refused)
@@ -175,21 +175,10 @@ describe('a spool', () => {
   })
 })
 
-describe('what an engine has left', () => {
-  /** An engine that has ended with so many records in the spool. */
-  async function leave(dir: string, count: number, severity: 1 | 2 | 4 = 2) {
-    const { clock, sender, delivery, log } = setUpSpool(dir)
-    sender.answer = down
-    for (const body of bodies(count, 'left')) log(body, severity)
-    const closed = delivery.close({ timeoutMs: 0 })
-    await clock.advance(1)
-    await closed
-    return sender.keys
-  }
-
-  it('is adopted by the next one, with its keys, and counted as accepted there', async () => {
+describe('a record that an engine has left', () => {
+  it('is adopted by the next engine with its key, and counted as accepted there', async () => {
     const dir = spoolFolder()
-    await leave(dir, 30)
+    await leaveRecords(dir, 30)
     const keys = linesIn(dir).map(({ idempotencyKey }) => idempotencyKey)
     const { clock, sender, delivery } = setUpSpool(dir)
     for (let step = 0; step < 40; step++) {
@@ -202,9 +191,9 @@ describe('what an engine has left', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
-  it('is sent no faster than a thousand a second, and after new records', async () => {
+  it('is sent after new records, at most a thousand a second', async () => {
     const dir = spoolFolder()
-    await leave(dir, 5000)
+    await leaveRecords(dir, 5000)
     const { clock, sender, delivery, log } = setUpSpool(dir, { delivery: { maxConnections: 64 } })
     await clock.advance(999)
     expect(sender.sent).toEqual([])
@@ -214,7 +203,7 @@ describe('what an engine has left', () => {
       expect(delivery.stats().delivered - before).toBeLessThanOrEqual(1100)
       expect(clock.now()).toBeLessThan(60_000)
     }
-    // A lane with new records is not given any old ones.
+    // A lane with new records gets no old ones.
     sender.answer = () => answers.wrongKey
     log('{"message":"new"}')
     await clock.advance(10)
@@ -223,15 +212,15 @@ describe('what an engine has left', () => {
     expect(delivery.stats().spooled).toBe(spooled)
   })
 
-  it('is never adopted twice, by however many engines that start at once', async () => {
+  it('is never adopted twice, however many engines start at once', async () => {
     const dir = spoolFolder()
-    await leave(dir, 100)
+    await leaveRecords(dir, 100)
     const engines = Array.from({ length: 5 }, () => setUpSpool(dir))
     for (let step = 0; step < 60; step++) await Promise.all(engines.map(({ clock }) => pass(clock, 100)))
     expect(engines.flatMap(({ sender }) => sender.sent).sort()).toEqual(bodies(100, 'left').sort())
   })
 
-  it('is left alone while its engine lives, and adopted though another thread has the same number by now', async () => {
+  it('is left alone while its engine lives, and adopted when another thread has the same number by now', async () => {
     const dir = spoolFolder()
     const living = setUpSpool(dir)
     living.sender.answer = down
@@ -246,7 +235,7 @@ describe('what an engine has left', () => {
     await passUntil(clock, 60_000, () => sender.sent.length === 1)
   })
 
-  it('is adopted from an engine of another container when that gives no sign of life, and not before', async () => {
+  it('is adopted from an engine of another container when that gives no sign of life, and not earlier', async () => {
     const dir = spoolFolder()
     const other = setUpSpool(dir)
     other.sender.answer = () => answers.wrongKey
@@ -264,9 +253,9 @@ describe('what an engine has left', () => {
     await passUntil(clock, 120_000, () => sender.sent.length === 1)
   })
 
-  it('for another service or bucket is left for those whom it concerns', async () => {
+  it('is not adopted by an engine for another service or bucket', async () => {
     const dir = spoolFolder()
-    await leave(dir, 3)
+    await leaveRecords(dir, 3)
     const elsewhere = setUpSpool(dir, { spool: { url: 'http://127.0.0.1:2/' } })
     const lanes = [{ kind: 'logs', bucket: 'other' }] as const
     const otherBucket = setUpSpool(dir, { spool: { lanes }, delivery: { lanes } })
@@ -276,9 +265,9 @@ describe('what an engine has left', () => {
     expect(linesIn(dir)).toHaveLength(3)
   })
 
-  it('goes on waiting, with what was acknowledged, when the one that adopted it ends as well', async () => {
+  it('stays with its acknowledgements when the engine that adopted it ends as well', async () => {
     const dir = spoolFolder()
-    await leave(dir, 300)
+    await leaveRecords(dir, 300)
     const second = setUpSpool(dir)
     await passUntil(second.clock, 10_000, () => second.sender.sent.length >= 100)
     const closed = second.delivery.close({ timeoutMs: 0 })
@@ -289,13 +278,13 @@ describe('what an engine has left', () => {
     await pass(third.clock, 5000)
     const sent = [...second.sender.sent, ...third.sender.sent]
     expect([...new Set(sent)].sort()).toEqual(bodies(300, 'left').sort())
-    // What was on its way at the end goes out again, with the same key.
+    // Records that were in flight at the end are sent again, with the same keys.
     expect(sent.length - 300).toBeLessThanOrEqual(second.sender.maxInFlight)
   })
 })
 
 describe('when the disk fails', () => {
-  it('memory takes over, both ends are told once, and the spool goes on', async () => {
+  it('memory takes over, failure and recovery are reported once, and the spool goes on', async () => {
     const parent = spoolFolder()
     const dir = join(parent, 'spool')
     writeFileSync(dir, 'a file where the folder should be')
@@ -314,7 +303,7 @@ describe('when the disk fails', () => {
     expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"after"}'])
   })
 
-  it('what could be held in memory alone is on disk at the end, if that works again', async () => {
+  it('records that were in memory only are on disk at the end, if the disk works again', async () => {
     const dir = join(spoolFolder(), 'spool')
     writeFileSync(dir, '')
     const { clock, sender, delivery, log } = setUpSpool(dir)
@@ -329,7 +318,7 @@ describe('when the disk fails', () => {
     expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"early"}'])
   })
 
-  it('a folder that is removed under it costs what was there alone, counted, and is made again', async () => {
+  it('a removed folder costs the records that were on disk only: they are counted, and the folder is made again', async () => {
     const dir = spoolFolder()
     const { clock, sender, delivery, said, log } = setUpSpool(dir, {
       delivery: { limits: { maxQueueRecords: 10, maxQueueBytes: 1_000_000 } },
@@ -350,7 +339,7 @@ describe('when the disk fails', () => {
 })
 
 describe('a rejected record', () => {
-  it('is a dead letter: with the reason, readable, and never sent again', async () => {
+  it('becomes a dead letter with the reason, which a person can read and no engine sends', async () => {
     const dir = spoolFolder()
     const { clock, sender, delivery, log } = setUpSpool(dir)
     const validationErrors = [{ name: 'message', attemptedValue: { record: '","record":{' }, message: 'too “odd”' }]
@@ -367,7 +356,7 @@ describe('a rejected record', () => {
     expect(next.sender.sent).toEqual([])
   })
 
-  it('has bounded room: the oldest go', async () => {
+  it('takes bounded room: the oldest are removed', async () => {
     const dir = spoolFolder()
     const { clock, sender, log } = setUpSpool(dir, { spool: { maxBytes: 262_144 } })
     sender.answer = () => answers.rejected

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Sender } from '../../src/delivery/sender.js'
 import { SpooledSender } from '../../src/spool/spooled-sender.js'
 
-it('a spooled sender has everything written to disk before it sends', async () => {
+it('a spooled sender writes everything to disk before it sends', async () => {
   const order: string[] = []
   const inner: Sender = {
     carriage: () => ({ sender: 'undici', maxDepth: 1 }),

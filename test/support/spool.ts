@@ -10,7 +10,7 @@ import { readSpoolLine, type SpoolLine } from '../../src/spool/spool-line.js'
 
 import { SpooledSender } from '../../src/spool/spooled-sender.js'
 import { setUp } from './delivery.js'
-import { ScriptedSender } from './scripted-sender.js'
+import { answers, ScriptedSender } from './scripted-sender.js'
 import { VirtualClock } from './virtual-clock.js'
 
 const hourMs = 3_600_000
@@ -19,14 +19,14 @@ const lanes = [
   { kind: 'values', bucket: 'b' },
 ] as const
 
-/** A folder of its own, removed after the test. */
+/** A new folder that is removed after the test. */
 export function spoolFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-spool-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }
 
-/** Notes the idempotency keys besides. */
+/** Records the idempotency keys, too. */
 class KeyedSender extends ScriptedSender {
   readonly keys: string[] = []
   before = (_bodies: readonly string[]) => {}
@@ -65,7 +65,21 @@ export function setUpSpool(
   return { clock, sender, spool, delivery, told, said, log, value }
 }
 
-/** Time passes, for the clock as for the disk: what is being read meanwhile is read. */
+/** An engine has ended and has left so many records in a spool. */
+export async function leaveRecords(
+  dir: string,
+  count: number,
+  { severity = 2, ...changes }: Parameters<typeof setUpSpool>[1] & { severity?: 1 | 2 | 4 } = {},
+): Promise<void> {
+  const { clock, sender, delivery, log } = setUpSpool(dir, changes)
+  sender.answer = () => answers.refused
+  for (let number = 0; number < count; number++) log(`{"message":"left ${number}"}`, severity)
+  const closed = delivery.close({ timeoutMs: 0 })
+  await clock.advance(1)
+  await closed
+}
+
+/** Let time pass, for the clock and for reads of the disk. */
 export async function pass(clock: VirtualClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 100) {
     await clock.advance(Math.min(100, left))
@@ -73,22 +87,26 @@ export async function pass(clock: VirtualClock, ms: number): Promise<void> {
   }
 }
 
-/** Time passes until something is so, for so long at most. */
+/** Let time pass until a condition holds, for so long at most. */
 export async function passUntil(clock: VirtualClock, ms: number, done: () => boolean): Promise<void> {
   const end = clock.now() + ms
   while (!done() && clock.now() < end) await pass(clock, 100)
-  if (!done()) throw new Error(`not so after ${ms} ms`)
+  if (!done()) throw new Error(`the condition does not hold after ${ms} ms`)
 }
 
-/** Every line of the segments of a spool that is whole, acknowledged or not. */
+/** Every whole line of the segments of a spool, acknowledged or not. */
 export function linesIn(dir: string): SpoolLine[] {
-  return filesIn(dir)
-    .filter((path) => path.endsWith('.ndjson'))
+  return segmentsIn(dir)
     .flatMap((path) => readFileSync(path, 'utf8').split('\n'))
     .flatMap((line) => readSpoolLine(Buffer.from(line)) ?? [])
 }
 
-/** Files of a folder and its folders. */
+/** The segments in a folder and its folders. */
+export function segmentsIn(dir: string): string[] {
+  return filesIn(dir).filter((path) => path.endsWith('.ndjson'))
+}
+
+/** The files of a folder and its folders. */
 export function filesIn(dir: string): string[] {
   if (!existsSync(dir)) return []
   const entries = readdirSync(dir, { recursive: true, withFileTypes: true })

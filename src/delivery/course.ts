@@ -1,6 +1,6 @@
 import type { Lane } from './lane.js'
 import type { Pending } from './record-queue.js'
-import { noWait } from './retry-after.js'
+import { noWait } from './rules.js'
 
 /** A record that waits for its own next attempt: a suspect, or one that could not be sent. */
 export interface Waiting {

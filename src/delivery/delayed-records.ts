@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../runtime/clock.js'
 import { type Pending, RecordQueue } from './record-queue.js'
-import type { Wait } from './retry-after.js'
+import type { Wait } from './rules.js'
 
 interface Slot {
   readonly records: Map<Pending, Wait>

@@ -1,15 +1,24 @@
 import type { Clock } from '../runtime/clock.js'
+import type { Settled } from './attempt.js'
 import { type BackoffBounds, fullJitter } from './backoff.js'
+import { Refusals } from './breakers.js'
 import { Course, type Sent } from './course.js'
-import type { Settled } from './exchange.js'
-import { asksForLess, type Failure, isDenial, mayBeItsOwn, type Refusal } from './failure.js'
 import type { Lane } from './lane.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
-import { patienceMs } from './patience.js'
 import type { Pending } from './record-queue.js'
-import { Refusals } from './refusals.js'
-import { noWait, reasonOf, type Wait, waitOf } from './retry-after.js'
+import {
+  asksForLess,
+  type Failure,
+  isDenial,
+  mayBeItsOwn,
+  noWait,
+  patienceMs,
+  type Refusal,
+  reasonOf,
+  type Wait,
+  waitOf,
+} from './rules.js'
 import type { BlockingSender, Outcome } from './sender.js'
 import { maxDrainAttempt } from './suspects.js'
 import { Suspicion } from './suspicion.js'

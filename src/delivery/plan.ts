@@ -1,7 +1,7 @@
 import type { Severity } from '../records/level.js'
 import type { Clock } from '../runtime/clock.js'
 import type { BackoffBounds } from './backoff.js'
-import type { Limits } from './bounds.js'
+import type { Limits } from './buffer-bounds.js'
 import type { LaneName } from './ledger.js'
 import type { Observer } from './observer.js'
 import type { Sender } from './sender.js'

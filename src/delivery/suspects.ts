@@ -2,9 +2,8 @@ import type { Clock, Timer } from '../runtime/clock.js'
 import { type BackoffBounds, fullJitter } from './backoff.js'
 import { DelayedRecords } from './delayed-records.js'
 import type { Drain } from './drain.js'
-import type { Failure, Rejection } from './failure.js'
 import { type Pending, RecordQueue } from './record-queue.js'
-import { noWait, type Wait } from './retry-after.js'
+import { type Failure, noWait, type Rejection, type Wait } from './rules.js'
 import { type LaneProgress, Suspicion } from './suspicion.js'
 
 export interface SuspectsPlan {

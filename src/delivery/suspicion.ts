@@ -1,4 +1,4 @@
-import type { Failure, Rejection } from './failure.js'
+import type { Failure, Rejection } from './rules.js'
 
 /** Counts of a lane. */
 export interface LaneProgress {

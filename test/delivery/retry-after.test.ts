@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonOf, waitOf } from '../../src/delivery/retry-after.js'
+import { reasonOf, waitOf } from '../../src/delivery/rules.js'
 import { setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../runtime/clock.js'
 import type { Lane } from './lane.js'
-import { noWait, type Wait } from './retry-after.js'
+import { noWait, type Wait } from './rules.js'
 
 /** Why lanes hold their records: the service is out of reach or out of order, or it wants something mended first. */
 export type HoldKind = 'outage' | 'paused'

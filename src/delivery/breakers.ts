@@ -1,14 +1,11 @@
-import type { Clock } from '../runtime/clock.js'
+import type { Clock, Timer } from '../runtime/clock.js'
+import type { Returned } from './attempt.js'
 import { type BackoffBounds, doubled, fullJitter } from './backoff.js'
+import { Hold } from './breaker.js'
 import type { Drain } from './drain.js'
-import type { Returned } from './exchange.js'
-import type { Refusal } from './failure.js'
-import { Hold } from './hold.js'
 import type { Lane } from './lane.js'
-import { OutageWatch } from './outage-watch.js'
 import type { Pending } from './record-queue.js'
-import { Refusals } from './refusals.js'
-import { longestWait, noWait, reasonOf } from './retry-after.js'
+import { longestWait, noWait, type Refusal, reasonOf } from './rules.js'
 import { maxDrainAttempt } from './suspects.js'
 
 export interface HoldsPlan {
@@ -124,3 +121,120 @@ export class Holds {
 }
 
 const nothing = { released: [], news: false }
+
+/** An outage that lasts so long is worth reporter; most are over before anybody could do something about them. */
+export const tellOutageAfterMs = 10_000
+
+/** A timer that fires later than this was held up: the thread was busy or stopped, and nobody could deliver meanwhile. */
+const maxLateMs = 1000
+
+interface Outage {
+  /** Why the last attempt failed. */
+  reason: string
+  told: boolean
+  timer: Timer
+}
+
+/** Notices the outages of lanes that last. */
+export class OutageWatch {
+  readonly #clock: Clock
+  readonly #tell: (lane: Lane, reason: string) => void
+  readonly #outages = new Map<Lane, Outage>()
+
+  constructor(plan: { readonly clock: Clock; readonly tell: (lane: Lane, reason: string) => void }) {
+    this.#clock = plan.clock
+    this.#tell = plan.tell
+  }
+
+  /** The lane is in an outage; perhaps it has been for a while. */
+  goesOn(lane: Lane, reason: string): void {
+    const outage = this.#outages.get(lane)
+    if (outage !== undefined) {
+      outage.reason = reason
+      return
+    }
+    this.#outages.set(lane, { reason, told: false, timer: this.#watch(lane) })
+  }
+
+  /** The lane is in no outage. Whether somebody was told that it was. */
+  over(lane: Lane): boolean {
+    const outage = this.#outages.get(lane)
+    outage?.timer.cancel()
+    this.#outages.delete(lane)
+    return outage?.told ?? false
+  }
+
+  stop(): void {
+    for (const lane of [...this.#outages.keys()]) this.over(lane)
+  }
+
+  #watch(lane: Lane): Timer {
+    const dueAt = this.#clock.now() + tellOutageAfterMs
+    return this.#clock.schedule(() => this.#lasts(lane, this.#clock.now() - dueAt), tellOutageAfterMs)
+  }
+
+  #lasts(lane: Lane, lateMs: number): void {
+    const outage = this.#outages.get(lane)!
+    if (lateMs > maxLateMs) {
+      outage.timer = this.#watch(lane)
+      return
+    }
+    outage.told = true
+    this.#tell(lane, outage.reason)
+  }
+}
+
+/** A lane that delivered so short a time ago is paused by three records: two bad ones may well stand in a row. */
+const latelyMs = 60_000
+
+/** Records by the status with which they were refused. */
+type Tally = Map<number, Set<Pending>>
+
+/**
+ * Refusals (403, 404, 412 and so on) since the service last took or judged a record. One alone may be the record's own fault. A second
+ * record with the same status pauses the lane; where there is no other record, the same one again does.
+ */
+export class Refusals {
+  readonly #lanes: readonly Lane[]
+  readonly #ofLanes = new Map<Lane, Tally>()
+  /** Of records of all lanes, for they share the key. */
+  readonly #ofKey: Tally = new Map()
+
+  constructor(lanes: readonly Lane[]) {
+    this.#lanes = lanes
+  }
+
+  /** A record was refused. Returns the refusal that pauses the lane, or every lane of the key, when it is confirmed. */
+  confirmed(
+    refusal: Refusal,
+    { lane, record, now }: { lane: Lane; record: Pending; now: number },
+  ): Refusal | undefined {
+    const records = this.#records(refusal, lane)
+    const again = records.has(record) && lane.ready.length === 0
+    const lately = (each: Lane) => now - each.lastSuccessAt < latelyMs
+    if (records.add(record).size < (lately(lane) ? 3 : 2) && !again) return undefined
+    // One record alone says nothing about other lanes, nor do several where the service takes those of others.
+    const ofKey = records.size > 1 && !this.#lanes.some((each) => each !== lane && lately(each))
+    return ofKey ? refusal : { ...refusal, scope: 'lane' }
+  }
+
+  /** The service took a record of this lane, or judged one. */
+  clear(lane: Lane): void {
+    if (this.#ofKey.size > 0) this.#ofKey.clear()
+    if (this.#ofLanes.size > 0) this.#ofLanes.delete(lane)
+  }
+
+  #records({ scope, status }: Refusal, lane: Lane): Set<Pending> {
+    let tally = scope === 'key' ? this.#ofKey : this.#ofLanes.get(lane)
+    if (tally === undefined) {
+      tally = new Map()
+      this.#ofLanes.set(lane, tally)
+    }
+    let records = tally.get(status)
+    if (records === undefined) {
+      records = new Set()
+      tally.set(status, records)
+    }
+    return records
+  }
+}

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.js'
-import type { Bounds, Candidate } from './bounds.js'
+import type { Bounds, Candidate } from './buffer-bounds.js'
 import { KeptRecords } from './kept-records.js'
 import type { Lane } from './lane.js'
 import type { DropReason } from './ledger.js'

@@ -1,26 +1,26 @@
 import { textOf } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
 import { type BackoffBounds, fullJitter } from './backoff.js'
-import type { Holds } from './breakers.js'
+import type { Breakers } from './breakers.js'
 import type { Lane } from './lane.js'
-import type { LedgerBook } from './ledger-book.js'
-import type { Observer } from './observer.js'
+import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
 import {
   asksForLess,
   blamedOf,
   type Failure,
   isDenial,
+  isFailure,
+  longestWait,
   mayBeItsOwn,
   noWait,
   type Refusal,
   reasonOf,
+  type Unanswered,
   type Wait,
   waitOf,
 } from './rules.js'
 import type { Outcome, Sender } from './sender.js'
-
-export type Settled = Outcome & { type: 'delivered' | 'rejected' }
 
 /** A record that has to be sent again, and why. */
 export interface Returned {
@@ -28,7 +28,7 @@ export interface Returned {
   readonly outcome: Failure
   /** Its place in the batch. */
   readonly index: number
-  /** The service asked for it. */
+  /** The wait that the service asked for. */
   readonly wait: Wait
 }
 
@@ -38,10 +38,10 @@ export interface Returned {
  */
 export type Way = 'batch' | 'probe' | 'alone'
 
-/** What one batch on one connection came to. */
-export interface ExchangeResult {
+/** The outcome of one batch on one connection. */
+export interface AttemptResult {
   readonly startedAt: number
-  /** Count of the lane when it began: if the lane has settled more since, others succeed. */
+  /** Count of settled records of the lane when the batch left. */
   readonly settledBefore: number
   /** Records that got an answer about themselves: delivered or rejected. */
   readonly successes: number
@@ -50,16 +50,15 @@ export interface ExchangeResult {
   readonly returned: readonly Returned[]
 }
 
-/** One batch under way. It settles each of its records exactly once, whatever the sender does. */
-export class Exchange {
-  readonly lane: Lane
+/** One batch in flight. It settles each of its records exactly once, whatever the sender does. */
+export class Attempt implements Unanswered {
   readonly way: Way
-  /** Count of the lane when it began. */
   readonly settledBefore: number
+  readonly #lane: Lane
   readonly #records: readonly Pending[]
   readonly #open: boolean[]
   readonly #returned: Returned[] = []
-  readonly #settled: (record: Pending, outcome: Settled) => void
+  readonly #buffer: RecordBuffer
   readonly #clock: Clock
   readonly #startedAt: number
   #unsettled: number
@@ -74,30 +73,29 @@ export class Exchange {
     readonly records: readonly Pending[]
     readonly way: Way
     readonly clock: Clock
-    /** Called for each record that needs no further attempt, at the moment of its answer. */
-    readonly settled: (record: Pending, outcome: Settled) => void
+    readonly buffer: RecordBuffer
   }) {
-    this.lane = plan.lane
+    this.#lane = plan.lane
     this.#records = plan.records
     this.way = plan.way
     this.settledBefore = plan.lane.settled
     this.#open = new Array(plan.records.length).fill(true)
     this.#unsettled = plan.records.length
-    this.#settled = plan.settled
+    this.#buffer = plan.buffer
     this.#clock = plan.clock
     this.#startedAt = plan.clock.now()
   }
 
-  /** On the clock: since when it has waited for its first answer, or for one after another. */
+  /** On the clock: since when it has waited for its first answer, or for the next one. */
   get waitsSince(): number {
     return this.#firstAt === undefined ? this.#startedAt : this.#lastAt
   }
 
-  async run(sender: Sender): Promise<ExchangeResult> {
+  async run(sender: Sender): Promise<AttemptResult> {
     let failure = 'the sender gave no outcome'
     try {
       await sender.send({
-        ...this.lane.name,
+        ...this.#lane.name,
         records: this.#records,
         probe: this.way === 'probe',
         parted: () => {
@@ -111,19 +109,18 @@ export class Exchange {
     for (let index = 0; this.#unsettled > 0 && index < this.#records.length; index++) {
       this.#settle(index, { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false })
     }
-    const between =
-      this.#parted || this.#successes < 2 ? undefined : (this.#lastAt - this.#firstAt!) / (this.#successes - 1)
     return {
       startedAt: this.#startedAt,
       settledBefore: this.settledBefore,
       successes: this.#successes,
       firstAnswerMs: this.#firstAt === undefined ? undefined : this.#firstAt - this.#startedAt,
-      betweenAnswersMs: between,
+      betweenAnswersMs:
+        this.#parted || this.#successes < 2 ? undefined : (this.#lastAt - this.#firstAt!) / (this.#successes - 1),
       returned: this.#returned,
     }
   }
 
-  /** Give up: the records without an answer, for the ledger. Later answers change nothing. */
+  /** Give up. Returns the records that the ledger counts as in flight. Later answers change nothing. */
   abandon(): readonly Pending[] {
     this.#abandoned = true
     return [...this.#records.filter((_, index) => this.#open[index]), ...this.#returned.map(({ record }) => record)]
@@ -134,138 +131,122 @@ export class Exchange {
     if (record === undefined || !this.#open[index] || this.#abandoned) return
     this.#open[index] = false
     this.#unsettled--
-    if (outcome.type === 'retry' || outcome.type === 'pause') {
+    if (isFailure(outcome)) {
       this.#returned.push({ record, outcome, index, wait: waitOf(outcome, this.#clock.now()) })
       return
     }
     this.#successes++
     this.#lastAt = this.#clock.now()
     this.#firstAt ??= this.#lastAt
-    this.#settled(record, outcome)
+    this.#buffer.settle(this.#lane, record, outcome)
   }
 }
 
-export interface AftermathPlan {
-  readonly book: LedgerBook
-  readonly holds: Holds
+export interface ConsequencesPlan {
+  readonly buffer: RecordBuffer
+  readonly breakers: Breakers
   readonly clock: Clock
   readonly retry: BackoffBounds
   /** Uniform in [0, 1). */
   readonly random: () => number
-  readonly tell: (message: (observer: Observer) => void) => void
-  /** A lane may send again. */
-  readonly wake: (lane: Lane) => void
-  /** The record is in flight, and is given up. */
-  readonly reject: (lane: Lane, record: Pending, rejection: Settled & { type: 'rejected' }) => void
 }
 
-interface Question {
-  /** The lane was held, and this was its probe. */
-  readonly asked: boolean
-  readonly blamed: readonly Returned[]
+/** How records went out, and whether others succeeded meanwhile. */
+interface Beside {
+  readonly way: Way
+  readonly others: boolean
 }
 
-/** The consequences of a batch: for the lane's concurrency, for its hold, and for the records that came back. */
-export class Aftermath {
-  readonly #plan: AftermathPlan
+/** Applies the result of an attempt to the concurrency of its lane, to its breaker and to the records that came back. */
+export class Consequences {
+  readonly #plan: ConsequencesPlan
 
-  constructor(plan: AftermathPlan) {
+  constructor(plan: ConsequencesPlan) {
     this.#plan = plan
   }
 
-  of(lane: Lane, result: ExchangeResult, way: Way): void {
-    const { startedAt, settledBefore, successes, firstAnswerMs, betweenAnswersMs, returned } = result
-    const others = lane.settled > settledBefore
-    if (way !== 'alone') {
-      const limited = lane.ready.length > 0
-      const endedAt = this.#plan.clock.now()
-      const backPressure = returned.some(({ outcome }) =>
-        asksForLess(outcome, { others, own: lane.suspects.pressureIsTheirOwn }),
-      )
-      lane.concurrency.add({ startedAt, endedAt, successes, firstAnswerMs, betweenAnswersMs, backPressure, limited })
-    }
-    if (returned.length === 0) this.#recover(lane)
-    else if (returned[0]!.record.suspicion === undefined) this.#takeBack(lane, result, { way, others })
-    else this.#suspectFailed(lane, returned[0]!, { way, others })
+  apply(lane: Lane, result: AttemptResult, way: Way): void {
+    const others = lane.settled > result.settledBefore
+    if (way !== 'alone') this.#adapt(lane, result, { others })
+    const [first] = result.returned
+    if (first === undefined) this.#plan.breakers.recover(lane)
+    else if (first.record.suspicion === undefined) this.#takeBack(lane, result, { way, others })
+    else this.#suspectFailed(lane, first, { way, others })
   }
 
-  /** Records that were not settled go back: as suspects when they failed among successes. Else the lane is held. */
-  #takeBack(lane: Lane, { successes, returned }: ExchangeResult, { way, others }: { way: Way; others: boolean }): void {
+  #adapt(lane: Lane, { returned, ...sample }: AttemptResult, { others }: { readonly others: boolean }): void {
+    const own = lane.suspects.pressureIsTheirOwn
+    lane.concurrency.add({
+      ...sample,
+      endedAt: this.#plan.clock.now(),
+      backPressure: returned.some(({ outcome }) => asksForLess(outcome, { others, own })),
+      limited: lane.ready.length > 0,
+    })
+  }
+
+  /** Records come back. Those that failed among successes are suspects. When nothing succeeded the breaker opens. */
+  #takeBack(lane: Lane, { successes, returned }: AttemptResult, { way, others }: Beside): void {
+    const { breakers } = this.#plan
     const denial = returned.map(({ outcome }) => outcome).find(isDenial)
-    const asked = way === 'probe' && lane.hold !== undefined
+    const asked = way === 'probe' && lane.breaker !== undefined
     const alone = denial === undefined && !asked && others
     const blamed = blamedOf(returned)
-    for (const each of returned) this.#putBack(lane, each)
+    for (const { outcome } of returned) lane.cameBack(outcome)
     for (const each of returned) {
       const { record, outcome, wait } = each
       if (blamed.includes(each)) {
         if (alone) lane.suspects.add(record, { wait, askedForLess: outcome.type === 'retry' && outcome.backPressure })
       } else if (alone && successes === 0 && outcome.type === 'retry' && outcome.exchange === 'unsent') {
-        lane.delayed.add(record, { ...noWait, waitMs: this.#jitter(record.attempts - 1) })
+        const { retry, random } = this.#plan
+        lane.delayed.add(record, { ...noWait, waitMs: fullJitter(record.attempts - 1, retry, random) })
       } else if (!asked) lane.ready.putBack(record)
     }
-    const cause = alone ? undefined : this.#question(lane, returned, { asked, blamed })
+    const confirmed = alone ? undefined : this.#question(lane, returned, { asked, blamed })
     if (denial !== undefined) {
-      lane.probes.confirming = false
-      this.#pause(lane, denial)
-    } else if (successes > 0) this.#recover(lane)
-    else if (cause !== undefined) this.#pause(lane, cause)
-    else if (!alone) this.#plan.holds.keepOut(lane, returned)
+      lane.probes.denied()
+      breakers.pause(lane, denial)
+    } else if (successes > 0) breakers.recover(lane)
+    else if (confirmed !== undefined) breakers.pause(lane, confirmed)
+    else if (!alone) this.#openBreaker(lane, returned)
   }
 
   /** Nothing succeeded beside these records: one of them is at fault, or the service is. Returns the refusal that this confirms. */
-  #question(lane: Lane, returned: readonly Returned[], { asked, blamed }: Question): Refusal | undefined {
-    const { hold, probes } = lane
-    const now = this.#plan.clock.now()
-    const [first] = asked || hold === undefined ? blamed : []
-    const records = blamed.map(({ record }) => record)
-    if (asked)
-      probes.failed(returned[0]!.record, {
-        own: first !== undefined,
-        again: hold?.kind === 'paused',
-        now,
-      })
-    else if (hold === undefined) probes.open(records, now)
-    else for (const record of records) probes.join(record)
-    // Of a batch one counts: records that stood together confirm nothing of each other.
-    const refusal = first?.outcome.type === 'pause' ? first.outcome : undefined
-    return refusal && this.#plan.holds.refused(lane, first!.record, refusal)
+  #question(
+    lane: Lane,
+    returned: readonly Returned[],
+    { asked, blamed }: { readonly asked: boolean; readonly blamed: readonly Returned[] },
+  ): Refusal | undefined {
+    const { breaker, probes } = lane
+    probes.failedAlone(returned[0]!.record, {
+      blamed: blamed.map(({ record }) => record),
+      asked,
+      open: breaker !== undefined,
+      paused: breaker?.cause === 'paused',
+      now: this.#plan.clock.now(),
+    })
+    // Of a batch one record counts: records that stood together confirm nothing of each other.
+    const [first] = asked || breaker === undefined ? blamed : []
+    if (first?.outcome.type !== 'pause') return undefined
+    return this.#plan.breakers.confirmed(lane, first.record, first.outcome)
   }
 
-  /** A suspect's failure says nothing about the lane, unless the service is out of reach or the key wrong. */
-  #suspectFailed(lane: Lane, each: Returned, { way, others }: { way: Way; others: boolean }): void {
-    const { record, outcome, wait } = each
+  /** The failure of a suspect says nothing about the lane, unless the service is out of reach or the key is wrong. */
+  #suspectFailed(lane: Lane, failed: Returned, { way, others }: Beside): void {
+    const { record, outcome, wait } = failed
     const { suspects, probes } = lane
     const own = mayBeItsOwn(outcome)
     const rejection = own ? suspects.failed(record, outcome) : undefined
     if (rejection === undefined) {
-      this.#putBack(lane, each)
+      lane.cameBack(outcome)
       suspects.wait(record, wait)
-    } else this.#plan.reject(lane, record, rejection)
-    if (way === 'probe') probes.confirming = own
-    if (isDenial(outcome)) this.#pause(lane, outcome)
-    else if (way === 'probe' || (!own && !others)) this.#plan.holds.keepOut(lane, [each])
+    } else this.#plan.buffer.giveUp(lane, record, rejection)
+    if (way === 'probe') probes.suspectFailed({ own })
+    if (isDenial(outcome)) this.#plan.breakers.pause(lane, outcome)
+    else if (way === 'probe' || (!own && !others)) this.#openBreaker(lane, [failed])
   }
 
-  #putBack(lane: Lane, { outcome }: Returned): void {
-    const { book } = this.#plan
-    book.putBack(lane.index, { ambiguous: outcome.type === 'retry' && outcome.exchange === 'ambiguous' })
-    book.lastError(lane.index, reasonOf(outcome))
-  }
-
-  #pause(lane: Lane, cause: Refusal): void {
-    const { holds, tell } = this.#plan
-    if (holds.pause(lane, cause)) tell((observer) => observer.paused(lane.name, cause))
-  }
-
-  #recover(lane: Lane): void {
-    const { holds, tell, wake } = this.#plan
-    const { released, news } = holds.recover(lane)
-    for (const each of released) wake(each)
-    if (news) tell((observer) => observer.resumed(lane.name))
-  }
-
-  #jitter(attempt: number): number {
-    return fullJitter(attempt, this.#plan.retry, this.#plan.random)
+  #openBreaker(lane: Lane, returned: readonly Returned[]): void {
+    const wait = longestWait(returned.map((each) => each.wait))
+    this.#plan.breakers.open(lane, { wait, reason: reasonOf(returned[0]!.outcome) })
   }
 }

@@ -1,85 +1,114 @@
 import type { Clock, Timer } from '../runtime/clock.js'
-import type { Lane } from './lane.js'
 import { noWait, type Wait } from './rules.js'
 
-/** Why lanes hold their records: the service is out of reach or out of order, or it wants something mended first. */
-export type HoldKind = 'outage' | 'paused'
+/** `outage`: the service is out of reach or fails. `paused`: it refuses the key, the bucket or the plan. */
+export type BreakerCause = 'outage' | 'paused'
+
+/** A lane, as its breaker sees it. */
+export interface BreakerLane {
+  /** Records that may go out now. */
+  readonly ready: { readonly length: number }
+  readonly probes: { readonly confirming: boolean; readonly tried: { readonly length: number } }
+  /** True while a record is in flight that tests the service. */
+  readonly probing: boolean
+  readonly hasLastChance: boolean
+  /** The moment, on the clock, before which the lane sends nothing. */
+  honour(wait: Wait): number
+  /** Send one record to test the service; false when there is none to send. */
+  probe(): boolean
+  breakerOpened(breaker: Breaker): void
+  breakerClosed(): void
+}
 
 /**
- * Lanes that wait together and probe with one record at a time. An engine has one hold for outages and one for its key;
- * a lane whose bucket or plan is refused has one of its own.
+ * Stops lanes from sending until a probe succeeds. Open: it waits. Half-open: one record of one of its lanes tests the service. Closed: no
+ * lane waits. An engine has one breaker for outages and one for its key. A lane whose bucket or plan is refused has one of its own.
  */
-export class Hold {
-  readonly kind: HoldKind
-  readonly lanes = new Set<Lane>()
-  /** Not even a drain sends before, but for a lane that has its last chance. */
-  wait: Wait = noWait
+export class Breaker {
+  readonly cause: BreakerCause
   readonly #clock: Clock
   readonly #waitMs: (attempt: number) => number
-  readonly #probe: (lane: Lane) => boolean
+  readonly #lanes = new Set<BreakerLane>()
+  #status = 0
+  #wait: Wait = noWait
   #attempt = 0
   #timer: Timer | undefined
+  /** A probe is due, and no lane had a record for it. */
   #due = false
   #turn = 0
 
   constructor(plan: {
-    readonly kind: HoldKind
+    readonly cause: BreakerCause
     readonly clock: Clock
     /** Wait before the next probe, after `attempt` failed ones. */
     readonly waitMs: (attempt: number) => number
-    /** Send one record of the lane; false when it has none to send. */
-    readonly probe: (lane: Lane) => boolean
   }) {
-    this.kind = plan.kind
+    this.cause = plan.cause
     this.#clock = plan.clock
     this.#waitMs = plan.waitMs
-    this.#probe = plan.probe
+  }
+
+  get state(): 'closed' | 'open' | 'half-open' {
+    if (this.#lanes.size === 0) return 'closed'
+    for (const lane of this.#lanes) if (lane.probing) return 'half-open'
+    return 'open'
+  }
+
+  /** Status of the last answer that paused its lanes. */
+  get status(): number {
+    return this.#status
+  }
+
+  /** A wait that even a drain honours, except for a lane that has a last chance. */
+  get wait(): Wait {
+    return this.#wait
   }
 
   /**
-   * A lane joins, or its probe failed: wait, then probe again. With `atOnce` another record is sent at once, when there is one, whatever wait
-   * the service has asked for.
+   * Open for a lane, or stay open after its probe failed. With `atOnce` another record of the lane is sent at once, when there is one: the wait
+   * that the service asked for may be meant for the first record alone.
    */
-  keep(lane: Lane, { wait = noWait, atOnce = false }: { readonly wait?: Wait; readonly atOnce?: boolean } = {}): void {
-    this.lanes.add(lane)
-    lane.hold = this
-    if (wait.notBefore > this.wait.notBefore) this.wait = wait
-    const others = lane.ready.length > 0 || (this.kind === 'paused' && lane.probes.tried.length > 1)
-    const asks = atOnce ? others : wait.excessive && lane.lastChance
-    // The wait that a record was told may be its own: one other record tells.
-    if (asks && (atOnce || this.#maySend(lane)) && this.#probe(lane)) return
-    if (this.#timer !== undefined || this.#probing()) return
-    const waitMs = Math.max(this.#waitMs(this.#attempt++), this.wait.notBefore - this.#clock.now())
+  open(
+    lane: BreakerLane,
+    { wait = noWait, atOnce, status }: { readonly wait?: Wait; readonly atOnce: boolean; readonly status?: number },
+  ): void {
+    this.#lanes.add(lane)
+    if (status !== undefined) this.#status = status
+    lane.breakerOpened(this)
+    if (wait.notBefore > this.#wait.notBefore) this.#wait = wait
+    const others = lane.ready.length > 0 || (this.cause === 'paused' && lane.probes.tried.length > 1)
+    const asks = atOnce ? others : wait.excessive && lane.hasLastChance
+    if (asks && (atOnce || this.#maySend(lane)) && lane.probe()) return
+    if (this.#timer !== undefined || this.state === 'half-open') return
+    const waitMs = Math.max(this.#waitMs(this.#attempt++), this.#wait.notBefore - this.#clock.now())
     this.#due = false
     this.#schedule(waitMs)
   }
 
-  /** The lane's way is free again; with `others` those that wait with it try at once, one at a time. */
-  release(lane: Lane, { others }: { readonly others: boolean }): void {
-    this.lanes.delete(lane)
-    lane.hold = undefined
-    if (others || this.lanes.size === 0) {
+  /** Close for a lane. With `others` the lanes that still wait send probes at once, one at a time. */
+  close(lane: BreakerLane, { others }: { readonly others: boolean }): void {
+    this.#lanes.delete(lane)
+    lane.breakerClosed()
+    if (others || this.#lanes.size === 0) {
       this.#attempt = 0
-      this.wait = noWait
+      this.#wait = noWait
       this.#stopTimer()
-      if (this.lanes.size > 0) this.#schedule(0)
-    } else if (this.#timer === undefined && !this.#probing()) this.#schedule(this.#waitMs(this.#attempt))
+      if (this.#lanes.size > 0) this.#schedule(0)
+    } else if (this.#timer === undefined && this.state === 'open') this.#schedule(this.#waitMs(this.#attempt))
   }
 
   /** Records have come to a lane. */
-  supplied(lane: Lane): void {
+  recordsCame(lane: BreakerLane): void {
     const { probes, ready } = lane
-    if (this.#due && !this.#probing()) this.#fire()
-    else if (probes.confirming && ready.length > 0 && !lane.probing) this.#probe(lane)
+    if (this.#due && this.state !== 'half-open') this.#fire()
+    else if (probes.confirming && ready.length > 0 && !lane.probing) lane.probe()
   }
 
-  /** Probe this lane at once, for a drain; false when the service asked to wait, or there is nothing to send. */
-  probeNow(lane: Lane): boolean {
-    if (!this.#maySend(lane)) return false
+  /** Probe with this lane at once, for a drain, unless the service asked to wait. */
+  probeNow(lane: BreakerLane): void {
+    if (!this.#maySend(lane)) return
     this.#stopTimer()
-    if (lane.probing || this.#probe(lane)) return true
-    if (!this.#probing()) this.#due = true
-    return false
+    if (!lane.probing && !lane.probe() && this.state !== 'half-open') this.#due = true
   }
 
   stop(): void {
@@ -87,19 +116,18 @@ export class Hold {
     this.#due = false
   }
 
-  #maySend(lane: Lane): boolean {
-    if (this.wait.notBefore <= this.#clock.now()) return true
-    if (!this.wait.excessive || !lane.lastChance) return false
-    lane.lastChance = false
-    return true
+  #maySend(lane: BreakerLane): boolean {
+    const now = this.#clock.now()
+    return this.#wait.notBefore <= now || lane.honour(this.#wait) <= now
   }
 
+  /** Send the next probe: lanes take turns. */
   #fire(): void {
     this.#timer = undefined
-    const lanes = [...this.lanes]
+    const lanes = [...this.#lanes]
     for (let step = 0; step < lanes.length; step++) {
       const lane = lanes[(this.#turn + step) % lanes.length]!
-      if (!this.#probe(lane)) continue
+      if (!lane.probe()) continue
       this.#turn += step + 1
       this.#due = false
       return
@@ -109,11 +137,6 @@ export class Hold {
 
   #schedule(waitMs: number): void {
     this.#timer = this.#clock.schedule(() => this.#fire(), waitMs)
-  }
-
-  #probing(): boolean {
-    for (const lane of this.lanes) if (lane.probing) return true
-    return false
   }
 
   #stopTimer(): void {

@@ -1,203 +1,129 @@
 import type { Clock, Timer } from '../runtime/clock.js'
-import type { Returned } from './attempt.js'
-import { type BackoffBounds, doubled, fullJitter } from './backoff.js'
-import { Hold } from './breaker.js'
+import { type BackoffBounds, doubled } from './backoff.js'
+import { Breaker, type BreakerCause } from './breaker.js'
 import type { Drain } from './drain.js'
 import type { Lane } from './lane.js'
+import type { Observer } from './observer.js'
 import type { Pending } from './record-queue.js'
-import { longestWait, noWait, type Refusal, reasonOf } from './rules.js'
-import { maxDrainAttempt } from './suspects.js'
+import { backoffMs, deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from './rules.js'
 
-export interface HoldsPlan {
+export interface BreakersPlan {
   readonly lanes: readonly Lane[]
   readonly clock: Clock
   readonly random: () => number
   readonly retry: BackoffBounds
   readonly probe: BackoffBounds
-  /** The drains under way: they hurry probes, and give up lanes for which there is nothing to wait. */
+  readonly observer: Observer
+  /** The drains under way. Probes come sooner during a drain, and it gives up lanes for which it cannot wait. */
   readonly drains: ReadonlySet<Drain>
-  /** Send one record of the lane; false when it has none to send. */
-  readonly sendProbe: (lane: Lane) => boolean
-  /** A lane has joined a hold or left it. */
-  readonly changed: (lane: Lane) => void
-  /** A lane is in an outage that lasts. */
-  readonly lasting: (lane: Lane, reason: string) => void
 }
 
-/** Decides which lanes of an engine hold their records, with whom they wait, and when they are free again. */
-export class Holds {
-  readonly #plan: HoldsPlan
-  readonly #outage: Hold
-  readonly #keyPause: Hold
+/** Decides which lanes of an engine stop sending, which of them wait together, and when they send again. */
+export class Breakers {
+  readonly #plan: BreakersPlan
+  readonly #outage: Breaker
+  readonly #keyPause: Breaker
   readonly #outages: OutageWatch
   readonly #refusals: Refusals
 
-  constructor(plan: HoldsPlan) {
+  constructor(plan: BreakersPlan) {
     this.#plan = plan
     this.#refusals = new Refusals(plan.lanes)
-    this.#outage = this.#hold('outage')
-    this.#keyPause = this.#hold('paused')
-    this.#outages = new OutageWatch({ clock: plan.clock, tell: plan.lasting })
+    this.#outage = this.#breaker('outage')
+    this.#keyPause = this.#breaker('paused')
+    this.#outages = new OutageWatch(plan)
   }
 
-  /** Nothing succeeded: one probe at a time from here, the first at once where one record may be at fault. */
-  keepOut(lane: Lane, returned: readonly Returned[]): void {
-    const hold = lane.hold ?? this.#outage
-    hold.keep(lane, { wait: longestWait(returned.map(({ wait }) => wait)), atOnce: lane.probes.confirming })
-    if (hold.kind === 'outage') this.#outages.goesOn(lane, reasonOf(returned[0]!.outcome))
-    this.#plan.changed(lane)
+  /** Nothing of a lane succeeded: it probes with one record at a time, the first at once where the failed record may be at fault. */
+  open(lane: Lane, { wait, reason }: { readonly wait: Wait; readonly reason: string }): void {
+    const breaker = lane.breaker ?? this.#outage
+    breaker.open(lane, { wait, atOnce: lane.probes.confirming })
+    if (breaker.cause === 'outage') this.#outages.goesOn(lane, reason)
     for (const drain of this.#plan.drains) {
-      if (hold.kind !== 'paused') drain.checkHold(lane, hold)
+      if (breaker.cause === 'outage') drain.checkWait(lane, breaker.wait)
       else if (!lane.probing) drain.giveUp(lane)
     }
   }
 
-  /** A record was refused without a success beside it. Returns the refusal that pauses, when it is confirmed. */
-  refused(lane: Lane, record: Pending, refusal: Refusal): Refusal | undefined {
+  /** A record was refused and nothing succeeded beside it. Returns the refusal that pauses its lane, when other refusals confirm it. */
+  confirmed(lane: Lane, record: Pending, refusal: Refusal): Refusal | undefined {
     return this.#refusals.confirmed(refusal, { lane, record, now: this.#plan.clock.now() })
   }
 
-  /** Somebody has to mend something first. Returns whether that is news. */
-  pause(lane: Lane, cause: Refusal): boolean {
-    const wasPaused = lane.hold?.kind === 'paused'
-    const news = !wasPaused || lane.pauseStatus !== cause.status
-    const own = wasPaused && lane.hold !== this.#keyPause ? lane.hold : undefined
-    const hold = cause.scope === 'key' ? this.#keyPause : (own ?? this.#hold('paused'))
-    const concerned = cause.scope === 'key' ? this.#plan.lanes : [lane]
+  /** The key, the bucket or the plan has to change before the service takes records of the lane. */
+  pause(lane: Lane, refusal: Refusal): void {
+    const before = lane.breaker?.cause === 'paused' ? lane.breaker : undefined
+    const isNews = before?.status !== refusal.status
+    const own = before === this.#keyPause ? undefined : before
+    const breaker = refusal.scope === 'key' ? this.#keyPause : (own ?? this.#breaker('paused'))
+    const concerned = refusal.scope === 'key' ? this.#plan.lanes : [lane]
     for (const each of concerned) {
       this.#outages.over(each)
-      if (each.hold !== hold) each.hold?.release(each, { others: true })
-      hold.keep(each, { atOnce: each.probes.confirming })
-      each.pauseStatus = cause.status
-      this.#plan.changed(each)
+      if (each.breaker !== breaker) each.breaker?.close(each, { others: true })
+      breaker.open(each, { atOnce: each.probes.confirming, status: refusal.status })
     }
     for (const drain of this.#plan.drains) for (const each of concerned) drain.giveUp(each)
-    return news
+    if (isNews) this.#plan.observer.paused(lane.name, refusal)
   }
 
-  /** The service took or judged a record: whatever kept the lane is over. The lanes that are free now, and whether that is news. */
-  recover(lane: Lane): { readonly released: readonly Lane[]; readonly news: boolean } {
-    const { hold } = lane
-    const { clock, retry, random, drains } = this.#plan
+  /** The service took or judged a record of the lane: it sends again, and so do all others when the key was paused. */
+  recover(lane: Lane): void {
+    const { breaker } = lane
     this.#refusals.clear(lane)
-    if (hold === undefined) return lane.suspects.length > 0 ? { released: [lane], news: false } : nothing
-    const released = hold === this.#keyPause ? [...hold.lanes] : [lane]
-    const news = this.#outages.over(lane) || hold.kind === 'paused'
+    if (breaker === undefined) {
+      if (lane.suspects.length > 0) lane.wake()
+      return
+    }
+    const isNews = this.#outages.over(lane) || breaker.cause === 'paused'
+    const released = breaker === this.#keyPause ? this.#plan.lanes.filter((each) => each.breaker === breaker) : [lane]
     for (const each of released) {
       this.#refusals.clear(each)
-      const { atFault, unsent, others, confirmed } = each.probes.over(clock.now())
-      // The success of another lane says nothing about the records of this one.
-      const blames = each === lane
-      hold.release(each, { others: !(blames && confirmed) })
-      for (const record of blames ? others : [...others, ...atFault]) each.ready.putBack(record)
-      const waitMs = drains.size > 0 ? 0 : fullJitter(0, retry, random)
-      for (const record of unsent) each.delayed.add(record, { ...noWait, waitMs })
-      if (blames) for (const record of atFault) each.suspects.addLate(record)
-      if (!(blames && confirmed)) each.concurrency.restart()
-      this.#plan.changed(each)
+      this.#release(each, breaker, { proven: each === lane })
     }
-    return { released, news }
+    for (const each of released) each.wake()
+    if (isNews) this.#plan.observer.resumed(lane.name)
   }
 
   stop(): void {
     this.#outages.stop()
     this.#outage.stop()
     this.#keyPause.stop()
-    for (const lane of this.#plan.lanes) lane.hold?.stop()
+    for (const lane of this.#plan.lanes) lane.breaker?.stop()
   }
 
-  #hold(kind: Hold['kind']): Hold {
-    const { clock, retry, probe, random, drains, sendProbe } = this.#plan
-    return new Hold({
-      kind,
-      clock,
-      probe: sendProbe,
-      waitMs: (attempt) =>
-        kind === 'paused'
-          ? doubled(attempt, probe)
-          : fullJitter(drains.size > 0 ? Math.min(attempt, maxDrainAttempt) : attempt, retry, random),
-    })
-  }
-}
-
-const nothing = { released: [], news: false }
-
-/** An outage that lasts so long is worth reporter; most are over before anybody could do something about them. */
-export const tellOutageAfterMs = 10_000
-
-/** A timer that fires later than this was held up: the thread was busy or stopped, and nobody could deliver meanwhile. */
-const maxLateMs = 1000
-
-interface Outage {
-  /** Why the last attempt failed. */
-  reason: string
-  told: boolean
-  timer: Timer
-}
-
-/** Notices the outages of lanes that last. */
-export class OutageWatch {
-  readonly #clock: Clock
-  readonly #tell: (lane: Lane, reason: string) => void
-  readonly #outages = new Map<Lane, Outage>()
-
-  constructor(plan: { readonly clock: Clock; readonly tell: (lane: Lane, reason: string) => void }) {
-    this.#clock = plan.clock
-    this.#tell = plan.tell
+  /** `proven`: a record of this lane was taken. The success of another lane says nothing about the records that failed in this one. */
+  #release(lane: Lane, breaker: Breaker, { proven }: { readonly proven: boolean }): void {
+    const { clock, retry, random, drains } = this.#plan
+    const { atFault, unsent, others, confirmed } = lane.probes.over(clock.now())
+    const noOutage = proven && confirmed
+    breaker.close(lane, { others: !noOutage })
+    for (const record of proven ? others : [...others, ...atFault]) lane.ready.putBack(record)
+    const waitMs = drains.size > 0 ? 0 : backoffMs(0, { retry, random, draining: false })
+    for (const record of unsent) lane.delayed.add(record, { ...noWait, waitMs })
+    if (proven) for (const record of atFault) lane.suspects.addLate(record)
+    if (!noOutage) lane.concurrency.restart()
+    lane.report()
   }
 
-  /** The lane is in an outage; perhaps it has been for a while. */
-  goesOn(lane: Lane, reason: string): void {
-    const outage = this.#outages.get(lane)
-    if (outage !== undefined) {
-      outage.reason = reason
-      return
-    }
-    this.#outages.set(lane, { reason, told: false, timer: this.#watch(lane) })
-  }
-
-  /** The lane is in no outage. Whether somebody was told that it was. */
-  over(lane: Lane): boolean {
-    const outage = this.#outages.get(lane)
-    outage?.timer.cancel()
-    this.#outages.delete(lane)
-    return outage?.told ?? false
-  }
-
-  stop(): void {
-    for (const lane of [...this.#outages.keys()]) this.over(lane)
-  }
-
-  #watch(lane: Lane): Timer {
-    const dueAt = this.#clock.now() + tellOutageAfterMs
-    return this.#clock.schedule(() => this.#lasts(lane, this.#clock.now() - dueAt), tellOutageAfterMs)
-  }
-
-  #lasts(lane: Lane, lateMs: number): void {
-    const outage = this.#outages.get(lane)!
-    if (lateMs > maxLateMs) {
-      outage.timer = this.#watch(lane)
-      return
-    }
-    outage.told = true
-    this.#tell(lane, outage.reason)
+  #breaker(cause: BreakerCause): Breaker {
+    const { clock, retry, probe, random, drains } = this.#plan
+    const waitMs = (attempt: number) =>
+      cause === 'paused' ? doubled(attempt, probe) : backoffMs(attempt, { retry, random, draining: drains.size > 0 })
+    return new Breaker({ cause, clock, waitMs })
   }
 }
-
-/** A lane that delivered so short a time ago is paused by three records: two bad ones may well stand in a row. */
-const latelyMs = 60_000
 
 /** Records by the status with which they were refused. */
 type Tally = Map<number, Set<Pending>>
 
 /**
  * Refusals (403, 404, 412 and so on) since the service last took or judged a record. One alone may be the record's own fault. A second
- * record with the same status pauses the lane; where there is no other record, the same one again does.
+ * record with the same status pauses the lane. Where there is no other record, the same one again does.
  */
 export class Refusals {
   readonly #lanes: readonly Lane[]
   readonly #ofLanes = new Map<Lane, Tally>()
-  /** Of records of all lanes, for they share the key. */
+  /** Of records of all lanes, which share the key. */
   readonly #ofKey: Tally = new Map()
 
   constructor(lanes: readonly Lane[]) {
@@ -211,10 +137,10 @@ export class Refusals {
   ): Refusal | undefined {
     const records = this.#records(refusal, lane)
     const again = records.has(record) && lane.ready.length === 0
-    const lately = (each: Lane) => now - each.lastSuccessAt < latelyMs
-    if (records.add(record).size < (lately(lane) ? 3 : 2) && !again) return undefined
-    // One record alone says nothing about other lanes, nor do several where the service takes those of others.
-    const ofKey = records.size > 1 && !this.#lanes.some((each) => each !== lane && lately(each))
+    if (records.add(record).size < refusalsToPause(now - lane.lastSuccessAt) && !again) return undefined
+    const otherDelivers = this.#lanes.some((each) => each !== lane && deliversLately(now - each.lastSuccessAt))
+    // One record alone says nothing about other lanes.
+    const ofKey = records.size > 1 && !otherDelivers
     return ofKey ? refusal : { ...refusal, scope: 'lane' }
   }
 
@@ -236,5 +162,64 @@ export class Refusals {
       tally.set(status, records)
     }
     return records
+  }
+}
+
+/** An outage is reported after this time: most are over before anybody could act. */
+export const tellOutageAfterMs = 10_000
+
+/** A timer that fires later than this was held up: the thread was busy or stopped, and delivered nothing for that reason. */
+const maxLateMs = 1000
+
+interface Outage {
+  /** Why the last attempt failed. */
+  reason: string
+  reported: boolean
+  timer: Timer
+}
+
+/** Reports the outages of lanes that last. */
+class OutageWatch {
+  readonly #clock: Clock
+  readonly #observer: Observer
+  readonly #outages = new Map<Lane, Outage>()
+
+  constructor({ clock, observer }: { readonly clock: Clock; readonly observer: Observer }) {
+    this.#clock = clock
+    this.#observer = observer
+  }
+
+  /** The lane is in an outage. It may have been for a while. */
+  goesOn(lane: Lane, reason: string): void {
+    const outage = this.#outages.get(lane)
+    if (outage !== undefined) outage.reason = reason
+    else this.#outages.set(lane, { reason, reported: false, timer: this.#watch(lane) })
+  }
+
+  /** The lane is in no outage. True when an outage of it was reported. */
+  over(lane: Lane): boolean {
+    const outage = this.#outages.get(lane)
+    outage?.timer.cancel()
+    this.#outages.delete(lane)
+    return outage?.reported ?? false
+  }
+
+  stop(): void {
+    for (const lane of [...this.#outages.keys()]) this.over(lane)
+  }
+
+  #watch(lane: Lane): Timer {
+    const dueAt = this.#clock.now() + tellOutageAfterMs
+    return this.#clock.schedule(() => this.#lasts(lane, this.#clock.now() - dueAt), tellOutageAfterMs)
+  }
+
+  #lasts(lane: Lane, lateMs: number): void {
+    const outage = this.#outages.get(lane)!
+    if (lateMs > maxLateMs) {
+      outage.timer = this.#watch(lane)
+      return
+    }
+    outage.reported = true
+    this.#observer.outage(lane.name, { reason: outage.reason })
   }
 }

@@ -3,17 +3,10 @@ import type { Lane, Shelf } from './lane.js'
 import type { Pending } from './record-queue.js'
 import type { Room } from './store.js'
 
-/** The bound of what one engine holds in memory, queued and in flight together. */
+/** The bounds of the records that one engine has in memory, queued and in flight together. */
 export interface Limits {
   readonly maxQueueRecords: number
   readonly maxQueueBytes: number
-}
-
-/** A record that may be shed: whose it is, and where. */
-export interface Candidate {
-  readonly lane: Lane
-  readonly shelf: Shelf
-  readonly record: Pending
 }
 
 interface Place {
@@ -21,10 +14,15 @@ interface Place {
   readonly shelf: Shelf
 }
 
-/** What is held now, of all lanes of an engine, and who has to go when more comes than fits. */
-export class Bounds {
+/** A record that may be shed, and its place. */
+export interface Candidate extends Place {
+  readonly record: Pending
+}
+
+/** Counts the records of all lanes of an engine, and chooses those that leave when more comes than fits. */
+export class BufferBounds {
   readonly #limits: Limits
-  /** Every place from which something can be shed: suspects, and the others. */
+  /** Every place from which records can be shed: suspects, and the others. */
   readonly #suspects: readonly Place[]
   readonly #others: readonly Place[]
   #records = 0
@@ -50,6 +48,10 @@ export class Bounds {
     if (this.#waiting.length > 0) this.#wake()
   }
 
+  fits(bytes: number): boolean {
+    return this.#records < this.#limits.maxQueueRecords && this.#bytes + bytes <= this.#limits.maxQueueBytes
+  }
+
   /** True while a record of this size fits, or nothing is held, or this is closed. A record above the bound fits once nothing is held. */
   hasRoom(bytes: number): boolean {
     return this.#closed || this.#records === 0 || this.fits(bytes)
@@ -66,16 +68,17 @@ export class Bounds {
     this.#wake()
   }
 
-  fits(bytes: number): boolean {
-    return this.#records < this.#limits.maxQueueRecords && this.#bytes + bytes <= this.#limits.maxQueueBytes
-  }
-
-  /** Whether at least half of the room is free. */
+  /** True while at least half of the room is free. */
   get roomy(): boolean {
-    return this.#fills(1 / 2)
+    return this.#fillsAtMost(1 / 2)
   }
 
-  /** What may come without need: until half of the room is taken. */
+  /** True while at least three quarters of the room are free: time to bring back parked records. */
+  get low(): boolean {
+    return this.#fillsAtMost(1 / 4)
+  }
+
+  /** Room for records that need not come now: until half of it is taken. */
   get spare(): Room {
     const { maxQueueRecords, maxQueueBytes } = this.#limits
     const records = Math.floor(maxQueueRecords / 2) - this.#records
@@ -85,14 +88,9 @@ export class Bounds {
     return bytes > 0 ? { records: Math.max(0, records), bytes } : { records: 0, bytes: 0 }
   }
 
-  /** Whether at least three quarters of the room are free: time to bring back what had to leave. */
-  get low(): boolean {
-    return this.#fills(1 / 4)
-  }
-
   /**
-   * Make room for a newcomer: suspects go first, whatever their severity, then records that matter no more than it does; in both the
-   * lowest severity first, the oldest first within it. False, and nothing is shed, when even all of them would not be enough.
+   * Make room for a newcomer. Suspects go first, whatever their severity, then records that are no more severe than the newcomer. In both
+   * the lowest severity goes first, and the oldest first within it. False, and nothing is shed, when all of them together are not enough.
    */
   makeRoom(newcomer: { severity: Severity; bytes: number }, shed: (candidate: Candidate) => void): boolean {
     if (this.fits(newcomer.bytes)) return true
@@ -110,23 +108,12 @@ export class Bounds {
     return this.fits(newcomer.bytes)
   }
 
-  /** Where something may be shed for a newcomer of this severity, and up to which severity. */
+  /** The places from which records may be shed for a newcomer of this severity, and up to which severity. */
   #order(severity: Severity): readonly (readonly [places: readonly Place[], most: Severity])[] {
     return [
       [this.#suspects, mostSevere],
       [this.#others, severity],
     ]
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = waiting.filter(({ bytes }) => !this.hasRoom(bytes))
-    for (const { bytes, resolve } of waiting) if (this.hasRoom(bytes)) resolve()
-  }
-
-  #fills(share: number): boolean {
-    const { maxQueueRecords, maxQueueBytes } = this.#limits
-    return this.#records <= maxQueueRecords * share && this.#bytes <= maxQueueBytes * share
   }
 
   #canMakeRoom({ severity, bytes }: { severity: Severity; bytes: number }): boolean {
@@ -142,6 +129,17 @@ export class Bounds {
       }
     }
     return false
+  }
+
+  #fillsAtMost(share: number): boolean {
+    const { maxQueueRecords, maxQueueBytes } = this.#limits
+    return this.#records <= maxQueueRecords * share && this.#bytes <= maxQueueBytes * share
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = waiting.filter(({ bytes }) => !this.hasRoom(bytes))
+    for (const { bytes, resolve } of waiting) if (this.hasRoom(bytes)) resolve()
   }
 }
 

@@ -1,115 +1,82 @@
 import type { Timer } from '../runtime/clock.js'
-import type { Settled } from './attempt.js'
-import { Holds } from './breakers.js'
-import { Bounds } from './buffer-bounds.js'
-import { Traffic } from './dispatcher.js'
+import { Consequences } from './attempt.js'
+import { Breakers } from './breakers.js'
+import { BufferBounds } from './buffer-bounds.js'
+import { Dispatcher } from './dispatcher.js'
 import { Drains } from './drain.js'
-import { Lane } from './lane.js'
+import { Lane, type LaneEvents } from './lane.js'
 import { LastDrain } from './last-drain.js'
 import type { Ledger } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
-import type { Observer } from './observer.js'
-import type { Acceptable, DeliveryPlan } from './plan.js'
-import { HeldRecords } from './record-buffer.js'
-import { type Pending, pendingRecord } from './record-queue.js'
+import { guarded, type Observer } from './observer.js'
+import type { DeliveryPlan } from './plan.js'
+import { type Acceptable, RecordBuffer } from './record-buffer.js'
 import type { BlockingSender } from './sender.js'
 import { noStore, type Store } from './store.js'
 
 /**
- * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread
- * and no disk: sender, store, clock and random source come from outside.
+ * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread and no disk: sender,
+ * store, clock and random source come from outside.
+ *
+ *     accept ─ RecordBuffer ─ Lane ─ Dispatcher ─ Attempt ─ Sender
+ *                    │                               │ an outcome for each record
+ *                    ├── delivered, rejected: settle ┤
+ *                    │                               └ retry, pause: Consequences ─ Breakers, Suspects, back to the lane
+ *                  Store
+ *
+ * Lanes, and all that works on them, call downwards. A lane calls back by its {@link LaneEvents}.
  */
 export class Delivery {
   readonly book: LedgerBook
-  /** What it has in memory; a store talks to it. */
-  readonly held: HeldRecords
+  /** The records in memory. A store works for it. */
+  readonly buffer: RecordBuffer
   readonly #plan: DeliveryPlan
-  readonly #lanes: readonly Lane[]
+  readonly #observer: Observer
   readonly #store: Store
-  readonly #bounds: Bounds
+  readonly #lanes: readonly Lane[]
+  readonly #bounds: BufferBounds
   readonly #drains: Drains
-  readonly #holds: Holds
-  readonly #traffic: Traffic
-  #sequence = 0
-  /** Sends wait so long; 0: not at all. */
+  readonly #breakers: Breakers
+  /** By index of the lane. */
+  readonly #dispatchers: readonly Dispatcher[]
+  /** New records wait this long before they are sent; 0: not at all. */
   #calmMs = 0
   #calmed: Timer | undefined
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
 
   constructor(plan: DeliveryPlan) {
     this.#plan = plan
-    this.book = new LedgerBook(plan.lanes, plan.memory)
-    const due = (lane: Lane) => this.#supplied(lane)
-    const lanes: Lane[] = []
-    this.#drains = new Drains({ lanes, clock: plan.clock, stats: () => this.stats() })
-    for (const [index, name] of plan.lanes.entries()) {
-      const bounds = {
-        maxConnections: plan.maxConnections,
-        maxDepth: () => Math.min(plan.maxBatch, plan.sender.carriage(name.kind).maxDepth),
-        patienceMs: plan.requestTimeoutMs / 4,
-      }
-      const { clock, random, retry } = plan
-      lanes.push(new Lane({ name, index, bounds, due, clock, random, retry, drains: this.#drains.open }))
-    }
-    this.#lanes = lanes
     this.#store = plan.store ?? noStore
-    this.#bounds = new Bounds(plan.limits, this.#lanes)
-    this.held = new HeldRecords({
-      lanes: this.#lanes,
-      bounds: this.#bounds,
-      store: this.#store,
-      book: this.book,
-      clock: plan.clock,
-      tell: (message) => this.#tell(message),
-      nextSequence: () => this.#sequence++,
-      closing: () => this.#closing !== undefined,
+    this.#observer = guarded(plan.observer)
+    this.book = new LedgerBook(plan.lanes, plan.memory)
+    this.#drains = new Drains({ clock: plan.clock, stats: () => this.stats() })
+    const events: LaneEvents = {
+      due: (lane) => this.#due(lane),
+      wake: (lane) => this.#dispatchers[lane.index]!.wake(),
+      probe: (lane) => this.#dispatchers[lane.index]!.probe(),
       settled: (lane) => this.#drains.check(lane),
-      supplied: due,
-    })
-    this.#holds = new Holds({
-      lanes: this.#lanes,
-      clock: plan.clock,
-      random: plan.random,
-      retry: plan.retry,
-      probe: plan.probe,
-      drains: this.#drains.open,
-      sendProbe: (lane) => this.#traffic.probe(lane),
-      changed: (lane) => this.#describe(lane),
-      lasting: (lane, reason) => this.#tell((observer) => observer.outage(lane.name, { reason })),
-    })
-    this.#traffic = new Traffic({
-      ...plan,
-      lanes: this.#lanes,
-      book: this.book,
-      holds: this.#holds,
-      drains: this.#drains,
-      tell: (message) => this.#tell(message),
-      settled: (lane, record, outcome) => this.#release(lane, record, outcome),
-      reject: (lane, record, rejection) => this.#release(lane, record, rejection, { judged: false }),
-      carried: (lane, successes) => this.#carried(lane, successes),
-    })
-    for (const lane of this.#lanes) this.#describe(lane)
+    }
+    const shared = { ...plan, store: this.#store, observer: this.#observer, book: this.book, events }
+    const drains = this.#drains.open
+    const lanes = plan.lanes.map((name, index) => new Lane({ ...shared, name, index, drains }))
+    this.#lanes = lanes
+    this.#bounds = new BufferBounds(plan.limits, lanes)
+    this.buffer = new RecordBuffer({ ...shared, lanes, bounds: this.#bounds })
+    this.#breakers = new Breakers({ ...shared, lanes, drains })
+    const consequences = new Consequences({ ...shared, buffer: this.buffer, breakers: this.#breakers })
+    const work = { ...plan, buffer: this.buffer, consequences, drains: this.#drains }
+    this.#dispatchers = lanes.map((lane) => new Dispatcher({ ...work, lane }))
   }
 
-  /** Take a record into a lane. It is counted from here on; never throws, never blocks. */
-  accept(laneIndex: number, { body, severity, handedOver = false }: Acceptable): void {
+  /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
+  accept(laneIndex: number, record: Acceptable): void {
     const lane = this.#lanes[laneIndex]!
-    const bytes = Buffer.byteLength(body)
-    const sequence = this.#sequence++
-    const idempotencyKey = `${this.#plan.keyPrefix}-${sequence.toString(36)}`
-    this.book.accept(laneIndex, { bytes, handedOver })
-    if (this.#closing !== undefined) {
-      this.held.drop(lane, { from: 'queued', reason: 'closed', bytes })
-      return
-    }
-    const { generation } = lane
-    const record = pendingRecord({ body, bytes, severity, idempotencyKey }, { sequence, generation })
-    if (this.held.take(lane, record)) this.#supplied(lane)
+    if (this.buffer.accept(lane, record)) this.#due(lane)
   }
 
   /**
-   * With more than 0, what comes waits that long before it is sent, in ms: in a process that is about to end nobody would hear the answer, and
-   * the record would be sent twice.
+   * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would not be heard, and the
+   * record would be sent twice.
    */
   calm(delayMs: number): void {
     this.#calmMs = delayMs
@@ -117,8 +84,7 @@ export class Delivery {
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
   refuse(laneIndex: number): void {
-    this.book.accept(laneIndex, { bytes: 0, handedOver: false })
-    this.held.drop(this.#lanes[laneIndex]!, { from: 'queued', reason: 'closed', bytes: 0 })
+    this.buffer.refuse(this.#lanes[laneIndex]!)
   }
 
   /** A `track` with a bad number: counted outside the equation. */
@@ -141,35 +107,35 @@ export class Delivery {
   }
 
   /**
-   * Wait until what was accepted so far is settled. Every lane makes one attempt at once, except inside a Retry-After; a lane
+   * Wait until the records that were accepted so far are settled. Every lane makes one attempt at once, except inside a Retry-After; a lane
    * that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
    */
   async flush({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
-    this.held.refill()
-    return this.#drains.begin(timeoutMs).ledger
+    this.buffer.refill()
+    return this.#drains.begin(this.#lanes, { timeoutMs, last: false }).ledger
   }
 
   /**
-   * Leave what is held to the store, for a process that may be about to die. Should it live on, the next record or drain brings it back,
-   * and a request that is under way now may be made twice.
+   * Leave the records to the store, for a process that may be about to die. Should it live on, the next record or drain brings them back, and a
+   * request that is in flight now may be made twice.
    */
   park(): Ledger {
     this.#takeAllBack()
-    this.held.parkAll()
+    this.buffer.parkAll()
     return this.stats()
   }
 
   /**
-   * Take no more, flush, then release everything. What could not be delivered by then is left to the store, else counted as dropped
-   * by `shutdown`.
-   * Every call gives the same promise; the earliest of their deadlines counts.
+   * Take no more, flush, then release everything. Records that could not be delivered by then are left to the store, else counted as dropped by
+   * `shutdown`. Every call gives the same promise; the earliest of their deadlines counts.
    */
   close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
     if (this.#closing === undefined) {
       this.#bounds.close()
-      for (const lane of this.#lanes) lane.severeFirst = true
-      this.held.refill()
-      const drain = this.#drains.begin(timeoutMs, { last: true })
+      for (const lane of this.#lanes) lane.sendSevereFirst()
+      this.buffer.refill()
+      const drain = this.#drains.begin(this.#lanes, { timeoutMs, last: true })
+      this.buffer.close()
       this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
       return this.#closing.ledger
     }
@@ -180,133 +146,68 @@ export class Delivery {
   }
 
   /**
-   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending: step by step, so that several
-   * can do so side by side. Nothing else may be asked of this delivery afterwards but its ledger, where what could not be delivered
-   * is still queued.
+   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. It goes step by step, so that
+   * several deliveries can do so side by side. Afterwards only the ledger may be asked for. It counts as queued what could not be delivered.
    */
   drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): LastDrain {
     this.#stop()
     this.#takeAllBack()
-    const { clock, random, retry, maxConnections, requestTimeoutMs } = this.#plan
-    const deadline = clock.now() + timeoutMs
-    const tell = (message: (observer: Observer) => void) => this.#tell(message)
-    const settled = (lane: Lane, record: Pending, outcome: Settled) => this.#release(lane, record, outcome)
-    const reject = (lane: Lane, record: Pending, rejection: Settled) =>
-      this.#release(lane, record, rejection, { judged: false })
-    const ways = { book: this.book, tell, settled, reject, sender }
-    return new LastDrain({
-      lanes: this.#lanes,
-      ...ways,
-      clock,
-      random,
-      retry,
-      maxConnections,
-      requestTimeoutMs,
-      deadline,
-    })
+    const deadline = this.#plan.clock.now() + timeoutMs
+    const { buffer } = this
+    return new LastDrain({ ...this.#plan, lanes: this.#lanes, observer: this.#observer, buffer, sender, deadline })
   }
 
-  /** After a {@link drainSync}, or in its place: leave what is still held to the store. Nothing may come after it. */
+  /** After a {@link drainSync}, or in its place: leave the records to the store. Nothing may be called after it. */
   leave(): void {
     this.#stop()
     this.#takeAllBack()
-    this.held.parkAll()
+    this.buffer.parkAll()
     this.#store.close()
+  }
+
+  /** Records may be sent from a lane, now or after the calm. */
+  #due(lane: Lane): void {
+    if (this.#calmMs === 0) this.#send(lane)
+    else {
+      this.#calmed ??= this.#plan.clock.schedule(() => {
+        this.#calmed = undefined
+        for (const each of this.#lanes) this.#send(each)
+      }, this.#calmMs)
+    }
+  }
+
+  #send(lane: Lane): void {
+    if (lane.breaker === undefined) this.#dispatchers[lane.index]!.wake()
+    else lane.breaker.recordsCame(lane)
   }
 
   /** No answer will be heard any more. */
   #takeAllBack(): void {
-    for (const { lane, records } of this.#traffic.abandon()) {
-      for (const record of records) {
-        this.book.putBack(lane.index, { ambiguous: true })
-        lane.ready.putBack(record)
-      }
+    for (const lane of this.#lanes) {
+      for (const record of this.#dispatchers[lane.index]!.abandon()) lane.takeBack(record)
     }
   }
 
   #stop(): void {
     this.#bounds.close()
     this.#calmed?.cancel()
-    this.#holds.stop()
-    this.#traffic.stop()
+    this.#breakers.stop()
+    for (const dispatcher of this.#dispatchers) dispatcher.stop()
   }
 
   async #end(): Promise<Ledger> {
     this.#stop()
-    for (const lane of this.#lanes) {
-      lane.closed = true
-      this.#describe(lane)
-    }
+    for (const lane of this.#lanes) lane.close()
     this.#store.look()
     for (const lane of this.#lanes) {
       lane.gather()
-      for (const record of lane.cut(Number.POSITIVE_INFINITY)) this.held.leave(lane, record, 'queued')
+      for (const record of lane.cut(Number.POSITIVE_INFINITY)) this.buffer.leave(lane, record, 'queued')
     }
-    for (const { lane, records } of this.#traffic.abandon()) {
-      for (const record of records) this.held.leave(lane, record, 'inFlight')
+    for (const lane of this.#lanes) {
+      for (const record of this.#dispatchers[lane.index]!.abandon()) this.buffer.leave(lane, record, 'inFlight')
     }
     this.#store.close()
     await this.#plan.sender.close()
     return this.stats()
-  }
-
-  #supplied(lane: Lane): void {
-    if (this.#calmMs > 0) this.#supplyLater()
-    else this.#send(lane)
-  }
-
-  #send(lane: Lane): void {
-    if (lane.hold === undefined) this.#traffic.wake(lane)
-    else lane.hold.supplied(lane)
-  }
-
-  #supplyLater(): void {
-    const { clock } = this.#plan
-    this.#calmed ??= clock.schedule(() => {
-      this.#calmed = undefined
-      for (const lane of this.#lanes) this.#send(lane)
-    }, this.#calmMs)
-  }
-
-  #carried(lane: Lane, successes: number): void {
-    this.#describe(lane)
-    this.held.refill()
-    if (successes > 0 && this.held.roomy && this.#closing === undefined) this.#tellLosses(lane)
-  }
-
-  /** The record needs no further attempt. `judged`: by the service. */
-  #release(lane: Lane, record: Pending, outcome: Settled, { judged = true } = {}): void {
-    if (judged) lane.succeeded(outcome.type === 'delivered', this.#plan.clock.now())
-    if (record.suspicion !== undefined) lane.suspects.acquitted(record)
-    if (outcome.type === 'delivered') this.book.deliver(lane.index, record.bytes)
-    else {
-      this.book.lastError(lane.index, outcome.reason)
-      this.book.reject(lane.index, record.bytes)
-      this.#store.reject(lane.index, record, outcome)
-    }
-    this.held.release(lane, record)
-    if (outcome.type === 'rejected') this.#tell((observer) => observer.rejected(lane.name, outcome))
-  }
-
-  #tellLosses(lane: Lane): void {
-    const losses = lane.losses.take(this.#plan.clock.now())
-    if (losses !== undefined) this.#tell((observer) => observer.recovered(lane.name, losses))
-  }
-
-  #describe(lane: Lane): void {
-    const { connections, depth } = lane.concurrency
-    const { sender } = this.#plan.sender.carriage(lane.name.kind)
-    const { state, described: was } = lane
-    if (was.state === state && was.connections === connections && was.depth === depth && was.sender === sender) return
-    lane.described = { state, connections, depth, sender }
-    this.book.describe(lane.index, lane.described)
-  }
-
-  #tell(message: (observer: Observer) => void): void {
-    try {
-      message(this.#plan.observer)
-    } catch {
-      // Whoever listens must not be able to disturb delivery.
-    }
   }
 }

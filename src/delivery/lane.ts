@@ -1,158 +1,284 @@
 import type { Clock } from '../runtime/clock.js'
 import type { BackoffBounds } from './backoff.js'
-import type { Hold } from './breaker.js'
-import { Concurrency, type ConcurrencyBounds } from './concurrency.js'
+import type { Breaker, BreakerLane } from './breaker.js'
+import { Concurrency } from './concurrency.js'
 import { DelayedRecords } from './delayed-records.js'
-import type { Drain } from './drain.js'
 import type { LaneCondition, LaneName, LaneState } from './ledger.js'
+import type { LedgerBook } from './ledger-book.js'
 import { LossTally } from './observer.js'
+import { OutstandingRecords } from './outstanding-records.js'
 import { Probes } from './probes.js'
-import { type Generation, type Pending, RecordQueue } from './record-queue.js'
-import { Suspects } from './suspects.js'
+import { type Pending, RecordQueue } from './record-queue.js'
+import { type Failure, isAmbiguous, patienceMs, reasonOf, type Wait } from './rules.js'
+import type { Sender } from './sender.js'
+import { type DrainTime, Suspects } from './suspects.js'
+
+/** What a lane asks of its delivery. */
+export interface LaneEvents {
+  /** Records have come that may be sent. */
+  due(lane: Lane): void
+  /** It may send again. */
+  wake(lane: Lane): void
+  /** Send one record to test the service; false when there is none to send. */
+  probe(lane: Lane): boolean
+  /** A drain may have no more to wait for. */
+  settled(lane: Lane): void
+}
 
 export interface LanePlan {
   readonly name: LaneName
   readonly index: number
+  readonly events: LaneEvents
+  readonly book: LedgerBook
+  readonly sender: Sender
   readonly clock: Clock
   readonly random: () => number
   readonly retry: BackoffBounds
-  readonly bounds: ConcurrencyBounds
-  readonly drains: ReadonlySet<Drain>
-  /** It has records to send. */
-  readonly due: (lane: Lane) => void
+  readonly maxConnections: number
+  readonly maxBatch: number
+  readonly requestTimeoutMs: number
+  readonly drains: ReadonlySet<DrainTime>
 }
 
 /** A place in a lane from which a record can be taken out. */
 export interface Shelf {
   readonly queue: RecordQueue
-  /** Those here go first when memory is full. */
+  /** Its records go first when memory is full. */
   readonly suspects: boolean
   remove(record: Pending): void
 }
 
-/** The pending records of one bucket and kind, and what is known of their way to the service. */
-export class Lane {
+/** The pending records of one bucket and kind, and the state of their way to the service. */
+export class Lane implements BreakerLane {
   readonly name: LaneName
   /** Row in the ledger. */
   readonly index: number
   /** Records that may go out now. */
   readonly ready = new RecordQueue()
-  /** Records that could not be sent, while others could: each waits for its own retry. */
+  /** Records that could not be sent while others could: each waits for its own retry. */
   readonly delayed: DelayedRecords
   /** Records that failed where others succeeded: each goes out alone. */
   readonly suspects: Suspects
-  /** Records that test the service while the lane is held. */
+  /** Records that test the service while the breaker is open. */
   readonly probes = new Probes()
-  /** All places where its records are, but for those in flight. */
+  /** Records that are not settled: drains wait for them. */
+  readonly outstanding: OutstandingRecords
+  /** All places of its records, except those in flight. */
   readonly shelves: readonly Shelf[]
   readonly concurrency: Concurrency
-  /** What keeps the lane from sending; undefined while it is open. */
-  hold: Hold | undefined
-  /** Status of the answer that paused it. */
-  pauseStatus = 0
-  closed = false
-  /** A batch of one is under way that tests the service. */
-  probing = false
-  /** Records of it that are in the store alone, and were accepted by this process. */
-  parked = 0
-  /** Records that the service has taken; and those that it has taken or judged. */
-  delivered = 0
-  settled = 0
-  /** On the clock; when the service last took or judged a record. */
-  lastSuccessAt = Number.NEGATIVE_INFINITY
-  /** Most severe first, for a process that is about to end. */
-  severeFirst = false
-  /** It may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
-  lastChance = false
-  /** What the ledger says of it. */
-  described: LaneCondition = { state: 'open', connections: 0, depth: 0, sender: 'undici' }
   readonly losses = new LossTally()
-  readonly #generations: Generation[] = [{ number: 0, outstanding: 0 }]
+  readonly #plan: LanePlan
+  #breaker: Breaker | undefined
+  #closed = false
+  #probing = false
+  #delivered = 0
+  #settled = 0
+  #lastSuccessAt = Number.NEGATIVE_INFINITY
+  #severeFirst = false
+  #hasLastChance = false
+  /** Its condition in the ledger. */
+  #reported: LaneCondition = { state: 'open', connections: 0, depth: 0, sender: 'undici' }
 
-  constructor({ name, index, bounds, due, ...plan }: LanePlan) {
+  constructor(plan: LanePlan) {
+    this.#plan = plan
+    const { name, index, events, clock, sender, maxConnections, maxBatch, requestTimeoutMs } = plan
     this.name = name
     this.index = index
-    this.concurrency = new Concurrency(bounds)
-    this.delayed = new DelayedRecords(plan.clock, (records) => {
+    this.concurrency = new Concurrency({
+      maxConnections,
+      maxDepth: () => Math.min(maxBatch, sender.carriage(name.kind).maxDepth),
+      patienceMs: patienceMs(requestTimeoutMs, { draining: false }),
+    })
+    this.delayed = new DelayedRecords(clock, (records) => {
       for (const record of records) this.ready.putBack(record)
-      due(this)
+      events.due(this)
     })
-    this.suspects = new Suspects({ ...plan, lane: this, due: () => due(this) })
-    const { delayed, suspects, ready, probes } = this
-    const shelf = (queue: RecordQueue, about: Partial<Shelf> = {}): Shelf => ({
-      queue,
-      suspects: false,
-      remove: (record) => queue.remove(record),
-      ...about,
-    })
-    this.shelves = [
-      shelf(ready),
-      shelf(probes.tried),
-      shelf(delayed.queue, { remove: (record) => delayed.remove(record) }),
-      shelf(suspects.waiting.queue, { suspects: true, remove: (record) => suspects.waiting.remove(record) }),
-      shelf(suspects.fresh, { suspects: true }),
-      shelf(suspects.known, { suspects: true }),
-    ]
+    this.suspects = new Suspects({ ...plan, lane: this, due: () => events.due(this) })
+    this.outstanding = new OutstandingRecords(() => events.settled(this))
+    this.shelves = this.#shelves()
+    this.report()
+  }
+
+  /** The breaker that keeps it from sending; undefined while it sends. */
+  get breaker(): Breaker | undefined {
+    return this.#breaker
   }
 
   get state(): LaneState {
-    return this.closed ? 'closed' : (this.hold?.kind ?? 'open')
+    return this.#closed ? 'closed' : (this.#breaker?.cause ?? 'open')
   }
 
-  get generation(): Generation {
-    return this.#generations.at(-1)!
+  get maySend(): boolean {
+    return this.#breaker === undefined && !this.#closed
   }
 
-  /** The one that the next drain waits for first. What comes back from the store joins it: it was accepted long before. */
-  get oldestGeneration(): Generation {
-    return this.#generations[0]!
+  get closed(): boolean {
+    return this.#closed
   }
 
-  /** Begin a new generation; the answer is the number of the last one before it. */
-  turnGeneration(): number {
-    const { number, outstanding } = this.generation
-    if (outstanding === 0 && this.parked === 0) return number - 1
-    this.#generations.push({ number: number + 1, outstanding: 0 })
-    return number
+  /** True while a record is in flight that tests the service. */
+  get probing(): boolean {
+    return this.#probing
   }
 
-  /** Records of the generations up to `number` that are not settled. */
-  outstandingThrough(number: number): number {
-    while (this.#generations.length > 1 && this.#generations[0]!.outstanding === 0) this.#generations.shift()
-    let sum = this.parked
-    for (const generation of this.#generations) if (generation.number <= number) sum += generation.outstanding
-    return sum
+  /** Records that the service has taken. */
+  get delivered(): number {
+    return this.#delivered
+  }
+
+  /** Records that the service has taken or judged. */
+  get settled(): number {
+    return this.#settled
+  }
+
+  /** On the clock: when the service last took or judged a record. */
+  get lastSuccessAt(): number {
+    return this.#lastSuccessAt
+  }
+
+  /** True while it may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
+  get hasLastChance(): boolean {
+    return this.#hasLastChance
+  }
+
+  /** Records have come that may be sent. */
+  due(): void {
+    this.#plan.events.due(this)
+  }
+
+  wake(): void {
+    this.#plan.events.wake(this)
+  }
+
+  probe(): boolean {
+    return this.#plan.events.probe(this)
+  }
+
+  breakerOpened(breaker: Breaker): void {
+    this.#breaker = breaker
+    this.report()
+  }
+
+  breakerClosed(): void {
+    this.#breaker = undefined
+  }
+
+  probeLeft(): void {
+    this.#probing = true
+  }
+
+  probeEnded(): void {
+    this.#probing = false
+  }
+
+  /** A record leaves the queue for the service. */
+  depart(record: Pending): void {
+    this.#plan.book.depart(this.index, { retry: record.attempts > 0 })
+    record.attempts++
+  }
+
+  /** An attempt has failed: in the ledger its record is queued again. */
+  cameBack(outcome: Failure): void {
+    this.#plan.book.putBack(this.index, { ambiguous: isAmbiguous(outcome) })
+    this.failed(reasonOf(outcome))
+  }
+
+  /** A record in flight will get no answer any more: it is ready again. */
+  takeBack(record: Pending): void {
+    this.#plan.book.putBack(this.index, { ambiguous: true })
+    this.ready.putBack(record)
+  }
+
+  /** Remember why an attempt failed. */
+  failed(reason: string): void {
+    this.#plan.book.lastError(this.index, reason)
   }
 
   /** The service has taken a record, or judged it. */
-  succeeded(taken: boolean, now: number): void {
-    if (taken) this.delivered++
-    this.settled++
-    this.lastSuccessAt = now
+  succeeded({ taken }: { readonly taken: boolean }): void {
+    if (taken) this.#delivered++
+    this.#settled++
+    this.#lastSuccessAt = this.#plan.clock.now()
+  }
+
+  /** Send the most severe records first from here on: the process is about to end. */
+  sendSevereFirst(): void {
+    this.#severeFirst = true
+  }
+
+  grantLastChance(): void {
+    this.#hasLastChance = true
+  }
+
+  /** The moment before which it sends nothing, as the service asks. Its last chance is spent on a wait that is too long to honour. */
+  honour({ notBefore, excessive }: Wait): number {
+    if (!excessive || !this.#hasLastChance) return notBefore
+    this.#hasLastChance = false
+    return Number.NEGATIVE_INFINITY
+  }
+
+  /** Make the one attempt of a drain: nothing waits for a retry, except inside a Retry-After. */
+  attemptNow({ last }: { readonly last: boolean }): void {
+    if (last) this.grantLastChance()
+    this.delayed.releaseNow({ last })
+    this.suspects.releaseNow({ last })
+    this.#breaker?.probeNow(this)
+  }
+
+  /** Send nothing any more. */
+  close(): void {
+    this.#closed = true
+    this.report()
+  }
+
+  /** Write its condition into the ledger, if it has changed. */
+  report(): void {
+    const { connections, depth } = this.concurrency
+    const { sender } = this.#plan.sender.carriage(this.name.kind)
+    const { state } = this
+    const was = this.#reported
+    if (was.state === state && was.connections === connections && was.depth === depth && was.sender === sender) return
+    this.#reported = { state, connections, depth, sender }
+    this.#plan.book.describe(this.index, this.#reported)
   }
 
   /** Take up to `size` records for a batch. */
   cut(size: number): Pending[] {
     const batch: Pending[] = []
     while (batch.length < size) {
-      const record = this.severeFirst ? this.ready.takeMostSevere() : this.ready.takeOldest()
+      const record = this.#severeFirst ? this.ready.takeMostSevere() : this.ready.takeOldest()
       if (record === undefined) break
       batch.push(record)
     }
     return batch
   }
 
-  /**
-   * Take the record that tests the service next; `beside` others that are under way. A suspect only where there is nothing else.
-   */
-  cutProbe({ beside = false } = {}): Pending[] {
+  /** Take the record that tests the service next; `beside` others that are in flight. A suspect only where there is nothing else. */
+  cutProbe({ beside }: { readonly beside: boolean }): Pending[] {
     const record = this.probes.next(this, { beside }) ?? this.suspects.takeAny()
     return record === undefined ? [] : [record]
   }
 
-  /** Make all that it holds ready: nothing waits for a retry any more. */
+  /** Make all of its records ready: nothing waits for a retry any more. */
   gather(): void {
     const waiting = [...this.delayed.clear(), ...this.suspects.clear()].map(({ record }) => record)
     for (const record of [...waiting, ...this.probes.tried.takeAll()]) this.ready.putBack(record)
+  }
+
+  #shelves(): readonly Shelf[] {
+    const { delayed, suspects, ready, probes } = this
+    const shelf = (queue: RecordQueue, isSuspects = false): Shelf => ({
+      queue,
+      suspects: isSuspects,
+      remove: (record) => queue.remove(record),
+    })
+    return [
+      shelf(ready),
+      shelf(probes.tried),
+      { ...shelf(delayed.queue), remove: (record) => delayed.remove(record) },
+      { ...shelf(suspects.waiting.queue, true), remove: (record) => suspects.waiting.remove(record) },
+      shelf(suspects.fresh, true),
+      shelf(suspects.known, true),
+    ]
   }
 }

@@ -1,4 +1,3 @@
-import type { Severity } from '../records/level.js'
 import type { Clock } from '../runtime/clock.js'
 import type { BackoffBounds } from './backoff.js'
 import type { Limits } from './buffer-bounds.js'
@@ -7,7 +6,7 @@ import type { Observer } from './observer.js'
 import type { Sender } from './sender.js'
 import type { Store } from './store.js'
 
-/** What a delivery needs to know, and whom it needs. */
+/** The ports and settings of a delivery. */
 export interface DeliveryPlan {
   /** One lane for each; `accept` names them by their index. */
   readonly lanes: readonly LaneName[]
@@ -21,20 +20,12 @@ export interface DeliveryPlan {
   readonly limits: Limits
   readonly maxConnections: number
   readonly maxBatch: number
-  /** What the sender gives one request; delivery keeps the service's queue far below it. */
+  /** The time that the sender gives one request. Delivery keeps the service's queue far below it. */
   readonly requestTimeoutMs: number
   readonly retry: BackoffBounds
   readonly probe: BackoffBounds
   /** Memory of the ledger, where another thread has made it. */
   readonly memory?: SharedArrayBuffer | undefined
-  /** What makes the idempotency keys of this delivery unlike those of any other. */
+  /** Makes the idempotency keys of this delivery unlike those of any other. */
   readonly keyPrefix: string
-}
-
-/** A record as it is accepted: its body, and how much it matters. */
-export interface Acceptable {
-  readonly body: string
-  readonly severity: Severity
-  /** It came from another thread, where it is counted already. @default false */
-  readonly handedOver?: boolean
 }

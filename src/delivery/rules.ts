@@ -1,28 +1,55 @@
+import { type BackoffBounds, fullJitter } from './backoff.js'
 import type { Outcome } from './sender.js'
 
 /** An attempt after which the record is kept. */
-export type Failure = Outcome & { type: 'retry' | 'pause' }
-export type Refusal = Outcome & { type: 'pause' }
-export type Rejection = Outcome & { type: 'rejected' }
+export type Failure = Extract<Outcome, { type: 'retry' | 'pause' }>
+export type Refusal = Extract<Outcome, { type: 'pause' }>
+export type Rejection = Extract<Outcome, { type: 'rejected' }>
+/** An attempt after which the record needs no other one. */
+export type Settled = Exclude<Outcome, Failure>
 
-/** True for a key that is missing or wrong: that says nothing about a record, and pauses every lane of the key at once. */
-export function isDenial(outcome: Failure): outcome is Refusal {
-  return outcome.type === 'pause' && outcome.status === unauthorized
+/** The last error of a record that was sent, where there is no time to wait for its answer any longer. */
+export const noAnswer = 'the service did not answer in time'
+
+export function isFailure(outcome: Outcome): outcome is Failure {
+  return outcome.type === 'retry' || outcome.type === 'pause'
 }
 
-/**
- * True for a failure that the record may have caused, so that another record has to confirm it: any answer but 401, or a connection that
- * broke after the request was written. A request that was never sent says nothing about the record.
- */
-export function mayBeItsOwn(outcome: Failure): boolean {
-  return outcome.status !== unauthorized && (outcome.type === 'pause' || outcome.exchange !== 'unsent')
+/** True for a key that is missing or wrong. That says nothing about a record, and pauses every lane of the key at once. */
+export function isDenial(outcome: Failure): outcome is Refusal {
+  return outcome.type === 'pause' && outcome.status === unauthorized
 }
 
 const unauthorized = 401
 
 /**
- * True where the service asks for less. A time-out while `others` are answered is the record's own. So is an answer, with `own`: of late
- * such answers were meant for single records.
+ * True for a failure that the record may have caused: any answer but 401, or a connection that broke after the request was written.
+ * Another record has to confirm it. A request that was never sent says nothing about its record.
+ */
+export function mayBeItsOwn(outcome: Failure): boolean {
+  return outcome.status !== unauthorized && (outcome.type === 'pause' || outcome.exchange !== 'unsent')
+}
+
+/** True for a failure after which the request may have been carried out. */
+export function isAmbiguous(outcome: Failure): boolean {
+  return outcome.type === 'retry' && outcome.exchange === 'ambiguous'
+}
+
+/**
+ * The records of a batch that may have caused their failure. When the connection broke, that is the first record without an answer. The
+ * service never looked at those behind it, or they failed because of it.
+ */
+export function blamedOf<Each extends { readonly index: number; readonly outcome: Failure }>(
+  failed: readonly Each[],
+): readonly Each[] {
+  const unanswered = failed.filter(({ outcome }) => isAmbiguous(outcome))
+  const first = Math.min(...unanswered.map(({ index }) => index))
+  return failed.filter((each) => mayBeItsOwn(each.outcome) && (each.index === first || !unanswered.includes(each)))
+}
+
+/**
+ * True where the service asks for less. A time-out while `others` are answered is the record's own. So is an answer when `own` is true:
+ * such answers were meant for single records of late.
  */
 export function asksForLess(
   outcome: Failure,
@@ -32,30 +59,29 @@ export function asksForLess(
   return !others || (outcome.exchange === 'answered' && !own)
 }
 
-/** A record of a batch that failed, and its place in the batch. */
-interface Failed {
-  readonly index: number
-  readonly outcome: Failure
-}
-
 /**
- * The records of a batch that may have caused their failure. When the connection broke, that is the first without an answer: those behind
- * it were never looked at, or suffered with it.
+ * How many records must be refused with the same status before their lane pauses. A lane that delivered within the last minute needs
+ * three: two bad records may well stand in a row.
  */
-export function blamedOf<Each extends Failed>(failed: readonly Each[]): readonly Each[] {
-  const unanswered = failed.filter(({ outcome }) => outcome.type === 'retry' && outcome.exchange === 'ambiguous')
-  const first = Math.min(...unanswered.map(({ index }) => index))
-  return failed.filter((each) => mayBeItsOwn(each.outcome) && (each.index === first || !unanswered.includes(each)))
+export function refusalsToPause(sinceSuccessMs: number): 2 | 3 {
+  return deliversLately(sinceSuccessMs) ? 3 : 2
 }
 
-/** Longest wait that is honoured, in milliseconds: five minutes. A service that asks for more is tried again after it. */
+/** True while the last success of a lane is so recent that the service takes its records. */
+export function deliversLately(sinceSuccessMs: number): boolean {
+  return sinceSuccessMs < latelyMs
+}
+
+const latelyMs = 60_000
+
+/** The longest wait that is honoured, in milliseconds: five minutes. A service that asks for more is tried again after it. */
 export const longestWaitMs = 300_000
 
 /** A wait that a service asks for, as it is honoured. */
 export interface Wait {
   /** On the clock; nothing is sent before this moment. */
   readonly notBefore: number
-  /** The service asked for more than is honoured: a drain that is the last one tries once more before. */
+  /** The service asked for more than is honoured: the last drain tries once more before. */
   readonly excessive: boolean
 }
 
@@ -68,24 +94,70 @@ export function waitOf(outcome: Outcome, now: number): Wait {
   return { notBefore: now + Math.min(askedMs, longestWaitMs), excessive: askedMs > longestWaitMs }
 }
 
-/** The longest of several. */
 export function longestWait(waits: readonly Wait[]): Wait {
   return waits.reduce((longest, wait) => (wait.notBefore > longest.notBefore ? wait : longest), noWait)
 }
 
-/** The reason of a failure, in words; with the wait that the service asked for, where that is longer than is honoured. */
+/** The reason of a failure in words, and the wait that the service asked for where that is longer than is honoured. */
 export function reasonOf(outcome: Outcome & { readonly reason: string }): string {
   const askedMs = outcome.type === 'retry' ? outcome.retryAfterMs : undefined
   if (askedMs === undefined || !(askedMs > longestWaitMs)) return outcome.reason
   return `${outcome.reason} and asks to wait ${Math.ceil(askedMs / 1000)} s; tried again after ${longestWaitMs / 1000} s`
 }
 
+/** The backoff before the next attempt, in ms. It grows no further than that of the second retry while a drain waits: its deadline is seconds away. */
+export function backoffMs(
+  attempt: number,
+  plan: { readonly retry: BackoffBounds; readonly random: () => number; readonly draining: boolean },
+): number {
+  return fullJitter(plan.draining ? Math.min(attempt, maxDrainAttempt) : attempt, plan.retry, plan.random)
+}
+
+const maxDrainAttempt = 2
+
 /**
- * How long an answer may take, in ms, before another record is tried beside it: a quarter of the request time-out; while a drain waits, half
- * a second at most, for its deadline is near.
+ * How long an answer may take, in ms, before another record is tried beside it: a quarter of the request time-out, and half a second at
+ * most while a drain waits.
  */
 export function patienceMs(requestTimeoutMs: number, { draining }: { readonly draining: boolean }): number {
   return Math.min(requestTimeoutMs / 4, draining ? drainingMs : Number.POSITIVE_INFINITY)
 }
 
 const drainingMs = 500
+
+/** Something that was sent and waits for its answer. */
+export interface Unanswered {
+  /** On the clock. */
+  readonly waitsSince: number
+  /** Count of settled records of the lane when it was sent. */
+  readonly settledBefore: number
+}
+
+/**
+ * Requests that have waited for an answer longer than patience allows. `proven`: others have succeeded since they were sent, so that their
+ * records may be at fault and their connections no longer count.
+ */
+export function overdueOf<Each extends Unanswered>(
+  sent: Iterable<Each>,
+  { now, patienceMs, settled }: { readonly now: number; readonly patienceMs: number; readonly settled: number },
+): { readonly proven: readonly Each[]; readonly unproven: number } {
+  const overdue = [...sent].filter(({ waitsSince }) => waitsSince + patienceMs <= now)
+  const proven = overdue.filter(({ settledBefore }) => settled > settledBefore)
+  return { proven, unproven: overdue.length - proven.length }
+}
+
+/** Suspects that may be in flight at a time, on so many connections: a quarter. */
+export function suspectsBeside(connections: number): number {
+  return Math.ceil(connections / 4)
+}
+
+/** The requests that the last drain may have in flight: one more after each success, half as many when the service asks for less. */
+export function nextWindow(
+  window: number,
+  { success, most }: { readonly success: boolean; readonly most: number },
+): number {
+  return success ? Math.min(most, window + 1) : Math.max(1, window >> 1)
+}
+
+/** The window of the last drain after an outage. */
+export const windowAfterOutage = 2

@@ -1,10 +1,15 @@
 import type { Clock, Timer } from '../runtime/clock.js'
 import { type BackoffBounds, fullJitter } from './backoff.js'
 import { DelayedRecords } from './delayed-records.js'
-import type { Drain } from './drain.js'
 import { type Pending, RecordQueue } from './record-queue.js'
-import { type Failure, noWait, type Rejection, type Wait } from './rules.js'
+import { backoffMs, type Failure, noWait, type Rejection, type Wait } from './rules.js'
 import { type LaneProgress, Suspicion } from './suspicion.js'
+
+/** The time of a drain, on the clock. */
+export interface DrainTime {
+  readonly startedAt: number
+  readonly deadline: number
+}
 
 export interface SuspectsPlan {
   readonly lane: LaneProgress
@@ -12,32 +17,33 @@ export interface SuspectsPlan {
   readonly retry: BackoffBounds
   /** Uniform in [0, 1). */
   readonly random: () => number
-  /** The drains under way: they hurry retries. */
-  readonly drains: ReadonlySet<Drain>
-  /** Some may go out now. */
+  /** The drains under way. Retries come sooner during a drain. */
+  readonly drains: ReadonlySet<DrainTime>
+  /** Called when some may go out. */
   readonly due: () => void
 }
 
-/** So many failures of suspects in a row, without a success of the lane, are no reason yet to slow them all down. */
+/** Suspects slow down after more failures in a row than this, without a success of their lane in between. */
 const freeFailures = 4
-/** While a drain waits, backoffs grow no further than this: the deadline is seconds away. */
-export const maxDrainAttempt = 2
 
 /**
- * The suspects of a lane. Each waits for its own retry, then goes out alone: never in a batch, where it would take its neighbours with
- * it. While the lane has no success they go out one after the other, further and further apart, so that many of them make no storm.
+ * The suspects of a lane. Each waits for its own retry, then goes out alone: in a batch its neighbours could fail with it. While the lane has
+ * no success, suspects go out one after the other with growing gaps, so that many of them make no storm.
  */
 export class Suspects {
   readonly waiting: DelayedRecords
-  /** Due for the first time. They go first, so that innocent ones do not wait behind those that failed often. */
+  /** Due for the first time. They go first: innocent records do not wait behind those that failed often. */
   readonly fresh = new RecordQueue()
   /** Due again. */
   readonly known = new RecordQueue()
   readonly #plan: SuspectsPlan
+  /** Count of settled records of the lane at the last failure. */
   #settled = 0
+  /** Failures in a row since the last success of the lane. */
   #inVain = 0
-  /** Share of those asked for less that failed at their first retry, as a moving mean. */
+  /** Moving mean: the share of suspects with back-pressure that failed at their first retry, too. */
   #ownShare = 0
+  /** On the clock: no suspect goes out before. */
   #gateOpensAt = Number.NEGATIVE_INFINITY
   #gate: Timer | undefined
 
@@ -49,7 +55,7 @@ export class Suspects {
     })
   }
 
-  /** In memory, and not in flight. */
+  /** Suspects in memory that are not in flight. */
   get length(): number {
     return this.waiting.queue.length + this.fresh.length + this.known.length
   }
@@ -60,27 +66,27 @@ export class Suspects {
     this.wait(record, wait)
   }
 
-  /** The record failed before others succeeded: in a drain it has its next attempt at once. */
+  /** The record failed before others succeeded. During a drain it has its next attempt at once. */
   addLate(record: Pending): void {
     record.suspicion = new Suspicion()
     if (this.#plan.drains.size === 0) this.wait(record)
     else this.waiting.add(record, { ...noWait, waitMs: 0 })
   }
 
-  /** A suspect is settled. */
+  /** A record is settled: if it was a suspect that never failed again, it was none. */
   acquitted({ suspicion }: Pending): void {
     if (suspicion?.attempts === 0) this.#learn(suspicion, 0)
   }
 
   /**
-   * True where a service that asks for less, while it takes other records, means the record and not the rate: most suspects that were
-   * asked for less failed at their first retry, too.
+   * True while back-pressure that comes among successes is meant for single records and not for the rate: most suspects with
+   * back-pressure fail again when they go alone.
    */
   get pressureIsTheirOwn(): boolean {
     return this.#ownShare > 1 / 2
   }
 
-  /** A suspect, in no queue now, failed again, perhaps by its own fault. Returns its rejection, when that was one failure too many. */
+  /** A suspect that is in no queue failed again, perhaps by its own fault. Returns its rejection after one failure too many. */
   failed(record: Pending, outcome: Failure): Rejection | undefined {
     const { lane, clock, retry, random } = this.#plan
     const now = clock.now()
@@ -92,17 +98,16 @@ export class Suspects {
     return record.suspicion!.failed(outcome, { lane, now })
   }
 
-  /** It waits for its next retry. */
+  /** The suspect waits for its next retry. */
   wait(record: Pending, { notBefore, excessive }: Wait = noWait): void {
     const { clock, retry, random, drains } = this.#plan
     const suspicion = record.suspicion!
     suspicion.notBefore = notBefore
-    const attempt = drains.size > 0 ? Math.min(suspicion.attempts, maxDrainAttempt) : suspicion.attempts
-    const waitMs = Math.max(notBefore - clock.now(), fullJitter(attempt, retry, random))
-    this.waiting.add(record, { waitMs, notBefore, excessive })
+    const backoff = backoffMs(suspicion.attempts, { retry, random, draining: drains.size > 0 })
+    this.waiting.add(record, { waitMs: Math.max(notBefore - clock.now(), backoff), notBefore, excessive })
   }
 
-  /** Take one that may go out now. One that every drain under way has given up waits on: else many of them would keep a drain busy. */
+  /** Take one that may go out now. One that every drain has given up goes on waiting: many of them would keep a drain busy. */
   take(): Pending | undefined {
     while (this.fresh.length + this.known.length > 0 && !this.#gated()) {
       const record = this.fresh.takeOldest() ?? this.known.takeOldest()!
@@ -112,35 +117,35 @@ export class Suspects {
     return undefined
   }
 
-  /** Take one to test the service with, in a lane that has nothing else. */
+  /** Take one to test the service with, in a lane that has no other records. */
   takeAny(): Pending | undefined {
     const record = this.fresh.takeOldest() ?? this.known.takeOldest()
     return record ?? this.waiting.takeEarliest()
   }
 
-  /** All that no Retry-After holds back may go out at once; see {@link DelayedRecords.releaseNow}. */
+  /** Make due all that no Retry-After holds back; see {@link DelayedRecords.releaseNow}. */
   releaseNow(how: { readonly last: boolean }): void {
     this.waiting.releaseNow(how)
     this.#plan.due()
   }
 
-  /** Take out all, with the wait of each, and stop every timer. */
+  /** Take out all, with their waits, and stop every timer. */
   clear(): { readonly record: Pending; readonly notBefore: number; readonly excessive: boolean }[] {
     this.stop()
     const due = [...this.fresh.takeAll(), ...this.known.takeAll()]
     return [...this.waiting.clear(), ...due.map((record) => ({ record, ...noWait }))]
   }
 
-  /** Suspects of the generations up to `number` that the drain gives up: it cannot wait for them, or they failed within it. */
-  givenUp(number: number, { startedAt, deadline }: { readonly startedAt: number; readonly deadline: number }): number {
+  /** Suspects of the generations up to `number` that a drain gives up: it cannot wait for them, or they failed within it. */
+  givenUp(number: number, { startedAt, deadline }: DrainTime): number {
     const { lane } = this.#plan
-    const counts = (queue: RecordQueue, isGivenUp: (suspicion: Suspicion) => boolean) =>
+    const count = (queue: RecordQueue, isGivenUp: (suspicion: Suspicion) => boolean) =>
       queue
         .leastSevere(queue.length)
         .filter(({ generation, suspicion }) => generation.number <= number && isGivenUp(suspicion!)).length
     const isHopeless = (suspicion: Suspicion) => suspicion.isHopeless(lane, startedAt)
-    const known = counts(this.known, isHopeless)
-    return known + counts(this.waiting.queue, (each) => each.notBefore > deadline || isHopeless(each))
+    const known = count(this.known, isHopeless)
+    return known + count(this.waiting.queue, (each) => each.notBefore > deadline || isHopeless(each))
   }
 
   stop(): void {

@@ -8,22 +8,22 @@ export interface LaneProgress {
   readonly settled: number
 }
 
-/** A suspect is rejected after so many failures, each with another record of its lane delivered since the one before. */
+/** A suspect is rejected after this many failures, each with another record of its lane delivered since the one before. */
 export const failuresToReject = 8
-/** A drain gives up a suspect that failed within it, and so many times in a row without a success of its lane in between. */
+/** A drain gives up a suspect that failed within it, and this many times in a row without a success of its lane. */
 const failuresInVain = 2
 
 /** The history of a suspect: a record that failed where others of its lane succeeded. */
 export class Suspicion {
   /** Failures that count: another record of the lane was delivered since the one before. */
   failures = 0
-  /** All of them, for the backoff. */
+  /** All failures, for the backoff. */
   attempts = 0
-  /** On the clock: the last of them. */
+  /** On the clock: the last failure. */
   failedAt = Number.NEGATIVE_INFINITY
-  /** On the clock: the service asked not to be sent it before. */
+  /** On the clock: the service asked not to be sent the record before. */
   notBefore = Number.NEGATIVE_INFINITY
-  /** The failure that made it one asked for less. */
+  /** True when back-pressure made the record a suspect. */
   readonly askedForLess: boolean
   #inVain = 0
   // Others had succeeded when it became a suspect: its first failure counts.
@@ -34,7 +34,7 @@ export class Suspicion {
     this.askedForLess = askedForLess
   }
 
-  /** It failed again, perhaps by its own fault. Returns its rejection, when that was one failure too many. */
+  /** It failed again, perhaps by its own fault. Returns its rejection after one failure too many. */
   failed(
     outcome: Failure,
     { lane, now }: { readonly lane: LaneProgress; readonly now: number },
@@ -48,12 +48,12 @@ export class Suspicion {
     return this.failures < failuresToReject ? undefined : rejection(outcome)
   }
 
-  /** Failures in a row since the lane's last success. */
+  /** Failures in a row since the last success of the lane. */
   inVain(lane: LaneProgress): number {
     return lane.settled > this.#settled ? 0 : this.#inVain
   }
 
-  /** A drain that began then, on the clock, gives it up. */
+  /** True when a drain that began at `startedAt` gives the record up. */
   isHopeless(lane: LaneProgress, startedAt: number): boolean {
     return this.failedAt >= startedAt && this.inVain(lane) >= failuresInVain
   }

@@ -102,7 +102,7 @@ export class Engine implements RecordPort {
         this.#spool === undefined ? this.#sender : new SpooledSender(this.#sender, { commit: () => this.#commit() }),
       ...(this.#spool === undefined ? {} : { store: watchedStore(this.#spool, onDisk) }),
     })
-    onDisk(() => this.#spool?.start(this.#delivery.held))
+    onDisk(() => this.#spool?.start(this.#delivery.buffer))
   }
 
   #makeSpool(): Spool | undefined {

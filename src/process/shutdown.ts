@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
-import { noAnswer } from '../delivery/last-drain.js'
 import type { LaneReport, Ledger } from '../delivery/ledger.js'
+import { noAnswer } from '../delivery/rules.js'
 import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { deliveryThread } from '../hand-off/supervisor.js'

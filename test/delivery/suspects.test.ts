@@ -139,13 +139,13 @@ describe('a record that fails where others succeed', () => {
     sender.answer = refusing(answers.failed)
     log('bad')
     await clock.advance(60_000)
-    expect(delivery.held.room(0).records).toBe(1)
+    expect(delivery.buffer.room(0).records).toBe(1)
     const body = 'left by another process'
-    delivery.held.adopt(0, 1)
-    delivery.held.restore(0, [{ body, bytes: body.length, severity: 2, idempotencyKey: 'k', place: {} }])
+    delivery.buffer.adopt(0, 1)
+    delivery.buffer.restore(0, [{ body, bytes: body.length, severity: 2, idempotencyKey: 'k', place: {} }])
     await clock.advance(2)
     expect(delivery.stats()).toMatchObject({ adopted: 1, delivered: 1, queued: 1 })
-    expect(delivery.held.room(0).records).toBeGreaterThan(1)
+    expect(delivery.buffer.room(0).records).toBeGreaterThan(1)
   })
 
   it('makes no storm together with others of its kind when the service fails altogether', async () => {

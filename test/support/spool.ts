@@ -61,7 +61,7 @@ export function setUpSpool(
   })
   const spooled: Sender = new SpooledSender(sender, spool)
   const { delivery, told, log, value } = setUp({ sender: spooled, store: spool, ...changes.delivery }, clock)
-  spool.start(delivery.held)
+  spool.start(delivery.buffer)
   return { clock, sender, spool, delivery, told, said, log, value }
 }
 

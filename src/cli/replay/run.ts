@@ -118,8 +118,8 @@ export class Replay {
     if (this.#held === 0) this.#settledAt = this.#plan.clock.now()
     this.#held += next.length
     for (const record of next) {
-      this.#delivery.held.adopt(record.lane, 1)
-      this.#delivery.held.restore(record.lane, [record])
+      this.#delivery.buffer.adopt(record.lane, 1)
+      this.#delivery.buffer.restore(record.lane, [record])
     }
     return next.length
   }

@@ -2,7 +2,7 @@ import { type DropReason, givenUp, type LaneName, type LaneReport, type Ledger, 
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import type { Reporter } from '../diagnostics/reporter.js'
 import type { RecordKind } from '../records/wire.js'
-import type { Held } from './delivery-thread.js'
+import type { LostRecords } from './delivery-thread.js'
 
 /** The application's side of a hand-off knows this and the ledger of its engine does not: records on the way, and given up on the way. */
 export class HandOffAccount {
@@ -139,7 +139,7 @@ export class GivenUp {
   }
 
   /** All that a worker held when it ended: lost, or on disk. */
-  withWorker(book: LedgerBook): Held {
+  withWorker(book: LedgerBook): LostRecords {
     const { lanes, reporter, spools } = this.#plan
     const held = { lost: 0, spooled: 0 }
     for (const [index, { lost, spooled }] of book.abandon('worker-failed', { spools }).entries()) {

@@ -3,7 +3,7 @@ import type { ResolvedOptions } from '../options/options.js'
 import type { EnginePlan, WorkerMessage } from './protocol.js'
 
 /** A worker is gone, and with it what it held. */
-export interface Loss {
+export interface FailedWorker {
   /** For people. */
   readonly reason: string
   /** Where the worker stood, if it worked for this engine then. */
@@ -11,14 +11,14 @@ export interface Loss {
 }
 
 /** Records that a worker held when it was gone. */
-export interface Held {
+export interface LostRecords {
   readonly lost: number
   /** They are on disk. */
   readonly spooled: number
 }
 
 /** One engine in the delivery thread, as the application's side stands for it. None of its methods throws. */
-export interface ThreadClient {
+export interface EngineClient {
   readonly options: Pick<ResolvedOptions, 'spoolDir'>
   /** True while the worker has anything to do for it. */
   readonly unsettled: boolean
@@ -29,10 +29,10 @@ export interface ThreadClient {
   /** No worker takes lines until `attached` is called again. */
   detached(): void
   /** Called after `detached`, when the worker writes nothing any more. */
-  lost(loss: Loss): Held
+  workerFailed(worker: FailedWorker): LostRecords
   /** There will never be a worker. */
   cannotStart(): void
-  heard(message: WorkerMessage): void
+  received(message: WorkerMessage): void
 }
 
 /**
@@ -41,7 +41,7 @@ export interface ThreadClient {
  */
 export interface DeliveryThread {
   /** Make an engine known. Nothing else may be asked for it before. */
-  join(client: ThreadClient): number
+  join(client: EngineClient): number
   /** Open the engine in the worker; a worker is started where there is none. */
   connect(engine: number): void
   /** Hand over whole lines. The bytes must not change. */

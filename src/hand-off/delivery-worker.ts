@@ -3,25 +3,25 @@ import { StringDecoder } from 'node:string_decoder'
 import { parentPort } from 'node:worker_threads'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { queueMicrotask } from '../runtime/clock.js'
-import { EngineSeat } from './engine-seat.js'
 import { engineOf } from './frames.js'
-import { type OpenEngine, pulseQuestion, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
-import { answerPulse } from './pulse.js'
+import { answerHeartbeat } from './heartbeat.js'
+import { heartbeatQuestion, type OpenEngine, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
+import { WorkerEngine } from './worker-engine.js'
 
 /** The delivery worker of the process, as thread-stream starts it: takes the lines of every engine, delivers, and answers drains. */
-export default function deliveryWorker({ state, pulse, position: memory }: WorkerPlan): Writable {
+export default function deliveryWorker({ state, heartbeat, position: memory }: WorkerPlan): Writable {
   const progress = new Int32Array(state)
   const position = new WorkerPosition(memory)
   position.nameThread()
-  const seats = new Map<number, EngineSeat>()
+  const seats = new Map<number, WorkerEngine>()
   const decoder = new StringDecoder('utf8')
   let rest = ''
   /** The engine that the lines are for, until a line names another. */
   let current = 0
 
   parentPort?.on('message', (message: unknown) => {
-    if (message === pulseQuestion) answerPulse(pulse)
-    else if (isOpenEngine(message)) seatOf(message.engine).open(message.plan)
+    if (message === heartbeatQuestion) answerHeartbeat(heartbeat)
+    else if (isOpenEngine(message)) engineNumbered(message.engine).open(message.plan)
   })
 
   const stream = new Writable({
@@ -46,17 +46,17 @@ export default function deliveryWorker({ state, pulse, position: memory }: Worke
     if (Atomics.load(progress, 0) === workerStates.halted) return
     const named = engineOf(line)
     position.advance()
-    if (named === undefined) seatOf(current).take(line)
+    if (named === undefined) engineNumbered(current).take(line)
     else {
       current = named
       position.takesLinesOf(current)
     }
   }
 
-  function seatOf(engine: number): EngineSeat {
+  function engineNumbered(engine: number): WorkerEngine {
     let seat = seats.get(engine)
     if (seat === undefined) {
-      seat = new EngineSeat({ engine, position, say, closed: () => void seats.delete(engine) })
+      seat = new WorkerEngine({ engine, position, say, closed: () => void seats.delete(engine) })
       seats.set(engine, seat)
     }
     return seat

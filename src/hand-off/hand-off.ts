@@ -15,11 +15,11 @@ import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { type Clock, queueMicrotask, systemClock } from '../runtime/clock.js'
 import { GivenUp, HandOffAccount } from './account.js'
-import type { DeliveryThread, Held, Loss, ThreadClient } from './delivery-thread.js'
+import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
 import { deliverLine, drainFrame, isRecord, isValue, lineEnd } from './frames.js'
+import { InTransit } from './in-transit.js'
 import { HandOffModes } from './modes.js'
-import { OnTheWay } from './on-the-way.js'
 import { Outbox } from './outbox.js'
 import { type EnginePlan, enginePlan, engineStates, type WorkerMessage } from './protocol.js'
 
@@ -45,7 +45,7 @@ const graceMs = 500
  * Lines that no worker has taken are kept here, bounded by `maxQueueBytes`, and go to the next worker when one fails. The ledger is one
  * piece of shared memory for all of them. Nothing here throws or rejects, in any mode.
  */
-export class HandOff implements RecordPort, ThreadClient {
+export class HandOff implements RecordPort, EngineClient {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
   readonly options: ResolvedOptions
@@ -58,7 +58,7 @@ export class HandOff implements RecordPort, ThreadClient {
   readonly #account: HandOffAccount
   readonly #givenUp: GivenUp
   readonly #outbox: Outbox
-  readonly #onTheWay = new OnTheWay()
+  readonly #inTransit = new InTransit()
   readonly #state = new SharedArrayBuffer(4)
   /** Names this engine to the worker. */
   readonly #number: number
@@ -196,7 +196,7 @@ export class HandOff implements RecordPort, ThreadClient {
     if (!this.#mode.turn('connected')) return
     const styles = this.#outbox.frames.allStyles()
     if (styles !== '') this.#write(Buffer.from(styles))
-    for (const piece of this.#onTheWay.pieces) this.#write(piece)
+    for (const piece of this.#inTransit.pieces) this.#write(piece)
     this.#handOver()
     this.#drains.askAgain()
   }
@@ -206,9 +206,9 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   /** The worker is gone. All that it had taken and not delivered is lost and counted, unless it is on disk; all else goes to the next. */
-  lost({ reason, at }: Loss): Held {
-    this.#onTheWay.trim(this.#book.taken)
-    const line = at === 'line' ? this.#onTheWay.giveUpFirst() : undefined
+  workerFailed({ reason, at }: FailedWorker): LostRecords {
+    this.#inTransit.trim(this.#book.taken)
+    const line = at === 'line' ? this.#inTransit.giveUpFirst() : undefined
     if (line !== undefined) this.#givenUp.unreadable(isValue(line) ? 'values' : 'logs')
     this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason))
     return this.#givenUp.withWorker(this.#book)
@@ -221,15 +221,15 @@ export class HandOff implements RecordPort, ThreadClient {
     this.#handOver()
     this.#account.directly()
     const { styles } = this.#outbox.frames
-    for (const piece of this.#onTheWay.pieces) {
+    for (const piece of this.#inTransit.pieces) {
       for (const line of piece.toString().split(lineEnd)) if (isRecord(line)) deliverLine(engine, line, styles)
     }
-    this.#onTheWay.clear()
+    this.#inTransit.clear()
     this.#inline = engine
     this.#drains.askAgain()
   }
 
-  heard(message: WorkerMessage): void {
+  received(message: WorkerMessage): void {
     switch (message.type) {
       case 'drained':
         this.#drains.answered(message.request)
@@ -253,7 +253,7 @@ export class HandOff implements RecordPort, ThreadClient {
     this.#mode.turn('closed')
     this.#drains.askAgain()
     await this.#thread.leave(this.#number)
-    this.#onTheWay.clear()
+    this.#inTransit.clear()
     this.#outbox.release()
     const ledger = this.stats()
     this.#reporter.ended(this.#inline === undefined ? ledger.lanes : [])
@@ -318,7 +318,7 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   #send(text: Buffer, records: number): void {
-    this.#onTheWay.add(text, records)
+    this.#inTransit.add(text, records)
     if (this.#mode.now === 'connected') this.#write(text)
   }
 
@@ -327,8 +327,8 @@ export class HandOff implements RecordPort, ThreadClient {
   }
 
   get #waitingBytes(): number {
-    this.#onTheWay.forget(this.#book.taken)
-    return this.#onTheWay.bytes
+    this.#inTransit.forget(this.#book.taken)
+    return this.#inTransit.bytes
   }
 
   get #spools(): boolean {

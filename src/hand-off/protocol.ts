@@ -6,8 +6,8 @@ import { placedFolder } from '../spool/spool-folder.js'
 export interface WorkerPlan {
   /** One word, see {@link workerStates}. */
   readonly state: SharedArrayBuffer
-  /** See `Pulse`. */
-  readonly pulse: SharedArrayBuffer
+  /** See `Heartbeat`. */
+  readonly heartbeat: SharedArrayBuffer
   /** See `WorkerPosition`. */
   readonly position: SharedArrayBuffer
 }
@@ -31,7 +31,7 @@ export const workerStates = { starting: 0, reading: 1, halted: 2 } as const
 export const engineStates = { open: 0, closed: 1 } as const
 
 /** Asks the worker for a sign of life. */
-export const pulseQuestion = 'sluice.pulse'
+export const heartbeatQuestion = 'sluice.heartbeat'
 
 /** Opens an engine. It may reach the worker after the first lines for that engine. */
 export interface OpenEngine {

@@ -3,7 +3,7 @@ import type { Standstill } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { firstInProcess } from '../runtime/shared-state.js'
-import type { DeliveryThread, ThreadClient } from './delivery-thread.js'
+import type { DeliveryThread, EngineClient } from './delivery-thread.js'
 import { type Link, type WorkerFailure, WorkerLink, type WorkerLinkPlan } from './worker-link.js'
 
 export interface SupervisorPlan {
@@ -35,7 +35,7 @@ type Mode = 'none' | 'running' | 'replacing' | 'resting' | 'impossible'
  */
 export class Supervisor implements DeliveryThread {
   readonly #plan: SupervisorPlan
-  readonly #clients = new Map<number, ThreadClient>()
+  readonly #clients = new Map<number, EngineClient>()
   readonly #stalledFolders = new Set<string>()
   /** Workers that waited for a disk when they were ended. */
   readonly #stalled = new Set<Link>()
@@ -61,7 +61,7 @@ export class Supervisor implements DeliveryThread {
     return this.#mode !== 'impossible'
   }
 
-  join(client: ThreadClient): number {
+  join(client: EngineClient): number {
     this.#clients.set(++this.#lastNumber, client)
     return this.#lastNumber
   }
@@ -134,7 +134,7 @@ export class Supervisor implements DeliveryThread {
     this.#rest = undefined
     try {
       const link: Link = this.#plan.start({
-        heard: (message) => this.#clients.get(message.engine)?.heard(message),
+        received: (message) => this.#clients.get(message.engine)?.received(message),
         failed: (failure) => this.#failed(link, failure),
         busy: () => [...this.#clients.values()].some(({ unsettled }) => unsettled),
       })
@@ -195,7 +195,7 @@ export class Supervisor implements DeliveryThread {
       const at = standstill?.engine === engine ? standstill.at : undefined
       const { spoolDir } = client.options
       if (at === 'disk' && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
-      const { lost, spooled } = client.lost({ reason, at })
+      const { lost, spooled } = client.workerFailed({ reason, at })
       held.lost += lost
       held.spooled += spooled
     }

@@ -6,8 +6,8 @@ import { type Standstill, WorkerPosition } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
 import { engineFrame } from './frames.js'
-import { type EnginePlan, type OpenEngine, pulseQuestion, type WorkerMessage, workerStates } from './protocol.js'
-import { Pulse } from './pulse.js'
+import { Heartbeat } from './heartbeat.js'
+import { type EnginePlan, heartbeatQuestion, type OpenEngine, type WorkerMessage, workerStates } from './protocol.js'
 
 /** Streams to the workers of this package: each closes its own. */
 export const ownStreams = new WeakSet<object>()
@@ -20,7 +20,7 @@ export interface WorkerFailure {
 }
 
 export interface WorkerLinkPlan {
-  readonly heard: (message: WorkerMessage) => void
+  readonly received: (message: WorkerMessage) => void
   /** Called once, when the worker has died or does not answer; never during the constructor. */
   readonly failed: (failure: WorkerFailure) => void
   /** True while anything depends on the worker. */
@@ -49,7 +49,7 @@ export class WorkerLink implements Link {
   readonly #worker: Worker
   readonly #state: Int32Array
   readonly #position = new WorkerPosition()
-  readonly #pulse: Pulse
+  readonly #heartbeat: Heartbeat
   #over = false
   #gone = false
   /** It did not answer, or took nothing, while this thread waited for it. */
@@ -65,11 +65,11 @@ export class WorkerLink implements Link {
   /** @throws where no worker may be started */
   constructor(plan: WorkerLinkPlan) {
     const state = new SharedArrayBuffer(4)
-    const pulse = new SharedArrayBuffer(4)
+    const heartbeat = new SharedArrayBuffer(4)
     this.#state = new Int32Array(state)
     this.#stream = new ThreadStream({
       filename: workerFile()!.href,
-      workerData: { state, pulse, position: this.#position.memory },
+      workerData: { state, heartbeat, position: this.#position.memory },
       workerOpts: { name: 'sluice', execArgv: [] },
     })
     ownStreams.add(this.#stream)
@@ -78,7 +78,7 @@ export class WorkerLink implements Link {
     const fail = (reason: string, { cannotStart = false } = {}) => {
       if (this.#over) return
       this.#over = true
-      this.#pulse.stop()
+      this.#heartbeat.stop()
       plan.failed({ reason, cannotStart })
     }
     const died = (error: unknown) => {
@@ -86,9 +86,9 @@ export class WorkerLink implements Link {
       // Somebody has ended the thread: another one may well start.
       fail(reason, { cannotStart: !this.#isReading && !reason.endsWith(endedByOthers) })
     }
-    this.#pulse = new Pulse({
-      answers: pulse,
-      ask: () => worker.postMessage(pulseQuestion),
+    this.#heartbeat = new Heartbeat({
+      answers: heartbeat,
+      ask: () => worker.postMessage(heartbeatQuestion),
       started: () => this.#isReading,
       busy: plan.busy,
       stopped: () => fail('it does not answer any more'),
@@ -99,7 +99,7 @@ export class WorkerLink implements Link {
       this.#gone = true
     })
     this.#stream.on('close', () => fail('the worker has ended'))
-    this.#stream.on('sluice', plan.heard)
+    this.#stream.on('sluice', plan.received)
     // thread-stream unrefs when the worker is ready; a process that has nothing else to do need not wait for that.
     worker.unref()
   }
@@ -132,14 +132,14 @@ export class WorkerLink implements Link {
       writeOnTime(this.#stream, Buffer.from(engineFrame(engine)))
     }
     writeOnTime(this.#stream, bytes)
-    this.#pulse.watch()
+    this.#heartbeat.watch()
   }
 
   /** Hold this thread until the worker answers; false when it does not, or has not started in `startPatienceMs`. */
   answersSync(startPatienceMs: number): boolean {
     if (this.#over || this.#stuck) return false
     if (Atomics.wait(this.#state, 0, workerStates.starting, startPatienceMs) === 'timed-out') return false
-    this.#stuck = !this.#pulse.isFelt(patienceMs)
+    this.#stuck = !this.#heartbeat.answersWithin(patienceMs)
     return !this.#stuck
   }
 
@@ -160,7 +160,7 @@ export class WorkerLink implements Link {
    */
   async terminate(): Promise<void> {
     this.#over = true
-    this.#pulse.stop()
+    this.#heartbeat.stop()
     Atomics.store(this.#state, 0, workerStates.halted)
     await new Promise((resolve) => setImmediate(resolve))
     for (let look = 0; look < maxLooks && this.standstill !== undefined && !this.#gone; look++) {
@@ -183,7 +183,7 @@ export class WorkerLink implements Link {
   /** The same while this thread cannot wait for it: the thread may live on for some milliseconds. */
   terminateSync(): void {
     this.#over = true
-    this.#pulse.stop()
+    this.#heartbeat.stop()
     Atomics.store(this.#state, 0, workerStates.halted)
     void this.#worker.terminate()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, terminationMs)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Standstill } from '../../src/engine/worker-position.js'
-import type { Held, Loss, ThreadClient } from '../../src/hand-off/delivery-thread.js'
+import type { EngineClient, FailedWorker, LostRecords } from '../../src/hand-off/delivery-thread.js'
 import type { EnginePlan } from '../../src/hand-off/protocol.js'
 import { Supervisor } from '../../src/hand-off/supervisor.js'
 import type { Link, WorkerLinkPlan } from '../../src/hand-off/worker-link.js'
@@ -47,10 +47,10 @@ class FakeLink implements Link {
 }
 
 /** An engine's side that only notes what it is told. */
-class FakeClient implements ThreadClient {
+class FakeClient implements EngineClient {
   readonly options: { readonly spoolDir: string | undefined }
-  readonly heardOf: string[] = []
-  readonly losses: Loss[] = []
+  readonly calls: string[] = []
+  readonly losses: FailedWorker[] = []
   unsettled = false
 
   constructor(spoolDir?: string) {
@@ -62,24 +62,24 @@ class FakeClient implements ThreadClient {
   }
 
   attached(): void {
-    this.heardOf.push('attached')
+    this.calls.push('attached')
   }
 
   detached(): void {
-    this.heardOf.push('detached')
+    this.calls.push('detached')
   }
 
-  lost(loss: Loss): Held {
-    this.heardOf.push('lost')
-    this.losses.push(loss)
+  workerFailed(worker: FailedWorker): LostRecords {
+    this.calls.push('lost')
+    this.losses.push(worker)
     return { lost: 0, spooled: 0 }
   }
 
   cannotStart(): void {
-    this.heardOf.push('cannot start')
+    this.calls.push('cannot start')
   }
 
-  heard(): void {}
+  received(): void {}
 }
 
 function setUp({ refuses = () => false }: { refuses?: () => boolean } = {}) {
@@ -127,10 +127,10 @@ describe('the supervisor of the delivery worker', () => {
     const { links, printed, join, fail } = setUp()
     const { client } = join()
     links[0]!.plan.failed({ reason: 'it does not answer any more', cannotStart: false })
-    expect(client.heardOf).toEqual(['attached', 'detached'])
+    expect(client.calls).toEqual(['attached', 'detached'])
     expect(links[0]!.terminated).toBe(true)
     await settle()
-    expect(client.heardOf).toEqual(['attached', 'detached', 'lost', 'attached'])
+    expect(client.calls).toEqual(['attached', 'detached', 'lost', 'attached'])
     expect(links).toHaveLength(2)
     expect(printed).toEqual(['the delivery worker has failed (it does not answer any more); starting it again'])
     await fail()
@@ -220,8 +220,8 @@ describe('the supervisor of the delivery worker', () => {
     const { links, supervisor, join, fail } = setUp()
     const { client } = join()
     await fail('a module is missing', { cannotStart: true })
-    expect(client.heardOf.at(-1)).toBe('cannot start')
-    expect(join().client.heardOf).toEqual(['cannot start'])
+    expect(client.calls.at(-1)).toBe('cannot start')
+    expect(join().client.calls).toEqual(['cannot start'])
     expect({ links: links.length, available: supervisor.available() }).toEqual({ links: 1, available: false })
   })
 
@@ -230,7 +230,7 @@ describe('the supervisor of the delivery worker', () => {
     const { client } = join()
     await fail()
     await fail('out of memory', { cannotStart: true })
-    expect(client.heardOf).not.toContain('cannot start')
+    expect(client.calls).not.toContain('cannot start')
     expect(links).toHaveLength(2)
   })
 
@@ -240,7 +240,7 @@ describe('the supervisor of the delivery worker', () => {
     links[0]!.answers = false
     expect(supervisor.reachSync(1000)).toBe(true)
     expect(links).toHaveLength(2)
-    expect(client.heardOf).toEqual(['attached', 'detached', 'lost', 'attached'])
+    expect(client.calls).toEqual(['attached', 'detached', 'lost', 'attached'])
     links[1]!.answers = false
     expect(supervisor.reachSync(1000)).toBe(false)
     expect(links).toHaveLength(2)

@@ -1,11 +1,11 @@
 import type { LaneName } from '../../src/delivery/ledger.js'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
-import type { DeliveryThread, ThreadClient } from '../../src/hand-off/delivery-thread.js'
+import type { DeliveryThread, EngineClient } from '../../src/hand-off/delivery-thread.js'
 import { type Frame, isRecord, isValue, readFrame } from '../../src/hand-off/frames.js'
 import { type EnginePlan, engineStates } from '../../src/hand-off/protocol.js'
 
 interface Seat {
-  readonly client: ThreadClient
+  readonly client: EngineClient
   /** Lines that were written and not taken. */
   readonly lines: string[]
   readonly drains: (Frame & { type: 'drain' })[]
@@ -29,7 +29,7 @@ export class FakeThread implements DeliveryThread {
     this.lanes = lanes
   }
 
-  join(client: ThreadClient): number {
+  join(client: EngineClient): number {
     this.#seats.set(++this.#last, { client, lines: [], drains: [], plan: undefined, book: undefined })
     return this.#last
   }
@@ -93,7 +93,7 @@ export class FakeThread implements DeliveryThread {
       if (this.#heldBy(engine).length > 0) continue
       for (const { mode, request } of drains.splice(0)) {
         if (mode === 'close') Atomics.store(new Int32Array(plan!.state), 0, engineStates.closed)
-        client.heard({ engine, type: 'drained', request })
+        client.received({ engine, type: 'drained', request })
       }
     }
   }
@@ -108,7 +108,7 @@ export class FakeThread implements DeliveryThread {
       this.#held.delete(engine)
       seat.lines.length = 0
       seat.drains.length = 0
-      seat.client.lost({ reason: 'it has died', at: engine === first ? at : undefined })
+      seat.client.workerFailed({ reason: 'it has died', at: engine === first ? at : undefined })
     }
   }
 

@@ -15,7 +15,7 @@ export async function checkWorker(options: ResolvedOptions, ms: number): Promise
     const started = await inTime(
       () =>
         new Promise<string | undefined>((resolve) => {
-          link = new WorkerLink({ heard: () => {}, busy: () => true, failed: ({ reason }) => resolve(reason) })
+          link = new WorkerLink({ received: () => {}, busy: () => true, failed: ({ reason }) => resolve(reason) })
           link.onReady(() => resolve(undefined))
         }),
       { ms },

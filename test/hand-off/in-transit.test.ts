@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { OnTheWay } from '../../src/hand-off/on-the-way.js'
+import { InTransit } from '../../src/hand-off/in-transit.js'
 
 describe('lines on the way', () => {
   it('are few pieces, though each came alone', () => {
-    const kept = new OnTheWay()
+    const kept = new InTransit()
     const lines = Array.from({ length: 10_000 }, (_, number) => `v${number},1\n`)
     for (const line of lines) kept.add(Buffer.from(line), 1)
     expect(kept.pieces.length).toBeLessThan(20)
@@ -12,7 +12,7 @@ describe('lines on the way', () => {
   })
 
   it('are those that were not taken, whatever was put together', () => {
-    const kept = new OnTheWay()
+    const kept = new InTransit()
     const lines = Array.from(
       { length: 1000 },
       (_, number) => `v${number},${'1'.repeat(number % 7 === 0 ? 3000 : 20)}\n`,

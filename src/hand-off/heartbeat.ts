@@ -11,15 +11,15 @@ const maxMissed = 5
  *
  * What counts is questions, not time: a process that was stopped for an hour, or was itself busy, has asked nothing meanwhile.
  */
-export class Pulse {
-  readonly #plan: PulsePlan
+export class Heartbeat {
+  readonly #plan: HeartbeatPlan
   readonly #answers: Int32Array
   #asked = 0
   #missed = 0
   #started = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(plan: PulsePlan) {
+  constructor(plan: HeartbeatPlan) {
     this.#plan = plan
     this.#answers = new Int32Array(plan.answers)
   }
@@ -32,7 +32,7 @@ export class Pulse {
   }
 
   /** Hold this thread until the worker answers, for `patienceMs` at most; true when it did. */
-  isFelt(patienceMs: number): boolean {
+  answersWithin(patienceMs: number): boolean {
     this.#question()
     const deadline = systemClock.now() + patienceMs
     for (let left = patienceMs; left > 0; left = deadline - systemClock.now()) {
@@ -67,7 +67,7 @@ export class Pulse {
   }
 }
 
-export interface PulsePlan {
+export interface HeartbeatPlan {
   /** Put a question to the worker. */
   readonly ask: () => void
   /** One word in shared memory, increased by the worker with each answer. */
@@ -81,7 +81,7 @@ export interface PulsePlan {
 }
 
 /** The worker's side: answer a question. */
-export function answerPulse(answers: SharedArrayBuffer): void {
+export function answerHeartbeat(answers: SharedArrayBuffer): void {
   const word = new Int32Array(answers)
   Atomics.add(word, 0, 1)
   Atomics.notify(word, 0)

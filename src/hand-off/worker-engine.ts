@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../runtime/clock.js'
 import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
 import { type EnginePlan, engineStates, type WorkerMessage } from './protocol.js'
 
-export interface EngineSeatPlan {
+export interface WorkerEnginePlan {
   readonly engine: number
   readonly position: WorkerPosition
   /** Tells the application's side. */
@@ -21,8 +21,8 @@ export interface EngineSeatPlan {
 type Drain = Frame & { readonly type: 'drain' }
 
 /** The place of one engine in the delivery worker. Lines that come before the engine is opened wait. */
-export class EngineSeat {
-  readonly #seat: EngineSeatPlan
+export class WorkerEngine {
+  readonly #seat: WorkerEnginePlan
   readonly #styles: PinoStyle[] = []
   readonly #waiting: string[] = []
   /** The last one takes the lines; those before it finish what they have. */
@@ -30,7 +30,7 @@ export class EngineSeat {
   #state: Int32Array | undefined
   #stopLooking = () => {}
 
-  constructor(seat: EngineSeatPlan) {
+  constructor(seat: WorkerEnginePlan) {
     this.#seat = seat
   }
 

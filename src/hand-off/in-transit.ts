@@ -18,7 +18,7 @@ const smallBytes = 2_048
  * Lines that have left the outbox and that no worker has taken. They are kept, so that the next worker gets them when this one fails.
  * A worker takes them in order and counts the records that it has taken; that count is all that is needed to know what is left.
  */
-export class OnTheWay {
+export class InTransit {
   readonly #pieces: Piece[] = []
   #end = 0
   #bytes = 0

@@ -52,13 +52,11 @@ export class RecordWriter {
     return mapPinoLine(this.#pinoMapper(style), line, { messageKey, arrivedAt, isBase })
   }
 
-  /** A line of ours, of level warn. */
   warning(message: string): MappedLog {
-    const timeStamp = inUnit(Date.now(), this.#options.timestampUnit)
-    return { fields: { timeStamp, level: 'warn', message }, severity: severityOfNumber(40) }
+    return warning(message, this.#options)
   }
 
-  /** What stands for a line that could not be mapped. */
+  /** Takes the place of a line that could not be mapped. */
   get unreadable(): MappedLog {
     return this.warning('sluice: a line could not be read')
   }
@@ -70,5 +68,13 @@ export class RecordWriter {
       this.#pino.set(style, map)
     }
     return map
+  }
+}
+
+/** A log record of Sluice itself, of level warn. */
+export function warning(message: string, { timestampUnit }: Pick<ResolvedOptions, 'timestampUnit'>): MappedLog {
+  return {
+    fields: { timeStamp: inUnit(Date.now(), timestampUnit), level: 'warn', message },
+    severity: severityOfNumber(40),
   }
 }

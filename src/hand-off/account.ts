@@ -4,27 +4,38 @@ import type { Reporter } from '../diagnostics/reporter.js'
 import type { RecordKind } from '../records/wire.js'
 import type { LostRecords } from './delivery-thread.js'
 
-/** The application's side of a hand-off knows this and the ledger of its engine does not: records on the way, and given up on the way. */
+export interface HandOffAccountPlan {
+  readonly lanes: readonly LaneName[]
+  /** The ledger of the engine in the worker. */
+  readonly book: LedgerBook
+  readonly reporter: Reporter
+  /** True where the worker writes the records that it takes to a spool. */
+  readonly spools: boolean
+}
+
+/** The ledger as the application sees it: that of the engine, plus the records that have not reached it. Reports what it drops. */
 export class HandOffAccount {
   /** `track` calls with a bad number. */
   invalid = 0
+  readonly #plan: HandOffAccountPlan
   readonly #book: LedgerBook
-  readonly #spools: boolean
   readonly #logLane: number
   readonly #valueLane: number
-  /** By lane: records taken in and not handed over yet, and all that were handed over to a worker. */
+  /** By lane: records in the outbox. */
   readonly #pending: number[]
-  readonly #handed: number[]
+  /** By lane: records handed over since the beginning. Those above the engine's `taken` are in transit. */
+  readonly #handedOver: number[]
+  /** By lane: records that no engine has counted. */
   readonly #dropped: readonly Map<DropReason, number>[]
 
-  /** @param spools what a worker has taken is on disk, too */
-  constructor(lanes: readonly LaneName[], { book, spools }: { book: LedgerBook; spools: boolean }) {
+  constructor(plan: HandOffAccountPlan) {
+    const { lanes, book } = plan
+    this.#plan = plan
     this.#book = book
-    this.#spools = spools
     this.#logLane = lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = lanes.findIndex(({ kind }) => kind === 'values')
     this.#pending = lanes.map(() => 0)
-    this.#handed = lanes.map(() => 0)
+    this.#handedOver = lanes.map(() => 0)
     this.#dropped = lanes.map(() => new Map())
   }
 
@@ -33,61 +44,83 @@ export class HandOffAccount {
     return kind === 'logs' ? this.#logLane : this.#valueLane
   }
 
-  took(lane: number): void {
+  /** Count a record that goes into the outbox. */
+  accept(lane: number): void {
     this.#pending[lane]!++
   }
 
-  /** All that was taken in is handed over now; the answer is its number. */
+  /** Count the whole outbox as handed over. Returns the number of its records. */
   handOver(): number {
     let records = 0
     for (let lane = 0; lane < this.#pending.length; lane++) {
       records += this.#pending[lane]!
-      this.#handed[lane]! += this.#pending[lane]!
+      this.#handedOver[lane]! += this.#pending[lane]!
       this.#pending[lane] = 0
     }
     return records
   }
 
-  drop(lane: number, reason: DropReason): void {
-    const dropped = this.#dropped[lane]!
-    dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
+  /** Drop a record before it goes into the outbox. No effect for a kind without a bucket. */
+  drop(kind: RecordKind, reason: DropReason): void {
+    const lane = this.laneOf(kind)
+    if (lane !== -1) this.#drop(lane, reason)
   }
 
-  /** A record that was handed over is given up: no worker will take it. */
-  giveUp(lane: number, reason: DropReason): void {
-    this.#handed[lane]!--
-    this.drop(lane, reason)
+  /** Drop a record in transit: a worker stopped at its line. */
+  dropUnreadable(kind: RecordKind): void {
+    const lane = this.laneOf(kind)
+    this.#handedOver[lane]!--
+    this.#drop(lane, 'unreadable')
   }
 
-  /** From here on the engine is given its records directly: nothing is on the way any more. */
-  directly(): void {
+  /** Drop what a failed worker had taken and not settled, except for the records that are on disk. */
+  dropWithWorker(): LostRecords {
+    const { lanes, reporter, spools } = this.#plan
+    const sum = { lost: 0, spooled: 0 }
+    for (const [index, { lost, spooled }] of this.#book.abandon('worker-failed', { spools }).entries()) {
+      if (lost > 0) reporter.lostWithWorker(lanes[index]!, lost)
+      sum.lost += lost
+      sum.spooled += spooled
+    }
+    return sum
+  }
+
+  /** Count nothing as in transit: an engine in this thread accepts all records itself from now on. */
+  deliverDirectly(): void {
     const { taken } = this.#book.copy()
-    for (const [lane, count] of taken.entries()) this.#handed[lane] = count
+    for (const [lane, count] of taken.entries()) this.#handedOver[lane] = count
     this.#pending.fill(0)
   }
 
-  /** The ledger now. @param inRing values that are in no text yet */
+  /** The ledger now. @param inRing values that the outbox has not written yet */
   ledger(inRing: number): Ledger {
     return this.#complete((lane, waiting) => {
-      const onTheWay = waiting + (lane.kind === 'values' ? inRing : 0)
-      return { ...lane, accepted: lane.accepted + onTheWay, queued: lane.queued + onTheWay }
+      const queued = waiting + (lane.kind === 'values' ? inRing : 0)
+      return { ...lane, accepted: lane.accepted + queued, queued: lane.queued + queued }
     })
   }
 
-  /** The ledger after a close: nothing more will come of what is unsettled, but for what a worker has taken, if that is on disk. */
+  /** The ledger after a close: unsettled records count as dropped, or as spooled where the worker has written them to disk. */
   closed(): Ledger {
+    const { spools } = this.#plan
     return this.#complete((lane, waiting, kept) => {
-      const over = givenUp(lane, { spools: this.#spools, kept })
-      const dropped = { ...over.dropped, shutdown: over.dropped.shutdown + waiting }
-      return { ...over, accepted: over.accepted + waiting, dropped }
+      const closed = givenUp(lane, { spools, kept })
+      const dropped = { ...closed.dropped, shutdown: closed.dropped.shutdown + waiting }
+      return { ...closed, accepted: closed.accepted + waiting, dropped }
     })
   }
 
-  /** @param count puts the records of a lane that no worker has taken where they belong */
+  #drop(lane: number, reason: DropReason): void {
+    const dropped = this.#dropped[lane]!
+    dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
+    this.#plan.reporter.dropped(this.#plan.lanes[lane]!, { reason, count: 1 })
+  }
+
+  /** @param count adds the `waiting` records of a lane, which no worker has taken, to the engine's figures */
   #complete(count: (lane: LaneReport, waiting: number, kept: number) => LaneReport): Ledger {
     const { ledger, taken, kept } = this.#book.copy()
     const lanes = ledger.lanes.map((lane, index) => {
-      const waiting = this.#handed[index]! - taken[index]! + this.#pending[index]!
+      const waiting = this.#handedOver[index]! - taken[index]! + this.#pending[index]!
       return withDrops(count(lane, waiting, kept[index]!), this.#dropped[index]!)
     })
     return sumLedger(lanes, ledger.invalid + this.invalid)
@@ -102,51 +135,4 @@ function withDrops(lane: LaneReport, drops: ReadonlyMap<DropReason, number>): La
     dropped[reason] += count
   }
   return { ...lane, accepted, dropped }
-}
-
-export interface GivenUpPlan {
-  readonly lanes: readonly LaneName[]
-  readonly account: HandOffAccount
-  readonly reporter: Reporter
-  /** A worker puts on disk what it takes. */
-  readonly spools: boolean
-}
-
-/** Counts and reports the records that a hand-off gives up: before a worker had them, or together with one. */
-export class GivenUp {
-  readonly #plan: GivenUpPlan
-
-  constructor(plan: GivenUpPlan) {
-    this.#plan = plan
-  }
-
-  /** There was no room, or nothing is taken any more. Without effect for a kind that has no bucket. */
-  drop(kind: RecordKind, reason: DropReason): void {
-    const { lanes, account, reporter } = this.#plan
-    const index = account.laneOf(kind)
-    const lane = lanes[index]
-    if (lane === undefined) return
-    account.drop(index, reason)
-    reporter.dropped(lane, { reason, count: 1 })
-  }
-
-  /** A worker died of the record's line. */
-  unreadable(kind: RecordKind): void {
-    const { lanes, account, reporter } = this.#plan
-    const index = account.laneOf(kind)
-    account.giveUp(index, 'unreadable')
-    reporter.dropped(lanes[index]!, { reason: 'unreadable', count: 1 })
-  }
-
-  /** All that a worker held when it ended: lost, or on disk. */
-  withWorker(book: LedgerBook): LostRecords {
-    const { lanes, reporter, spools } = this.#plan
-    const held = { lost: 0, spooled: 0 }
-    for (const [index, { lost, spooled }] of book.abandon('worker-failed', { spools }).entries()) {
-      if (lost > 0) reporter.lostWithWorker(lanes[index]!, lost)
-      held.lost += lost
-      held.spooled += spooled
-    }
-    return held
-  }
 }

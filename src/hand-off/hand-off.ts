@@ -5,23 +5,23 @@ import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import { Engine, lanesOf } from '../engine/engine.js'
 import type { DrainOptions, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
+import { warning } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
-import { type Severity, severityOfNumber } from '../records/level.js'
-import { inUnit } from '../records/time.js'
+import type { Severity } from '../records/level.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
-import { type Clock, queueMicrotask, systemClock } from '../runtime/clock.js'
-import { GivenUp, HandOffAccount } from './account.js'
+import { type Clock, systemClock } from '../runtime/clock.js'
+import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
-import { deliverLine, drainFrame, isRecord, isValue, lineEnd } from './frames.js'
+import { deliverLine, drainFrame, isValue } from './frames.js'
 import { InTransit } from './in-transit.js'
-import { HandOffModes } from './modes.js'
+import { ModeMachine } from './mode-machine.js'
 import { Outbox } from './outbox.js'
-import { type EnginePlan, enginePlan, engineStates, type WorkerMessage } from './protocol.js'
+import { ClosedFlag, type EnginePlan, enginePlan, type WorkerMessage } from './protocol.js'
 
 export interface HandOffSetting {
   readonly thread: DeliveryThread
@@ -31,19 +31,37 @@ export interface HandOffSetting {
   readonly print?: (text: string) => void
 }
 
-/** How often a process that is about to end hands over, should it live on. */
-const endingMs = 50
-/** A worker that closes its engine keeps the deadline itself; after this much more it is given up. */
-const graceMs = 500
+/**
+ * - `waiting`: no worker takes lines now. They are kept within the bound.
+ * - `connected`: a worker takes lines.
+ * - `inline`: no worker can be started. An engine in this thread delivers.
+ * - `closed`: all records are refused, and the ledger answers every call.
+ */
+type Mode = 'waiting' | 'connected' | 'inline' | 'closed'
+
+const nextModes: Readonly<Record<Mode, readonly Mode[]>> = {
+  waiting: ['connected', 'inline', 'closed'],
+  connected: ['waiting', 'inline', 'closed'],
+  inline: ['closed'],
+  closed: [],
+}
 
 /**
- * The application's side of one engine in the delivery worker: takes records, and hands them over when the code that logged has returned.
+ * The application's side of one engine in the delivery worker. It takes records and hands them over in the microtask after the code that
+ * logged them.
  *
- *     log() ─ text ──┐
- *     track() ─ ring ┴─ outbox ─ one write each time ─ on the way ─ delivery thread ─▶ engine
+ *     log() ─── text ──┐
+ *     track() ─ ring ──┴─ Outbox ─ InTransit ─ DeliveryThread ─▶ Engine in the worker
  *
- * Lines that no worker has taken are kept here, bounded by `maxQueueBytes`, and go to the next worker when one fails. The ledger is one
- * piece of shared memory for all of them. Nothing here throws or rejects, in any mode.
+ * `InTransit` keeps the lines that no worker has taken: when a worker fails, the next one gets them. `maxQueueBytes` bounds them. The
+ * ledger is one piece of shared memory for all workers of this engine.
+ *
+ *     start ─▶ waiting ── attached() ───▶ connected       any mode ── close() ──▶ closed
+ *               │    ▲                    │     │
+ *               │    └──── detached() ────┘     │
+ *               └─▶ inline ◀── cannotStart() ───┘
+ *
+ * No method throws or rejects, in any mode.
  */
 export class HandOff implements RecordPort, EngineClient {
   readonly id = randomUUID()
@@ -56,22 +74,15 @@ export class HandOff implements RecordPort, EngineClient {
   readonly #reporter: Reporter
   readonly #drains: DrainRequests
   readonly #account: HandOffAccount
-  readonly #givenUp: GivenUp
   readonly #outbox: Outbox
-  readonly #inTransit = new InTransit()
-  readonly #state = new SharedArrayBuffer(4)
-  /** Names this engine to the worker. */
+  readonly #inTransit: InTransit
+  readonly #closedFlag = new ClosedFlag()
+  /** The number of this engine in the worker. */
   readonly #number: number
-  readonly #mode = new HandOffModes()
+  readonly #mode = new ModeMachine('waiting', nextModes)
+  /** Set in the mode `inline`, and after it. */
   #inline: Engine | undefined
   #closing: Promise<Ledger> | undefined
-  #scheduled = false
-  #ending = false
-  /** Made once: a closure in `#schedule` would take memory for each record, also when nothing is left to schedule. */
-  readonly #scheduledHandOver = () => {
-    this.#scheduled = false
-    this.#handOver()
-  }
 
   constructor(options: ResolvedOptions, { thread, clock = systemClock, print }: HandOffSetting) {
     this.options = options
@@ -79,22 +90,19 @@ export class HandOff implements RecordPort, EngineClient {
     this.#thread = thread
     this.#clock = clock
     this.#book = new LedgerBook(this.lanes)
-    this.#account = new HandOffAccount(this.lanes, { book: this.#book, spools: this.#spools })
-    this.#drains = new DrainRequests({ clock, ask: (request) => this.#ask(request) })
-    this.#outbox = new Outbox({
-      account: this.#account,
-      maxBytes: options.maxQueueBytes,
-      waitingBytes: () => this.#waitingBytes,
-      dropValue: () => this.#givenUp.drop('values', this.#fullReason),
-      send: (text, records) => this.#send(text, records),
-    })
+    this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
     this.#reporter = new Reporter({ clock, listeners: this.#listeners, print, warn: (text) => this.#warn(text) })
-    this.#givenUp = new GivenUp({
-      lanes: this.lanes,
+    const spools = options.spoolDir !== undefined
+    this.#account = new HandOffAccount({ lanes: this.lanes, book: this.#book, reporter: this.#reporter, spools })
+    this.#drains = new DrainRequests({ clock, ask: (request) => this.#ask(request) })
+    this.#outbox = new Outbox({
+      clock,
       account: this.#account,
-      reporter: this.#reporter,
-      spools: this.#spools,
+      maxBytes: options.maxQueueBytes,
+      inTransit: () => this.#inTransit.bytes,
+      dropValue: () => this.#account.drop('values', this.#fullReason),
+      send: (text, records) => this.#send(text, records),
     })
     this.#number = thread.join(this)
     thread.connect(this.#number)
@@ -108,9 +116,8 @@ export class HandOff implements RecordPort, EngineClient {
     return this.#closing !== undefined
   }
 
-  /** True while the worker has anything to do for this engine. */
   get unsettled(): boolean {
-    return this.#book.unsettled > 0 || this.#waitingBytes > 0
+    return this.#book.unsettled > 0 || this.#inTransit.bytes > 0
   }
 
   log(mapped: MappedLog): void {
@@ -131,10 +138,7 @@ export class HandOff implements RecordPort, EngineClient {
   value(eventId: number, milliseconds: number): void {
     if (this.#inline !== undefined) this.#inline.value(eventId, milliseconds)
     else if (this.#closing !== undefined) this.refuse('values')
-    else {
-      this.#outbox.value(eventId, milliseconds)
-      this.#schedule()
-    }
+    else this.#outbox.value(eventId, milliseconds)
   }
 
   unmapped(error: unknown): void {
@@ -143,7 +147,7 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   refuse(kind: RecordKind): void {
-    this.#givenUp.drop(kind, 'closed')
+    this.#account.drop(kind, 'closed')
   }
 
   invalid(): void {
@@ -172,7 +176,7 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   ending(): void {
-    this.#ending = true
+    this.#outbox.ending()
   }
 
   beforeEnd(): boolean {
@@ -182,75 +186,65 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
-    // A close that is under way will not come to tell of it.
+    // A close that is under way resolves no more: report its drops now.
     if (this.#closing !== undefined && this.#inline === undefined) this.#reporter.ended(this.#book.read().lanes)
     if (this.#mode.now === 'closed') return () => true
-    this.#handOver()
+    this.#outbox.handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
-    return reached ? this.#endInWorker(timeoutMs) : () => true
+    if (!reached) return () => true
+    this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))
+    return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#clock, timeoutMs) : () => true
   }
 
-  /** A worker takes lines from now on: before all else those that the last one has not taken. */
   attached(): void {
-    if (!this.#mode.turn('connected')) return
+    if (!this.#mode.enter('connected')) return
     const styles = this.#outbox.frames.allStyles()
     if (styles !== '') this.#write(Buffer.from(styles))
+    // The lines that the last worker has not taken come first.
     for (const piece of this.#inTransit.pieces) this.#write(piece)
-    this.#handOver()
+    this.#outbox.handOver()
     this.#drains.askAgain()
   }
 
   detached(): void {
-    this.#mode.turn('waiting')
+    this.#mode.enter('waiting')
   }
 
-  /** The worker is gone. All that it had taken and not delivered is lost and counted, unless it is on disk; all else goes to the next. */
   workerFailed({ reason, at }: FailedWorker): LostRecords {
-    this.#inTransit.trim(this.#book.taken)
-    const line = at === 'line' ? this.#inTransit.giveUpFirst() : undefined
-    if (line !== undefined) this.#givenUp.unreadable(isValue(line) ? 'values' : 'logs')
+    this.#inTransit.trim()
+    const line = at === 'line' ? this.#inTransit.removeFirst() : undefined
+    if (line !== undefined) this.#account.dropUnreadable(isValue(line) ? 'values' : 'logs')
     this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason))
-    return this.#givenUp.withWorker(this.#book)
+    return this.#account.dropWithWorker()
   }
 
-  /** No worker can be started: delivery goes on in this thread. No worker has ever seen these lines. */
   cannotStart(): void {
-    if (!this.#mode.turn('inline')) return
+    if (!this.#mode.enter('inline')) return
     const engine = new Engine(this.options, { memory: this.memory })
-    this.#handOver()
-    this.#account.directly()
+    this.#outbox.handOver()
+    this.#account.deliverDirectly()
     const { styles } = this.#outbox.frames
-    for (const piece of this.#inTransit.pieces) {
-      for (const line of piece.toString().split(lineEnd)) if (isRecord(line)) deliverLine(engine, line, styles)
-    }
-    this.#inTransit.clear()
+    for (const line of this.#inTransit.removeAll()) deliverLine(engine, line, styles)
     this.#inline = engine
     this.#drains.askAgain()
   }
 
   received(message: WorkerMessage): void {
-    switch (message.type) {
-      case 'drained':
-        this.#drains.answered(message.request)
-        return
-      case 'channel':
-        this.#listeners.channel(message.name, message.message)
-        return
-      case 'error':
-        this.#listeners.error(new SluiceError(message.code, message.text))
-    }
+    if (message.type === 'drained') this.#drains.answered(message.request)
+    else if (message.type === 'channel') this.#listeners.channel(message.name, message.message)
+    else this.#listeners.error(new SluiceError(message.code, message.text))
   }
 
   plan({ diskIsStalled }: { diskIsStalled: boolean }): EnginePlan {
-    return enginePlan(this.options, { memory: this.memory, state: this.#state, diskIsStalled })
+    return enginePlan(this.options, { memory: this.memory, closed: this.#closedFlag.memory, diskIsStalled })
   }
 
   async #close(timeoutMs: number): Promise<Ledger> {
-    // Records that come from here on are refused: `closed` is true as soon as this has returned its promise.
-    this.#handOver()
+    // Later records are refused: `closed` is true as soon as this method has returned its promise.
+    this.#outbox.handOver()
     await this.#drains.begin('close', timeoutMs)
-    this.#mode.turn('closed')
+    this.#mode.enter('closed')
     this.#drains.askAgain()
     await this.#thread.leave(this.#number)
     this.#inTransit.clear()
@@ -261,63 +255,28 @@ export class HandOff implements RecordPort, EngineClient {
     return ledger
   }
 
-  #endInWorker(timeoutMs: number): EndStep {
-    this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))
-    if (!this.#thread.handOverSync()) return () => true
-    const word = new Int32Array(this.#state)
-    const deadline = this.#clock.now() + timeoutMs + graceMs
-    return (waitMs) => {
-      const left = deadline - this.#clock.now()
-      if (left > 0) Atomics.wait(word, 0, engineStates.open, Math.min(left, waitMs))
-      return left <= 0 || Atomics.load(word, 0) === engineStates.closed
-    }
-  }
-
-  #ask({ request, mode, timeoutMs }: DrainRequest): void {
-    switch (this.#mode.now) {
-      case 'connected':
-        this.#write(Buffer.from(drainFrame(mode, { request, timeoutMs })))
-        return
-      case 'waiting':
-        // It is asked again when there is a worker.
-        if (this.unsettled) this.#thread.hurry()
-        else this.#drains.answered(request)
-        return
-      case 'inline':
-        void this.#inline?.[mode]({ timeoutMs }).then(() => this.#drains.answered(request))
-        return
-      case 'closed':
-        this.#drains.answered(request)
-    }
-  }
-
   #drain(mode: 'flush' | 'park', timeoutMs: number): Promise<Ledger> {
-    this.#handOver()
+    this.#outbox.handOver()
     return this.#drains.begin(mode, timeoutMs).then(() => this.stats())
   }
 
-  /** Take in a frame of a log record. */
+  #ask({ request, mode: drain, timeoutMs }: DrainRequest): void {
+    const mode = this.#mode.now
+    if (mode === 'connected') this.#write(Buffer.from(drainFrame(drain, { request, timeoutMs })))
+    else if (mode === 'inline') void this.#inline?.[drain]({ timeoutMs }).then(() => this.#drains.answered(request))
+    // The next worker gets the request again.
+    else if (mode === 'waiting' && this.unsettled) this.#thread.hurry()
+    else this.#drains.answered(request)
+  }
+
+  /** Take the frame of a log record. */
   #append(text: string, severity: Severity): void {
-    if (this.#closing !== undefined) {
-      this.#givenUp.drop('logs', 'closed')
-      return
-    }
-    if (this.#outbox.append(text, severity)) this.#schedule()
-    else this.#givenUp.drop('logs', this.#fullReason)
-  }
-
-  #schedule(): void {
-    if (this.#scheduled) return
-    this.#scheduled = true
-    if (this.#ending) this.#clock.schedule(this.#scheduledHandOver, endingMs)
-    else queueMicrotask(this.#scheduledHandOver)
-  }
-
-  #handOver(): void {
-    if (this.#mode.now !== 'closed') this.#outbox.handOver()
+    if (this.#closing !== undefined) this.#account.drop('logs', 'closed')
+    else if (!this.#outbox.append(text, severity)) this.#account.drop('logs', this.#fullReason)
   }
 
   #send(text: Buffer, records: number): void {
+    if (this.#mode.now === 'closed') return
     this.#inTransit.add(text, records)
     if (this.#mode.now === 'connected') this.#write(text)
   }
@@ -326,22 +285,11 @@ export class HandOff implements RecordPort, EngineClient {
     this.#thread.write(this.#number, lines)
   }
 
-  get #waitingBytes(): number {
-    this.#inTransit.forget(this.#book.taken)
-    return this.#inTransit.bytes
-  }
-
-  get #spools(): boolean {
-    return this.options.spoolDir !== undefined
-  }
-
   get #fullReason(): DropReason {
     return this.#mode.now === 'waiting' ? 'worker-failed' : 'hand-off-full'
   }
 
   #warn(message: string): void {
-    if (this.#account.laneOf('logs') === -1) return
-    const timeStamp = inUnit(Date.now(), this.options.timestampUnit)
-    this.log({ fields: { timeStamp, level: 'warn', message }, severity: severityOfNumber(40) })
+    if (this.#account.laneOf('logs') !== -1) this.log(warning(message, this.options))
   }
 }

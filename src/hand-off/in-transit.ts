@@ -1,39 +1,49 @@
-import { isRecordCode } from './frames.js'
+import type { LedgerBook } from '../delivery/ledger-book.js'
+import { isRecord, isRecordCode, lineEnd } from './frames.js'
 
-/** Whole lines that were handed over together. */
+/** Whole lines in one piece of memory. */
 interface Piece {
   bytes: Buffer
-  /** Number of the first record in it, and of the first after it, in the order of all that were handed over. */
+  /** Number of its first record, and of the first record behind it. The records of an engine are numbered in the order of hand-over. */
   start: number
   end: number
-  /** The memory of a piece that was put together from small ones, `bytes` being the end of what it holds. */
+  /** The memory of a piece that was joined from small ones. `bytes` is the last part of it. */
   room?: { readonly memory: Buffer; used: number }
 }
 
-/** Lines that come one by one are put together: a piece for each would take ten times the memory of its text. */
+/** Small pieces are joined: a piece for each line would take ten times the memory of its text. */
 const roomBytes = 16_384
 const smallBytes = 2_048
 
 /**
- * Lines that have left the outbox and that no worker has taken. They are kept, so that the next worker gets them when this one fails.
- * A worker takes them in order and counts the records that it has taken; that count is all that is needed to know what is left.
+ * The lines that have left the outbox and that no worker has taken. When a worker fails, the next one gets them.
+ *
+ *     outbox ─ add ─▶ │ piece │ piece │ piece │ ─▶ worker
+ *
+ * A worker takes lines in order and counts their records in the ledger. That count says which lines are left.
  */
 export class InTransit {
+  readonly #book: Pick<LedgerBook, 'taken'>
   readonly #pieces: Piece[] = []
   #end = 0
   #bytes = 0
 
-  /** Bytes that are kept. */
+  /** @param book its `taken` is the number of records that workers have taken so far */
+  constructor(book: Pick<LedgerBook, 'taken'>) {
+    this.#book = book
+  }
+
+  /** Bytes of the lines that no worker has taken. Pieces that were taken whole are removed first. */
   get bytes(): number {
+    this.#forget()
     return this.#bytes
   }
 
-  /** All that is kept, in order. */
   get pieces(): readonly Buffer[] {
     return this.#pieces.map(({ bytes }) => bytes)
   }
 
-  /** Keep lines, `records` of which carry one. The bytes must not change. */
+  /** Keep lines that carry `records` records. The bytes must not change. */
   add(bytes: Buffer, records: number): void {
     const start = this.#end
     this.#end += records
@@ -43,30 +53,27 @@ export class InTransit {
     else this.#pieces.push({ bytes, start, end: this.#end })
   }
 
-  /** Let go of everything. */
+  /** Remove everything. Returns the lines that carry a record. */
+  removeAll(): string[] {
+    const lines = this.#pieces.flatMap(({ bytes }) => bytes.toString().split(lineEnd).filter(isRecord))
+    this.clear()
+    return lines
+  }
+
   clear(): void {
     this.#pieces.length = 0
     this.#bytes = 0
   }
 
-  /** So many records were taken in all: let go of the pieces that hold no others. */
-  forget(taken: number): void {
-    let gone = 0
-    while (gone < this.#pieces.length && this.#pieces[gone]!.end <= taken) {
-      this.#bytes -= this.#pieces[gone++]!.bytes.length
-    }
-    if (gone > 0) this.#pieces.splice(0, gone)
-  }
-
-  /** The worker that has taken so many records in all is gone: keep exactly the others. */
-  trim(taken: number): void {
-    this.forget(taken)
+  /** The worker is gone: remove exactly the records that it has taken. */
+  trim(): void {
+    this.#forget()
     const first = this.#pieces[0]
-    if (first !== undefined) this.#cut(first, taken - first.start)
+    if (first !== undefined) this.#cut(first, this.#book.taken - first.start)
   }
 
-  /** Give up the first record, after a {@link trim}; its line, undefined when nothing is kept. */
-  giveUpFirst(): string | undefined {
+  /** Remove the first record, after a {@link trim}. Returns its line; undefined when there is none. */
+  removeFirst(): string | undefined {
     const first = this.#pieces[0]
     if (first === undefined) return undefined
     const lines = first.bytes
@@ -75,12 +82,21 @@ export class InTransit {
     for (const piece of this.#pieces.slice(1)) piece.start--
     first.start--
     this.#end--
-    this.forget(first.start)
+    this.#forget()
     const gone = lines
       .subarray(0, lines.length - first.bytes.length)
       .toString()
       .trimEnd()
     return gone.slice(gone.lastIndexOf('\n') + 1)
+  }
+
+  #forget(): void {
+    const { taken } = this.#book
+    let gone = 0
+    while (gone < this.#pieces.length && this.#pieces[gone]!.end <= taken) {
+      this.#bytes -= this.#pieces[gone++]!.bytes.length
+    }
+    if (gone > 0) this.#pieces.splice(0, gone)
   }
 
   #cut(piece: Piece, records: number): void {
@@ -91,7 +107,7 @@ export class InTransit {
   }
 }
 
-/** Put lines behind those of a piece; false where they, or it, are too long for that. What others hold of the piece does not change. */
+/** Append lines to a piece. False where one of both is too long. Buffers that were returned before do not change. */
 function joined(piece: Piece, lines: Buffer): boolean {
   if (lines.length > smallBytes) return false
   if (piece.room === undefined) {
@@ -107,7 +123,7 @@ function joined(piece: Piece, lines: Buffer): boolean {
   return true
 }
 
-/** The lines after so many that carry a record. */
+/** The lines behind the first `records` lines that carry a record. */
 function afterRecords(lines: Buffer, records: number): Buffer {
   let at = 0
   for (let left = records; left > 0 && at < lines.length; ) {

@@ -1,12 +1,15 @@
 import { type Severity, severityOfNumber } from '../records/level.js'
+import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import type { HandOffAccount } from './account.js'
 import { FrameWriter } from './frames.js'
 
-/** What is handed over at once, though the code that logs has not returned. */
+/** Text of this length is handed over at once, before the code that logs has returned. */
 const longTextBytes = 32_768
+/** Time between two hand-overs in a process that is about to end, in case it lives on. */
+const endingMs = 50
 /**
- * What is on the way cannot be taken back: the shares of the room that lines below error may fill, and lines from error on, so that
- * a flood of the first costs none of the second, and logs cost no value record.
+ * Shares of the room that lines below error may fill, and lines from error on. Records in transit cannot be taken back: this keeps room
+ * for errors when there is a flood of other lines, and for value records when there is a flood of errors.
  */
 const shareOfLogs = 0.8
 const shareOfErrors = 0.9
@@ -15,18 +18,22 @@ const errorSeverity = severityOfNumber(50)
 const maxValueFrame = 40
 
 export interface OutboxPlan {
+  readonly clock: Clock
   readonly account: HandOffAccount
-  /** Bound of all that is on the way, handed over or not. */
+  /** Bound of the outbox and of the bytes in transit together. */
   readonly maxBytes: number
-  /** Bytes that were handed over and not taken yet. It only shrinks between two hand-overs. */
-  readonly waitingBytes: () => number
-  /** Hears of a value for which there is no room. */
+  /** Bytes in transit. Between two hand-overs they only shrink. */
+  readonly inTransit: () => number
+  /** Called for each value that finds no room. */
   readonly dropValue: () => void
-  /** Takes what has come, `records` in number. */
+  /** Called with all that was gathered since the last hand-over. */
   readonly send: (text: Buffer, records: number) => void
 }
 
-/** What the application has logged and tracked since the last hand-over: lines as text, values in a ring, and the bound of both. */
+/**
+ * The records that the application has logged and tracked since the last hand-over: lines as text, values in a ring. Hands over in the
+ * microtask after the code that logs.
+ */
 export class Outbox {
   /** Writes the lines for {@link append}. */
   readonly frames = new FrameWriter((frame) => this.#text.append(frame))
@@ -34,8 +41,15 @@ export class Outbox {
   readonly #account: HandOffAccount
   readonly #text = new OutgoingText()
   readonly #ring = new ValueRing()
-  /** When it was last asked for: it only shrinks until the next hand-over. */
-  #waitingBytes = 0
+  /** As of the last question: too high at worst, until the next hand-over. */
+  #inTransit = 0
+  #isScheduled = false
+  #isEnding = false
+  /** Made once: a closure for each hand-over would cost memory even when nothing is left to schedule. */
+  readonly #scheduledHandOver = () => {
+    this.#isScheduled = false
+    this.handOver()
+  }
 
   constructor(plan: OutboxPlan) {
     this.#plan = plan
@@ -50,15 +64,22 @@ export class Outbox {
   value(eventId: number, milliseconds: number): void {
     if (this.#ring.halfFull) this.handOver()
     this.#ring.push(eventId, milliseconds)
+    if (!this.#isScheduled) this.#schedule()
   }
 
-  /** Take in a frame of a log record; false when there is no room for it. */
+  /** Append the frame of a log record. False when there is no room for it. */
   append(text: string, severity: Severity): boolean {
     if (!this.#hasRoom(text.length, severity >= errorSeverity ? shareOfErrors : shareOfLogs)) return false
     this.#text.append(text)
-    this.#account.took(this.#account.laneOf('logs'))
+    this.#account.accept(this.#account.laneOf('logs'))
     if (this.#text.length > longTextBytes) this.handOver()
+    if (!this.#isScheduled) this.#schedule()
     return true
+  }
+
+  /** Hand over by a timer from now on, which does not keep the process alive. */
+  ending(): void {
+    this.#isEnding = true
   }
 
   handOver(): void {
@@ -66,29 +87,35 @@ export class Outbox {
     this.#send()
   }
 
-  /** Give the memory back; nothing may come any more. */
+  /** Give the memory back. No record may come any more. */
   release(): void {
     this.#ring.release()
     this.#text.release()
   }
 
+  #schedule(): void {
+    this.#isScheduled = true
+    if (this.#isEnding) this.#plan.clock.schedule(this.#scheduledHandOver, endingMs)
+    else queueMicrotask(this.#scheduledHandOver)
+  }
+
   #hasRoom(bytes: number, share: number): boolean {
     const most = this.#plan.maxBytes * share
-    if (this.#waitingBytes + this.#text.length + bytes <= most) return true
-    this.#waitingBytes = this.#plan.waitingBytes()
-    return this.#waitingBytes + this.#text.length + bytes <= most
+    if (this.#inTransit + this.#text.length + bytes <= most) return true
+    this.#inTransit = this.#plan.inTransit()
+    return this.#inTransit + this.#text.length + bytes <= most
   }
 
   #drainRing(): void {
     if (this.#ring.length === 0) return
     const lane = this.#account.laneOf('values')
-    const roomy = this.#hasRoom(this.#ring.length * maxValueFrame, 1)
+    const isRoomy = this.#hasRoom(this.#ring.length * maxValueFrame, 1)
     this.#ring.drain((eventId, milliseconds) => {
       const text = this.frames.value(eventId, milliseconds)
-      if (!roomy && !this.#hasRoom(text.length, 1)) this.#plan.dropValue()
+      if (!isRoomy && !this.#hasRoom(text.length, 1)) this.#plan.dropValue()
       else {
         this.#text.append(text)
-        this.#account.took(lane)
+        this.#account.accept(lane)
         if (this.#text.length > longTextBytes) this.#send()
       }
     })
@@ -97,21 +124,21 @@ export class Outbox {
   #send(): void {
     if (this.#text.length === 0) return
     this.#plan.send(this.#text.take(), this.#account.handOver())
-    this.#waitingBytes = this.#plan.waitingBytes()
+    this.#inTransit = this.#plan.inTransit()
   }
 }
 
-/** Text that is gathered before it is encoded: short enough to be in the processor's cache still, long enough to be worth a call. */
+/** Characters that are gathered before they are encoded: few enough for the processor's cache, enough to be worth a call. */
 const gatheredLength = 4096
-/** Memory that is taken at a time, for many texts: the pieces handed over are parts of it. The first slab is small, each next one larger. */
+/** Size of a slab, the memory of many pieces. The first slab is small, each next one is twice as large. */
 const maxSlabBytes = 65_536
 const firstSlabBytes = 4096
-/** Of UTF-8, for a UTF-16 code unit. */
+/** Bytes of UTF-8 for a UTF-16 code unit, at most. */
 const maxBytesPerUnit = 3
 
 /**
- * Text on its way to another thread, gathered between one hand-over and the next, and kept as bytes outside the heap: text that
- * waits would be moved about by the garbage collector. A slab of memory lives as long as the last piece that was taken from it.
+ * The text of one hand-over, gathered as bytes outside the heap: the garbage collector would copy strings that live for a while. A slab
+ * lives as long as the last piece that was taken from it.
  */
 export class OutgoingText {
   #gathered = ''
@@ -120,7 +147,7 @@ export class OutgoingText {
   #start = 0
   #end = 0
 
-  /** Bytes, as far as it is encoded; else characters. */
+  /** Bytes of the encoded part plus characters of the rest. */
   get length(): number {
     return this.#end - this.#start + this.#gathered.length
   }
@@ -130,7 +157,7 @@ export class OutgoingText {
     if (this.#gathered.length > gatheredLength) this.#encode()
   }
 
-  /** All that has come, in one piece, and be empty. */
+  /** Remove the whole text and return it. */
   take(): Buffer {
     this.#encode()
     const piece = this.#slab.subarray(this.#start, this.#end)
@@ -138,7 +165,7 @@ export class OutgoingText {
     return piece
   }
 
-  /** Give the memory back; more is taken when something is appended. */
+  /** Give the memory back. The next append takes new memory. */
   release(): void {
     this.#slab = Buffer.alloc(0)
     this.#start = 0
@@ -153,7 +180,7 @@ export class OutgoingText {
     this.#end += this.#slab.write(text, this.#end)
   }
 
-  /** A slab with room for so many bytes after those that wait. */
+  /** Take a new slab with `room` bytes behind the bytes of the current text. */
   #renew(room: number): void {
     const waiting = this.#slab.subarray(this.#start, this.#end)
     this.#slab = Buffer.allocUnsafeSlow(Math.max(this.#slabBytes, waiting.length + room))
@@ -163,12 +190,12 @@ export class OutgoingText {
   }
 }
 
-/** Values that fit, a megabyte in all; drained when half full, in a few milliseconds, or when the code that tracks has returned. */
+/** Values that fit: a megabyte in all. */
 const maxCapacity = 65_536
-/** Most engines never track so many values in one turn. */
+/** Few engines track more values in one turn. */
 const firstCapacity = 256
 
-/** Numbers and times of `track` calls, in memory that grows with the longest turn so far and is allocated no more after that. */
+/** Numbers and times of `track` calls. The memory grows with the longest turn so far; no call allocates after that. */
 export class ValueRing {
   #capacity = 0
   #events = new Float64Array(0)
@@ -179,7 +206,7 @@ export class ValueRing {
     return this.#length
   }
 
-  /** Whether it is time to drain. */
+  /** True when it is time to drain: a full ring takes a few milliseconds. */
   get halfFull(): boolean {
     return this.#length >= maxCapacity / 2
   }
@@ -192,14 +219,14 @@ export class ValueRing {
     return true
   }
 
-  /** Give the memory back; more is taken when something is pushed. */
+  /** Give the memory back. The next push takes new memory. */
   release(): void {
     this.#capacity = 0
     this.#events = new Float64Array(0)
     this.#times = new Float64Array(0)
   }
 
-  /** False when it cannot. */
+  /** False at the maximum. */
   #grow(): boolean {
     if (this.#capacity === maxCapacity) return false
     this.#capacity = Math.min(maxCapacity, Math.max(firstCapacity, this.#capacity * 4))
@@ -208,7 +235,7 @@ export class ValueRing {
     return true
   }
 
-  /** Visit every value in order, and be empty. */
+  /** Remove every value and visit it, in order. */
   drain(visit: (eventId: number, milliseconds: number) => void): void {
     const length = this.#length
     this.#length = 0

@@ -1,6 +1,10 @@
+import type { EndStep } from '../engine/ports.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
+import type { Clock } from '../runtime/clock.js'
 import { placedFolder } from '../spool/spool-folder.js'
+
+// Everything but records that crosses between the application's thread and the delivery worker. For the records see frames.ts.
 
 /** The delivery worker is started with this. */
 export interface WorkerPlan {
@@ -12,47 +16,75 @@ export interface WorkerPlan {
   readonly position: SharedArrayBuffer
 }
 
-/** An engine in the worker is opened with this. Functions and the wrappers of secrets cannot cross. */
-export interface EnginePlan {
-  readonly options: Omit<ResolvedOptions, 'apiKey' | 'accessToken' | 'onError'>
-  readonly apiKey: string
-  /** Memory of the ledger: the same for every worker that serves this engine. */
-  readonly memory: SharedArrayBuffer
-  /** One word, see {@link engineStates}. */
-  readonly state: SharedArrayBuffer
-  /** The spool's disk has held a worker: no spool until the disk answers somebody else. */
-  readonly diskIsStalled: boolean
-}
-
-/** How far the worker is. A halted one takes no more lines. */
+/** How far the worker is. A halted worker takes no more lines. */
 export const workerStates = { starting: 0, reading: 1, halted: 2 } as const
 
-/** Says at the end of the process, when nobody hears messages, that an engine is closed. */
-export const engineStates = { open: 0, closed: 1 } as const
-
-/** Asks the worker for a sign of life. */
+/** Asks the worker to count an answer. */
 export const heartbeatQuestion = 'sluice.heartbeat'
 
-/** Opens an engine. It may reach the worker after the first lines for that engine. */
+/** Opens an engine. The first lines for that engine may reach the worker earlier. */
 export interface OpenEngine {
   readonly type: 'sluice.open'
   readonly engine: number
   readonly plan: EnginePlan
 }
 
-/** An event of thread-stream's stream, from the engine with this number. */
+/** The options of an engine in the worker. Functions and the wrappers of secrets cannot cross. */
+export interface EnginePlan {
+  readonly options: Omit<ResolvedOptions, 'apiKey' | 'accessToken' | 'onError'>
+  readonly apiKey: string
+  /** Memory of the ledger. Every worker that serves this engine uses the same. */
+  readonly memory: SharedArrayBuffer
+  /** Memory of the engine's {@link ClosedFlag}. */
+  readonly closed: SharedArrayBuffer
+  /** True where a worker got stuck at the disk of the spool: no spool until a separate process has written to that disk. */
+  readonly diskIsStalled: boolean
+}
+
+export function enginePlan(
+  { apiKey, accessToken: _token, onError: _listener, spoolDir, ...rest }: ResolvedOptions,
+  setting: Pick<EnginePlan, 'memory' | 'closed' | 'diskIsStalled'>,
+): EnginePlan {
+  // The application's side prints the ledger: only that one is complete.
+  const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : placedFolder(spoolDir) }
+  return { options, apiKey: apiKey.reveal(), ...setting }
+}
+
+/** An event on thread-stream's stream, from the engine with this number. */
 export type WorkerMessage = { readonly engine: number } & (
   | { readonly type: 'drained'; readonly request: number }
   | { readonly type: 'error'; readonly code: SluiceErrorCode; readonly text: string }
   | { readonly type: 'channel'; readonly name: string; readonly message: unknown }
 )
 
-/** From the options to what can cross into the worker. */
-export function enginePlan(
-  { apiKey, accessToken: _token, onError: _listener, spoolDir, ...rest }: ResolvedOptions,
-  setting: Pick<EnginePlan, 'memory' | 'state' | 'diskIsStalled'>,
-): EnginePlan {
-  // The ledger that counts is the one of the application's side.
-  const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : placedFolder(spoolDir) }
-  return { options, apiKey: apiKey.reveal(), ...setting }
+/** Time that the worker has after the deadline of a close. */
+const graceMs = 500
+const open = 0
+const closed = 1
+
+/** Shows the application's thread that an engine in the worker is closed, at the end of the process, when no message is received any more. */
+export class ClosedFlag {
+  readonly memory: SharedArrayBuffer
+  readonly #word: Int32Array
+
+  constructor(memory = new SharedArrayBuffer(4)) {
+    this.memory = memory
+    this.#word = new Int32Array(memory)
+  }
+
+  /** Called by the worker. */
+  raise(): void {
+    Atomics.store(this.#word, 0, closed)
+    Atomics.notify(this.#word, 0)
+  }
+
+  /** Called by the application's thread: waits for the end of a close that may take `timeoutMs`. The worker keeps that deadline itself. */
+  wait(clock: Clock, timeoutMs: number): EndStep {
+    const deadline = clock.now() + timeoutMs + graceMs
+    return (waitMs) => {
+      const left = deadline - clock.now()
+      if (left > 0) Atomics.wait(this.#word, 0, open, Math.min(left, waitMs))
+      return left <= 0 || Atomics.load(this.#word, 0) === closed
+    }
+  }
 }

@@ -7,7 +7,7 @@ import { Secret } from '../options/secret.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
 import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
-import { type EnginePlan, engineStates, type WorkerMessage } from './protocol.js'
+import { ClosedFlag, type EnginePlan, type WorkerMessage } from './protocol.js'
 
 export interface WorkerEnginePlan {
   readonly engine: number
@@ -27,7 +27,7 @@ export class WorkerEngine {
   readonly #waiting: string[] = []
   /** The last one takes the lines; those before it finish what they have. */
   readonly #engines: Engine[] = []
-  #state: Int32Array | undefined
+  #closedFlag: ClosedFlag | undefined
   #stopLooking = () => {}
 
   constructor(seat: WorkerEnginePlan) {
@@ -36,7 +36,7 @@ export class WorkerEngine {
 
   open(plan: EnginePlan): void {
     const { spoolDir } = plan.options
-    this.#state = new Int32Array(plan.state)
+    this.#closedFlag = new ClosedFlag(plan.closed)
     this.#start(plan, plan.diskIsStalled ? undefined : spoolDir)
     if (plan.diskIsStalled && spoolDir !== undefined) {
       this.#stopLooking = whenDiskAnswers(spoolDir, () => this.#start(plan, spoolDir))
@@ -82,8 +82,7 @@ export class WorkerEngine {
     if (mode === 'close') this.#stopLooking()
     await Promise.all(this.#engines.map((each) => each[mode]({ timeoutMs })))
     if (mode === 'close') {
-      Atomics.store(this.#state!, 0, engineStates.closed)
-      Atomics.notify(this.#state!, 0)
+      this.#closedFlag?.raise()
       closed()
     }
     say({ engine, type: 'drained', request })

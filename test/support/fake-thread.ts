@@ -2,7 +2,7 @@ import type { LaneName } from '../../src/delivery/ledger.js'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import type { DeliveryThread, EngineClient } from '../../src/hand-off/delivery-thread.js'
 import { type Frame, isRecord, isValue, readFrame } from '../../src/hand-off/frames.js'
-import { type EnginePlan, engineStates } from '../../src/hand-off/protocol.js'
+import { ClosedFlag, type EnginePlan } from '../../src/hand-off/protocol.js'
 
 interface Seat {
   readonly client: EngineClient
@@ -92,7 +92,7 @@ export class FakeThread implements DeliveryThread {
     for (const [engine, { client, drains, plan }] of this.#seats) {
       if (this.#heldBy(engine).length > 0) continue
       for (const { mode, request } of drains.splice(0)) {
-        if (mode === 'close') Atomics.store(new Int32Array(plan!.state), 0, engineStates.closed)
+        if (mode === 'close') new ClosedFlag(plan!.closed).raise()
         client.received({ engine, type: 'drained', request })
       }
     }

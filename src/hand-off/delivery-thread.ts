@@ -2,56 +2,57 @@ import type { Standstill } from '../engine/worker-position.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { EnginePlan, WorkerMessage } from './protocol.js'
 
-/** A worker is gone, and with it what it held. */
+/** A failed worker, as one of its engines sees it. */
 export interface FailedWorker {
   /** For people. */
   readonly reason: string
-  /** Where the worker stood, if it worked for this engine then. */
+  /** The work at which it stopped; undefined if it worked for another engine, or not at all. */
   readonly at: Standstill['at'] | undefined
 }
 
-/** Records that a worker held when it was gone. */
+/** Records that a failed worker had taken and not settled. */
 export interface LostRecords {
+  /** Records that were only in its memory. */
   readonly lost: number
-  /** They are on disk. */
+  /** Records that are on disk. */
   readonly spooled: number
 }
 
-/** One engine in the delivery thread, as the application's side stands for it. None of its methods throws. */
+/** The application's side of one engine in the delivery thread. Its methods never throw. */
 export interface EngineClient {
   readonly options: Pick<ResolvedOptions, 'spoolDir'>
-  /** True while the worker has anything to do for it. */
+  /** True while the worker has records of this engine, or lines for it are in transit. */
   readonly unsettled: boolean
-  /** The engine is opened with this, anew in each worker. */
+  /** The options with which each new worker opens the engine. */
   plan(setting: { readonly diskIsStalled: boolean }): EnginePlan
   /** A worker takes lines from now on. */
   attached(): void
-  /** No worker takes lines until `attached` is called again. */
+  /** No worker takes lines until the next `attached`. */
   detached(): void
-  /** Called after `detached`, when the worker writes nothing any more. */
+  /** Called after `detached`, when the worker's thread is gone. Drops what was lost with it. */
   workerFailed(worker: FailedWorker): LostRecords
-  /** There will never be a worker. */
+  /** No worker can be started in this process. Deliver in the application's thread. */
   cannotStart(): void
   received(message: WorkerMessage): void
 }
 
 /**
- * The port of a hand-off to the worker that delivers: one for the process, whatever the number of engines. Engines are named by a number.
- * Its methods never throw.
+ * The worker that delivers, as a hand-off sees it: one for the process, whatever the number of engines. Engines have numbers. Its methods
+ * never throw.
  */
 export interface DeliveryThread {
-  /** Make an engine known. Nothing else may be asked for it before. */
+  /** Register an engine. Returns its number for all other methods. */
   join(client: EngineClient): number
-  /** Open the engine in the worker; a worker is started where there is none. */
+  /** Open the engine in the worker. Starts a worker where there is none. */
   connect(engine: number): void
   /** Hand over whole lines. The bytes must not change. */
   write(engine: number, lines: Buffer): void
-  /** Somebody waits for a drain: try at once to have a worker. */
+  /** A drain waits: start a worker soon, even after many failures. */
   hurry(): void
-  /** Hold this thread until the worker has taken everything; false when it is stuck. */
+  /** Block this thread until the worker has taken everything. False when it is stuck. */
   handOverSync(): boolean
-  /** At the end of the process: hold this thread until a worker answers, another one if need be; false when none does in time. */
+  /** At the end of the process: the same, with one more worker if the present one is stuck. False when none answers in time. */
   reachSync(timeoutMs: number): boolean
-  /** Nothing comes for the engine any more. The worker ends with the last one. */
+  /** Remove the engine. The worker ends with the last one. */
   leave(engine: number): Promise<void>
 }

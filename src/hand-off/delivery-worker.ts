@@ -8,15 +8,15 @@ import { answerHeartbeat } from './heartbeat.js'
 import { heartbeatQuestion, type OpenEngine, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
 import { WorkerEngine } from './worker-engine.js'
 
-/** The delivery worker of the process, as thread-stream starts it: takes the lines of every engine, delivers, and answers drains. */
+/** The delivery worker of the process, started by thread-stream. It takes the lines of every engine, delivers, and answers drains. */
 export default function deliveryWorker({ state, heartbeat, position: memory }: WorkerPlan): Writable {
   const progress = new Int32Array(state)
   const position = new WorkerPosition(memory)
   position.nameThread()
-  const seats = new Map<number, WorkerEngine>()
+  const engines = new Map<number, WorkerEngine>()
   const decoder = new StringDecoder('utf8')
   let rest = ''
-  /** The engine that the lines are for, until a line names another. */
+  /** The lines are for this engine until a line names another one. */
   let current = 0
 
   parentPort?.on('message', (message: unknown) => {
@@ -28,12 +28,12 @@ export default function deliveryWorker({ state, heartbeat, position: memory }: W
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
       const text = typeof chunk === 'string' ? chunk : decoder.write(chunk)
-      // A line may be longer than many chunks: it is searched and put together once.
+      // A line may be longer than many chunks. Only a chunk with a line end is worth a search.
       const lines = text.includes('\n') ? (rest + text).split('\n') : []
       rest = lines.pop() ?? rest + text
       position.takesLinesOf(current)
       for (const line of lines) take(line)
-      // After the spool has written them, which it does at the end of this turn.
+      // The spool writes the lines to the disk at the end of this turn, before this task.
       queueMicrotask(() => position.takesNoLines())
       done()
     },
@@ -53,18 +53,18 @@ export default function deliveryWorker({ state, heartbeat, position: memory }: W
     }
   }
 
-  function engineNumbered(engine: number): WorkerEngine {
-    let seat = seats.get(engine)
-    if (seat === undefined) {
-      seat = new WorkerEngine({ engine, position, say, closed: () => void seats.delete(engine) })
-      seats.set(engine, seat)
+  function engineNumbered(number: number): WorkerEngine {
+    let engine = engines.get(number)
+    if (engine === undefined) {
+      engine = new WorkerEngine({ engine: number, position, post, closed: () => void engines.delete(number) })
+      engines.set(number, engine)
     }
-    return seat
+    return engine
   }
 }
 
-/** An event on the stream in the application's thread, in thread-stream's words. */
-function say(message: WorkerMessage): void {
+/** Emits an event on thread-stream's stream in the application's thread. */
+function post(message: WorkerMessage): void {
   parentPort?.postMessage({ code: 'EVENT', name: 'sluice', args: [message] })
 }
 

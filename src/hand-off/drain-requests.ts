@@ -3,11 +3,11 @@ import type { Clock } from '../runtime/clock.js'
 /** `park`: flush, and leave the rest to the spool. */
 export type DrainMode = 'flush' | 'park' | 'close'
 
-/** A drain as it is asked of whoever delivers. */
+/** A drain for the engine that delivers. */
 export interface DrainRequest {
   readonly request: number
   readonly mode: DrainMode
-  /** What is left until its deadline. */
+  /** Time left until its deadline. */
   readonly timeoutMs: number
 }
 
@@ -17,10 +17,10 @@ interface Open {
   readonly settle: () => void
 }
 
-/** How much later than its deadline a drain gives up an answer. What is left to the spool is counted there, however busy the machine. */
+/** Time that the answer of a drain has after the deadline. A park has more: its records must count as spooled, even on a busy machine. */
 export const drainGraceMs: Readonly<Record<DrainMode, number>> = { flush: 10, park: 400, close: 10 }
 
-/** Drains that a worker has been asked for and has not answered; each ends by its deadline, whatever the worker does. */
+/** The drains that no worker has answered yet. Each resolves by its deadline, whatever the worker does. */
 export class DrainRequests {
   readonly #clock: Clock
   readonly #ask: (request: DrainRequest) => void
@@ -33,7 +33,7 @@ export class DrainRequests {
     this.#ask = plan.ask
   }
 
-  /** Ask for a drain; holds the process until it is answered, or its deadline. */
+  /** Ask for a drain. Keeps the process alive until the answer, or the deadline. */
   begin(mode: DrainMode, timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const request = this.#next++
@@ -52,7 +52,7 @@ export class DrainRequests {
     this.#open.get(request)?.settle()
   }
 
-  /** Somebody else delivers now. */
+  /** Ask for every open drain again: another engine delivers now. */
   askAgain(): void {
     for (const [request, { mode, deadline }] of this.#open) {
       this.#ask({ request, mode, timeoutMs: Math.max(0, Math.round(deadline - this.#clock.now())) })

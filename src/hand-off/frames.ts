@@ -7,8 +7,11 @@ import type { WinstonLine } from '../records/winston-line.js'
 import type { DrainMode } from './drain-requests.js'
 
 /**
- * What crosses from the application's thread to the delivery worker: lines of text, whose first character says what follows.
- * JSON has no raw line ends, so that a line is always whole.
+ * A line of text from the application's thread to the delivery worker. Its first character is the type:
+ *
+ *     0…6 log   w winston   p pino   v value   s style of a pino logger   f k c drains   e engine of the following lines
+ *
+ * JSON contains no raw line ends: a line is always whole.
  */
 export type Frame =
   | { readonly type: 'log'; readonly severity: Severity; readonly head: string }
@@ -24,29 +27,29 @@ export type Frame =
   | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
   | { readonly type: 'drain'; readonly mode: DrainMode; readonly request: number; readonly timeoutMs: number }
 
-/** @param head the record's JSON without the fields that all records have in common */
+/** @param head the record's JSON without the fields that are the same in all records */
 export function logFrame(severity: Severity, head: string): string {
   return `${severity}${head}\n`
 }
 
-/** A line of winston that is JSON already: what is known of it, after which come the line itself and a line end. */
+/** The start of a winston frame. The line, which is JSON, and a line end follow. */
 export function winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
   return `w${severity}${arrivedAt},${encodeURIComponent(level.toWellFormed())},`
 }
 
-/** What stands before a line of pino, which brings its own line end. */
+/** The start of a pino frame. The line and a line end follow. */
 export function pinoStart(style: number, { severity, arrivedAt }: { severity: Severity; arrivedAt: number }): string {
   return `p${severity}${style},${arrivedAt},`
 }
 
-/** What lines of pino refer to by its number. To hear it twice does no harm. */
+/** Announces the style that pino frames refer to by number. A second announcement has no effect. */
 export function styleFrame(number: number, style: PinoStyle): string {
   return `s${number},${JSON.stringify(style)}\n`
 }
 
 export const lineEnd = '\n'
 
-/** A value: its start, the number of its event, and its end with the time. */
+/** A value frame is this, the number of the event, and {@link valueEnd}. */
 export const valueStart = 'v'
 
 export function valueEnd(milliseconds: number): string {
@@ -56,17 +59,17 @@ export function valueEnd(milliseconds: number): string {
 const drainLetters: Readonly<Record<DrainMode, string>> = { flush: 'f', park: 'k', close: 'c' }
 const drainModes = new Map(Object.entries(drainLetters).map(([mode, letter]) => [letter, mode as DrainMode]))
 
-/** The lines that follow are for the engine with this number. */
+/** Announces that the following lines are for the engine with this number. */
 export function engineFrame(engine: number): string {
   return `e${engine}\n`
 }
 
-/** The number of the engine that the following lines are for, where the line says that. */
+/** The engine of the following lines; undefined for any other frame. */
 export function engineOf(line: string): number | undefined {
   return line.charCodeAt(0) === engineCode ? Number(line.slice(1)) : undefined
 }
 
-/** A drain travels with the records, so that it comes after all that was handed over before it. */
+/** A drain travels with the records: it reaches the engine after all records that were handed over before it. */
 export function drainFrame(mode: DrainMode, { request, timeoutMs }: { request: number; timeoutMs: number }): string {
   return `${drainLetters[mode]}${request},${timeoutMs}\n`
 }
@@ -117,7 +120,7 @@ export function readFrame(line: string): Frame {
   return { type: 'log', severity: Number(kind) as Severity, head: line.slice(1) }
 }
 
-/** Give the record of a line to the engine that delivers it. Whatever the line is, it never throws. */
+/** Give the record of a line to its engine. Never throws, whatever the line is. */
 export function deliverLine(engine: Engine, line: string, styles: readonly PinoStyle[]): void {
   try {
     deliverFrame(engine, readFrame(line), styles)
@@ -149,10 +152,10 @@ const winstonCode = 'w'.charCodeAt(0)
 const zeroCode = '0'.charCodeAt(0)
 const nineCode = '9'.charCodeAt(0)
 
-/** Writes frames, and remembers what the last ones had in common with the next: a level within a millisecond, a millisecond. */
+/** Writes frames. It reuses parts of the last frame where they are the same: the level and millisecond of a line, that of a value. */
 export class FrameWriter {
   readonly #announce: (styleFrame: string) => void
-  /** Of the loggers whose lines come as pino has written them, by number. */
+  /** Styles of pino loggers, by number. */
   readonly #styles: PinoStyle[] = []
   #startedAt = 0
   #startedLevel = ''
@@ -160,7 +163,7 @@ export class FrameWriter {
   #valueMilliseconds = 0
   #valueEnd = valueEnd(0)
 
-  /** @param announce takes a frame that must come before the next one of {@link pino} */
+  /** @param announce takes a frame that must precede the next result of {@link pino} */
   constructor(announce: (styleFrame: string) => void) {
     this.#announce = announce
   }
@@ -199,7 +202,7 @@ export class FrameWriter {
     return valueStart + eventId + this.#valueEnd
   }
 
-  /** What a new worker must hear first. */
+  /** The frames that a new worker needs before all others. */
   allStyles(): string {
     return this.#styles.map((style, number) => styleFrame(number, style)).join('')
   }

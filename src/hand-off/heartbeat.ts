@@ -1,15 +1,27 @@
 import { clearInterval, setInterval, systemClock } from '../runtime/clock.js'
 
-/** How often a worker is asked, and how many questions in a row it may leave unanswered: while it starts, and after that. */
 const intervalMs = 1000
+/** A worker may leave this many questions in a row without an answer: while it starts, and later. */
 const maxMissedAtStart = 60
 const maxMissed = 5
 
+export interface HeartbeatPlan {
+  /** Put a question to the worker. */
+  readonly ask: () => void
+  /** One word of shared memory. The worker increases it with each answer. */
+  readonly answers: SharedArrayBuffer
+  /** True from the moment at which the worker takes lines. */
+  readonly started: () => boolean
+  /** True while any work depends on the worker. */
+  readonly busy: () => boolean
+  /** Called when the worker has not answered for 5 s, or for 60 s during its start. */
+  readonly stopped: () => void
+}
+
 /**
- * Finds out that a worker does not turn its event loop any more. One that is stuck reads nothing, and never says so by itself. One that
- * is starting is not stuck: on a busy machine that takes a while.
+ * Detects a worker whose event loop stands still. A worker that is still starting has more time: on a busy machine a start takes long.
  *
- * What counts is questions, not time: a process that was stopped for an hour, or was itself busy, has asked nothing meanwhile.
+ * It counts questions, not time: a process that was stopped for an hour, or was busy itself, has asked no questions meanwhile.
  */
 export class Heartbeat {
   readonly #plan: HeartbeatPlan
@@ -24,14 +36,14 @@ export class Heartbeat {
     this.#answers = new Int32Array(plan.answers)
   }
 
-  /** Something has been given to the worker: ask from time to time until nothing depends on it any more. */
+  /** The worker has new work: ask every second until no work depends on it any more. */
   watch(): void {
     if (this.#timer !== undefined) return
     this.#question()
     this.#timer = setInterval(() => this.#check(), intervalMs).unref()
   }
 
-  /** Hold this thread until the worker answers, for `patienceMs` at most; true when it did. */
+  /** Block this thread until the worker answers, for `patienceMs` at most. True when it did. */
   answersWithin(patienceMs: number): boolean {
     this.#question()
     const deadline = systemClock.now() + patienceMs
@@ -67,20 +79,7 @@ export class Heartbeat {
   }
 }
 
-export interface HeartbeatPlan {
-  /** Put a question to the worker. */
-  readonly ask: () => void
-  /** One word in shared memory, increased by the worker with each answer. */
-  readonly answers: SharedArrayBuffer
-  /** True from the moment at which the worker takes lines. */
-  readonly started: () => boolean
-  /** True while anything depends on the worker. */
-  readonly busy: () => boolean
-  /** Called when it has not answered for 5 s, or 60 s while it was starting. */
-  readonly stopped: () => void
-}
-
-/** The worker's side: answer a question. */
+/** The worker's answer to a question. */
 export function answerHeartbeat(answers: SharedArrayBuffer): void {
   const word = new Int32Array(answers)
   Atomics.add(word, 0, 1)

@@ -3,7 +3,8 @@ import type { Standstill } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { firstInProcess } from '../runtime/shared-state.js'
-import type { DeliveryThread, EngineClient } from './delivery-thread.js'
+import type { DeliveryThread, EngineClient, LostRecords } from './delivery-thread.js'
+import { ModeMachine } from './mode-machine.js'
 import { type Link, type WorkerFailure, WorkerLink, type WorkerLinkPlan } from './worker-link.js'
 
 export interface SupervisorPlan {
@@ -14,51 +15,71 @@ export interface SupervisorPlan {
   readonly print: (text: string) => void
 }
 
-/** So many failures within this time, and the next worker is not started at once. */
+/** The supervisor backs off after this many failures in this time. */
 const maxFailures = 2
 const failureWindowMs = 60_000
-/** The first rest, and the longest; each is twice as long as the one before, until a worker has lived for the time above. */
-const firstRestMs = 1000
-const longestRestMs = 60_000
-/** The end of the process waits so long for a worker that is starting, where its time allows no more. */
+/** The first pause, and the longest. Each is twice as long as the one before, until a worker has lived for the time above. */
+const firstPauseMs = 1000
+const longestPauseMs = 60_000
+/** The end of the process waits at least this long for a worker that is starting. */
 const startPatienceMs = 3000
 
 /**
- * `none`: nobody needs a worker. `running`: there is one. `replacing`: it has failed and is being ended. `resting`: too many have failed,
- * the next one is started later. `impossible`: none can be started in this process, engines deliver in the application's thread.
+ * - `idle`: no engine needs a worker.
+ * - `running`: there is a worker.
+ * - `replacing`: the worker has failed and is being terminated.
+ * - `backoff`: too many workers have failed. A timer starts the next one.
+ * - `impossible`: no worker can be started in this process. Engines deliver in the application's thread.
  */
-type Mode = 'none' | 'running' | 'replacing' | 'resting' | 'impossible'
+type Mode = 'idle' | 'running' | 'replacing' | 'backoff' | 'impossible'
+
+const nextModes: Readonly<Record<Mode, readonly Mode[]>> = {
+  idle: ['running', 'impossible'],
+  running: ['replacing', 'impossible', 'idle'],
+  replacing: ['running', 'backoff', 'impossible', 'idle'],
+  backoff: ['running', 'impossible', 'idle'],
+  impossible: [],
+}
 
 /**
- * Keeps one delivery worker running for all engines of the process. A worker that dies or does not answer is replaced, and the line at
- * which it stood is given up; the application's thread never does its work instead.
+ * Keeps one delivery worker running for all engines of the process. It replaces a worker that dies or does not answer. The line at which
+ * that worker stopped is dropped: the application's thread never does the worker's work.
+ *
+ *     idle ── first engine ──▶ running ── failure ──▶ replacing ── 2 in a minute ──▶ backoff
+ *                                 ▲                       │                             │
+ *                                 ├────── at once ────────┘                             │
+ *                                 └────── timer, drain or end of the process ───────────┘
+ *
+ *     every mode but `impossible` ── the last engine leaves ──▶ idle
+ *     every mode ── no worker can be started ──▶ impossible
  */
 export class Supervisor implements DeliveryThread {
   readonly #plan: SupervisorPlan
   readonly #clients = new Map<number, EngineClient>()
   readonly #stalledFolders = new Set<string>()
-  /** Workers that waited for a disk when they were ended. */
+  /** Workers that waited for a disk when they were terminated. */
   readonly #stalled = new Set<Link>()
-  #mode: Mode = 'none'
+  readonly #mode = new ModeMachine('idle', nextModes)
   #link: Link | undefined
   #lastNumber = 0
   #failedAt: number[] = []
-  #rests = 0
-  #rest: Timer | undefined
-  /** A worker has taken lines: what ends the next ones may be in a line. */
+  #pauses = 0
+  /** Ends the mode `backoff`. */
+  #timer: Timer | undefined
+  /** A worker has taken lines. A later one that fails at its start may fail because of a line. */
   #hasRun = false
   #replacedAtEnd = false
-  /** Where the worker that is being ended stood, and why it is. */
+  /** In the mode `replacing`: why the worker is replaced, and at what work it stopped. */
   #failure: { readonly reason: string; readonly standstill: Standstill | undefined } | undefined
 
   constructor(plan: SupervisorPlan) {
     this.#plan = plan
   }
 
-  /** Start a worker, if there is none; false where that is impossible, which is told once. */
+  /** Start a worker, if there is none. False where that is impossible. The first refusal prints the reason. */
   available(): boolean {
-    if (this.#mode === 'none') this.#start()
-    return this.#mode !== 'impossible'
+    if (this.#mode.now === 'idle') this.#start()
+    return this.#mode.now !== 'impossible'
   }
 
   join(client: EngineClient): number {
@@ -67,9 +88,10 @@ export class Supervisor implements DeliveryThread {
   }
 
   connect(engine: number): void {
-    if (this.#mode === 'running') this.#introduce(engine)
-    else if (this.#mode === 'none') this.#start()
-    else if (this.#mode === 'impossible') this.#clients.get(engine)?.cannotStart()
+    const mode = this.#mode.now
+    if (mode === 'running') this.#introduce(engine)
+    else if (mode === 'idle') this.#start()
+    else if (mode === 'impossible') this.#clients.get(engine)?.cannotStart()
   }
 
   write(engine: number, lines: Buffer): void {
@@ -77,61 +99,60 @@ export class Supervisor implements DeliveryThread {
   }
 
   hurry(): void {
-    if (this.#mode !== 'resting') return
-    const { clock } = this.#plan
-    const restedMs = clock.now() - this.#failedAt.at(-1)!
-    this.#rest?.cancel()
-    // An application that flushes again and again must not start workers without end.
-    if (restedMs >= firstRestMs) this.#start()
-    else this.#rest = clock.schedule(() => this.#start(), firstRestMs - restedMs)
+    if (this.#mode.now !== 'backoff') return
+    // An application that flushes again and again starts at most one worker a second.
+    const pausedMs = this.#plan.clock.now() - this.#failedAt.at(-1)!
+    if (pausedMs >= firstPauseMs) this.#start()
+    else this.#startIn(firstPauseMs - pausedMs)
   }
 
   handOverSync(): boolean {
     const link = this.#link
-    if (this.#mode !== 'running' || link === undefined) return false
+    if (this.#mode.now !== 'running' || link === undefined) return false
     return link.answersSync(startPatienceMs) && link.flushSync()
   }
 
   reachSync(timeoutMs: number): boolean {
     const link = this.#link
-    if (this.#mode === 'running' && link !== undefined) {
+    if (this.#mode.now === 'running' && link !== undefined) {
       if (link.answersSync(Math.max(timeoutMs, startPatienceMs)) && link.flushSync()) return true
       if (this.#replacedAtEnd) return false
       this.#replacedAtEnd = true
       this.#fail(link, 'it does not answer at the end of the process')
       link.terminateSync()
     }
-    if (this.#mode === 'replacing') this.#settle({ startAt: 'once' })
-    if (this.#mode === 'resting') this.#start()
+    if (this.#mode.now === 'replacing') this.#replace({ atOnce: true })
+    if (this.#mode.now === 'backoff') this.#start()
     return this.handOverSync()
   }
 
   async leave(engine: number): Promise<void> {
     this.#clients.delete(engine)
     if (this.#clients.size > 0) return
-    this.#rest?.cancel()
     const link = this.#link
     this.#link = undefined
-    if (this.#mode !== 'impossible') this.#mode = 'none'
+    this.#enter('idle')
     if (link === undefined) return
-    // The engines may have been closed because the disk does not answer.
+    // A disk that does not answer may be the reason why the engines were closed.
     this.#stalled.add(link)
     await link.terminate()
     if (!link.outlivesItsEnd) this.#stalled.delete(link)
   }
 
-  /**
-   * True while a thread waits for a disk: the process cannot end before it has what it waits for, except by SIGKILL, or by a signal that
-   * nobody listens to.
-   */
+  /** True while a thread waits for a disk. Until the disk answers, only SIGKILL, or a signal without listeners, ends the process. */
   get keepsProcess(): boolean {
     if (this.#link?.standstill?.at === 'disk') return true
     return [...this.#stalled].some(({ outlivesItsEnd }) => outlivesItsEnd)
   }
 
+  /** The only way from one mode to another. No effect in the mode `impossible`. */
+  #enter(mode: Mode): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#mode.enter(mode)
+  }
+
   #start(): void {
-    this.#rest?.cancel()
-    this.#rest = undefined
     try {
       const link: Link = this.#plan.start({
         received: (message) => this.#clients.get(message.engine)?.received(message),
@@ -139,12 +160,17 @@ export class Supervisor implements DeliveryThread {
         busy: () => [...this.#clients.values()].some(({ unsettled }) => unsettled),
       })
       this.#link = link
-      this.#mode = 'running'
+      this.#enter('running')
     } catch (error) {
       this.#cannotStart(error instanceof Error ? error.message : textOf(error))
       return
     }
     for (const engine of this.#clients.keys()) this.#introduce(engine)
+  }
+
+  #startIn(delayMs: number): void {
+    this.#timer?.cancel()
+    this.#timer = this.#plan.clock.schedule(() => this.#start(), delayMs)
   }
 
   #introduce(engine: number): void {
@@ -157,7 +183,7 @@ export class Supervisor implements DeliveryThread {
   }
 
   #cannotStart(reason: string): void {
-    this.#mode = 'impossible'
+    this.#enter('impossible')
     this.#link = undefined
     if (firstInProcess('inline')) {
       this.#plan.print(`the delivery worker cannot be started (${reason}); delivering in the application’s thread`)
@@ -166,72 +192,72 @@ export class Supervisor implements DeliveryThread {
   }
 
   #failed(link: Link, { reason, cannotStart }: WorkerFailure): void {
-    if (link !== this.#link || this.#mode !== 'running') return
+    if (link !== this.#link || this.#mode.now !== 'running') return
     if (cannotStart && !this.#hasRun) {
       this.#cannotStart(reason)
       return
     }
     this.#hasRun = true
     this.#fail(link, reason)
-    // Until its thread is gone it may go on counting.
+    // The worker counts records until its thread is gone.
     void link.terminate().then(() => {
-      if (this.#link === link && this.#mode === 'replacing') this.#settle({ startAt: 'now or later' })
+      if (this.#link === link && this.#mode.now === 'replacing') this.#replace({ atOnce: false })
     })
   }
 
   #fail(link: Link, reason: string): void {
-    this.#mode = 'replacing'
+    this.#enter('replacing')
     this.#failure = { reason, standstill: link.standstill }
     for (const client of this.#clients.values()) client.detached()
   }
 
-  /** The worker is gone: count what went with it, and start the next one, at once or after a rest. */
-  #settle({ startAt }: { startAt: 'once' | 'now or later' }): void {
+  /** The worker is gone. Count the records that it had taken, and start the next one, at once or later. */
+  #replace({ atOnce }: { atOnce: boolean }): void {
     const { reason, standstill } = this.#failure!
     if (standstill?.at === 'disk') this.#stalled.add(this.#link!)
     this.#link = undefined
-    const held = { lost: 0, spooled: 0 }
+    const sum = { lost: 0, spooled: 0 }
     for (const [engine, client] of this.#clients) {
       const at = standstill?.engine === engine ? standstill.at : undefined
       const { spoolDir } = client.options
       if (at === 'disk' && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
       const { lost, spooled } = client.workerFailed({ reason, at })
-      held.lost += lost
-      held.spooled += spooled
+      sum.lost += lost
+      sum.spooled += spooled
     }
-    const restMs = startAt === 'once' ? 0 : this.#nextRest()
-    const plan = restMs === 0 ? 'starting it again' : `starting it again in ${restMs / 1000} s`
-    this.#plan.print(`the delivery worker has failed (${reason})${fateOf(held, standstill)}; ${plan}`)
-    if (restMs === 0) this.#start()
+    const pauseMs = atOnce ? 0 : this.#nextPause()
+    const start = pauseMs === 0 ? 'starting it again' : `starting it again in ${pauseMs / 1000} s`
+    this.#plan.print(`the delivery worker has failed (${reason})${effectOf(sum, standstill)}; ${start}`)
+    if (pauseMs === 0) this.#start()
     else {
-      this.#mode = 'resting'
-      this.#rest = this.#plan.clock.schedule(() => this.#start(), restMs)
+      this.#enter('backoff')
+      this.#startIn(pauseMs)
     }
   }
 
-  #nextRest(): number {
+  #nextPause(): number {
     const now = this.#plan.clock.now()
     const last = this.#failedAt.at(-1)
-    if (last !== undefined && now - last >= failureWindowMs + this.#restMs) this.#rests = 0
+    if (last !== undefined && now - last >= failureWindowMs + this.#pauseMs) this.#pauses = 0
     this.#failedAt = [...this.#failedAt.filter((at) => now - at < failureWindowMs), now]
-    if (this.#rests === 0 && this.#failedAt.length < maxFailures) return 0
-    this.#rests++
-    return this.#restMs
+    if (this.#pauses === 0 && this.#failedAt.length < maxFailures) return 0
+    this.#pauses++
+    return this.#pauseMs
   }
 
-  get #restMs(): number {
-    return this.#rests === 0 ? 0 : Math.min(longestRestMs, firstRestMs * 2 ** (this.#rests - 1))
+  get #pauseMs(): number {
+    return this.#pauses === 0 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#pauses - 1))
   }
 }
 
-function fateOf({ lost, spooled }: { lost: number; spooled: number }, standstill: Standstill | undefined): string {
-  const words = [
+function effectOf({ lost, spooled }: LostRecords, standstill: Standstill | undefined): string {
+  const parts = [
     lost > 0 ? `${recordsTaken(lost)} are lost` : '',
     spooled > 0 ? `${recordsTaken(spooled)} are left to the spool` : '',
     standstill?.at === 'line' ? 'the line at which it stopped is given up' : '',
     standstill?.at === 'disk' ? 'it waited for the disk of the spool, which is left alone until it answers' : '',
   ]
-  return words.map((each) => (each === '' ? '' : `; ${each}`)).join('')
+  return parts.map((part) => (part === '' ? '' : `; ${part}`)).join('')
 }
 
 function recordsTaken(count: number): string {
@@ -240,7 +266,7 @@ function recordsTaken(count: number): string {
 
 let own: Supervisor | undefined
 
-/** The one of this thread. */
+/** The supervisor of this thread. */
 export function deliveryThread(): Supervisor {
   own ??= new Supervisor({ clock: systemClock, start: startLink, print: printLine })
   return own

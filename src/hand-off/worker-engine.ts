@@ -5,33 +5,34 @@ import type { EngineSetting } from '../engine/engine-setting.js'
 import type { WorkerPosition } from '../engine/worker-position.js'
 import { Secret } from '../options/secret.js'
 import type { PinoStyle } from '../records/pino-line.js'
-import { type Clock, systemClock } from '../runtime/clock.js'
+import { systemClock } from '../runtime/clock.js'
 import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
 import { ClosedFlag, type EnginePlan, type WorkerMessage } from './protocol.js'
 
 export interface WorkerEnginePlan {
+  /** Its number. */
   readonly engine: number
   readonly position: WorkerPosition
-  /** Tells the application's side. */
-  readonly say: (message: WorkerMessage) => void
-  /** Called when the engine is closed: nothing comes for it any more. */
+  /** Posts a message to the application's side. */
+  readonly post: (message: WorkerMessage) => void
+  /** Called when the engine is closed: no line comes for it any more. */
   readonly closed: () => void
 }
 
 type Drain = Frame & { readonly type: 'drain' }
 
-/** The place of one engine in the delivery worker. Lines that come before the engine is opened wait. */
+/** One engine in the delivery worker. Lines that come before it is opened wait. */
 export class WorkerEngine {
-  readonly #seat: WorkerEnginePlan
+  readonly #plan: WorkerEnginePlan
   readonly #styles: PinoStyle[] = []
   readonly #waiting: string[] = []
-  /** The last one takes the lines; those before it finish what they have. */
+  /** The last one takes the lines. One without a spool is before it where the disk did not answer at first. */
   readonly #engines: Engine[] = []
   #closedFlag: ClosedFlag | undefined
-  #stopLooking = () => {}
+  #stopProbing = () => {}
 
-  constructor(seat: WorkerEnginePlan) {
-    this.#seat = seat
+  constructor(plan: WorkerEnginePlan) {
+    this.#plan = plan
   }
 
   open(plan: EnginePlan): void {
@@ -39,12 +40,12 @@ export class WorkerEngine {
     this.#closedFlag = new ClosedFlag(plan.closed)
     this.#start(plan, plan.diskIsStalled ? undefined : spoolDir)
     if (plan.diskIsStalled && spoolDir !== undefined) {
-      this.#stopLooking = whenDiskAnswers(spoolDir, () => this.#start(plan, spoolDir))
+      this.#stopProbing = whenDiskAnswers(spoolDir, () => this.#start(plan, spoolDir))
     }
     for (const line of this.#waiting.splice(0)) this.take(line)
   }
 
-  /** Take one line: a record, or an order. */
+  /** Take one line: a record, the style of a logger, or a drain. */
   take(line: string): void {
     const engine = this.#engines.at(-1)
     if (engine === undefined) {
@@ -61,16 +62,16 @@ export class WorkerEngine {
   }
 
   #start({ options, apiKey, memory }: EnginePlan, spoolDir: string | undefined): void {
-    const { engine, position, say } = this.#seat
+    const { engine, position, post } = this.#plan
     const setting: EngineSetting = {
       memory,
       handedOver: true,
-      // The application's side tells of it, in its own time.
+      // The application's side reports the records that its close drops.
       elsewhere: ['shutdown'],
       position: { worker: position, engine },
       listeners: {
-        error: (error) => say({ engine, type: 'error', code: error.code, text: error.message }),
-        channel: (name, message) => say({ engine, type: 'channel', name, message }),
+        error: (error) => post({ engine, type: 'error', code: error.code, text: error.message }),
+        channel: (name, message) => post({ engine, type: 'channel', name, message }),
       },
     }
     const own = { apiKey: new Secret(apiKey), accessToken: undefined, onError: undefined, spoolDir }
@@ -78,39 +79,40 @@ export class WorkerEngine {
   }
 
   async #drain({ mode, request, timeoutMs }: Drain): Promise<void> {
-    const { engine, say, closed } = this.#seat
-    if (mode === 'close') this.#stopLooking()
+    const { engine, post, closed } = this.#plan
+    if (mode === 'close') this.#stopProbing()
     await Promise.all(this.#engines.map((each) => each[mode]({ timeoutMs })))
     if (mode === 'close') {
       this.#closedFlag?.raise()
       closed()
     }
-    say({ engine, type: 'drained', request })
+    post({ engine, type: 'drained', request })
   }
 }
 
-/** Time between two looks, and what a disk may take to answer one. */
-const lookEveryMs = 30_000
-const patienceMs = 5_000
+/** Time between two probes of a disk, and the time that each may take. */
+const probeEveryMs = 30_000
+const probeTimeoutMs = 5_000
 
-/** Writes a file, has it on the disk, and removes it again. */
-const look = `
+/** Writes a file to the disk, and removes it. */
+const probe = `
 const fs = require('node:fs')
 const file = process.argv[1]
 const handle = fs.openSync(file, 'wx', 0o600)
 try { fs.writeSync(handle, '.'); fs.fsyncSync(handle) } finally { fs.closeSync(handle); fs.unlinkSync(file) }`
 
 /**
- * Call `answers` once the disk of a folder takes a file again: at once, then every 30 s. Another process looks, for whoever touches a
- * disk that does not answer stands still, and no process with such a thread can end. Where no process can be started, it is never called.
+ * Call `answers` as soon as the disk of a folder takes a file again. Probes it at once, then every 30 s. A separate process does so: a
+ * thread that waits for a stalled disk cannot be ended, and no process ends before all of its threads. Where no process can be started,
+ * `answers` is never called.
  *
- * @returns stops looking
+ * @returns stops the probes
  */
-export function whenDiskAnswers(folder: string, answers: () => void, clock: Clock = systemClock): () => void {
+function whenDiskAnswers(folder: string, answers: () => void): () => void {
   let stopped = false
-  const lookOnce = () => {
+  const probeOnce = () => {
     if (stopped) return
-    const child = startLook(folder)
+    const child = startProbe(folder)
     child?.unref()
     child?.once('error', again)
     child?.once('exit', (code) => {
@@ -118,19 +120,23 @@ export function whenDiskAnswers(folder: string, answers: () => void, clock: Cloc
       else if (!stopped) answers()
     })
   }
-  const again = () => void clock.schedule(lookOnce, lookEveryMs)
-  lookOnce()
+  const again = () => void systemClock.schedule(probeOnce, probeEveryMs)
+  probeOnce()
   return () => {
     stopped = true
   }
 }
 
 /** Undefined where processes are not allowed. */
-function startLook(folder: string): ChildProcess | undefined {
+function startProbe(folder: string): ChildProcess | undefined {
   try {
     const file = join(folder, `.look-${process.pid}-${Date.now()}`)
-    const setting = { timeout: patienceMs, killSignal: 'SIGKILL', env: { ...process.env, NODE_OPTIONS: '' } } as const
-    return spawn(process.execPath, ['-e', look, file], { stdio: 'ignore', detached: true, ...setting })
+    const setting = {
+      timeout: probeTimeoutMs,
+      killSignal: 'SIGKILL',
+      env: { ...process.env, NODE_OPTIONS: '' },
+    } as const
+    return spawn(process.execPath, ['-e', probe, file], { stdio: 'ignore', detached: true, ...setting })
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { DropReason, LaneName, Ledger } from '../delivery/ledger.js'
+import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
@@ -83,6 +83,7 @@ export class HandOff implements RecordPort, EngineClient {
   /** Set in the mode `inline`, and after it. */
   #inline: Engine | undefined
   #closing: Promise<Ledger> | undefined
+  #isEndReported = false
 
   constructor(options: ResolvedOptions, { thread, clock = systemClock, print }: HandOffSetting) {
     this.options = options
@@ -101,7 +102,7 @@ export class HandOff implements RecordPort, EngineClient {
       account: this.#account,
       maxBytes: options.maxQueueBytes,
       inTransit: () => this.#inTransit.bytes,
-      dropValue: () => this.#account.drop('values', this.#fullReason),
+      fullReason: () => (this.#mode.now === 'waiting' ? 'worker-failed' : 'hand-off-full'),
       send: (text, records) => this.#send(text, records),
     })
     this.#number = thread.join(this)
@@ -186,8 +187,8 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
-    // A close that is under way resolves no more: report its drops now.
-    if (this.#closing !== undefined && this.#inline === undefined) this.#reporter.ended(this.#book.read().lanes)
+    // A close that is under way resolves no more.
+    if (this.#closing !== undefined) this.#reportEnd()
     if (this.#mode.now === 'closed') return () => true
     this.#outbox.handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
@@ -201,9 +202,8 @@ export class HandOff implements RecordPort, EngineClient {
     if (!this.#mode.enter('connected')) return
     const styles = this.#outbox.frames.allStyles()
     if (styles !== '') this.#write(Buffer.from(styles))
-    // The lines that the last worker has not taken come first.
+    // The lines that the last worker has not taken come before newer ones.
     for (const piece of this.#inTransit.pieces) this.#write(piece)
-    this.#outbox.handOver()
     this.#drains.askAgain()
   }
 
@@ -249,10 +249,17 @@ export class HandOff implements RecordPort, EngineClient {
     await this.#thread.leave(this.#number)
     this.#inTransit.clear()
     this.#outbox.release()
+    this.#reportEnd()
     const ledger = this.stats()
-    this.#reporter.ended(this.#inline === undefined ? ledger.lanes : [])
     if (this.options.debug) printLine(ledgerLine(ledger))
     return ledger
+  }
+
+  /** Report what the close has dropped so far, once. An engine in this thread reports that itself. */
+  #reportEnd(): void {
+    if (this.#isEndReported) return
+    this.#isEndReported = true
+    this.#reporter.ended(this.#inline === undefined ? this.stats().lanes : [])
   }
 
   #drain(mode: 'flush' | 'park', timeoutMs: number): Promise<Ledger> {
@@ -271,8 +278,8 @@ export class HandOff implements RecordPort, EngineClient {
 
   /** Take the frame of a log record. */
   #append(text: string, severity: Severity): void {
-    if (this.#closing !== undefined) this.#account.drop('logs', 'closed')
-    else if (!this.#outbox.append(text, severity)) this.#account.drop('logs', this.#fullReason)
+    if (this.#closing !== undefined) this.refuse('logs')
+    else this.#outbox.append(text, severity)
   }
 
   #send(text: Buffer, records: number): void {
@@ -283,10 +290,6 @@ export class HandOff implements RecordPort, EngineClient {
 
   #write(lines: Buffer): void {
     this.#thread.write(this.#number, lines)
-  }
-
-  get #fullReason(): DropReason {
-    return this.#mode.now === 'waiting' ? 'worker-failed' : 'hand-off-full'
   }
 
   #warn(message: string): void {

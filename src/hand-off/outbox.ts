@@ -1,3 +1,4 @@
+import type { DropReason } from '../delivery/ledger.js'
 import { type Severity, severityOfNumber } from '../records/level.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import type { HandOffAccount } from './account.js'
@@ -24,8 +25,8 @@ export interface OutboxPlan {
   readonly maxBytes: number
   /** Bytes in transit. Between two hand-overs they only shrink. */
   readonly inTransit: () => number
-  /** Called for each value that finds no room. */
-  readonly dropValue: () => void
+  /** Why there is no room. */
+  readonly fullReason: () => DropReason
   /** Called with all that was gathered since the last hand-over. */
   readonly send: (text: Buffer, records: number) => void
 }
@@ -67,14 +68,16 @@ export class Outbox {
     if (!this.#isScheduled) this.#schedule()
   }
 
-  /** Append the frame of a log record. False when there is no room for it. */
-  append(text: string, severity: Severity): boolean {
-    if (!this.#hasRoom(text.length, severity >= errorSeverity ? shareOfErrors : shareOfLogs)) return false
+  /** Append the frame of a log record, or drop the record where there is no room. */
+  append(text: string, severity: Severity): void {
+    if (!this.#hasRoom(text.length, severity >= errorSeverity ? shareOfErrors : shareOfLogs)) {
+      this.#account.drop('logs', this.#plan.fullReason())
+      return
+    }
     this.#text.append(text)
     this.#account.accept(this.#account.laneOf('logs'))
     if (this.#text.length > longTextBytes) this.handOver()
     if (!this.#isScheduled) this.#schedule()
-    return true
   }
 
   /** Hand over by a timer from now on, which does not keep the process alive. */
@@ -112,7 +115,7 @@ export class Outbox {
     const isRoomy = this.#hasRoom(this.#ring.length * maxValueFrame, 1)
     this.#ring.drain((eventId, milliseconds) => {
       const text = this.frames.value(eventId, milliseconds)
-      if (!isRoomy && !this.#hasRoom(text.length, 1)) this.#plan.dropValue()
+      if (!isRoomy && !this.#hasRoom(text.length, 1)) this.#account.drop('values', this.#plan.fullReason())
       else {
         this.#text.append(text)
         this.#account.accept(lane)

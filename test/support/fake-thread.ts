@@ -4,25 +4,32 @@ import type { DeliveryThread, EngineClient } from '../../src/hand-off/delivery-t
 import { type Frame, isRecord, isValue, readFrame } from '../../src/hand-off/frames.js'
 import { ClosedFlag, type EnginePlan } from '../../src/hand-off/protocol.js'
 
-interface Seat {
+interface Hosted {
   readonly client: EngineClient
-  /** Lines that were written and not taken. */
   readonly lines: string[]
   readonly drains: (Frame & { type: 'drain' })[]
   plan: EnginePlan | undefined
   book: LedgerBook | undefined
 }
 
-/** The delivery thread in a test's hands: it takes lines, delivers, answers, and dies, when the test says so. */
+/** A delivery thread that takes lines, delivers, answers and dies when the test says so. */
 export class FakeThread implements DeliveryThread {
   readonly lanes: readonly LaneName[]
   /** Each record that was delivered, as its line. */
   readonly delivered: string[] = []
+  /** Numbers of the pino styles that the present worker knows. */
+  readonly styles = new Set<number>()
+  /** Calls of `hurry`. */
+  hurried = 0
+  /** Called by `reachSync` first. */
+  onReach = () => {}
   up = true
   impossible = false
   ended = 0
-  readonly #seats = new Map<number, Seat>()
-  readonly #held = new Map<number, string[]>()
+  /** Resolves when the thread of the last worker is gone. */
+  termination: Promise<void> = Promise.resolve()
+  readonly #engines = new Map<number, Hosted>()
+  readonly #taken = new Map<number, string[]>()
   #last = 0
 
   constructor(lanes: readonly LaneName[]) {
@@ -30,23 +37,25 @@ export class FakeThread implements DeliveryThread {
   }
 
   join(client: EngineClient): number {
-    this.#seats.set(++this.#last, { client, lines: [], drains: [], plan: undefined, book: undefined })
+    this.#engines.set(++this.#last, { client, lines: [], drains: [], plan: undefined, book: undefined })
     return this.#last
   }
 
   connect(engine: number): void {
-    const seat = this.#seats.get(engine)!
-    if (this.impossible) seat.client.cannotStart()
-    else if (this.up) this.#open(seat)
+    const hosted = this.#engines.get(engine)!
+    if (this.impossible) hosted.client.cannotStart()
+    else if (this.up) this.#open(hosted)
   }
 
   write(engine: number, lines: Buffer): void {
-    const seat = this.#seats.get(engine)
-    if (seat === undefined || !this.up) throw new Error('written to a thread that is not there')
-    seat.lines.push(...lines.toString().split('\n').slice(0, -1))
+    const hosted = this.#engines.get(engine)
+    if (hosted === undefined || !this.up) throw new Error('written to a thread that is not there')
+    hosted.lines.push(...lines.toString().split('\n').slice(0, -1))
   }
 
-  hurry(): void {}
+  hurry(): void {
+    this.hurried++
+  }
 
   handOverSync(): boolean {
     if (!this.up) return false
@@ -57,30 +66,38 @@ export class FakeThread implements DeliveryThread {
   }
 
   reachSync(): boolean {
-    if (!this.up) this.restart()
+    this.onReach()
+    if (!this.up && !this.impossible) this.restart()
     return this.handOverSync()
   }
 
   async leave(engine: number): Promise<void> {
-    this.#seats.delete(engine)
-    if (this.#seats.size === 0) this.ended++
+    this.#engines.delete(engine)
+    if (this.#engines.size > 0) return
+    this.ended++
+    await this.termination
+  }
+
+  /** Lines that were written and not taken. */
+  get waiting(): string[] {
+    return [...this.#engines.values()].flatMap(({ lines }) => lines)
   }
 
   /** Take so many lines of each engine. */
   take(count: number): void {
     if (!this.up) return
-    for (const [engine, seat] of this.#seats) {
-      for (const line of seat.lines.splice(0, count)) this.#take(engine, seat, line)
+    for (const [engine, hosted] of this.#engines) {
+      for (const line of hosted.lines.splice(0, count)) this.#take(engine, hosted, line)
     }
   }
 
   /** Deliver so many records of each engine. */
   deliver(count: number): void {
-    for (const [engine, seat] of this.#seats) {
-      for (const line of this.#heldBy(engine).splice(0, count)) {
+    for (const [engine, hosted] of this.#engines) {
+      for (const line of this.#takenBy(engine).splice(0, count)) {
         const lane = this.#laneOf(line)
-        seat.book!.depart(lane, { retry: false })
-        seat.book!.deliver(lane, 1)
+        hosted.book!.depart(lane, { retry: false })
+        hosted.book!.deliver(lane, 1)
         this.delivered.push(line)
       }
     }
@@ -89,8 +106,8 @@ export class FakeThread implements DeliveryThread {
   /** Answer the drains of engines that hold nothing. */
   answer(): void {
     if (!this.up) return
-    for (const [engine, { client, drains, plan }] of this.#seats) {
-      if (this.#heldBy(engine).length > 0) continue
+    for (const [engine, { client, drains, plan }] of this.#engines) {
+      if (this.#takenBy(engine).length > 0) continue
       for (const { mode, request } of drains.splice(0)) {
         if (mode === 'close') new ClosedFlag(plan!.closed).raise()
         client.received({ engine, type: 'drained', request })
@@ -98,52 +115,54 @@ export class FakeThread implements DeliveryThread {
     }
   }
 
-  /** The worker dies, perhaps of the first line that an engine has not taken. */
+  /** The worker dies, perhaps at the first line that an engine has not taken. */
   die(at: 'line' | 'disk' | undefined): void {
     if (!this.up) return
     this.up = false
-    const first = this.#seats.keys().next().value
-    for (const seat of this.#seats.values()) seat.client.detached()
-    for (const [engine, seat] of this.#seats) {
-      this.#held.delete(engine)
-      seat.lines.length = 0
-      seat.drains.length = 0
-      seat.client.workerFailed({ reason: 'it has died', at: engine === first ? at : undefined })
+    this.styles.clear()
+    const first = this.#engines.keys().next().value
+    for (const hosted of this.#engines.values()) hosted.client.detached()
+    for (const [engine, hosted] of this.#engines) {
+      this.#taken.delete(engine)
+      hosted.lines.length = 0
+      hosted.drains.length = 0
+      hosted.client.workerFailed({ reason: 'it has died', at: engine === first ? at : undefined })
     }
   }
 
   restart(): void {
     if (this.up || this.impossible) return
     this.up = true
-    for (const seat of this.#seats.values()) this.#open(seat)
+    for (const hosted of this.#engines.values()) this.#open(hosted)
   }
 
   /** No worker can be started any more. */
   forbid(): void {
     if (this.up || this.impossible) return
     this.impossible = true
-    for (const { client } of this.#seats.values()) client.cannotStart()
+    for (const { client } of this.#engines.values()) client.cannotStart()
   }
 
-  #open(seat: Seat): void {
-    seat.plan = seat.client.plan({ diskIsStalled: false })
-    seat.book = new LedgerBook(this.lanes, seat.plan.memory)
-    seat.client.attached()
+  #open(hosted: Hosted): void {
+    hosted.plan = hosted.client.plan({ diskIsStalled: false })
+    hosted.book = new LedgerBook(this.lanes, hosted.plan.memory)
+    hosted.client.attached()
   }
 
-  #take(engine: number, seat: Seat, line: string): void {
+  #take(engine: number, hosted: Hosted, line: string): void {
     if (isRecord(line)) {
-      seat.book!.accept(this.#laneOf(line), { bytes: 1, handedOver: true })
-      this.#heldBy(engine).push(line)
+      hosted.book!.accept(this.#laneOf(line), { bytes: 1, handedOver: true })
+      this.#takenBy(engine).push(line)
       return
     }
     const frame = readFrame(line)
-    if (frame.type === 'drain') seat.drains.push(frame)
+    if (frame.type === 'drain') hosted.drains.push(frame)
+    else if (frame.type === 'style') this.styles.add(frame.number)
   }
 
-  #heldBy(engine: number): string[] {
-    const held = this.#held.get(engine) ?? []
-    this.#held.set(engine, held)
+  #takenBy(engine: number): string[] {
+    const held = this.#taken.get(engine) ?? []
+    this.#taken.set(engine, held)
     return held
   }
 

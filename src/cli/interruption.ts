@@ -1,36 +1,37 @@
 const signals = ['SIGINT', 'SIGTERM'] as const
 
-/** SIGINT and SIGTERM: the first one asks for an orderly end, the second one is what it would be without this. */
+/** Listens for SIGINT and SIGTERM. The first one aborts {@link signal}, the second one ends the process at once. */
 export class Interruption {
-  readonly #tell: (text: string) => void
+  readonly #say: (text: string) => void
   readonly #underWay: string
   readonly #controller = new AbortController()
 
   /**
-   * @param tell says that the first one was heard
-   * @param underWay what an orderly end waits for
+   * @param say prints a message about the first signal
+   * @param underWay names the work that an orderly end waits for
    */
-  constructor(tell: (text: string) => void, underWay = 'entries') {
-    this.#tell = tell
+  constructor(say: (text: string) => void, underWay: string) {
+    this.#say = say
     this.#underWay = underWay
-    for (const signal of signals) process.on(signal, this.#hear)
+    for (const signal of signals) process.on(signal, this.#handle)
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
+  /** Stop listening. */
   end(): void {
-    for (const signal of signals) process.off(signal, this.#hear)
+    for (const signal of signals) process.off(signal, this.#handle)
   }
 
-  readonly #hear = (signal: NodeJS.Signals): void => {
+  readonly #handle = (signal: NodeJS.Signals): void => {
     if (this.#controller.signal.aborted) {
       this.end()
       process.kill(process.pid, signal)
       return
     }
-    this.#tell(`${signal}: waits for the ${this.#underWay} under way; the second time it ends at once`)
+    this.#say(`${signal}: waits for the ${this.#underWay} under way; a second signal ends it at once`)
     this.#controller.abort(`interrupted by ${signal}`)
   }
 }

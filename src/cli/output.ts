@@ -1,78 +1,98 @@
 import { oneLine } from '../errors/text-of.js'
+import { Progress, type ProgressPlan } from './progress.js'
 
-/** One line on stderr: whatever comes from the service, from a file or from the command line, it steers no terminal. */
-export function sayLine(line: string): void {
-  process.stderr.write(`${oneLine(line)}\n`)
-}
-
-/** Lines on stdout, under the same rule. */
-export function printLines(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${oneLine(line)}\n`).join(''))
-}
-
-/** Text on stdout that this package has made, such as its help, or that has no control characters but those for colours. */
-export function printOwn(text: string): void {
-  process.stdout.write(text)
-}
-
-/** One line of JSON on stdout, in which every character that a terminal could obey is escaped. */
-export function printJson(value: object): void {
-  process.stdout.write(`${JSON.stringify(value).replace(unprintable, escaped)}\n`)
-}
-
-/** JSON leaves these as they are. */
-const unprintable = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
-/** What a command came to. */
+/** The result of a run. */
 export interface Summary {
-  /** Everything that it was asked for has been done. */
+  /** True when everything that was asked for is done. */
   readonly ok: boolean
-  /** For a person, without the ends of the lines. */
-  readonly lines: readonly string[]
-  /** For a script: the fields of an object of JSON. */
+  /** For a person: lines without their ends. An entry that is false is left out. */
+  readonly lines: readonly (string | false)[]
+  /** For a script: the fields of a JSON object. */
   readonly facts: Readonly<Record<string, unknown>>
 }
 
-/** Exit statuses: all good; something failed; the command line or the configuration is wrong. */
+/** Exit statuses: 0 all good; 1 something failed; 2 the command line or the configuration is wrong. */
 export type Status = 0 | 1 | 2
 
-/** What `--help` says of `--json`, in every command. */
-export const jsonHelp = 'print one object of JSON on stdout at the end, and no other words there'
+/** The help text of `--json`, in every command. */
+export const jsonHelp = 'print one JSON object on stdout at the end, and no text'
 
-/** How a command tells what it came to: in words, or with `--json` as one object on stdout; what went wrong always on stderr, too. */
-export class Ending {
+/**
+ * Prints the result of one command: as text, or with `--json` as one object on stdout. Failures go to stderr in both cases. While progress is
+ * shown, messages appear above it.
+ */
+export class Output {
   readonly #command: string
   readonly #json: boolean
+  #progress: Progress | undefined
 
   constructor(command: string, { json = false }: { readonly json?: boolean } = {}) {
     this.#command = command
     this.#json = json
   }
 
-  /** The answer is the exit status. */
-  summary({ ok, lines, facts }: Summary): Status {
-    if (this.#json) printJson({ ok, ...facts })
-    else printLines(lines)
-    return ok ? 0 : 1
+  /** Show progress on stderr until {@link endProgress}. */
+  showProgress(plan: Omit<ProgressPlan, 'screen'>): Progress {
+    this.#progress = new Progress({ screen: process.stderr, ...plan })
+    return this.#progress
   }
 
-  /** There is nothing to sum up. */
+  /** Idempotent. */
+  endProgress(): void {
+    this.#progress?.end()
+    this.#progress = undefined
+  }
+
+  /** Print a message on stderr. */
+  say(text: string): void {
+    if (this.#progress === undefined) sayLine(text)
+    else this.#progress.say(text)
+  }
+
+  /** Print the result. Returns the exit status. */
+  summary(summary: Summary): Status {
+    this.endProgress()
+    if (this.#json) printJson({ ok: summary.ok, ...summary.facts })
+    else printLines(summary.lines)
+    return summary.ok ? 0 : 1
+  }
+
+  /** Print a failure that leaves nothing to sum up. Returns the exit status. */
   fail(status: Status, message: string): Status {
+    this.endProgress()
     if (this.#json) printJson({ ok: false, error: message })
     this.complain(message)
     return status
   }
 
-  /** The command line is wrong. */
-  wrong(message: string): Status {
-    return this.fail(2, `${message}; see sluice ${this.#command} --help`)
-  }
-
+  /** Print a message on stderr that names the command. */
   complain(message: string): void {
-    sayLine(`sluice ${this.#command}: ${message}`)
+    this.say(`sluice ${this.#command}: ${message}`)
   }
+}
+
+/** Print one line on stderr. Control characters are removed: text of the service, of a file or of the command line must not steer a terminal. */
+export function sayLine(line: string): void {
+  process.stderr.write(`${oneLine(line)}\n`)
+}
+
+/** Print text on stdout as it is: text of this package, or text without control characters other than colours. */
+export function printOwn(text: string): void {
+  process.stdout.write(text)
+}
+
+function printLines(lines: Summary['lines']): void {
+  process.stdout.write(lines.map((line) => (line === false ? '' : `${oneLine(line)}\n`)).join(''))
+}
+
+/** Every character that a terminal could obey is escaped. */
+function printJson(value: object): void {
+  process.stdout.write(`${JSON.stringify(value).replace(unprintable, escaped)}\n`)
+}
+
+/** JSON leaves these characters as they are. */
+const unprintable = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -1,7 +1,7 @@
 import { oneLine } from '../errors/text-of.js'
 import type { Clock, Timer } from '../runtime/clock.js'
 
-/** Where progress is shown: stderr. */
+/** The place where progress is shown: stderr. */
 export interface Screen {
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
@@ -11,59 +11,60 @@ export interface Screen {
 export interface ProgressPlan {
   readonly screen: Screen
   readonly clock: Clock
-  /** Of all files; undefined when there is no saying how much will come. */
+  /** The size of all files. Undefined when the end of the input is not known. */
   readonly totalBytes: number | undefined
-  /** What is to be told besides, such as what is under way. @default nothing */
-  readonly besides?: () => string
+  /** More text for the end of the line. @default none */
+  readonly suffix?: () => string
 }
 
-/** A moment: what had been done by then. */
+/** The work that was done at a moment. */
 interface Sample {
   readonly atMs: number
   readonly lines: number
   readonly bytes: number
 }
 
-/** How often it is shown: a bar that is drawn again, or another line. */
+/** The bar on a terminal is redrawn this often. */
 const barEveryMs = 200
+/** Without a terminal, another line is printed this often. */
 const lineEveryMs = 5000
-/** Rate and time left follow from what was done within this time. */
+/** Rate and time left are computed over this time. */
 const windowMs = 10_000
 
-/** Shows how far the reading of a file is: by a bar on a terminal, elsewhere by a line every five seconds. */
+/** Shows how much of the input is read: a bar on a terminal, otherwise a line every five seconds. */
 export class Progress {
   readonly #screen: Screen
   readonly #clock: Clock
   readonly #totalBytes: number | undefined
-  readonly #besides: () => string
+  readonly #suffix: () => string
   readonly #samples: Sample[]
   #done = { lines: 0, bytes: 0 }
   #skipped = { lines: 0, bytes: 0 }
   #timer: Timer | undefined
 
-  constructor({ screen, clock, totalBytes, besides = () => '' }: ProgressPlan) {
+  constructor({ screen, clock, totalBytes, suffix = () => '' }: ProgressPlan) {
     this.#screen = screen
-    this.#besides = besides
+    this.#suffix = suffix
     this.#clock = clock
     this.#totalBytes = totalBytes
     this.#samples = [{ atMs: clock.now(), lines: 0, bytes: 0 }]
     this.#show(false)
   }
 
-  /** A line is done; one that was skipped counts for how far it is, and not for how fast. */
+  /** Count a line as done. A skipped line counts for the share that is done, and not for the rate. */
   advance(bytes: number, skipped = false): void {
     const count = skipped ? this.#skipped : this.#done
     count.lines++
     count.bytes += bytes
   }
 
-  /** Say something above the bar. */
+  /** Print a message above the bar. */
   say(text: string): void {
     this.#screen.write(`${this.#screen.isTTY ? '\r\x1b[K' : ''}${oneLine(text)}\n`)
     if (this.#screen.isTTY) this.#draw()
   }
 
-  /** Take the bar away. Idempotent. */
+  /** Remove the bar. Idempotent. */
   end(): void {
     if (this.#timer === undefined) return
     this.#timer.cancel()
@@ -85,49 +86,48 @@ export class Progress {
     const readBytes = this.#done.bytes + this.#skipped.bytes
     const bytesPerSecond = (now.bytes - oldest.bytes) / seconds
     const total = this.#totalBytes
-    const besides = this.#besides()
+    const suffix = this.#suffix()
     const text = progressText({
       share: total === undefined ? undefined : total === 0 ? 1 : readBytes / total,
       lines: this.#done.lines + this.#skipped.lines,
       linesPerSecond: seconds === 0 ? 0 : (now.lines - oldest.lines) / seconds,
-      // A file may grow while it is read.
+      // The file may have grown since, so the result may be negative.
       secondsLeft:
         total !== undefined && bytesPerSecond > 0 ? Math.max(0, total - readBytes) / bytesPerSecond : undefined,
-      barWidth: this.#screen.isTTY ? barWidth(this.#screen.columns, besides) : 0,
-      besides,
+      barWidth: this.#screen.isTTY ? barWidth(this.#screen.columns, suffix) : 0,
+      suffix,
     })
     this.#screen.write(this.#screen.isTTY ? `\r${text}\x1b[K` : `${text}\n`)
   }
 }
 
-/** What a terminal has room for beside the words. */
-function barWidth(columns: number | undefined, besides: string): number {
-  // A terminal that does not know how wide it is says 0.
-  return Math.max(0, Math.min(30, (columns || 80) - 52 - besides.length))
+/** The room that the text leaves on the line. */
+function barWidth(columns: number | undefined, suffix: string): number {
+  // A terminal of unknown width reports 0 columns.
+  return Math.max(0, Math.min(30, (columns || 80) - 52 - suffix.length))
 }
 
-/** The line itself. */
 function progressText({
   share,
   lines,
   linesPerSecond,
   secondsLeft,
   barWidth,
-  besides,
+  suffix,
 }: {
   readonly share: number | undefined
   readonly lines: number
   readonly linesPerSecond: number
   readonly secondsLeft: number | undefined
   readonly barWidth: number
-  readonly besides: string
+  readonly suffix: string
 }): string {
   const pace = `${lines} lines, ${Math.round(linesPerSecond)} lines/s`
-  if (share === undefined) return pace + besides
+  if (share === undefined) return pace + suffix
   const filled = Math.round(Math.min(1, share) * barWidth)
   const bar = barWidth === 0 ? '' : `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] `
   const left = secondsLeft === undefined ? '' : `, ${duration(secondsLeft)} left`
-  return `${bar}${Math.floor(Math.min(1, share) * 100)} %, ${pace}${left}${besides}`
+  return `${bar}${Math.floor(Math.min(1, share) * 100)} %, ${pace}${left}${suffix}`
 }
 
 function duration(seconds: number): string {

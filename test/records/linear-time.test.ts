@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { LineSplitter } from '../../src/cli/line-splitter.js'
 import { readEntry } from '../../src/cli/migrate/entry.js'
-import { textOf } from '../../src/cli/migrate/line-reader.js'
 import { formatOf, LineMapper } from '../../src/cli/ship/line-mapper.js'
-import { LineSplitter } from '../../src/cli/ship/line-splitter.js'
+import { shippedText } from '../../src/cli/ship/shipment.js'
 import { oneLine } from '../../src/errors/text-of.js'
 import { isRecord, logFrame, pinoStart, readFrame, styleFrame, winstonStart } from '../../src/hand-off/frames.js'
 import { LineIntake } from '../../src/loggers/line-intake.js'
@@ -142,7 +142,7 @@ function json2(value: object): string {
 function entry(text: string): unknown {
   const bytes = Buffer.from(text)
   const line = { number: 1, bytes, size: bytes.length, ended: true, tooLong: false }
-  return [readEntry(line), textOf(line), formatOf(undefined)]
+  return [readEntry(line), shippedText(line), formatOf(undefined)]
 }
 
 /** A ConfigError is what it should be. */

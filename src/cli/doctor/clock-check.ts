@@ -6,31 +6,30 @@ import { systemClock } from '../../runtime/clock.js'
 import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
-import type { NetworkPlan } from './network-checks.js'
+import type { CheckPlan } from './network-checks.js'
 
-/** Beyond this records stand at the wrong place among those of other machines. */
+/** Beyond this, records appear at the wrong place among those of other machines. */
 const maxSkewMs = 30_000
-/** The header has whole seconds. */
+/** The header has no fractions of a second. */
 const roundingMs = 1000
 
-/** What a question without a key shows of a service. */
-export interface Greeting {
+export interface ClockCheck {
   readonly finding: Finding
-  /** Undefined when nothing answered. */
+  /** The traits of the server that the answer shows. Undefined without an answer. */
   readonly sighting: Sighting | undefined
 }
 
-/** Whether the service answers, and what its clock says. No key is sent. */
-export async function greet(url: string, { way, ms }: NetworkPlan): Promise<Greeting> {
+/** Check that the service answers, and compare its clock with this machine's. No key is sent. */
+export async function checkClock(url: string, { route, ms }: CheckPlan): Promise<ClockCheck> {
   const { origin, pathname } = new URL(url)
   const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, clock: systemClock }
-  const pool = new UndiciPool({ ...plan, proxyUrl: way.proxyUrl })
+  const pool = new UndiciPool({ ...plan, proxyUrl: route.proxyUrl })
   const startedAt = Date.now()
   const headers = { accept: 'application/json', 'user-agent': userAgent }
   const ask = () => pool.exchange({ method: 'GET', path: pathname, headers })
-  const advice = 'is this the base URL of the service? See SLUICE_URL'
+  const advice = 'check that SLUICE_URL is the base URL of the service'
   try {
-    // Connecting and asking have a time of their own each.
+    // Connecting and the answer have this time each.
     const asked = await inTime(ask, { ms: 2 * ms + 100 })
     if (asked.type === 'late') return { finding: bad('answer', { text: 'none in time', advice }), sighting: undefined }
     const exchange = asked.result
@@ -46,14 +45,14 @@ export async function greet(url: string, { way, ms }: NetworkPlan): Promise<Gree
   }
 }
 
-/** @param theirs what the header `date` says; NaN when there is none */
+/** @param theirs the time of the header `date`; NaN without this header */
 export function judge(theirs: number, { startedAt, endedAt }: { startedAt: number; endedAt: number }): Finding {
-  if (Number.isNaN(theirs)) return skipped('clock', 'the service does not say what time it has')
+  if (Number.isNaN(theirs)) return skipped('clock', 'the service does not send its time')
   const ahead = startedAt - (theirs + roundingMs)
   const behind = theirs - endedAt
   const skewMs = Math.max(ahead, behind, 0)
   if (skewMs === 0) return good('clock', 'agrees with that of the service')
   const text = `${Math.ceil(skewMs / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} that of the service`
-  const advice = 'set the clock of the machine that is wrong: NTP'
+  const advice = 'correct the clock that is wrong, such as with NTP'
   return skewMs > maxSkewMs ? bad('clock', { text, advice }) : good('clock', text)
 }

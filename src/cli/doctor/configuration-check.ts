@@ -7,25 +7,25 @@ import { readPlainFile } from '../../options/plain-file.js'
 import { type Resolution, resolve } from '../../options/resolve.js'
 import { bad, type Finding, good } from './finding.js'
 
-/** What the environment says, and what is to be said of that. */
+/** The options of the environment, with the findings about them. */
 export interface Configuration {
   readonly findings: readonly Finding[]
   readonly described: readonly DescribedOption[]
-  /** Undefined when there is no destination that can be used. */
+  /** Undefined when no destination can be used. */
   readonly options: ResolvedOptions | undefined
 }
 
-/** Many keep their variables in a file that their application is started with, and no other program. */
-function whatToSet(folder: string): string {
+/** Variables are often in a file that only the application is started with. */
+function adviceToSet(folder: string): string {
   const variables = 'set SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET'
   const withFile = 'node --env-file=.env node_modules/sluice/bin/sluice.js doctor'
-  return namesOurVariables(join(folder, '.env')) ? `${variables}, or read .env, too: ${withFile}` : variables
+  return namesVariables(join(folder, '.env')) ? `${variables}, or read .env, too: ${withFile}` : variables
 }
 
-/** More than such a file has. */
+/** A larger file is not read. */
 const maxEnvBytes = 1_048_576
 
-function namesOurVariables(file: string): boolean {
+function namesVariables(file: string): boolean {
   try {
     return /^[ \t]*(export[ \t]+)?SLUICE_/m.test(
       readPlainFile(file, { maxBytes: maxEnvBytes, follow: true }).toString('utf8'),
@@ -47,23 +47,24 @@ export function readConfiguration(environment: Environment, folder: string): Con
       return { findings: [...findings, good('configuration', 'complete')], described, options: resolution.options }
     }
     if (resolution.reason === 'not-configured') {
-      findings.push(bad('configuration', { text: 'nothing is configured: Sluice is off', advice: whatToSet(folder) }))
+      findings.push(bad('configuration', { text: 'nothing is configured: Sluice is off', advice: adviceToSet(folder) }))
       return { findings, described, options: undefined }
     }
     const text = 'Sluice is disabled: nothing is delivered'
     findings.push(bad('configuration', { text, advice: 'unset SLUICE_DISABLED' }))
     const { SLUICE_DISABLED: _, ...rest } = environment
-    const otherwise = readConfiguration(rest, folder)
-    return { findings, described, options: otherwise.options }
+    const enabled = readConfiguration(rest, folder)
+    return { findings, described, options: enabled.options }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const advice = error.code === 'SLUICE_CONFIG_MISSING' ? whatToSet(folder) : `mend ${error.variable ?? error.option}`
+    const advice =
+      error.code === 'SLUICE_CONFIG_MISSING' ? adviceToSet(folder) : `correct ${error.variable ?? error.option}`
     findings.push(bad('configuration', { text: error.message, advice }))
     return { findings, described: describeIncomplete(environment, folder), options: undefined }
   }
 }
 
-/** What there is of a configuration in which something is missing: where Sluice is disabled nothing need be there. Of a wrong one nothing. */
+/** The options of an incomplete configuration: resolved as if disabled, because then no option is required. None when an option is wrong. */
 function describeIncomplete(environment: Environment, folder: string): readonly DescribedOption[] {
   try {
     const disabled = resolve({}, { environment: { ...environment, SLUICE_DISABLED: 'true' }, needs: 'logs', folder })
@@ -74,7 +75,7 @@ function describeIncomplete(environment: Environment, folder: string): readonly 
   }
 }
 
-/** One lane suffices: an application may log and track nothing, or the other way round. */
+/** One bucket suffices: an application may only log, or only track. */
 function resolved(environment: Environment, folder: string): Resolution {
   try {
     return resolve({}, { environment, needs: 'logs', folder })

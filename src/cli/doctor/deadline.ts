@@ -1,21 +1,21 @@
-import { type Clock, systemClock } from '../../runtime/clock.js'
+import { systemClock } from '../../runtime/clock.js'
 
-/** What a look came to in its time, or that it did not end. */
-export type InTime<Result> = { readonly type: 'done'; readonly result: Result } | { readonly type: 'late' }
+/** The result of work, or that it did not end in time. */
+type InTime<Result> = { readonly type: 'done'; readonly result: Result } | { readonly type: 'late' }
 
-/** Wait for a look, so long at most; what it rejects with is thrown. Whoever looks must clean up by `signal`. */
+/** Wait for work, `ms` at most. Rejects when the work rejects. The work must clean up at `signal`. */
 export async function inTime<Result>(
-  look: (signal: AbortSignal) => Promise<Result>,
-  { ms, clock = systemClock }: { readonly ms: number; readonly clock?: Clock },
+  work: (signal: AbortSignal) => Promise<Result>,
+  { ms }: { readonly ms: number },
 ): Promise<InTime<Result>> {
   const controller = new AbortController()
   let cancel = () => {}
   const late = new Promise<InTime<Result>>((resolve) => {
-    const timer = clock.schedule(() => resolve({ type: 'late' }), ms, true)
+    const timer = systemClock.schedule(() => resolve({ type: 'late' }), ms, true)
     cancel = () => timer.cancel()
   })
   try {
-    return await Promise.race([late, look(controller.signal).then((result) => ({ type: 'done', result }) as const)])
+    return await Promise.race([late, work(controller.signal).then((result) => ({ type: 'done', result }) as const)])
   } finally {
     cancel()
     controller.abort()

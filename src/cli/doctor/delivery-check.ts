@@ -11,25 +11,25 @@ import { systemClock } from '../../runtime/clock.js'
 import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
-import type { NetworkPlan } from './network-checks.js'
+import type { CheckPlan } from './network-checks.js'
 
-export interface DeliveryPlan extends NetworkPlan {
+export interface DeliveryPlan extends CheckPlan {
   readonly options: ResolvedOptions
-  /** What an earlier answer has shown. */
+  /** The traits of the server that an earlier answer showed. */
   readonly sighting: Sighting | undefined
 }
 
-/** Event of the value record that is sent. No application of anybody's counts on it. */
-export const testEventId = 0
+/** The event of the test value record. Applications do not use this number. */
+const testEventId = 0
 
 const names = { logs: 'log record', values: 'value record' } as const
 
 /**
- * Whether the key and the buckets are right: sends one log record and one value record, by the sender that an application would have,
- * and says which one that is after them.
+ * Check the key and the buckets: send one log record and one value record with the sender of an application, then report which sender this
+ * was.
  */
 export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding> {
-  const { options, way, ms } = plan
+  const { options, route, ms } = plan
   let left: string | undefined
   const sender = openSender({
     url: options.url,
@@ -38,7 +38,7 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
     maxConnections: 1,
     maxBatch: options.maxBatch,
     pipelining: options.pipelining,
-    proxyUrl: way.proxyUrl,
+    proxyUrl: route.proxyUrl,
     requestTimeoutMs: ms,
     clock: systemClock,
     left: (reason) => {
@@ -52,21 +52,21 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
       delivered ||= finding.state === 'good'
       yield finding
     }
-    yield delivered ? judge(sender, { ...plan, left }) : skipped('sender', 'not known: nothing was delivered')
+    yield delivered ? judge(sender, { ...plan, left }) : skipped('sender', 'unknown, because no record was delivered')
   } finally {
     await sender.close()
   }
 }
 
-/** Which sender an application would begin with, as far as that can be told without sending a record. */
-export function expectSender({ options, way, sighting }: DeliveryPlan): Finding {
-  const fixed = fixedSender({ options, way })
+/** The sender with which an application would begin, as far as this shows without sending a record. */
+export function expectSender({ options, route, sighting }: DeliveryPlan): Finding {
+  const fixed = fixedSender({ options, route })
   if (fixed !== undefined) return fixed
   return skipped(
     'sender',
     sighting?.plain === true
-      ? 'pipelined for logs when a record has been answered as plainly as this question was'
-      : 'one request at a time on a connection, until the service is seen to take several at once',
+      ? 'pipelined for logs, once the service has answered a record as plainly as this request'
+      : 'one request at a time on a connection, until the service shows that it takes several at once',
   )
 }
 
@@ -97,7 +97,7 @@ async function sendOne(
   if (outcome.type === 'late') return bad(check, { text: 'no answer in time', advice: 'see SLUICE_REQUEST_TIMEOUT_MS' })
   const { result } = outcome
   if (result.type === 'delivered') return good(check, `taken by bucket ${bucket}`)
-  // Of a pause the reason says what to do.
+  // The reason of a pause contains the advice.
   const [text = '', todo = 'see the answer of the service'] = result.reason.split('; ')
   if (result.type !== 'pause') return bad(check, { text: result.reason, advice: adviceFor(result) })
   const base = new URL(options.url)
@@ -109,9 +109,8 @@ async function sendOne(
 }
 
 function adviceFor(outcome: Outcome): string {
-  if (outcome.type === 'retry')
-    return 'records wait and are sent again; if it stays so, the service has a trouble of its own'
-  return 'the service does not like what is in the record: see SLUICE_TIMESTAMP_UNIT, SLUICE_APP_NAME and SLUICE_ENV'
+  if (outcome.type === 'retry') return 'records wait and are sent again; if this stays so, the fault is in the service'
+  return 'the service refuses the content of the record: check SLUICE_TIMESTAMP_UNIT, SLUICE_APP_NAME and SLUICE_ENV'
 }
 
 function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | undefined }): Finding {
@@ -122,16 +121,16 @@ function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | un
   if (logs.maxDepth === 1) {
     return good(
       'sender',
-      `${logs.sender}, one request at a time: the service does not keep its connections, or not plainly`,
+      `${logs.sender}, one request at a time: the service does not keep its connections open, or not plainly`,
     )
   }
   const text = `pipelined: on a connection logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`
-  return good('sender', `${text}; the service speaks plain HTTP/1.1 and keeps its connections`)
+  return good('sender', `${text}; the service speaks plain HTTP/1.1 and keeps its connections open`)
 }
 
-/** What the options or the environment decide. */
-function fixedSender({ options, way }: Pick<DeliveryPlan, 'options' | 'way'>): Finding | undefined {
-  if (way.proxyUrl !== undefined) return good('sender', `undici, through the proxy of ${way.proxyVariable}`)
+/** The finding where the options or the environment decide. */
+function fixedSender({ options, route }: Pick<DeliveryPlan, 'options' | 'route'>): Finding | undefined {
+  if (route.proxyUrl !== undefined) return good('sender', `undici, through the proxy of ${route.proxyVariable}`)
   if (options.pipelining === 'off') return good('sender', 'undici: SLUICE_PIPELINING is off')
   return options.maxBatch === 1 ? good('sender', 'one request at a time: SLUICE_MAX_BATCH is 1') : undefined
 }
@@ -141,5 +140,5 @@ function depthText({ maxDepth }: Carriage): string {
 }
 
 function whyNot({ maxDepth }: Carriage): string {
-  return maxDepth === 1 ? ', for the service does not echo idempotency-key' : ''
+  return maxDepth === 1 ? ', because the service does not echo idempotency-key' : ''
 }

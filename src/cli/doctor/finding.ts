@@ -2,15 +2,14 @@ import { styleText } from 'node:util'
 import { oneLine } from '../../errors/text-of.js'
 import type { DescribedOption } from '../../options/option-value.js'
 
-/** What one look has come to. */
+/** The result of one check. */
 export interface Finding {
-  /** What was looked at, in one or two words. */
+  /** The name of the check, in one or two words. */
   readonly check: string
-  /** `skipped`: there was nothing to look at, or no sense in it. */
+  /** `skipped`: there was nothing to check, or the check could not succeed. */
   readonly state: 'good' | 'bad' | 'skipped'
-  /** What was found. */
   readonly text: string
-  /** What to do about it. */
+  /** How to solve the problem. */
   readonly advice?: string | undefined
 }
 
@@ -29,7 +28,7 @@ export function skipped(check: string, text: string): Finding {
 const marks = { good: ['green', '✓'], bad: ['red', '✗'], skipped: ['dim', '–'] } as const
 const checkWidth = 14
 
-/** A finding in one line, with what to do about it on the next. Colours where stdout shows them. */
+/** A finding in one line, with the advice on the next one. In colour where stdout shows colours. */
 export function findingLines({ check, state, text: found, advice }: Finding): string {
   const text = oneLine(found)
   const [colour, mark] = marks[state]
@@ -39,7 +38,7 @@ export function findingLines({ check, state, text: found, advice }: Finding): st
     : `${line}${' '.repeat(checkWidth + 3)}${styleText('yellow', `→ ${oneLine(advice)}`)}\n`
 }
 
-/** The options for a script: each value as JSON has it, null where there is none. */
+/** The options for a script: JSON values, and null for an option that is not set. */
 export function optionFacts(options: readonly DescribedOption[]): readonly object[] {
   return options.map(({ name, value, source }) => ({ name, value: jsonValueOf(value), source }))
 }
@@ -49,7 +48,7 @@ function jsonValueOf(shown: string): unknown {
   return shown === 'function' ? shown : JSON.parse(shown)
 }
 
-/** The options in columns: those that somebody has set first. */
+/** The options in columns. Those that are set come first. */
 export function optionLines(options: readonly DescribedOption[]): string {
   const isDefault = ({ source }: DescribedOption) => source === 'default'
   const ordered = [...options.filter((each) => !isDefault(each)), ...options.filter(isDefault)].map((each) => ({

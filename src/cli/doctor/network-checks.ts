@@ -6,34 +6,33 @@ import { textOf } from '../../errors/text-of.js'
 import { describeError } from '../../http/describe-error.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
-import { peerText, type Way } from './way.js'
+import { peerText, type Route } from './route.js'
 
-/** What the network looks are given. */
-export interface NetworkPlan {
-  readonly way: Way
-  /** How long each may take. */
+export interface CheckPlan {
+  readonly route: Route
+  /** The time for each check. */
   readonly ms: number
 }
 
-/** Asks the system as every connection does. */
+/** Uses the resolver of the system, as every connection does. */
 const lookupProgram =
   "require('node:dns').lookup(process.argv[1], { all: true }, (error, found) => process.stdout.write(JSON.stringify(error ? { code: error.code } : { found: found.map(({ address }) => address) })))"
 
-/** Whether the name of the peer is known, by the system's own resolver. */
-export async function checkName({ way, ms }: NetworkPlan): Promise<Finding> {
-  const { host } = way.first
-  const what = way.proxyUrl === undefined ? host : `${host} (the proxy of ${way.proxyVariable})`
+/** Check the host name with the resolver of the system. */
+export async function checkName({ route, ms }: CheckPlan): Promise<Finding> {
+  const { host } = route.first
+  const what = route.proxyUrl === undefined ? host : `${host} (the proxy of ${route.proxyVariable})`
   if (isIP(host) !== 0) return skipped('name', `${what} is an address`)
-  const advice = `check the name in ${way.proxyVariable ?? 'SLUICE_URL'}, and /etc/resolv.conf`
+  const advice = `check the name in ${route.proxyVariable ?? 'SLUICE_URL'}, and /etc/resolv.conf`
   try {
-    // The system's resolver cannot be interrupted, and would hold up the end of this process: it is asked in another one.
+    // The resolver cannot be interrupted and would delay the end of this process, so another process asks it.
     const asked = await inTime((signal) => lookup(host, signal), { ms })
     if (asked.type === 'late') return bad('name', { text: `no answer for ${what} within ${ms} ms`, advice })
     const { code, found = [] } = asked.result
     if (code !== undefined) return bad('name', { text: `${what} is not known (${code})`, advice })
     return good('name', `${what} is ${found.join(', ')}`)
   } catch (error) {
-    return skipped('name', `could not be looked up apart: ${describeError(error)}`)
+    return skipped('name', `no process can be started for the lookup: ${describeError(error)}`)
   }
 }
 
@@ -44,16 +43,16 @@ async function lookup(host: string, signal: AbortSignal): Promise<{ code?: strin
   return JSON.parse(stdout) as { code?: string; found?: string[] }
 }
 
-/** Whether somebody listens at the address. */
-export async function checkConnection({ way, ms }: NetworkPlan): Promise<Finding> {
-  const where = peerText(way.first)
+/** Check that the peer accepts connections. */
+export async function checkConnection({ route, ms }: CheckPlan): Promise<Finding> {
+  const where = peerText(route.first)
   const advice =
-    way.proxyUrl === undefined
-      ? 'is the service running, is the port in SLUICE_URL right, does a firewall stand between?'
-      : `check ${way.proxyVariable}, or name the host in NO_PROXY`
+    route.proxyUrl === undefined
+      ? 'check that the service runs, the port in SLUICE_URL, and firewalls between'
+      : `check ${route.proxyVariable}, or name the host in NO_PROXY`
   const startedAt = performance.now()
   try {
-    const connected = await inTime(async (signal) => void (await way.connect(signal)), { ms })
+    const connected = await inTime(async (signal) => void (await route.connect(signal)), { ms })
     if (connected.type === 'late')
       return bad('connection', { text: `${where} does not answer within ${ms} ms`, advice })
     return good('connection', `to ${where} in ${Math.round(performance.now() - startedAt)} ms`)
@@ -63,19 +62,19 @@ export async function checkConnection({ way, ms }: NetworkPlan): Promise<Finding
 }
 
 const dayMs = 86_400_000
-/** A certificate that ends sooner than this should have been renewed. */
+/** A certificate is usually renewed before it is this close to its end. */
 const soonDays = 14
 
-/** Whether the connection is secure, by the rules of Node, and for how long the certificate will do. Nothing is sent. */
-export async function checkCertificate({ way, ms }: NetworkPlan): Promise<Finding> {
-  if (!way.secure) return skipped('certificate', 'none: the URL is http:')
-  const { host } = way.service
-  const advice = `is https: right in SLUICE_URL, and the port of ${host}?`
+/** Check the certificate by the rules of Node, and when it ends. Nothing is sent. */
+export async function checkCertificate({ route, ms }: CheckPlan): Promise<Finding> {
+  if (!route.secure) return skipped('certificate', 'none: the URL is http:')
+  const { host } = route.service
+  const advice = `check https: in SLUICE_URL, and the port of ${host}`
   try {
-    const shaken = await inTime(
+    const done = await inTime(
       async (signal) => {
         const socket = connect({
-          socket: await way.reach(signal),
+          socket: await route.reach(signal),
           ...(isIP(host) === 0 ? { servername: host } : {}),
           host,
           rejectUnauthorized: false,
@@ -88,7 +87,7 @@ export async function checkCertificate({ way, ms }: NetworkPlan): Promise<Findin
       },
       { ms },
     )
-    return shaken.type === 'done' ? shaken.result : bad('certificate', { text: `no TLS within ${ms} ms`, advice })
+    return done.type === 'done' ? done.result : bad('certificate', { text: `no TLS within ${ms} ms`, advice })
   } catch (error) {
     return bad('certificate', { text: describeError(error), advice })
   }
@@ -105,10 +104,10 @@ function judge(socket: TLSSocket): Finding {
     return bad('certificate', { text: `${text}: ${message}`, advice: adviceFor(code) })
   }
   if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    const advice = 'unset NODE_TLS_REJECT_UNAUTHORIZED: with it anybody may read the key'
+    const advice = 'unset NODE_TLS_REJECT_UNAUTHORIZED: with it, others can read the key'
     return bad('certificate', { text: `${text}; certificates are not checked`, advice })
   }
-  if (days < soonDays) return bad('certificate', { text: `${text}, in ${days} days`, advice: 'renew it' })
+  if (days < soonDays) return bad('certificate', { text: `${text}, in ${days} days`, advice: 'renew the certificate' })
   return good('certificate', `${text} (${days} days)`)
 }
 
@@ -117,15 +116,16 @@ function nameOf({ subject, subjectaltname }: PeerCertificate): string {
   return names ?? textOf(subject?.CN ?? 'a certificate without a name')
 }
 
-/** Node's types say that it is an error; it is the code of one, or an error. */
+/** By Node's types this is an error, but it may also be the code of one. */
 function reasonOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof Error) return { code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }
   return { code: textOf(error), message: textOf(error) }
 }
 
 function adviceFor(code: string): string {
-  if (code === 'CERT_HAS_EXPIRED') return 'it has to be renewed, or the clock of this machine is wrong'
+  if (code === 'CERT_HAS_EXPIRED') return 'renew the certificate, or correct the clock of this machine'
   if (code === 'CERT_NOT_YET_VALID') return 'set the clock of this machine'
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'it is for another name: check the host in SLUICE_URL'
-  return 'if this authority is yours, name its certificate in NODE_EXTRA_CA_CERTS'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'the certificate is for another name: check the host in SLUICE_URL'
+  return 'if you trust its issuer, set NODE_EXTRA_CA_CERTS to the certificate of the issuer'
 }

@@ -12,10 +12,10 @@ import { bad, type Finding, good, skipped } from './finding.js'
 
 type SpoolOptions = Pick<ResolvedOptions, 'spoolDir' | 'spoolMaxBytes' | 'url'>
 
-/** Whether the spool can be written, and what lies in it. Nothing in it is changed. */
+/** Check that the spool can be written, and list the files in it. No file is changed. */
 export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions): AsyncGenerator<Finding> {
   if (spoolDir === undefined) {
-    yield skipped('spool', 'off: SLUICE_SPOOL_DIR names a folder in which records survive the process')
+    yield skipped('spool', 'off; set SLUICE_SPOOL_DIR to a folder in which records survive the process')
     return
   }
   const dir = resolve(spoolDir)
@@ -23,7 +23,7 @@ export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions
   const facts = lstatSync(dir, { throwIfNoEntry: false })
   const fault = facts?.isDirectory() || facts?.isSymbolicLink() ? spoolFolderFault(facts, currentUser()) : undefined
   if (fault !== undefined) {
-    yield bad('spool', { text: `${dir} ${fault}`, advice: 'until then records are held in memory alone' })
+    yield bad('spool', { text: `${dir} ${fault}`, advice: 'until then, records are held in memory only' })
     return
   }
   const inTheWay = existingAbove(dir)
@@ -35,10 +35,13 @@ export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions
     const free = await freeBytes(dir)
     const isThere = existsSync(dir)
     tryToWrite(existingAbove(dir))
-    const text = `${dir} ${isThere ? 'can be written' : 'will be made'}, ${bytesText(free)} free`
+    const text = `${dir} ${isThere ? 'can be written' : 'will be created'}, ${bytesText(free)} free`
     if (free >= spoolMaxBytes) yield good('spool', text)
     else
-      yield bad('spool', { text, advice: `make room, or lower SLUICE_SPOOL_MAX_BYTES (${bytesText(spoolMaxBytes)})` })
+      yield bad('spool', {
+        text,
+        advice: `free space on the disk, or lower SLUICE_SPOOL_MAX_BYTES (${bytesText(spoolMaxBytes)})`,
+      })
     if (!isThere) return
     yield* checkBacklog(dir, url)
   } catch (error) {
@@ -62,10 +65,10 @@ function* checkBacklog(dir: string, url: string): Generator<Finding> {
     ? good('backlog', `none${users}`)
     : good(
         'backlog',
-        `${filesText(left)} of processes that are gone: the next one sends them, or sluice replay ${dir}${users}`,
+        `${filesText(left)} of processes that have ended: the next process sends them, or sluice replay ${dir}${users}`,
       )
   if (foreign.files > 0) {
-    const senders = `a process with that URL sends them; if it was a mistake, sluice replay ${dir} sends them here`
+    const senders = `a process with that URL sends them; if the URL was wrong, sluice replay ${dir} sends them to this service`
     yield skipped('other service', `${filesText(foreign)} for another SLUICE_URL: ${senders}`)
   }
   const letters = { files: 0, bytes: 0 }
@@ -75,7 +78,7 @@ function* checkBacklog(dir: string, url: string): Generator<Finding> {
   const text = `${filesText(letters)} of records that the service has rejected`
   yield bad('dead letters', {
     text,
-    advice: `see why in ${deadLetters}; then sluice replay ${deadLetters}, or delete them`,
+    advice: `see the reasons in ${deadLetters}; then run sluice replay ${deadLetters}, or delete the files`,
   })
 }
 
@@ -113,8 +116,8 @@ function filesText({ files, bytes }: { readonly files: number; readonly bytes: n
   return `${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)},`
 }
 
-/** For people. */
-export function bytesText(bytes: number): string {
+/** A number of bytes with a unit, for messages. */
+function bytesText(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
   const value = bytes / 1024 ** power

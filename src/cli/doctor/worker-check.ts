@@ -4,10 +4,10 @@ import type { ResolvedOptions } from '../../options/options.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good } from './finding.js'
 
-/** Finds out that the delivery worker starts and answers. It is given no engine. */
+/** Check that the delivery worker starts and answers. It gets no engine. */
 export async function checkWorker(options: ResolvedOptions, ms: number): Promise<Finding> {
   if (options.mode === 'inline') return good('worker', 'none is used: the mode is inline')
-  const advice = 'until it does, delivery is in the application’s thread; SLUICE_MODE=inline asks for no worker'
+  const advice = 'without it, delivery runs in the application’s thread; SLUICE_MODE=inline chooses this'
   if (!WorkerLink.possible) return bad('worker', { text: 'its file is missing', advice })
   const startedAt = performance.now()
   let link: WorkerLink | undefined

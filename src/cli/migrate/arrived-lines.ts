@@ -1,17 +1,65 @@
 import { hash } from 'node:crypto'
-import type { Line } from './line-reader.js'
+import type { Line } from '../line-splitter.js'
 
+/** Lines that share one sum of digests. */
+const pageLines = 4096
 /** Sums of digests stay below 2^53. */
 const modulus = 2 ** 48
 
-/** What a line says, in 12 digits. */
+/** A digest of a line, in 12 hexadecimal digits. */
 export function digestOf({ bytes }: Line): string {
   return hash('sha1', bytes, 'hex').slice(0, 12)
 }
 
+/** A set of line numbers: one bit for each line, so a million lines take 125 KB. */
+export class LineSet {
+  #bits = new Uint8Array(512)
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  has(line: number): boolean {
+    return ((this.#bits[byteOf(line)] ?? 0) & bitOf(line)) !== 0
+  }
+
+  /** False when the line was in the set already. */
+  add(line: number): boolean {
+    if (this.has(line)) return false
+    const byte = byteOf(line)
+    if (byte >= this.#bits.length) this.#grow(byte + 1)
+    this.#bits[byte]! |= bitOf(line)
+    this.#size++
+    return true
+  }
+
+  /** False when the line was not in the set. */
+  delete(line: number): boolean {
+    if (!this.has(line)) return false
+    this.#bits[byteOf(line)]! &= ~bitOf(line)
+    this.#size--
+    return true
+  }
+
+  #grow(bytes: number): void {
+    const bits = new Uint8Array(Math.max(bytes, 2 * this.#bits.length))
+    bits.set(this.#bits)
+    this.#bits = bits
+  }
+}
+
+function byteOf(line: number): number {
+  return Math.floor((line - 1) / 8)
+}
+
+function bitOf(line: number): number {
+  return 1 << ((line - 1) % 8)
+}
+
 /**
- * The lines that have arrived, and one sum per page of what they said, by which a file is seen to be another one than that which was
- * migrated: line numbers alone would then make entries twice, and leave others out.
+ * The lines that have arrived, with a sum of their digests for each page. The sums show when the file was changed since: the line numbers of
+ * the journal would then name other lines, and entries would be made twice or not at all.
  */
 export class ArrivedLines {
   readonly #lines = new LineSet()
@@ -32,7 +80,7 @@ export class ArrivedLines {
     addTo(this.#sums, line, digest)
   }
 
-  /** Compare with the file, as far as lines have arrived. Undefined when nothing has changed, else where. */
+  /** Compare with the file, up to the last line that has arrived. Returns a range of lines that has changed, or undefined. */
   async changed(lines: AsyncIterable<Line>): Promise<string | undefined> {
     if (this.size === 0) return undefined
     const sums = new Map<number, number>()
@@ -40,85 +88,14 @@ export class ArrivedLines {
       if (this.has(line.number)) addTo(sums, line.number, digestOf(line))
       if (line.number >= this.#last) break
     }
-    for (const [page, sum] of this.#sums) if (sums.get(page) !== sum) return linesOfPage(page)
+    for (const [page, sum] of this.#sums) {
+      if (sums.get(page) !== sum) return `${page * pageLines + 1} to ${(page + 1) * pageLines}`
+    }
     return undefined
   }
 }
 
 function addTo(sums: Map<number, number>, line: number, digest: string): void {
-  const page = pageOf(line)
+  const page = Math.floor((line - 1) / pageLines)
   sums.set(page, ((sums.get(page) ?? 0) + Number.parseInt(digest, 16)) % modulus)
-}
-
-/** Lines of one page. */
-const pageLines = 4096
-
-interface LinePage {
-  /** A bit for each line; none where the page is full. */
-  bits: Uint8Array | undefined
-  count: number
-}
-
-/**
- * A set of line numbers that does not grow with the file: a page that is full is a few bytes, and so is one that is empty. At worst,
- * when every other line is in it, a line takes a bit.
- */
-export class LineSet {
-  readonly #pages = new Map<number, LinePage>()
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
-
-  has(line: number): boolean {
-    const page = this.#pages.get(pageOf(line))
-    if (page === undefined) return false
-    return page.bits === undefined || (page.bits[byteOf(line)]! & bitOf(line)) !== 0
-  }
-
-  /** False when it was there. */
-  add(line: number): boolean {
-    if (this.has(line)) return false
-    let page = this.#pages.get(pageOf(line))
-    if (page === undefined) {
-      page = { bits: new Uint8Array(pageLines / 8), count: 0 }
-      this.#pages.set(pageOf(line), page)
-    }
-    page.bits![byteOf(line)]! |= bitOf(line)
-    page.count++
-    this.#size++
-    if (page.count === pageLines) page.bits = undefined
-    return true
-  }
-
-  /** False when it was not there. */
-  delete(line: number): boolean {
-    const page = this.#pages.get(pageOf(line))
-    if (page === undefined || !this.has(line)) return false
-    page.bits ??= new Uint8Array(pageLines / 8).fill(0xff)
-    page.bits[byteOf(line)]! &= ~bitOf(line)
-    page.count--
-    this.#size--
-    if (page.count === 0) this.#pages.delete(pageOf(line))
-    return true
-  }
-}
-
-/** Which page a line is on, from 0. */
-export function pageOf(line: number): number {
-  return Math.floor((line - 1) / pageLines)
-}
-
-/** The lines of a page, for a message. */
-export function linesOfPage(page: number): string {
-  return `${page * pageLines + 1} to ${(page + 1) * pageLines}`
-}
-
-function byteOf(line: number): number {
-  return ((line - 1) % pageLines) >> 3
-}
-
-function bitOf(line: number): number {
-  return 1 << ((line - 1) & 7)
 }

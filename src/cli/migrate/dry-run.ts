@@ -2,12 +2,13 @@ import type { ContentService } from '../../content/content-service.js'
 import type { ContentTypeInfo } from '../../content/content-type.js'
 import { typeList } from '../../content/content-type.js'
 import { nearestName } from '../../options/nearest-name.js'
+import type { Line } from '../line-splitter.js'
+import type { Summary } from '../output.js'
 import type { Progress } from '../progress.js'
 import { readEntry, violations } from './entry.js'
-import type { Line } from './line-reader.js'
 import type { RejectsFile } from './rejects-file.js'
 
-/** How many lines there are, and how many of them could not arrive; or why none of them could. */
+/** The number of lines, and of those that are not valid; or why no line could arrive. */
 export type CheckOutcome = { readonly lines: number; readonly invalid: number } | { readonly impossible: string }
 
 export interface CheckPlan {
@@ -19,9 +20,9 @@ export interface CheckPlan {
 }
 
 /**
- * Check every line against the schema of the content type as the service lists it.
+ * Check every line against the schema of the content type.
  *
- * @throws {ApiError} when content types cannot be listed
+ * @throws {ApiError} when the content types cannot be listed
  */
 export async function checkLines(
   lines: AsyncIterable<Line>,
@@ -43,7 +44,7 @@ export async function checkLines(
   return count
 }
 
-/** The content type with this key or id, or why entries of it cannot be made. */
+/** The content type with this key or id, or a message why it cannot get entries. */
 async function findType(
   service: ContentService,
   { project, type }: { project: string; type: string },
@@ -57,4 +58,18 @@ async function findType(
   }
   const nearest = nearestName(type, keys)
   return `there is no content type ${type} in ${project}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+}
+
+export function checkSummary(
+  { lines, invalid }: { readonly lines: number; readonly invalid: number },
+  rejects: string,
+): Summary {
+  return {
+    ok: invalid === 0,
+    facts: { lines, invalid, rejects: invalid === 0 ? null : rejects },
+    lines: [
+      `${lines - invalid} of ${lines} lines are valid; nothing was sent`,
+      invalid > 0 && `${invalid} are not, see ${rejects}`,
+    ],
+  }
 }

@@ -1,12 +1,13 @@
+import { isUtf8 } from 'node:buffer'
 import type { FieldDefinition } from '../../content/content-type.js'
 import { nearestName } from '../../options/nearest-name.js'
-import { type Line, maxLineBytes, textOf } from './line-reader.js'
+import { type Line, maxLineBytes, textOfLine } from '../line-splitter.js'
 
-/** A line as an entry, as nothing, or as what is wrong with it. */
+/** A line of the file: an entry, blank, or not valid. */
 export type EntryLine =
   | {
       readonly type: 'entry'
-      /** The line's own text, which is the body of the request: no number in it loses a digit. */
+      /** The text of the line, used as the body of the request, so that no number loses a digit. */
       readonly body: string
       readonly fields: Readonly<Record<string, unknown>>
     }
@@ -16,11 +17,11 @@ export type EntryLine =
 const times = ['createdAt', 'updatedAt', 'publishedAt'] as const
 const members: readonly string[] = ['fields', ...times]
 
-/** Read a line: `{fields, createdAt?, updatedAt?, publishedAt?}`, and nothing besides, for it would be lost in silence. */
+/** Read a line: `{fields, createdAt?, updatedAt?, publishedAt?}`. Other members are refused, because they would be lost without a message. */
 export function readEntry(line: Line): EntryLine {
   if (line.tooLong) return invalid(`the line is longer than ${maxLineBytes} bytes`)
-  const text = textOf(line)
-  if (text === undefined) return invalid('the line is not UTF-8')
+  if (!isUtf8(line.bytes)) return invalid('the line is not UTF-8')
+  const text = textOfLine(line)
   if (text.trim() === '') return { type: 'blank' }
   let value: unknown
   try {
@@ -54,7 +55,7 @@ function wrongTime(name: string, value: unknown): string {
   return `${name}: expected a time in UTC such as 2024-05-01T12:00:00Z, got ${got}`
 }
 
-/** ISO 8601 in UTC, of a day that there is. */
+/** ISO 8601 in UTC, of a day that exists. */
 function isUtcTime(value: unknown): boolean {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)$/.test(value)) return false
   const time = new Date(value)
@@ -65,16 +66,16 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What a value of JSON is, for a person. */
-export function kindOf(value: unknown): string {
+/** The type of a JSON value, for a message. */
+function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
 }
 
-/** Types whose values are texts. Of others the API says nothing, so that every value may be right. */
+/** Types whose values are texts. The API does not define the values of other types, so every value is accepted. */
 const textTypes: ReadonlySet<string> = new Set(['text', 'richtext'])
 
-/** What is wrong with the fields of an entry by the schema of its content type; nothing when they satisfy it. */
+/** The violations of the schema of a content type by the fields of an entry. */
 export function violations(
   fields: Readonly<Record<string, unknown>>,
   schema: readonly FieldDefinition[],
@@ -100,7 +101,7 @@ function violation(
   return length > maxLength ? `${key}: expected at most ${maxLength} characters, got ${length}` : undefined
 }
 
-/** A character beyond the first plane takes two places of a text. */
+/** Counts code points: a character above U+FFFF has a length of 2. */
 function charactersOf(text: string): number {
   let count = 0
   for (const _ of text) count++

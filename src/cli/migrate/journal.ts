@@ -3,28 +3,28 @@ import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { write } from '../../spool/append.js'
 import { bootOfMachine } from '../../spool/owner.js'
+import { type Line, linesOfFile } from '../line-splitter.js'
 import { ArrivedLines, digestOf, LineSet } from './arrived-lines.js'
-import { type Line, readLines } from './line-reader.js'
 
-/** Where the entries of a journal went. */
+/** The place that gets the entries of a migration. */
 export interface Destination {
   readonly url: string
   readonly project: string
   readonly type: string
 }
 
-/** A journal that cannot be used, with the words that say why. */
+/** A journal that cannot be used. The message says why. */
 export class JournalError extends Error {}
 
-/** What stands in the file, one a line, after the head. */
+/** A line of the file, after the head. */
 type Note =
   | { readonly line: number; readonly sent: true }
   | { readonly line: number; readonly id: string | null; readonly digest: string }
-  /** It has not arrived, for sure. */
+  /** It certainly has not arrived. */
   | { readonly line: number; readonly not: string }
   | Range
 
-/** Lines that may be sent from now on, while the machine is up that it names. */
+/** Lines that may be sent after this note, until the machine is restarted. */
 interface Range {
   readonly from: number
   readonly to: number
@@ -36,26 +36,27 @@ interface Head extends Destination {
   readonly id: string
 }
 
-/** Lines of a range. */
+/** Lines that are announced ahead. */
 const rangeLines = 1024
 
 /**
- * What has become of each line, in a file. Before a line is sent this is written, and what came of it at once: so when the process
- * ends, however it ends, a line that was sent and has no answer is known to be so. For the end of the machine, which takes with it what
- * has not been forced to the disk, ranges of lines are announced, and forced, ahead: then every line of the last ranges that has not
- * arrived for certain counts as sent. To force each line would hold every entry up for the disk.
+ * The outcome of each line, in a file. It is written before a line is sent, and again at the answer. However the process ends, the next run
+ * knows which lines were sent and have no answer.
+ *
+ * A crash of the machine loses what is not synced to the disk. Syncing for each line would be slow, so ranges of lines are announced and
+ * synced ahead. After a restart of the machine, every line of the last ranges counts as sent unless it has arrived.
  */
 export class Journal {
   readonly arrived = new ArrivedLines()
-  /** Lines that were sent and of which nothing is known. */
+  /** Lines that were sent, with an unknown result. */
   readonly unanswered = new LineSet()
   readonly #path: string
   readonly #destination: Destination
   #id = ''
-  /** In words, that it is the journal of another destination. */
+  /** A message that this is the journal of another destination. */
   #elsewhere: string | undefined
   #file: FileHandle | undefined
-  /** The last line of the ranges of this run that are on the disk. */
+  /** The last line that this run has announced and synced. */
   #announced = 0
   #announcing: Promise<void> | undefined
   #ranges: Range[] = []
@@ -67,21 +68,21 @@ export class Journal {
   }
 
   /**
-   * Read the journal, or begin one.
+   * Read the journal, or begin a new one.
    *
-   * @throws {JournalError} when it is of another migration, damaged, or no file
+   * @throws {JournalError} when it is the journal of another migration, damaged, or not a file
    */
   static async open(path: string, destination: Destination): Promise<Journal> {
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
-    if (!isFile) throw new JournalError(`${path} is no file, and would be the journal: move it away`)
+    if (!isFile) throw new JournalError(`${path} is no file, so the journal cannot be written: move it away`)
     const journal = new Journal(path, destination)
     const length = await journal.#read()
     journal.#file = await open(path, 'a')
     try {
-      // What a crash has left half written says nothing.
+      // A crash may leave an unfinished line.
       await journal.#file.truncate(length)
       if (length > 0) journal.#suspect()
-      // Where nothing came of it, its destination was a mistake.
+      // When no line was answered, the first destination was a mistake.
       const isBlank = journal.arrived.size === 0 && journal.unanswered.size === 0
       const elsewhere = journal.#elsewhere
       if (length === 0 || (elsewhere !== undefined && isBlank)) await journal.#begin()
@@ -93,20 +94,20 @@ export class Journal {
     return journal
   }
 
-  /** The same for a line that says the same, in every run of the migration. */
+  /** The same in every run, as long as the line has the same text. */
   idempotencyKey(line: Line): string {
     return `${this.#id}-${line.number}-${digestOf(line)}`
   }
 
-  /** Resolves when the line may be sent. Lines must come in their order. */
+  /** Resolves when the line may be sent. Lines must come in order. */
   async sending({ number }: Line): Promise<void> {
     while (number > this.#announced) await this.#announce(number)
-    // Ahead, so that nobody waits for it.
+    // Announce early, so that no line waits for the disk.
     if (number > this.#announced - rangeLines / 2) this.#announce(number).catch(() => {})
     if (!this.unanswered.has(number)) this.#note({ line: number, sent: true })
   }
 
-  /** The service has made the entry; its id is null when that was not readable. */
+  /** The service has created the entry. The id is null when it could not be read. */
   hasArrived(line: Line, id: string | null): void {
     this.#note({ line: line.number, id, digest: digestOf(line) })
   }
@@ -130,14 +131,14 @@ export class Journal {
   }
 
   #announce(line: number): Promise<void> {
-    this.#announcing ??= this.#force(line).finally(() => {
+    this.#announcing ??= this.#sync(line).finally(() => {
       this.#announcing = undefined
     })
     return this.#announcing
   }
 
-  async #force(line: number): Promise<void> {
-    // What lies between was never sent, or is on the disk by now as sent.
+  async #sync(line: number): Promise<void> {
+    // The lines between were never sent, or are on the disk as sent.
     const from = Math.max(line, this.#announced + 1)
     const to = Math.max(line, this.#announced) + rangeLines
     this.#append({ from, to, boot: bootOfMachine() })
@@ -150,7 +151,7 @@ export class Journal {
     this.#apply(note)
   }
 
-  /** @throws what kept it from being written, then and ever after: what follows half a line could not be read */
+  /** @throws the first error of writing, at every later call, too: a note after half a line could not be read */
   #append(note: Head | Note): void {
     if (this.#failure !== undefined) throw this.#failure.error
     const { error } = write(this.#file!.fd, Buffer.from(`${JSON.stringify(note)}\n`))
@@ -161,7 +162,7 @@ export class Journal {
 
   #apply(note: Note): void {
     if ('from' in note) {
-      // Every range forces what was written before it, but for what was on its way.
+      // Each range syncs the notes before it, except those written meanwhile. So the last two ranges are uncertain.
       this.#ranges = [...this.#ranges, note].slice(-2)
     } else if ('sent' in note) this.unanswered.add(note.line)
     else {
@@ -170,7 +171,7 @@ export class Journal {
     }
   }
 
-  /** After an end of the machine nothing is certain of the last ranges but what has arrived. */
+  /** After a restart of the machine, count the lines of the last ranges as sent unless they have arrived. */
   #suspect(): void {
     const last = this.#ranges.at(-1)
     if (last === undefined || last.boot === bootOfMachine()) return
@@ -181,11 +182,11 @@ export class Journal {
     }
   }
 
-  /** Bytes of the journal that can be relied on; 0 when there is none. */
+  /** Returns the bytes of the journal up to its last finished line. 0 when there is no journal. */
   async #read(): Promise<number> {
     let length = 0
     try {
-      for await (const line of readLines(this.#path)) {
+      for await (const line of linesOfFile(this.#path)) {
         if (!line.ended) break
         if (line.number === 1) this.#readHead(line)
         else this.#readNote(line)
@@ -206,7 +207,7 @@ export class Journal {
       const [was, is] = [head[name], this.#destination[name]]
       if (was === is) continue
       const words = `${this.#path} is the journal of a migration to the ${name} ${was}, not ${is}`
-      this.#elsewhere ??= `${words}; to begin another one, move the journal away`
+      this.#elsewhere ??= `${words}; to begin a new migration, move the journal away`
     }
     this.#id = head.id
   }
@@ -214,17 +215,20 @@ export class Journal {
   #readNote({ number, bytes }: Line): void {
     const note = readJson(bytes) as Note | undefined
     if (note === undefined || !('from' in note ? isRange(note) : isLine(note.line))) {
-      throw new JournalError(`${this.#path} is damaged at its line ${number}: what has arrived is not known`)
+      throw new JournalError(`${this.#path} is damaged at its line ${number}: it is not known which lines have arrived`)
     }
     this.#apply(note)
   }
 }
 
+/** A file of more lines cannot be migrated line by line. The bound keeps the bitmap of a damaged journal small. */
+const maxLines = 2 ** 32
+
 function isLine(number: number): boolean {
-  return Number.isSafeInteger(number) && number >= 1
+  return Number.isInteger(number) && number >= 1 && number <= maxLines
 }
 
-/** No longer than this program writes one: each of its lines may have to be looked at. */
+/** At most as long as this program writes it, because every line of a range is looked at. */
 function isRange({ from, to }: Range): boolean {
   return isLine(from) && isLine(to) && to - from <= rangeLines
 }

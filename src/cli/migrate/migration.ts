@@ -4,15 +4,16 @@ import type { ApiErrorCode } from '../../errors/sluice-error.js'
 import { textOf } from '../../errors/text-of.js'
 import { pause } from '../../http/requester.js'
 import type { Clock } from '../../runtime/clock.js'
+import type { Line } from '../line-splitter.js'
+import type { Summary } from '../output.js'
 import type { Progress } from '../progress.js'
 import { readEntry } from './entry.js'
 import type { Journal } from './journal.js'
-import type { Line } from './line-reader.js'
 import type { Rejection, RejectsFile } from './rejects-file.js'
 
-/** Where entries go. */
+/** The service that gets the entries. */
 export interface EntryTarget {
-  /** Make an entry of the body of a request. Resolves with its id; rejects with an {@link ApiError}. */
+  /** Create an entry. Resolves with its id. Rejects with an {@link ApiError}. */
   send(entry: { readonly body: string; readonly idempotencyKey: string }): Promise<string>
 }
 
@@ -22,35 +23,35 @@ export interface MigrationPlan {
   readonly journal: Journal
   readonly rejects: RejectsFile
   readonly progress: Progress
-  /** Entries that are under way at the same time. */
+  /** Entries under way at the same time. */
   readonly concurrency: number
-  /** Waits while the service asks for fewer requests. */
+  /** Backoff while the service asks for fewer requests. */
   readonly retry: BackoffBounds
   readonly clock: Clock
   readonly random: () => number
-  /** Ends it from outside: no further line is taken. */
+  /** Ends the migration: no further line is taken. */
   readonly signal: AbortSignal
 }
 
-/** What has become of the lines that were taken. They add up to `lines`, but for those that were under way at a stop. */
+/** The outcomes of the lines that were taken. They add up to `lines`, except for lines that were under way at a stop. */
 export interface Account {
   lines: number
   /** Arrived in an earlier run. */
   before: number
-  /** Arrived in this one. */
+  /** Arrived in this run. */
   arrived: number
-  /** No entry, by their form; never sent. */
+  /** Not valid, so never sent. */
   invalid: number
-  /** Sent, and not taken. */
+  /** Sent, and refused by the service. */
   refused: number
-  /** Sent, and nobody knows. */
+  /** Sent, with an unknown result. */
   unknown: number
 }
 
-/** Attempts of a line while the service asks for fewer requests. */
+/** Attempts for one line while the service asks for fewer requests. */
 const maxAttempts = 8
 
-/** Failures that the next line would meet as well. */
+/** Failures that the next line would meet, too. */
 const hopeless: ReadonlySet<ApiErrorCode> = new Set([
   'unauthorized',
   'not-found',
@@ -60,23 +61,23 @@ const hopeless: ReadonlySet<ApiErrorCode> = new Set([
   'unsent',
 ])
 
-/** Failures after which there may be an entry all the same. */
-const mayHaveDone: ReadonlySet<ApiErrorCode> = new Set([
+/** Failures after which the entry may exist nevertheless. */
+const mayHaveArrivedBy: ReadonlySet<ApiErrorCode> = new Set([
   'no-answer',
   'server-error',
   'unreadable-answer',
   'not-the-service',
 ])
 
-/** Statuses that speak of one line, and not of the service. */
+/** Statuses that are about one line, and not about the service. */
 const lineFaults: ReadonlySet<number | undefined> = new Set([400, 409, 413, 422])
 
-/** A longer wait is told. */
+/** A longer wait is printed. */
 const longWaitMs = 10_000
 
 /**
- * Sends the lines of a file, so many at a time. A line that the service refuses goes to the rejects; a failure that the next line would
- * meet as well stops it, and so does a series of failures of any kind. Then, and when `signal` comes, what is under way is waited for.
+ * Sends the lines of a file, several at a time. A refused line goes to the file of rejects. It stops at a failure that the next line would
+ * meet, too, and after a series of failures of any kind. At a stop and at `signal` it waits for the lines under way.
  */
 export class Migration {
   readonly account: Account = { lines: 0, before: 0, arrived: 0, invalid: 0, refused: 0, unknown: 0 }
@@ -91,12 +92,12 @@ export class Migration {
     else plan.signal.addEventListener('abort', stop, { once: true })
   }
 
-  /** Why it did not go through all lines. */
+  /** Why it did not take all lines. */
   get stopped(): string | undefined {
     return this.#stopping.signal.aborted ? textOf(this.#stopping.signal.reason) : undefined
   }
 
-  /** Resolves when every line that was taken is settled. Rejects when a file cannot be read or written. */
+  /** Resolves when every taken line is settled. Rejects when a file cannot be read or written. */
   async run(): Promise<void> {
     const { lines, concurrency } = this.#plan
     const work = async () => {
@@ -138,7 +139,7 @@ export class Migration {
       id = await this.#patiently(line, () => target.send({ body, idempotencyKey: journal.idempotencyKey(line) }))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      // Any web server answers 200 to whatever it is asked; 201 says that there is something new.
+      // Any web server may answer 200 to any request. 201 means that something was created.
       if (error.code !== 'unreadable-answer' || error.status !== 201) return await this.#failed(line, { error, again })
       id = null
     }
@@ -147,13 +148,13 @@ export class Migration {
     journal.hasArrived(line, id)
     if (again) {
       progress.say(
-        `line ${line.number}: sent again, for its answer was lost before; a service that does not heed idempotency keys may have it twice`,
+        `line ${line.number}: sent again, because its answer was lost; a service that ignores idempotency keys may have it twice`,
       )
     }
     if (id === null) progress.say(`line ${line.number}: has arrived, but its id could not be read`)
   }
 
-  /** Again while the service asks for fewer requests, which it has then not carried out. */
+  /** Repeat while the service asks for fewer requests. It has not carried out a request that it answers so. */
   async #patiently(line: Line, send: () => Promise<string>): Promise<string> {
     const { clock, progress, retry, random } = this.#plan
     for (let attempt = 0; ; attempt++) {
@@ -176,7 +177,7 @@ export class Migration {
   async #failed(line: Line, { error, again }: { error: ApiError; again: boolean }): Promise<void> {
     const { journal, progress } = this.#plan
     const { code, message, status, correlationId } = error
-    const unknown = mayHaveDone.has(code)
+    const unknown = mayHaveArrivedBy.has(code)
     // A line that may have arrived, now or in an earlier run, stays in the journal as sent.
     if (!unknown && !again) journal.hasNotArrived(line, code)
     if (hopeless.has(code) || (code === 'too-many-requests' && this.stopped !== undefined)) {
@@ -208,5 +209,34 @@ export class Migration {
 
   #stop(reason: string): void {
     if (this.stopped === undefined) this.#stopping.abort(reason)
+  }
+}
+
+export function migrationSummary(
+  account: Account,
+  { stopped, rejects }: { readonly stopped: string | undefined; readonly rejects: string },
+): Summary {
+  const { lines, before, arrived, invalid, refused, unknown } = account
+  const have = before + arrived
+  const ok = have === lines && stopped === undefined
+  const of = stopped === undefined ? ` of ${lines}` : ''
+  const earlier = before === 0 ? '' : ` (${before} of them in earlier runs)`
+  const rejected = invalid + refused + unknown
+  const kinds = [
+    [invalid, 'not valid'],
+    [refused, 'refused by the service'],
+    [unknown, 'may have arrived'],
+  ] as const
+  const words = kinds.flatMap(([count, kind]) => (count === 0 ? [] : `${count} ${kind}`)).join(', ')
+  // Without a correction, the next run would end like this one.
+  const correct = stopped === undefined && unknown === 0 ? 'correct them in FILE and ' : ''
+  return {
+    ok,
+    facts: { ...account, rejects: rejected === 0 ? null : rejects, stopped: stopped ?? null },
+    lines: [
+      `${have}${of} lines have arrived${earlier}`,
+      rejected > 0 && `${rejected} have not, see ${rejects}: ${words}`,
+      !ok && `to go on, ${correct}give the same command again`,
+    ],
   }
 }

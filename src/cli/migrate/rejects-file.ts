@@ -1,18 +1,18 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
-import type { Line } from './line-reader.js'
+import type { Line } from '../line-splitter.js'
 
-/** Why a line has not arrived. */
+/** The reasons why a line has not arrived. */
 export interface Rejection {
   readonly reasons: readonly string[]
-  /** What the service said, when it was asked. */
+  /** From the answer of the service, when there is one. */
   readonly code?: string | undefined
   readonly status?: number | undefined
   readonly correlationId?: string | undefined
-  /** The service may have made an entry of it all the same. */
+  /** The service may have created the entry nevertheless. */
   readonly mayHaveArrived?: true
 }
 
-/** The file with the lines that have not arrived, as objects with line number, reasons, and the line itself. */
+/** The file of the lines that have not arrived: objects with line number, reasons and text. */
 export class RejectsFile {
   readonly path: string
   #file: FileHandle | undefined
@@ -22,13 +22,13 @@ export class RejectsFile {
     this.path = path
   }
 
-  /** Begin anew: the rejects of an earlier run are tried again, and come back when they are rejected again. */
+  /** Delete the file of an earlier run: its lines are tried again. */
   static async begin(path: string): Promise<RejectsFile> {
     await rm(path, { force: true })
     return new RejectsFile(path)
   }
 
-  /** Resolves when it is written, so that a reader waits for the disk. */
+  /** Resolves when it is written, so that reading is no faster than the disk. */
   async add(line: Line, rejection: Rejection): Promise<void> {
     const { number, bytes, tooLong } = line
     const text = tooLong ? null : bytes.toString('utf8')

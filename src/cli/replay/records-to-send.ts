@@ -3,29 +3,30 @@ import type { LaneName } from '../../delivery/ledger.js'
 import type { Restored } from '../../delivery/store.js'
 import { places, Segment } from '../../spool/segment.js'
 
-/** A record to be sent, and where it is. */
+/** A record to be sent, with its place on disk. */
 export interface RecordToSend extends Restored {
   readonly lane: number
   readonly place: SentPlace
 }
 
-/** Where a record that was sent stands. */
+/** The place of a record on disk. */
 export interface SentPlace {
   readonly segment: Segment
   readonly number: number
-  /** Of its line. */
+  /** Bytes of its line. */
   readonly bytes: number
   rejected: boolean
 }
 
-/** The records of files of a spool that are not settled yet. */
+/** The records in files of a spool that are not settled. */
 export class RecordsToSend {
   readonly lanes: LaneName[] = []
-  /** Records, and bytes of their lines; places at which bytes stand that are no record. */
   records = 0
+  /** Bytes of their lines. */
   bytes = 0
+  /** Places in the files where bytes are no record. */
   damaged = 0
-  /** Records of each lane. */
+  /** Records by lane. */
   readonly counts: number[] = []
   readonly #laneOf = new Map<string, number>()
   readonly #segments: { readonly segment: Segment; readonly damaged: boolean }[] = []
@@ -60,7 +61,7 @@ export class RecordsToSend {
     return this.#segments.every(({ segment }) => segment.count(places.disk) === 0)
   }
 
-  /** Take so many records to be sent now; none when all are taken. */
+  /** Take the next records, `wanted` at most. */
   take(wanted: number): RecordToSend[] {
     const records: RecordToSend[] = []
     for (const { segment } of this.#segments) {
@@ -85,7 +86,7 @@ export class RecordsToSend {
     this.#unacknowledged.add(segment)
   }
 
-  /** Say on disk what was delivered, and take away what is no longer needed. Throws what the file system does. */
+  /** Record on disk which records are delivered, and remove files that are done. Throws the errors of the file system. */
   acknowledge(): void {
     for (const segment of this.#unacknowledged) {
       segment.acknowledge()
@@ -95,7 +96,7 @@ export class RecordsToSend {
   }
 
   #remove(segment: Segment): void {
-    // Something may have come at the last moment.
+    // A record may have been added at the last moment.
     if (statSync(segment.path).size !== segment.bytes) return
     if (this.#segments.some((each) => each.segment === segment && each.damaged)) {
       renameSync(segment.path, `${segment.path}.damaged`)
@@ -114,5 +115,5 @@ export class RecordsToSend {
   }
 }
 
-/** Bytes that are read in one go, at most. */
+/** Bytes that are read at once, at most. */
 const readBytes = 1_048_576

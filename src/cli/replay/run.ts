@@ -2,10 +2,10 @@ import { Delivery } from '../../delivery/delivery.js'
 import type { Outcome, Sender } from '../../delivery/sender.js'
 import type { Place, Storable, Store } from '../../delivery/store.js'
 import { textOf } from '../../errors/text-of.js'
-import { pause } from '../../http/requester.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Progress } from '../progress.js'
+import { Rejections } from '../rejections.js'
 import type { RecordsToSend, SentPlace } from './records-to-send.js'
 
 export interface ReplayPlan {
@@ -23,17 +23,18 @@ export interface ReplayPlan {
 }
 
 const turnMs = 100
-const pauseMs = 10
-/** Records held at a time. */
+/** With a limit, records are sent in portions this far apart, or farther. */
+const portionMs = 10
+/** Records in memory, at most. More are read when half of them are settled. */
 const maxHeld = 5000
-/** It stops when the service has taken nothing for so long. */
+/** It stops when the service has taken nothing for this long. */
 const patienceMs = 60_000
-/** How long answers are waited for at the end. */
+/** The end waits this long for the last answers. */
 const lastAnswersMs = 10_000
 
 /**
- * Sends records by a delivery of its own, which retries, adapts and pauses as always; but where somebody has to mend something first, or the
- * service is out of reach for a minute, it stops.
+ * Sends records with a delivery of its own, which retries and adapts as in an application. It stops when the service refuses the key or a
+ * bucket, and when the service takes nothing for a minute.
  */
 export class Replay {
   readonly #plan: ReplayPlan
@@ -42,12 +43,16 @@ export class Replay {
   #held = 0
   #settledAt: number
   #turnedAt = 0
+  #allowance = 1
+  #allowedAt: number
   #stopped: string | undefined
   #draining = false
+  #wake: () => void = () => {}
 
   constructor(plan: ReplayPlan) {
     this.#plan = plan
     this.#settledAt = plan.clock.now()
+    this.#allowedAt = plan.clock.now()
     this.#store = new ReplayStore(plan.records, (place) => this.#settled(place))
     const { maxConnections, maxBatch, requestTimeoutMs, retryBaseMs, retryCapMs, probeBaseMs, probeCapMs } =
       plan.options
@@ -84,47 +89,70 @@ export class Replay {
     return this.#stopped
   }
 
-  /** Resolves when every record is settled, or it had to stop. Rejects when a file cannot be written. */
+  /** Resolves when every record is settled, or when it stops. Rejects when a file cannot be written. */
   async run(): Promise<void> {
-    const { records, clock, signal, limitRate } = this.#plan
+    const { records, clock, signal } = this.#plan
     if (records.records === 0) return records.acknowledge()
-    let at = clock.now()
-    let allowance = 1
+    const interrupt = () => this.#stop(textOf(signal.reason))
+    if (signal.aborted) interrupt()
+    signal.addEventListener('abort', interrupt)
     try {
-      for (;;) {
-        const now = clock.now()
-        // A rate without a limit allows all that may be held.
-        allowance =
-          Math.min(Math.max(1, limitRate / 4), maxHeld, allowance + ((now - at) / 1000) * limitRate) || maxHeld
-        at = now
-        allowance -= this.#send(Math.min(maxHeld - this.#held, Math.floor(allowance)))
-        if (this.#held === 0 && records.allTaken) return
+      while (this.#stopped === undefined) {
+        this.#sendNext()
+        if (records.allTaken && this.#held === 0) return
         if (records.allTaken) this.#drain()
-        await pause(clock, { ms: pauseMs, signal }).catch(() => {})
-        if (signal.aborted) this.#stop(textOf(signal.reason))
+        await this.#change()
         if (this.#held > 0 && clock.now() - this.#settledAt > patienceMs) this.#stop(this.#silence)
-        if (this.#stopped !== undefined) return
         this.#turn()
       }
     } finally {
+      signal.removeEventListener('abort', interrupt)
       await this.#delivery.close({ timeoutMs: lastAnswersMs })
       records.acknowledge()
     }
   }
 
-  /** The answer is how many they were. */
-  #send(most: number): number {
+  #sendNext(): void {
+    const most = Math.min(maxHeld - this.#held, this.#allowed())
     const next = most > 0 ? this.#plan.records.take(most) : []
+    this.#allowance -= next.length
     if (this.#held === 0) this.#settledAt = this.#plan.clock.now()
     this.#held += next.length
     for (const record of next) {
       this.#delivery.buffer.adopt(record.lane, 1)
       this.#delivery.buffer.restore(record.lane, [record])
     }
-    return next.length
   }
 
-  /** All records are taken. Those that a drain gives up stay where they are. */
+  /** Records that the rate allows now. A quarter of a second can be made up for. */
+  #allowed(): number {
+    if (this.#isUnlimited) return maxHeld
+    const { limitRate, clock } = this.#plan
+    const now = clock.now()
+    const gained = ((now - this.#allowedAt) / 1000) * limitRate
+    this.#allowance = Math.min(Math.max(1, limitRate / 4), this.#allowance + gained)
+    this.#allowedAt = now
+    return Math.floor(this.#allowance)
+  }
+
+  get #isUnlimited(): boolean {
+    return this.#plan.limitRate === Number.POSITIVE_INFINITY
+  }
+
+  /** Resolves when there may be something to do. */
+  async #change(): Promise<void> {
+    const { limitRate, clock } = this.#plan
+    const ms = this.#isUnlimited ? turnMs : Math.min(turnMs, Math.max(portionMs, 1000 / limitRate))
+    await new Promise<void>((resolve) => {
+      const timer = clock.schedule(resolve, ms, true)
+      this.#wake = () => {
+        timer.cancel()
+        resolve()
+      }
+    })
+  }
+
+  /** All records are taken. The store keeps those that the drain gives up. */
   #drain(): void {
     if (this.#draining) return
     this.#draining = true
@@ -133,6 +161,7 @@ export class Replay {
     void this.#delivery.flush({ timeoutMs: patienceMs }).then(() => {
       this.#draining = false
       if (this.#held > 0 && clock.now() - startedAt < patienceMs) this.#stop(this.#refusal)
+      this.#wake()
     })
   }
 
@@ -160,24 +189,25 @@ export class Replay {
     this.#held--
     this.#settledAt = this.#plan.clock.now()
     this.#plan.progress.advance(bytes)
+    if (this.#held === 0 || (this.#isUnlimited && this.#held === maxHeld / 2)) this.#wake()
   }
 
   #stop(reason: string): void {
     this.#stopped ??= reason
+    this.#wake()
   }
 }
 
-/** What became of the records that were sent. */
+/** The answers of the service. */
 export interface ReplayAccount {
   delivered: number
-  /** By what the service said of them. */
-  readonly rejected: Map<string, number>
+  readonly rejected: Rejections
 }
 
-/** The files that are replayed, as delivery sees them: what is delivered is taken out, everything else stays. */
-export class ReplayStore implements Store {
+/** The files of a replay as a store of delivery. Delivered records are removed from them, all other records stay. */
+class ReplayStore implements Store {
   readonly lossReason = 'shutdown'
-  readonly account: ReplayAccount = { delivered: 0, rejected: new Map() }
+  readonly account: ReplayAccount = { delivered: 0, rejected: new Rejections() }
   readonly #records: RecordsToSend
   readonly #settled: (place: SentPlace) => void
 
@@ -214,13 +244,8 @@ export class ReplayStore implements Store {
     { reason }: Outcome & { type: 'rejected' },
   ): void {
     ;(place as SentPlace).rejected = true
-    const { rejected } = this.account
-    // The first few reasons are enough for a person.
-    const key = rejected.has(reason) || rejected.size < maxReasons ? reason : 'other reasons'
-    rejected.set(key, (rejected.get(key) ?? 0) + 1)
+    this.account.rejected.add(reason)
   }
 
   close(): void {}
 }
-
-const maxReasons = 10

@@ -8,17 +8,17 @@ import { deadLetterFolder } from '../../spool/dead-letters.js'
 import { engineFolder, isRecordFile, releaseFolder, segmentName } from '../../spool/engine-folder.js'
 import { type Holder, Lock, lockFile, lockOf, signIntervalMs } from '../../spool/lock.js'
 
-/** A holder that cannot be seen gives a sign of life within this time, if it lives. */
+/** A running holder gives a sign of life within this time. */
 const patienceMs = 1.5 * signIntervalMs
 
-/** Why a folder cannot be had. */
+/** The message about a folder that cannot be locked. */
 export interface Refusal {
   readonly refused: string
 }
 
-/** Folders of engines, or of dead letters, that nobody else touches as long as they are held. */
+/** Locked folders of engines, or a locked folder of dead letters. */
 export class SpoolFolders {
-  /** The files with records in them, the most severe first, in the order in which they were written. */
+  /** The files with records: the most severe first, then in the order in which they were written. */
   readonly files: readonly string[]
   readonly #held: readonly { readonly path: string; readonly lock: Lock }[]
 
@@ -28,9 +28,9 @@ export class SpoolFolders {
   }
 
   /**
-   * Take hold of every folder with records in a folder, itself included. Throws what the file system does.
+   * Lock a folder and every folder with records in it. Throws the errors of the file system.
    *
-   * @param say hears why it takes a while, and what is left alone
+   * @param say prints why locking takes a while, and which files are left alone
    */
   static async hold(
     dir: string,
@@ -39,12 +39,12 @@ export class SpoolFolders {
     const held: { path: string; lock: Lock }[] = []
     for (const path of foldersOf(resolve(dir))) {
       const holder = Lock.holderOf(lockOf(path))
-      const lives = await inWordsIfAlive(path, { holder, clock, say })
+      const lives = await livingHolder(path, { holder, clock, say })
       const lock = lives === undefined ? Lock.claim(lockOf(path), holder) : undefined
       if (lock === undefined) {
         for (const each of held) each.lock.release()
         return {
-          refused: `${path} belongs to ${lives ?? 'somebody else who was quicker'}: its records are being delivered`,
+          refused: `${path} belongs to ${lives ?? 'another process that was faster'}: its records are being delivered`,
         }
       }
       held.push({ path, lock })
@@ -52,7 +52,7 @@ export class SpoolFolders {
     return new SpoolFolders(held, say)
   }
 
-  /** Say that this process lives. */
+  /** Give a sign of life in every lock. */
   touch(): void {
     for (const { lock } of this.#held) lock.touch()
   }
@@ -65,14 +65,14 @@ export class SpoolFolders {
 function foldersOf(dir: string): string[] {
   const names = readdirSync(dir)
   const paths = names.filter((name) => engineFolder.test(name)).map((name) => join(dir, name))
-  // A link may lead to the folder of another spool, or to this one.
+  // Links are left out: they may lead to another spool, or back to this one.
   const engines = paths.filter((path) => lstatSync(path).isDirectory())
   const own = names.some((name) => name.endsWith('.ndjson') || lockFile.test(name)) ? [dir] : []
   return [...own, ...engines]
 }
 
-/** Who holds the folder, in words; undefined when he is dead. */
-async function inWordsIfAlive(
+/** A text about the running holder of a folder. Undefined when there is none. */
+async function livingHolder(
   folder: string,
   { holder, clock, say }: { holder: Holder | undefined; clock: Clock; say: (text: string) => void },
 ): Promise<string | undefined> {
@@ -80,13 +80,13 @@ async function inWordsIfAlive(
   const { owner } = holder
   const words = owner === undefined ? 'a process' : `process ${owner.pid} of ${owner.host}`
   if (holder.state === 'alive') return `${words}, which is running`
-  say(`waiting ${patienceMs / 1000} s to see whether ${words} still runs, to which ${folder} belongs`)
+  say(`waiting ${patienceMs / 1000} s to see whether ${words} still runs, which holds ${folder}`)
   await pause(clock, { ms: patienceMs })
   const later = Lock.holderOf(lockOf(folder))
   return later === undefined || later.sign === holder.sign ? undefined : `${words}, which is running`
 }
 
-/** Only files that Sluice has named: what is delivered is removed. */
+/** Only files with a name that Sluice gives, because delivered files are removed. */
 function filesOf(folder: string, say: (text: string) => void): string[] {
   const names = readdirSync(folder).filter((name) => {
     if (!name.endsWith('.ndjson')) return false
@@ -100,7 +100,7 @@ function filesOf(folder: string, say: (text: string) => void): string[] {
   return names.map((name) => join(folder, basename(folder) === deadLetterFolder ? setAside(folder, name) : name))
 }
 
-/** An engine may live that adds to its dead letters: it begins another file when this one has another name. */
+/** Rename a file of dead letters, so that an engine that is running begins another file instead of adding to this one. */
 function setAside(folder: string, name: string): string {
   if (name.includes(asideMark)) return name
   const aside = name.replace(/\.ndjson$/, `${asideMark}${randomBytes(4).toString('hex')}.ndjson`)

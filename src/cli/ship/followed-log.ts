@@ -1,33 +1,34 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { pause } from '../../http/requester.js'
 import type { Clock } from '../../runtime/clock.js'
+import { type Line, LineSplitter } from '../line-splitter.js'
 import { factsOf, pieceBytes, unreadableWords } from './input.js'
-import { LineSplitter, type RawLine } from './line-splitter.js'
 
 export interface FollowPlan {
   readonly path: string
-  /** Begin at the end of the file that is there now. */
+  /** Begin at the end of the file that exists now. */
   readonly fromEnd: boolean
   readonly clock: Clock
   readonly say: (text: string) => void
-  /** Takes a line; false when it does not, and no further one. */
-  readonly take: (line: RawLine) => Promise<boolean>
-  /** Ends it. */
+  /** Take a line. False when it was not taken. */
+  readonly take: (line: Line) => Promise<boolean>
+  /** Ends the following. */
   readonly signal: AbortSignal
 }
 
-/** How often it looks for what is new. */
+/** Time between two looks for new lines. */
 const lookMs = 250
-/** A program may write on to a log for a while after that was renamed: so long after its last line it is closed. */
+/** A program may write to a log for a while after a rename. The file is closed this long after its last line. */
 const lingerMs = 5000
 
 /**
- * Reads a log as it grows, and whatever takes its name later: a new file in the place of one that was renamed or deleted, of which the
- * rest is read, too; and the same file when it was cut. The rest of a line is waited for. A file that is not there is waited for.
+ * Reads a log as it grows. When another file takes its name, it reads both: the rest of the old file and the new one. When the file is
+ * truncated, it begins again at the start. It waits for the rest of an unfinished line, and for a missing file.
  */
 export class FollowedLog {
   readonly #plan: FollowPlan
   #log: OpenLog | undefined
+  /** Files that have lost the name. */
   readonly #former = new Map<OpenLog, { lastAt: number }>()
   #trouble: string | undefined
   #first = true
@@ -40,7 +41,7 @@ export class FollowedLog {
   async run(): Promise<void> {
     const { clock, signal } = this.#plan
     while (!signal.aborted) {
-      await this.#look().catch((error) => this.#tell(unreadableWords(error)))
+      await this.#look().catch((error) => this.#report(unreadableWords(error)))
       await pause(clock, { ms: lookMs, signal }).catch(() => {})
     }
     for (const log of this.#open()) await this.#finish(log)
@@ -64,12 +65,12 @@ export class FollowedLog {
       this.#log = back ?? (await OpenLog.open(path, { fromEnd: fromEnd && this.#first }))
       if (this.#trouble !== undefined) this.#plan.say(`${path}: is there now`)
       this.#trouble = undefined
-    } else if (identity === undefined && this.#first) this.#tell('there is no such file yet')
+    } else if (identity === undefined && this.#first) this.#report('there is no such file yet')
     this.#first = false
     for (const log of this.#open()) await this.#read(log)
   }
 
-  /** Files that have lost the name first. */
+  /** Open files, the oldest first. */
   #open(): OpenLog[] {
     return [...this.#former.keys(), ...(this.#log === undefined ? [] : [this.#log])]
   }
@@ -91,65 +92,67 @@ export class FollowedLog {
     await log.close()
   }
 
-  /** Once for as long as it lasts. */
-  #tell(trouble: string): void {
-    if (this.#trouble !== trouble) this.#plan.say(`${this.#plan.path}: ${trouble}; it is waited for`)
+  /** Print the same trouble once. */
+  #report(trouble: string): void {
+    if (this.#trouble !== trouble) this.#plan.say(`${this.#plan.path}: ${trouble}; waits for it`)
     this.#trouble = trouble
   }
 }
 
-/** So many bytes before the place up to which a file was read show whether it is still the same. */
+/** The last bytes that were read: they show that the file is still the same. */
 const witnessBytes = 64
 
-/** A log that is open, and how far it was read. It stays what it is when its name goes to another file. */
-export class OpenLog {
-  /** Which file it is, whatever it is called. */
+/** An open log and the place up to which it is read. It stays the same file when its name goes to another one. */
+class OpenLog {
+  /** Identifies the file, whatever its name. */
   readonly identity: string
   readonly #handle: FileHandle
   #splitter = new LineSplitter()
-  #position: number
+  #position = 0
   #witness: Buffer = Buffer.alloc(0)
-  #changedAt = 0
 
-  private constructor(handle: FileHandle, { identity, position }: { identity: string; position: number }) {
+  private constructor(handle: FileHandle, identity: string) {
     this.#handle = handle
     this.identity = identity
-    this.#position = position
   }
 
   /**
-   * Rejects with what the file system says.
+   * Rejects with the error of the file system.
    *
-   * @param fromEnd only what is written from now on
+   * @param fromEnd read only what is written from now on
    */
   static async open(path: string, { fromEnd }: { readonly fromEnd: boolean }): Promise<OpenLog> {
     const handle = await open(path, 'r')
     const facts = await handle.stat({ bigint: true })
-    const log = new OpenLog(handle, { identity: identityOf(facts), position: fromEnd ? Number(facts.size) : 0 })
-    await log.#keepWitness()
+    const log = new OpenLog(handle, identityOf(facts))
+    if (fromEnd) await log.#skipTo(Number(facts.size))
     return log
   }
 
-  /** What has come since the last time. The place moves on with each piece, so that what is not asked for is not passed over. */
-  async *lines(): AsyncGenerator<RawLine> {
-    if (await this.#beganAnew()) {
-      const rest = this.#splitter.end()
-      this.#splitter = new LineSplitter()
-      this.#position = 0
-      if (rest !== undefined) yield rest
-    }
+  /** The lines that are new since the last call. Pieces of the file that were not asked for come with the next call. */
+  async *lines(): AsyncGenerator<Line> {
     for (;;) {
-      const piece = Buffer.allocUnsafe(pieceBytes)
-      const { bytesRead } = await this.#handle.read(piece, 0, pieceBytes, this.#position)
-      if (bytesRead === 0) break
-      this.#position += bytesRead
-      yield* this.#splitter.push(piece.subarray(0, bytesRead))
+      const before = this.#witness
+      const bytes = await this.#readAt(this.#position - before.length, before.length + pieceBytes)
+      if (!bytes.subarray(0, before.length).equals(before)) {
+        // The file was truncated (`copytruncate`). It may have grown beyond the old place since.
+        const rest = this.#splitter.end()
+        this.#splitter = new LineSplitter()
+        this.#position = 0
+        this.#witness = Buffer.alloc(0)
+        if (rest !== undefined) yield rest
+        continue
+      }
+      const piece = bytes.subarray(before.length)
+      if (piece.length === 0) return
+      this.#position += piece.length
+      this.#witness = Buffer.from(bytes.subarray(-witnessBytes))
+      yield* this.#splitter.push(piece)
     }
-    await this.#keepWitness()
   }
 
-  /** The line that was never ended, if there is one. */
-  rest(): RawLine | undefined {
+  /** The unfinished last line, if there is one. */
+  rest(): Line | undefined {
     return this.#splitter.end()
   }
 
@@ -157,27 +160,20 @@ export class OpenLog {
     await this.#handle.close().catch(() => {})
   }
 
-  /** It was cut (`copytruncate`), and perhaps written again beyond the old place since. */
-  async #beganAnew(): Promise<boolean> {
-    const { size, mtimeMs } = await this.#handle.stat()
-    if (size < this.#position) return true
-    if (mtimeMs === this.#changedAt) return false
-    this.#changedAt = mtimeMs
-    const { length } = this.#witness
-    const now = Buffer.alloc(length)
-    const { bytesRead } = await this.#handle.read(now, 0, length, this.#position - length)
-    return !now.subarray(0, bytesRead).equals(this.#witness)
+  async #skipTo(position: number): Promise<void> {
+    const length = Math.min(witnessBytes, position)
+    this.#witness = await this.#readAt(position - length, length)
+    this.#position = position - length + this.#witness.length
   }
 
-  async #keepWitness(): Promise<void> {
-    const length = Math.min(witnessBytes, this.#position)
-    const bytes = Buffer.alloc(length)
-    const { bytesRead } = await this.#handle.read(bytes, 0, length, this.#position - length)
-    this.#witness = bytes.subarray(0, bytesRead)
+  async #readAt(position: number, length: number): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(length)
+    const { bytesRead } = await this.#handle.read(buffer, 0, length, position)
+    return buffer.subarray(0, bytesRead)
   }
 }
 
-/** Which file it is: its number on its device. */
-export function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
+/** The number of a file on its device. */
+function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
   return `${dev}:${ino}`
 }

@@ -8,14 +8,13 @@ import { levelOf, winstonMapper } from '../../records/winston-info.js'
 export type LineFormat = 'pino' | 'winston' | 'text'
 
 const LEVEL = Symbol.for('level')
-/** `2024-05-01 12:00:00.123`, as winston's `timestamp` format writes it when it is told how, in the time of the machine. */
+/** A time such as `2024-05-01 12:00:00.123`, as winston's `timestamp` format writes it with a `format` option: local time. */
 const localTime = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?$/i
 const info = 30
 
 /**
- * Makes records of lines, each by its own format, for a program may write more than its logger does: pino (a numeric `level`, or `msg`),
- * winston's json format (a `level` that is a text, with `message` or `timestamp`), and everything else as text of level info that has
- * the time of its arrival.
+ * Maps lines to records. A program may write more than its logger does, so the format of each line is recognised: pino (a numeric `level`, or
+ * `msg`), winston's json format (`level` is a string, with `message` or `timestamp`), or text, of level info with the time of its arrival.
  */
 export class LineMapper {
   readonly #pino: ReturnType<typeof pinoMapper>
@@ -28,7 +27,7 @@ export class LineMapper {
     this.#ownHosts = new Set([options.machineName, hostname()])
   }
 
-  /** Never throws: a line of which no logger's record can be made is text. */
+  /** Never throws: a line that cannot be mapped as a logger's is text. */
   map(line: string, arrivedAt: number): MappedLog {
     try {
       const fields = parsed(line)
@@ -39,12 +38,12 @@ export class LineMapper {
     return this.#pino.parsed({ level: info, msg: line }, { arrivedAt })
   }
 
-  /** Which machine wrote a line is told by the record only when it was this one. */
+  /** The record itself names this machine. The host name of another machine is kept in the message. */
   readonly #isBase = (key: 'pid' | 'hostname' | 'name', value: unknown): boolean =>
     key !== 'hostname' || this.#ownHosts.has(value)
 }
 
-/** Which logger has written these fields. */
+/** The logger that wrote these fields. */
 export function formatOf(fields: Readonly<Record<string, unknown>> | undefined): LineFormat {
   if (fields === undefined) return 'text'
   const { level, message, timestamp, msg } = fields
@@ -62,7 +61,7 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** As winston would have handed it over: without the colours of the level, and with a time that no zone goes with read as one of here. */
+/** The object as winston would pass it to a transport: the level without colours, and a time without a zone as local time. */
 function winstonInfo(fields: Readonly<Record<string, unknown>>): Record<string | symbol, unknown> {
   const { timestamp } = fields
   const level = stripVTControlCharacters(levelOf(fields)).trim()

@@ -1,73 +1,74 @@
 import { droppedTotal, type Ledger } from '../../delivery/ledger.js'
 import { Engine } from '../../engine/engine.js'
 import { RecordWriter } from '../../engine/record-writer.js'
-import { pause } from '../../http/requester.js'
 import { levelGate } from '../../loggers/pino-logger.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { logHead } from '../../records/encode.js'
-import type { Clock } from '../../runtime/clock.js'
+import type { Clock, Timer } from '../../runtime/clock.js'
+import { type Line, maxLineBytes, textOfLine } from '../line-splitter.js'
 import type { Summary } from '../output.js'
-import { rejectionLines, rejectionList } from '../rejections.js'
+import { Rejections } from '../rejections.js'
 import { LineMapper } from './line-mapper.js'
-import { maxLineBytes, type RawLine } from './line-splitter.js'
 
 export interface ShipmentPlan {
   readonly options: ResolvedOptions
   readonly clock: Clock
-  /** Says what somebody should know, on a line of its own. */
   readonly say: (text: string) => void
-  /** Where the service takes nothing, stop: what is not taken from a file is still there. Else wait, however long. */
+  /** True: stop when the service takes nothing, because the rest of a file is still there. False: wait without end. */
   readonly stops: boolean
+  /** The user interrupts. */
+  readonly signal: AbortSignal
 }
 
-/** What was read, and what the service said. */
+/** The lines that were read, and the answers of the service. */
 export interface ShipmentAccount {
-  /** Lines that were read, empty ones aside. */
+  /** Lines that are not empty. */
   lines: number
-  /** Of these: less severe than the option `level`. */
+  /** Lines whose level is below the option `level`. */
   belowLevel: number
-  /** Of these: longer than a line may be; what is beyond is not in the record. */
+  /** Lines longer than {@link maxLineBytes}. Their records hold the beginning. */
   cut: number
-  /** By what the service said of the record. */
-  readonly rejections: Map<string, number>
+  readonly rejections: Rejections
 }
 
-const lookMs = 5
-/** The service has taken nothing for so long: it is told, and, where nobody feeds the input, given up. */
+/** Time between two looks at the ledger while something waits. */
+const lookMs = 500
+/** When the service has taken nothing for this long, a message says so. */
 const tellAfterMs = 3000
-export const patienceMs = 60_000
+/** When the service has taken nothing for this long, there is no hope. */
+const patienceMs = 60_000
 
-/**
- * Takes lines and delivers their records. It takes a line when there is room for its record and not before, so that nothing is given up
- * for want of room: whoever reads waits.
- */
+/** Takes lines and delivers their records. It takes a line when the queue has room for its record, so that no record is dropped for want of room. */
 export class Shipment {
-  readonly account: ShipmentAccount = { lines: 0, belowLevel: 0, cut: 0, rejections: new Map() }
+  readonly account: ShipmentAccount = { lines: 0, belowLevel: 0, cut: 0, rejections: new Rejections() }
   readonly #plan: ShipmentPlan
   readonly #engine: Engine
   readonly #mapper: LineMapper
   readonly #passes: ReturnType<typeof levelGate>
-  readonly #writer: RecordWriter
+  /** Bytes that every record has after its head. */
   readonly #tailBytes: number
   #hurried = false
-  #room = { records: 0, bytes: 0 }
+  /** Why a lane is paused. */
   #paused: string | undefined
   #progressAt: number
+  #lookedAt = Number.NEGATIVE_INFINITY
   #settled = 0
   #told = false
+  #sleepers: (() => void)[] = []
+  #timer: Timer | undefined
 
-  /** @throws {ConfigError} for an option `level` that nobody knows */
+  /** @throws {ConfigError} for an unknown value of the option `level` */
   constructor(plan: ShipmentPlan) {
-    const { options, clock, say } = plan
+    const { options, clock, say, signal } = plan
     this.#plan = plan
     this.#passes = levelGate(options.level, undefined)
     this.#mapper = new LineMapper(options)
-    this.#writer = new RecordWriter(options)
-    this.#tailBytes = Buffer.byteLength(this.#writer.completeLog(''))
+    this.#tailBytes = Buffer.byteLength(new RecordWriter(options).completeLog(''))
     this.#progressAt = clock.now()
+    signal.addEventListener('abort', () => this.#wake(), { once: true })
     this.#engine = new Engine(options, {
       kinds: ['logs'],
-      // The end tells what was not delivered, and why nothing could be; of a service that takes nothing it is told sooner.
+      // The summary reports what was not delivered and why. A silent service is reported earlier, by this class.
       elsewhere: ['shutdown', 'outage'],
       print: (text) => {
         if (!plan.stops || this.#paused === undefined) say(`sluice: ${text}`)
@@ -76,53 +77,45 @@ export class Shipment {
     })
   }
 
-  /** Why there is no use in waiting: somebody has to mend something, or the service has taken nothing for a minute. */
-  get hopeless(): string | undefined {
-    if (this.#paused !== undefined) return this.#paused
-    const stuck = this.#clock.now() - this.#progressAt >= patienceMs
-    return stuck ? `the service has taken nothing for ${patienceMs / 1000} s: ${this.#trouble}` : undefined
-  }
-
   /** Records that are taken and not settled. */
   get underWay(): number {
     const { queued, inFlight } = this.#engine.stats()
     return queued + inFlight
   }
 
-  /** From now on nobody waits for room: what is taken has its chance, and what there is no room for is counted. */
+  /** From now on no line waits for room. A record without room is dropped and counted. */
   hurry(): void {
     this.#hurried = true
+    this.#wake()
   }
 
   /**
-   * Take a line; resolves when there is room for its record. False when it was not taken: `signal` came first, or there is no use in
-   * waiting.
+   * Take a line. Resolves when its record has room. False when the line was not taken, because the user interrupted or because there is no
+   * hope.
+   *
+   * @param always take the line even after an interruption
    */
-  async take({ bytes, cut }: RawLine, signal?: AbortSignal): Promise<boolean> {
-    const text = bytes.toString('utf8')
+  async take(line: Line, { always }: { readonly always: boolean }): Promise<boolean> {
+    const text = shippedText(line)
     if (text.trim() === '') return true
     if (this.#plan.stops && this.#paused !== undefined) return false
     const mapped = this.#mapper.map(text, Date.now())
-    const passes = this.#passes({ number: undefined, severity: mapped.severity })
-    if (passes) {
+    if (this.#passes({ number: undefined, severity: mapped.severity })) {
       const head = logHead(mapped.fields)
-      if (!(await this.#makeRoom(Buffer.byteLength(head) + this.#tailBytes, signal))) return false
+      const bytes = Buffer.byteLength(head) + this.#tailBytes
+      if (!this.#engine.hasRoom(bytes) && !(await this.#makeRoom(bytes, always))) return false
       this.#engine.logHead(mapped.severity, head)
     } else this.account.belowLevel++
     this.account.lines++
-    if (cut) this.account.cut++
+    if (line.tooLong) this.account.cut++
     return true
   }
 
-  /** Wait until everything is settled; why it was given up, if it was. Nobody feeds the input any more. */
-  async settle(signal: AbortSignal): Promise<string | undefined> {
-    for (;;) {
-      const { queued, inFlight } = this.#look()
-      if (queued + inFlight === 0 || signal.aborted) return undefined
-      const reason = this.hopeless
-      if (reason !== undefined) return reason
-      await this.#pause()
-    }
+  /** Wait until everything is settled, or until an interruption. Resolves with the reason when there is no hope. */
+  async settle(): Promise<string | undefined> {
+    const { signal } = this.#plan
+    const settled = await this.#waitForRoom(everything, () => signal.aborted || this.#hopeless !== undefined)
+    return settled || signal.aborted ? undefined : this.#hopeless
   }
 
   /** Deliver what can be delivered within the time, and release everything. */
@@ -130,33 +123,51 @@ export class Shipment {
     return this.#engine.close({ timeoutMs })
   }
 
-  async #makeRoom(bytes: number, signal: AbortSignal | undefined): Promise<boolean> {
-    if (this.#room.records < 1 || this.#room.bytes < bytes) {
-      while (!this.#hasRoom(bytes)) {
-        if (signal?.aborted || (this.#plan.stops && this.hopeless !== undefined)) return false
-        if (this.#hurried) break
-        await this.#pause()
+  /** False when the line is not to be taken. */
+  async #makeRoom(bytes: number, always: boolean): Promise<boolean> {
+    const { signal, stops } = this.#plan
+    const refuses = () => (!always && signal.aborted) || (stops && this.#hopeless !== undefined)
+    return (await this.#waitForRoom(bytes, () => this.#hurried || refuses())) || !refuses()
+  }
+
+  /** Resolves with true when the queue has room for so many bytes, and with false when `givesUp` returns true before. */
+  async #waitForRoom(bytes: number, givesUp: () => boolean): Promise<boolean> {
+    let asked = false
+    while (!this.#engine.hasRoom(bytes)) {
+      this.#look()
+      if (givesUp()) return false
+      if (!asked) {
+        asked = true
+        void this.#engine.whenRoom(bytes).then(() => {
+          asked = false
+          this.#wake()
+        })
       }
+      await this.#sleep()
     }
-    this.#room.records--
-    this.#room.bytes -= bytes
     return true
   }
 
-  #hasRoom(bytes: number): boolean {
-    const { maxQueueRecords, maxQueueBytes } = this.#plan.options
-    const { queued, inFlight, heldBytes } = this.#look()
-    this.#room = { records: maxQueueRecords - queued - inFlight, bytes: maxQueueBytes - heldBytes }
-    // What is larger than all the room there is would wait for ever.
-    return queued + inFlight === 0 || (this.#room.records >= 1 && this.#room.bytes >= bytes)
+  /** Resolves at the next {@link #wake}, and after {@link lookMs} at the latest. */
+  #sleep(): Promise<void> {
+    this.#timer ??= this.#plan.clock.schedule(() => this.#wake(), lookMs, true)
+    return new Promise((resolve) => this.#sleepers.push(resolve))
   }
 
-  /** The ledger now; whether the service takes anything is noticed here. */
-  #look(): Ledger {
+  #wake(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    for (const resolve of this.#sleepers.splice(0)) resolve()
+  }
+
+  /** Notice whether the service takes anything. */
+  #look(): void {
+    const now = this.#plan.clock.now()
+    if (now - this.#lookedAt < lookMs) return
+    this.#lookedAt = now
     const ledger = this.#engine.stats()
     const { delivered, rejected, queued, inFlight } = ledger
     const settled = delivered + rejected + droppedTotal(ledger)
-    const now = this.#clock.now()
     if (settled !== this.#settled || queued + inFlight === 0) {
       this.#settled = settled
       this.#progressAt = now
@@ -165,7 +176,13 @@ export class Shipment {
       this.#told = true
       this.#plan.say(`sluice: waits for the service: ${this.#trouble}`)
     }
-    return ledger
+  }
+
+  /** Why waiting is useless: the user has to correct something first, or the service has taken nothing for a minute. */
+  get #hopeless(): string | undefined {
+    if (this.#paused !== undefined) return this.#paused
+    const stuck = this.#plan.clock.now() - this.#progressAt >= patienceMs
+    return stuck ? `the service has taken nothing for ${patienceMs / 1000} s: ${this.#trouble}` : undefined
   }
 
   get #trouble(): string {
@@ -173,52 +190,46 @@ export class Shipment {
   }
 
   #heard(name: string, { reason }: { readonly reason: string }): void {
-    if (name === 'sluice:paused') this.#paused = reason
+    if (name === 'sluice:rejected') this.account.rejections.add(reason)
     if (name === 'sluice:resumed') this.#paused = undefined
-    if (name !== 'sluice:rejected') return
-    const { rejections } = this.account
-    // Reasons may quote the record: what is not remembered is in the ledger all the same.
-    const known = rejections.has(reason) || rejections.size < maxReasons ? reason : otherReasons
-    rejections.set(known, (rejections.get(known) ?? 0) + 1)
-  }
-
-  /** So short that no signal need end it. */
-  #pause(): Promise<void> {
-    return pause(this.#clock, { ms: lookMs })
-  }
-
-  get #clock(): Clock {
-    return this.#plan.clock
+    if (name !== 'sluice:paused') return
+    this.#paused = reason
+    this.#wake()
   }
 }
 
-const maxReasons = 20
-const otherReasons = 'for other reasons'
+/** As long as anything is queued there is no room for a record of this size. */
+const everything = Number.POSITIVE_INFINITY
+
+/** The text of a line, without a carriage return at its end. */
+export function shippedText(line: Line): string {
+  const text = textOfLine(line)
+  return !line.tooLong && text.endsWith('\r') ? text.slice(0, -1) : text
+}
 
 export interface ShipEnd {
   readonly ledger: Ledger
-  /** Files that were not read to their end, and why. */
+  /** Files that were not read to their end, with the reason. */
   readonly unread: ReadonlyMap<string, string>
-  /** Why it ended before its time. */
+  /** Why the run ended early. */
   readonly stopped: string | undefined
 }
 
-/** What a shipment came to. */
+/** The result of a run of `sluice ship`. */
 export function shipSummary(account: ShipmentAccount, { ledger, unread, stopped }: ShipEnd): Summary {
   const { lines, belowLevel, cut, rejections } = account
   const { delivered, rejected, spooled, adopted, ambiguousRetries } = ledger
   const records = lines - belowLevel
   const dropped = Object.entries(ledger.dropped).filter(([, count]) => count > 0)
-  const left = adopted === 0 ? '' : `, ${adopted} more found in the spool`
-  const ok = rejected === 0 && dropped.length === 0 && unread.size === 0 && stopped === undefined
+  const more = adopted === 0 ? '' : `, ${adopted} more found in the spool`
   return {
-    ok,
+    ok: rejected === 0 && dropped.length === 0 && unread.size === 0 && stopped === undefined,
     facts: {
       lines,
       records,
       delivered,
       rejected,
-      rejections: rejectionList(rejections),
+      rejections: rejections.list,
       dropped: Object.fromEntries(dropped),
       spooled,
       adopted,
@@ -229,16 +240,16 @@ export function shipSummary(account: ShipmentAccount, { ledger, unread, stopped 
       stopped: stopped ?? null,
     },
     lines: [
-      `${delivered} of ${records} records delivered${left}`,
-      ...(rejected === 0 ? [] : [`${rejected} rejected:`]),
-      ...rejectionLines(rejections),
-      ...(dropped.length === 0 ? [] : [`${droppedTotal(ledger)} dropped: ${reasonsOf(dropped)}`]),
-      ...(spooled === 0 ? [] : [`${spooled} in the spool: the next process with this spool delivers them`]),
-      ...(ambiguousRetries === 0 ? [] : [`${ambiguousRetries} sent again: their answers were lost`]),
-      ...(belowLevel === 0 ? [] : [`${belowLevel} left out: below SLUICE_LEVEL`]),
-      ...(cut === 0 ? [] : [`${cut} cut: longer than ${maxLineBytes} bytes`]),
-      ...(unread.size === 0 ? [] : [`not read to the end: ${[...unread.keys()].join(', ')}`]),
-      ...(stopped === undefined ? [] : [`stopped: ${stopped}`]),
+      `${delivered} of ${records} records delivered${more}`,
+      rejected > 0 && `${rejected} rejected:`,
+      ...rejections.lines,
+      dropped.length > 0 && `${droppedTotal(ledger)} dropped: ${reasonsOf(dropped)}`,
+      spooled > 0 && `${spooled} in the spool: the next process with this spool delivers them`,
+      ambiguousRetries > 0 && `${ambiguousRetries} sent again: their answers were lost`,
+      belowLevel > 0 && `${belowLevel} left out: below SLUICE_LEVEL`,
+      cut > 0 && `${cut} cut: longer than ${maxLineBytes} bytes`,
+      unread.size > 0 && `not read to the end: ${[...unread.keys()].join(', ')}`,
+      stopped !== undefined && `stopped: ${stopped}`,
     ],
   }
 }

@@ -47,7 +47,7 @@ const serverHere = async (...plan: Parameters<typeof FaultServer.start>) => {
 const certificates = join(import.meta.dirname, '../../support/certificates')
 
 describe('sluice doctor', () => {
-  it('sends one log and one value to a service that is in order, and finds nothing to mend', async () => {
+  it('sends one log and one value to a service that is in order, and finds no problem', async () => {
     const receiver = await receiverHere()
     const { code, ok, looks, options } = await examine(receiver.variables)
     expect(looks).toMatchObject({
@@ -259,7 +259,7 @@ describe('sluice doctor', () => {
     onTestFinished(() => rmSync(dir, { recursive: true }))
     const unmade = join(dir, 'not/there')
     const spoolDir = (path: string) => examine({ ...receiver.variables, SLUICE_SPOOL_DIR: path }, '--no-send')
-    expect((await spoolDir(unmade)).looks.spool).toMatch(/^good: .*not\/there will be made/)
+    expect((await spoolDir(unmade)).looks.spool).toMatch(/^good: .*not\/there will be created/)
     expect(existsSync(unmade)).toBe(false)
     const left = join(dir, `${fingerprint(receiver.variables.SLUICE_URL!)}-0123456789ab`)
     mkdirSync(left)
@@ -268,7 +268,7 @@ describe('sluice doctor', () => {
     writeFileSync(join(dir, 'dead-letter', '1-a-b-000001.ndjson'), 'x')
     const { code, looks } = await spoolDir(dir)
     expect(code).toBe(1)
-    expect(looks.backlog).toMatch(/^good: 1 file, 2\.0 KiB, of processes that are gone/)
+    expect(looks.backlog).toMatch(/^good: 1 file, 2\.0 KiB, of processes that have ended/)
     expect(looks['dead letters']).toMatch(/^bad: 1 file, 1 B, of records/)
     expect(looks).not.toHaveProperty('other service')
     expect(readdirSync(dir, { recursive: true })).toHaveLength(4)

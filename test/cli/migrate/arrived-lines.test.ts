@@ -23,7 +23,7 @@ describe('a set of lines', () => {
     )
   })
 
-  it('can be full, page by page, and lose lines again', () => {
+  it('holds many lines, and loses lines again', () => {
     const lines = new LineSet()
     for (let number = 1; number <= 10_000; number++) lines.add(number)
     expect(lines.size).toBe(10_000)
@@ -34,5 +34,8 @@ describe('a set of lines', () => {
     expect([76, 77, 78].map((number) => lines.has(number))).toEqual([true, false, true])
     expect(lines.add(77)).toBe(true)
     expect(lines.size).toBe(10_000)
+    expect(lines.add(5_000_000)).toBe(true)
+    expect([4_999_999, 5_000_000, 5_000_001].map((number) => lines.has(number))).toEqual([false, true, false])
+    expect(lines.size).toBe(10_001)
   })
 })

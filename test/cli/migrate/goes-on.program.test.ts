@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../support/content-server.js'
@@ -42,6 +43,38 @@ describe('a migration that goes on', () => {
     expect(await file.run()).toMatchObject({ code: 0, stderr: '', stdout: '5 of 5 lines have arrived\n' })
     file.type = 'artikel'
     expect(await file.run()).toMatchObject({ code: 2 })
+  })
+
+  it('goes on with a journal of an earlier version', async () => {
+    const file = fileOf(articles(3))
+    const digest = createHash('sha1')
+      .update(JSON.stringify(articles(1)[0]))
+      .digest('hex')
+      .slice(0, 12)
+    const notes = [
+      { journal: 'sluice migrate 1', id: 'an-id', url: server.url, project: 'demo', type: 'article' },
+      { from: 1, to: 1025, boot: 'a boot' },
+      { line: 1, sent: true },
+      { line: 2, sent: true },
+      { line: 1, id: 'entry-1', digest },
+      { line: 2, not: 'plan-required' },
+    ]
+    // After a restart of the machine, every announced line counts as sent.
+    writeFileSync(file.journalPath, notes.map((note) => `${JSON.stringify(note)}\n`).join(''))
+    const { code, stdout, stderr } = await file.run()
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '3 of 3 lines have arrived (1 of them in earlier runs)\n' })
+    expect([...stderr.matchAll(/^line (\d+): sent again/gm)].map(([, line]) => line)).toEqual(['2', '3'])
+    expect(sorted(server.titles)).toEqual(['title 2', 'title 3'])
+    expect(
+      server.requests.map(({ headers }) => headers['idempotency-key']).every((key) => /^an-id-[23]-/.test(`${key}`)),
+    ).toBe(true)
+  })
+
+  it('is refused when its journal names a line that no file has', async () => {
+    const file = fileOf(articles(2))
+    await file.run()
+    writeFileSync(file.journalPath, `${file.journal}{"line":1e15,"sent":true}\n`)
+    expect(await file.run()).toMatchObject({ code: 2, stderr: expect.stringContaining('is damaged at its line') })
   })
 
   it('stays where it was when an answer was lost there', async () => {

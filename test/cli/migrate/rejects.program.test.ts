@@ -13,7 +13,7 @@ const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.
 const keyOf = ({ headers }: ContentRequest) => headers['idempotency-key']
 
 describe('a line that does not arrive', () => {
-  it('is in the rejects with its reasons, and arrives when it was mended', async () => {
+  it('is in the rejects with its reasons, and arrives when it is corrected', async () => {
     const good = { fields: { title: 'good' } }
     const bad = [
       '{"fields":',
@@ -26,7 +26,7 @@ describe('a line that does not arrive', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('2 of 7 lines have arrived\n')
     expect(stdout).toContain(`5 have not, see ${file.path}.rejects.ndjson: 4 not valid, 1 refused by the service\n`)
-    expect(stdout).toContain('to go on, mend them in FILE and give the same command again')
+    expect(stdout).toContain('to go on, correct them in FILE and give the same command again')
     expect(file.rejects).toEqual([
       { line: 2, reasons: [expect.stringContaining('the line is not JSON: ')], text: bad[0] },
       { line: 3, reasons: ['expected an object, got an array'], text: bad[1] },
@@ -76,7 +76,7 @@ describe('a line that does not arrive', () => {
     server.fault = () => undefined
     const second = await file.run()
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('4 of 4') })
-    expect(second.stderr).toMatch(/^line 2: sent again, for its answer was lost before/)
+    expect(second.stderr).toMatch(/^line 2: sent again, because its answer was lost/)
     const keys = server.requests.filter((request) => titleOf(request) === 'title 2').map(keyOf)
     expect(keys).toHaveLength(2)
     expect(new Set(keys).size).toBe(1)

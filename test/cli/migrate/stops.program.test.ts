@@ -28,7 +28,7 @@ describe('a migration stops', () => {
     ['the project or the type is unknown', 404, /not found/],
     ['the plan does not allow it', 412, /plan or payment/],
     ['the service is elsewhere', 307, /redirects/],
-  ])('when %s (%i), and goes on when that is mended', async (_, status, words) => {
+  ])('when %s (%i), and goes on when that is corrected', async (_, status, words) => {
     server.fault = () => ({ status })
     const file = fileOf(articles(100))
     const first = await file.run('--concurrency', '4')

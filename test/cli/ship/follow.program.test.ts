@@ -103,7 +103,7 @@ describe('sluice ship --follow', () => {
 
   it('waits for a file that is not there yet, and says so once', async () => {
     const shipping = follow()
-    await shipping.said(`${log}: there is no such file yet; it is waited for`)
+    await shipping.said(`${log}: there is no such file yet; waits for it`)
     writeFileSync(log, 'a\n')
     await shipping.said(`${log}: is there now`)
     await arrived('a')

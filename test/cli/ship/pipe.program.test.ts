@@ -168,7 +168,7 @@ describe('sluice ship of a pipe', () => {
     )
   })
 
-  it('gives up at the end of the pipe, with 1 and what to mend, where the key is wrong', async () => {
+  it('gives up at the end of the pipe, with 1 and the reason, where the key is wrong', async () => {
     const receiver = await receiverHere()
     const shipping = startShip([], { variables: { ...receiver.variables, SLUICE_API_KEY: 'another' } })
     shipping.process.stdin.end('a\n')

@@ -4,19 +4,19 @@ import { connect, isIP, type Socket } from 'node:net'
 import { proxyFor } from '../../http/proxy.js'
 import type { Environment } from '../../options/environment.js'
 
-/** A host and a port of the network. */
+/** A host and a port. */
 export interface Peer {
   readonly host: string
   readonly port: number
 }
 
-/** The way to a service: straight, or through a proxy of the environment. */
-export class Way {
+/** The route to a service: direct, or through a proxy of the environment. */
+export class Route {
   readonly service: Peer
   readonly secure: boolean
-  /** Undefined where it is straight. */
+  /** Undefined for a direct route. */
   readonly proxyUrl: string | undefined
-  /** The variable that names the proxy, or something that is none. */
+  /** The variable that is set for the proxy, even when its value is no URL of a proxy. */
   readonly proxyVariable: string | undefined
   readonly #proxy: URL | undefined
 
@@ -30,12 +30,12 @@ export class Way {
     this.#proxy = this.proxyUrl === undefined ? undefined : new URL(this.proxyUrl)
   }
 
-  /** Whom this machine connects to. */
+  /** The peer that this machine connects to: the proxy or the service. */
   get first(): Peer {
     return this.#proxy === undefined ? this.service : peerOf(this.#proxy)
   }
 
-  /** A connection to {@link first}. Rejects with what the network says. */
+  /** A connection to {@link first}. Rejects with the error of the network. */
   async connect(signal: AbortSignal): Promise<Socket> {
     const socket = connect(this.first)
     signal.addEventListener('abort', () => socket.destroy(), { once: true })
@@ -43,7 +43,7 @@ export class Way {
     return socket
   }
 
-  /** A connection to the service itself, where need be through a tunnel. Rejects with what the network or the proxy says. */
+  /** A connection to the service, through a tunnel of the proxy if there is one. Rejects with the error of the network or of the proxy. */
   async reach(signal: AbortSignal): Promise<Socket> {
     if (this.#proxy === undefined) return await this.connect(signal)
     const { username, password, protocol } = this.#proxy
@@ -67,7 +67,7 @@ export class Way {
   }
 }
 
-/** For people: `host:port`. */
+/** `host:port`, for messages. */
 export function peerText({ host, port }: Peer): string {
   return `${bracketed(host)}:${port}`
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { LineSplitter, maxLineBytes } from '../../../src/cli/line-splitter.js'
 import { LineMapper } from '../../../src/cli/ship/line-mapper.js'
-import { LineSplitter, maxLineBytes } from '../../../src/cli/ship/line-splitter.js'
+import { shippedText } from '../../../src/cli/ship/shipment.js'
 
 const arrivedAt = 1_800_000_000_000
 const mapper = new LineMapper({ timestampUnit: 'ms', context: 'json', maxMessageBytes: 1000, machineName: 'here' })
@@ -60,36 +61,14 @@ describe('a line', () => {
   })
 })
 
-function split(...pieces: (string | Buffer)[]): string[] {
-  const splitter = new LineSplitter()
-  const lines = pieces.flatMap((piece) => [...splitter.push(Buffer.from(piece))])
-  const rest = splitter.end()
-  return [...lines, ...(rest === undefined ? [] : [rest])].map(({ bytes }) => bytes.toString())
-}
-
-describe('pieces of an input', () => {
-  it('give the same lines wherever they are parted', () => {
-    const text = Buffer.from('\ufeffäöü\r\n\r\n😀\n\nlast')
-    for (let at = 0; at <= text.length; at++) {
-      expect(split(text.subarray(0, at), text.subarray(at))).toEqual(['äöü', '', '😀', '', 'last'])
-    }
+describe('the text of a line', () => {
+  it('is without a byte order mark and a carriage return at its end', () => {
+    const lines = [...new LineSplitter().push(Buffer.from('\ufeffäöü\r\n\r\n😀\r\r\n\nlast\n'))]
+    expect(lines.map(shippedText)).toEqual(['äöü', '', '😀\r', '', 'last'])
   })
 
-  it('account for every byte', () => {
-    const splitter = new LineSplitter()
-    const lines = [...splitter.push(Buffer.from('\ufeffa\r\nb\n')), ...splitter.push(Buffer.from('c'))]
-    expect(lines.map(({ size }) => size)).toEqual([6, 2])
-    expect(splitter.end()?.size).toBe(1)
-    expect(splitter.end()).toBeUndefined()
-  })
-
-  it('of a line without end hold no more than the longest line there is', () => {
-    const splitter = new LineSplitter()
-    const piece = Buffer.alloc(1_048_576, 'x')
-    for (let count = 0; count < 20; count++) expect([...splitter.push(piece)]).toEqual([])
-    const [long, next] = [...splitter.push(Buffer.from('\nnext\n'))]
-    expect(long).toMatchObject({ cut: true, size: 20 * piece.length + 1 })
-    expect(long?.bytes.length).toBe(maxLineBytes)
-    expect(next).toMatchObject({ cut: false, bytes: Buffer.from('next') })
+  it('that is too long is its beginning', () => {
+    const [line] = [...new LineSplitter().push(Buffer.from(`${'x'.repeat(maxLineBytes - 1)}\rx\n`))]
+    expect(shippedText(line!)).toBe(`${'x'.repeat(maxLineBytes - 1)}\r`)
   })
 })

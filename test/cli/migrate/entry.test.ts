@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { LineSplitter, maxLineBytes } from '../../../src/cli/line-splitter.js'
+import { readEntry } from '../../../src/cli/migrate/entry.js'
+
+const entryOf = (content: string | Uint8Array) => {
+  const [line] = [...new LineSplitter().push(Buffer.concat([Buffer.from(content), Buffer.from('\n')]))]
+  return readEntry(line!)
+}
+
+describe('an entry', () => {
+  it('keeps the text of its line for the request, without a byte order mark', () => {
+    expect(entryOf('\ufeff{"fields":{"size":1.10}}')).toEqual({
+      type: 'entry',
+      body: '{"fields":{"size":1.10}}',
+      fields: { size: 1.1 },
+    })
+  })
+
+  it('is not in a line that is not UTF-8', () => {
+    expect(entryOf(Buffer.from('{"fields":{"title":"\xff"}}', 'latin1'))).toEqual({
+      type: 'invalid',
+      reasons: ['the line is not UTF-8'],
+    })
+  })
+
+  it('is not in a line that is too long', () => {
+    expect(entryOf('y'.repeat(maxLineBytes + 1))).toEqual({
+      type: 'invalid',
+      reasons: ['the line is longer than 16777216 bytes'],
+    })
+  })
+})
+
+describe('a time of an entry', () => {
+  const isValid = (time: string) => entryOf(JSON.stringify({ fields: {}, createdAt: time })).type === 'entry'
+
+  it.each(['2024-05-01T12:00:00Z', '2024-02-29T23:59:59.123456789Z', '2024-05-01T12:00:00+00:00'])(
+    'may be %s',
+    (time) => {
+      expect(isValid(time)).toBe(true)
+    },
+  )
+
+  it.each([
+    '2024-05-01',
+    '2024-05-01T12:00:00',
+    '2024-05-01T12:00Z',
+    '2024-05-01T12:00:00.1234567890Z',
+    '2024-05-01T12:00:00+02:00',
+    '2023-02-29T00:00:00Z',
+    '2024-13-01T00:00Z',
+    '',
+  ])('may not be %j', (time) => {
+    expect(isValid(time)).toBe(false)
+  })
+})

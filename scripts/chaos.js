@@ -10,7 +10,7 @@ for (const [name, value] of Object.entries(values)) {
   process.stderr.write(`--${name}: expected a whole number from 1 on, got ${JSON.stringify(value)}\n`)
   process.exit(2)
 }
-const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'library', 'test/scenarios/chaos'], {
+const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'programs', 'test/scenarios/chaos'], {
   stdio: 'inherit',
   env: { ...process.env, CHAOS_SCHEDULES: values.schedules, CHAOS_SEED: values.seed },
 })

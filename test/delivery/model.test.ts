@@ -539,7 +539,7 @@ const step: fc.Arbitrary<[name: string, run: Step]> = fc.oneof(
   },
 )
 
-const runs = Number(process.env.MODEL_RUNS ?? (process.env.FULL === undefined ? 300 : 20_000))
+const runs = Number(process.env.MODEL_RUNS ?? (process.env.FULL === undefined ? 300 : 4000))
 
 describe('delivery, against its model', () => {
   it('keeps every record in exactly one place, whatever happens, and delivers all that it keeps', async () => {

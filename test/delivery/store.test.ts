@@ -100,7 +100,7 @@ describe('delivery with a store', () => {
         }
         expect(addsUp(delivery.stats())).toBe(true)
       }),
-      { numRuns: process.env.FULL === undefined ? 500 : 10_000 },
+      { numRuns: process.env.FULL === undefined ? 300 : 3000 },
     )
   }, 60_000)
 })

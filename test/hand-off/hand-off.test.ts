@@ -193,7 +193,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-const runs = Number(process.env.MODEL_RUNS ?? (process.env.FULL === undefined ? 500 : 20_000))
+const runs = Number(process.env.MODEL_RUNS ?? (process.env.FULL === undefined ? 300 : 4000))
 
 describe('a hand-off, against its model', () => {
   it('counts every record once, answers every call in time and never throws, whatever happens in whatever order', async () => {

@@ -419,7 +419,7 @@ describe('a server of random bytes', () => {
     }
     await fc.assert(
       fc.asyncProperty(noise, end, (parts, next) => run(parts.join(''), next)),
-      { seed: 5, numRuns: process.env.FULL === undefined ? 100 : 2000 },
+      { seed: 5, numRuns: process.env.FULL === undefined ? 60 : 500 },
     )
   })
 })

@@ -5,6 +5,7 @@ import { sluicePino, sluicePinoOptions } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import winston from 'winston'
+import { full } from '../../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
@@ -13,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.close())
 
-const runs = process.env.FULL === '1' ? 40 : 10
+const runs = full ? 40 : 5
 
 function withGetter(): object {
   return {

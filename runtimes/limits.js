@@ -1,7 +1,7 @@
 /** @import { Outcome } from './smoke-tests.js' */
 
 /**
- * What cannot work somewhere. It is run all the same: when something else comes of it, the limit has changed, and the README with it.
+ * A test that cannot pass under a runtime. It runs nevertheless: another outcome means that the limit, and the README, must change.
  *
  * @typedef {object} Limit
  * @property {string} runtime

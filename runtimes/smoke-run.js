@@ -64,7 +64,7 @@ async function runProgram([program = '', ...args], { folder, variables, input = 
   return { status: died ?? code, stdout, stderr, ms: performance.now() - start }
 }
 
-/** What the runtimes need, and nothing that changes what they or Sluice do. */
+/** Variables that the runtimes need, and none that changes Sluice. */
 function bareEnvironment() {
   const { PATH = '', HOME = '' } = process.env
   return { PATH, HOME, NO_COLOR: '1' }

@@ -3,7 +3,7 @@ import { ways } from './programs/ways.js'
 /** @import { Runtime } from './runtimes.js' */
 
 /**
- * What is seen of a run from outside.
+ * The outcome of a run, seen from outside.
  *
  * @typedef {object} Outcome
  * @property {string} logs numbers of the log records that arrived, as `describe` has them

@@ -7,8 +7,8 @@ import { changelogOf, changelogProblems } from './release/changelog.js'
 import { readManifest, versionProblems } from './release/versions.js'
 import { git, workingCopyProblems } from './release/working-copy.js'
 
-// npm run release: looks whether the version in package.json can be released, and says what that would do. With `-- --publish` it does it.
-// Whatever ended a release half-way, the same command goes on: what is in the registry already is not published again.
+// npm run release checks that the version in package.json can be released, and lists the steps. `-- --publish` runs them.
+// The same command continues a release that was interrupted: it does not publish a package twice.
 const root = new URL('../', import.meta.url)
 const written = process.argv.slice(2)
 const publishes = written.includes('--publish')
@@ -31,7 +31,7 @@ try {
     ...changelogProblems(changelog, { version, today: today() }).map((problem) => `CHANGELOG.md: ${problem}`),
     ...versionProblems(root),
   ])
-  // What is left of files that are gone would be published, too.
+  // Old output of deleted files would be published.
   for (const built of ['dist/', 'receiver/dist/']) rmSync(new URL(built, root), { recursive: true, force: true })
   run('npm', 'run', 'check')
   const packages = [pack('.'), pack('receiver')]

@@ -6,7 +6,7 @@ import { close, flush } from 'sluice'
 import { startServer } from '../support/measure.js'
 import { comparePerCall, printPerCall } from '../support/per-call.js'
 
-// What a line of pino costs the application's thread with Sluice in pino's worker, against a worker that discards.
+// The cost of a line of pino on the application's thread: Sluice in pino's worker against a worker that discards.
 const server = await startServer()
 const discard = join(tmpdir(), `discard-${process.pid}.mjs`)
 writeFileSync(

@@ -2,7 +2,7 @@ import { close, flush, track } from 'sluice'
 import { startServer } from '../support/measure.js'
 import { comparePerCall, median, printPerCall } from '../support/per-call.js'
 
-// What a call of track costs the application's thread, against the one thing that it cannot do without: asking the time.
+// The cost of a call of track on the application's thread, against its least part: reading the time.
 const server = await startServer()
 Object.assign(process.env, { SLUICE_URL: server.url, SLUICE_API_KEY: 'benchmark', SLUICE_BUCKET: 'b' })
 track(1)

@@ -5,7 +5,7 @@ import TransportStream from 'winston-transport'
 import { startServer } from '../support/measure.js'
 import { comparePerCall, printPerCall } from '../support/per-call.js'
 
-// What a line of winston, in its default json format, costs the application's thread with Sluice, against a transport that does nothing.
+// The cost of a line of winston in its default json format on the application's thread: Sluice against a transport that does nothing.
 const server = await startServer()
 const silent = new TransportStream({
   log: (/** @type {unknown} */ _info, /** @type {() => void} */ next) => next(),

@@ -5,7 +5,7 @@ import { mark } from '../support/contestants/order.js'
 import { startServer } from '../support/measure.js'
 import { versionsOf } from '../support/versions.js'
 
-// What is lost with each as it comes, in an application that does nothing about it: at process.exit(), at SIGTERM, and in an outage.
+// Records that each transport loses with its defaults: at process.exit(), at SIGTERM, and in an outage.
 const records = Number(process.env.RECORDS ?? 1000)
 const outageMs = Number(process.env.OUTAGE_MS ?? 30_000)
 const perSecond = 1000

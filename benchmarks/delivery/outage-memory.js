@@ -83,7 +83,7 @@ for (const messageBytes of [200, 2000]) {
 
 const records = Number(process.env.RECORDS ?? perSecond * hour)
 const pace = 20_000
-/** What the process has in memory now; the system tells it on Linux only. @param {number} pid */
+/** The resident memory of the process, on Linux only. @param {number} pid */
 function resident(pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024

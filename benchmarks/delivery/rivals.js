@@ -10,7 +10,7 @@ const rounds = Number(process.env.ROUNDS ?? 3)
 /** `ONLY=winston,loki`: those whose names hold one of these. */
 const only = (process.env.ONLY ?? '').split(',')
 const names = Object.keys(contestants).filter((name) => only.some((part) => name.includes(part)))
-/** Whoever takes longer than this is measured once. */
+/** A contestant that takes longer than this is measured once. */
 const tooSlowMs = 60_000
 
 /** @type {Record<string, import('../support/contest.js').Result[]>} */

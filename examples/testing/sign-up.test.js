@@ -1,4 +1,4 @@
-// What the application logs and tracks, in its tests: `node --test examples/testing/sign-up.test.js`. Nothing leaves the process, and
+// Tests of the records that an application logs and tracks: `node --test examples/testing/sign-up.test.js`. Nothing leaves the process, and
 // nothing need be configured.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'

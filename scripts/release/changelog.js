@@ -4,8 +4,8 @@
  */
 
 /**
- * What keeps a version from being released, as far as CHANGELOG.md tells. Its form is that of https://keepachangelog.com: what is not
- * released yet stands below [Unreleased], which is empty when a version is released; versions are dated, the newest comes first.
+ * Problems of CHANGELOG.md that stop the release of a version. Its form is that of https://keepachangelog.com: unreleased changes stand
+ * below [Unreleased], which is empty when a version is released. Versions are dated, the newest first.
  * @param {string} text
  * @param {{ readonly version: string, readonly today: string }} release today as YYYY-MM-DD
  * @returns {string[]}
@@ -33,7 +33,7 @@ export function changelogProblems(text, { version, today }) {
 }
 
 /**
- * What CHANGELOG.md says of a version, without its heading.
+ * The section of a version in CHANGELOG.md, without its heading.
  * @param {string} text
  * @param {string} version
  */

@@ -20,8 +20,8 @@ export function readManifest(folder) {
 }
 
 /**
- * What does not agree between the packages. They are released together, with the same version, which package.json of the library says;
- * the receiver asks for that very library or a later one.
+ * Differences between the packages. They are released together, with the version in package.json of the library. The receiver depends on
+ * that version or a later one.
  * @param {URL} root
  * @returns {string[]}
  */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * What keeps the working copy from being what a tag should name: the very commit that everybody has as main.
+ * Problems of the working copy that stop a release: it must be the commit that is main everywhere.
  * @param {URL} root
  * @param {string} tag
  * @returns {string[]}
@@ -33,7 +33,7 @@ export function workingCopyProblems(root, tag) {
 }
 
 /**
- * What git answers; what it says of a failure becomes the message of the error.
+ * Runs git and returns its output. Throws with its stderr when it fails.
  * @param {URL} root
  * @param {...string} written
  */

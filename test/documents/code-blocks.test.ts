@@ -29,7 +29,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** What the compiler says of a folder of an application. */
+/** The output of the compiler for a folder of an application. */
 function typeCheck(sources: string): string {
   const compilerOptions = {
     module: 'nodenext',

@@ -15,7 +15,7 @@ function resultsOf(scenario: string): Readonly<Record<string, readonly number[]>
 
 const products: Readonly<Record<string, string>> = { Segment: '@segment/analytics-node', PostHog: 'posthog-node' }
 
-/** What RESULTS.md calls a row of the README, without a remark in brackets. */
+/** The name in RESULTS.md for a row of the README, without a remark in brackets. */
 function resultName(label: string): string {
   const plain = label
     .replace(' (as it comes)', '')

@@ -20,7 +20,7 @@ export interface MarkdownFile {
   readonly links: readonly string[]
   /** Anchors of the headings. */
   readonly anchors: readonly string[]
-  /** What stands between backticks outside of blocks. */
+  /** Texts between backticks, outside of blocks. */
   readonly codeSpans: readonly string[]
   /** Rows of the tables by the anchor of their heading, each a list of cells; head rows and rules left out. */
   readonly rows: Readonly<Record<string, readonly (readonly string[])[]>>

@@ -1,4 +1,4 @@
-/** What becomes of a block of code when it is run on its own, with `SLUICE_URL`, `SLUICE_API_KEY` and `SLUICE_BUCKET` of a receiver. */
+/** The expected result of a block of code that runs alone, with `SLUICE_URL`, `SLUICE_API_KEY` and `SLUICE_BUCKET` of a receiver. */
 export interface Course {
   /** Log records that arrive. */
   readonly logs?: number
@@ -6,7 +6,7 @@ export interface Course {
   readonly values?: number
   /** Titles of the entries of the content type `article`, which is there. */
   readonly entries?: readonly string[]
-  /** What it prints. @default nothing, or the block of text behind it */
+  /** Its output. @default nothing, or the block of text behind it */
   readonly stdout?: string
   /** Code that stands for the rest of the application. */
   readonly after?: string

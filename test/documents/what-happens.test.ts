@@ -7,7 +7,7 @@ import { type Proof, proofs } from './what-happens.js'
 const rows = readMarkdown('README.md').rows['what-happens-when'] ?? []
 const topics = rows.map(([when = '']) => /^\*\*(.+?)\*\*/.exec(when)?.[1] ?? when)
 
-/** Whether the file has a test, or a suite, with this title that is run. */
+/** True when the file has a test or a suite with this title that is not skipped. */
 function isThere({ file, title }: Proof): boolean {
   const source = readFileSync(join(root, 'test', file), 'utf8')
   const at = source.indexOf(`'${title}'`)

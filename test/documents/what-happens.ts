@@ -1,4 +1,4 @@
-/** A test that holds a row: its file below `test`, and its title, or a part of it, as the file writes it. */
+/** A test that proves a row: its file below `test`, and its title as the file writes it. */
 export interface Proof {
   readonly file: string
   readonly title: string
@@ -6,7 +6,7 @@ export interface Proof {
 
 const proof = (file: string, title: string): Proof => ({ file, title })
 
-/** The rows of the README's table "What happens when", by their first words in bold, with the tests that hold them. */
+/** The rows of the README's table "What happens when", by their first words in bold, with the tests that prove them. */
 export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'the service is down': [
     proof(

@@ -12,7 +12,7 @@ export interface ConsumerKind {
   readonly compilerOptions: Readonly<Record<string, unknown>>
 }
 
-/** The set-ups in use, by the names of tests. */
+/** Set-ups, by the names that tests show. */
 export const consumerKinds = {
   'nodenext, ES modules': { type: 'module', compilerOptions: { module: 'nodenext' } },
   'nodenext, CommonJS': { type: 'commonjs', compilerOptions: { module: 'nodenext' } },
@@ -23,7 +23,7 @@ export const consumerKinds = {
   },
 } as const satisfies Record<string, ConsumerKind>
 
-/** The strictest that an application may be. */
+/** The strictest settings. */
 const strict = {
   target: 'es2022',
   lib: ['es2022'],
@@ -64,7 +64,7 @@ export class Consumer {
     return consumer
   }
 
-  /** What the compiler says, line by line. */
+  /** The output of the compiler, line by line. */
   async compile(compiler: string, kind: ConsumerKind): Promise<string[]> {
     const { type, compilerOptions } = kind
     const folder = folderOf(compiler, kind)

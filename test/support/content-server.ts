@@ -13,7 +13,7 @@ export interface ContentRequest {
   readonly number: number
 }
 
-/** What the server does with one request other than the API says. */
+/** A fault of the server for one request. */
 export type ContentFault =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   /** Closes with RST, before or after the work is done. */
@@ -43,7 +43,7 @@ export interface ContentServerOptions {
   readonly types?: readonly ContentTypeInfo[]
   /** Base URL of a service that takes the requests, and has the content types, in place of the memory. */
   readonly behind?: string
-  /** Whether a repeated idempotency key gets the first answer again, as of the receiver. @default true */
+  /** True when a repeated idempotency key gets the first answer again, as from the receiver. @default true */
   readonly heedsKeys?: boolean
   /** @default a free one */
   readonly port?: number

@@ -39,7 +39,7 @@ export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualCl
   return { clock, sender, told, delivery, log, value }
 }
 
-/** Whether the equation of the ledger holds, for the whole and for each lane. */
+/** True when the equation of the ledger holds, for the sum and for each lane. */
 export function addsUp(ledger: Ledger): boolean {
   return [ledger, ...ledger.lanes].every(
     (counts) =>

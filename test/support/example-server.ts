@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { onTestFinished, vi } from 'vitest'
 import { type Ended, type Running, startProgram } from './programs.js'
 
-/** What a server has answered. */
+/** An answer of a server. */
 export interface Answer {
   readonly status: number | undefined
   readonly body: string

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 
-/** What the server does with one request. Those that commit have taken the record, whatever the client hears of it. */
+/** An answer or a fault of the server for one request. After those that commit, the server has the record, whatever the client hears. */
 export type Fault =
   | {
       readonly type: 'answer'
@@ -234,7 +234,7 @@ export class FaultServer {
   }
 }
 
-/** What a connection does, one thing after the other: an answer never overtakes one before it. */
+/** The answers of a connection, in order: an answer never overtakes an earlier one. */
 class Turns {
   readonly #waiting: { ready: boolean; readonly run: (done: () => void) => void }[] = []
   #busy = false
@@ -262,7 +262,7 @@ class Turns {
   }
 }
 
-/** Whether the server has the record afterwards, whatever the client hears. */
+/** True when the server has the record afterwards, whatever the client hears. */
 export function commits(fault: Fault): boolean {
   if (fault.type === 'answer') return fault.status >= 200 && fault.status < 300
   return !['reset-before-answer', 'silence', 'deafness'].includes(fault.type)

@@ -9,12 +9,12 @@ import { join } from 'node:path'
 export interface Nginx {
   readonly url: string
   readonly secureUrl: string
-  /** New worker processes take over; the old ones finish what they have, and close their connections. */
+  /** Starts new worker processes. The old ones finish their requests and close their connections. */
   reload(): void
   close(): Promise<void>
 }
 
-/** Whether there is one to test with; where there is none, it is said. */
+/** True when nginx is installed. Otherwise a message says that its tests are skipped. */
 export const nginxInstalled = spawnSync('nginx', ['-v']).error === undefined
 if (!nginxInstalled)
   process.stderr.write('\nnginx is not installed: ITS TESTS ARE SKIPPED (apt-get install nginx-light)\n\n')

@@ -10,7 +10,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** A program that runs. */
+/** A running program. */
 export interface Running {
   readonly process: ChildProcessByStdio<null, Readable, Readable>
   readonly ended: Promise<Ended>
@@ -18,20 +18,20 @@ export interface Running {
 
 export interface StartOptions {
   readonly arguments?: readonly string[]
-  /** These, and no other `SLUICE_*` ones. */
+  /** The only `SLUICE_*` variables that it gets. */
   readonly variables?: Record<string, string>
-  /** For Node itself. */
+  /** Options of Node.js. */
   readonly flags?: readonly string[]
-  /** Commands of a shell that come before it, such as `ulimit -f 8`. */
+  /** Commands of a shell that run before it, such as `ulimit -f 8`. */
   readonly before?: string
 }
 
-/** Run a program of test/fixtures to its end, with these variables and no other `SLUICE_*` ones. */
+/** Runs a program of test/fixtures to its end, with these variables and no other `SLUICE_*` ones. */
 export function runProgram(name: string, variables: Record<string, string> = {}): Promise<Ended> {
   return startProgram(name, { variables }).ended
 }
 
-/** Start a program of test/fixtures. */
+/** Starts a program of test/fixtures. */
 export function startProgram(name: string, options: StartOptions = {}): Running {
   const { arguments: own = [], variables = {}, flags = [], before } = options
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE_|OTEL_|DD_|NODE_ENV|VITEST)/.test(name))

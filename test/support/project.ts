@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
-/** What a program printed, and how it ended. */
+/** The output of a program and its exit code. */
 export interface Printed {
   readonly code: number | null
   readonly stdout: string
@@ -18,7 +18,7 @@ export interface PackedFile {
   readonly mode: number
 }
 
-/** A folder far from this repository, in which packages are installed as an application would install them. */
+/** A folder outside this repository, in which packages are installed as an application installs them. */
 export class Project {
   readonly folder = mkdtempSync(join(tmpdir(), 'sluice-project-'))
 
@@ -44,7 +44,7 @@ export class Project {
       .map(({ path, state }) => ({ path, bytes: state.size }))
   }
 
-  /** `npm install`: what npm warns of. */
+  /** `npm install`. Returns the warnings of npm. */
   async install(...packages: string[]): Promise<string[]> {
     const options = ['--prefer-offline', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=warn']
     const { code, stderr } = await this.npm('install', ...options, ...packages)
@@ -60,7 +60,7 @@ export class Project {
     return this.run(process.execPath, written)
   }
 
-  /** Run a program in the folder, with these variables and none of Sluice, a test runner, or the project that npm runs. */
+  /** Runs a program in the folder, with these variables and none of Sluice, of a test runner, or of npm. */
   run(command: string, written: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<Printed> {
     return run(command, written, { folder: this.folder, variables })
   }
@@ -70,7 +70,7 @@ export class Project {
   }
 }
 
-/** `npm pack` of a workspace, built before: the tarball, and what is in it. */
+/** `npm pack` of a workspace that is built. Returns the tarball and the list of its files. */
 export async function pack(
   workspace: '.' | 'receiver',
   destination: string,
@@ -83,10 +83,10 @@ export async function pack(
   return { tarball: join(destination, packed.filename), files: packed.files }
 }
 
-/** What npm finds amiss in the configuration of this machine. */
+/** Warnings of npm about the configuration of this machine. */
 const ofThisMachine = /^npm warn Unknown \w+ config .*\n/gm
 
-/** What npm tells its scripts, but for how it reaches the registry. */
+/** Variables that npm sets for its scripts, except those for reaching the registry. */
 const inherited =
   /^(?!SLUICE_|OTEL_|DD_|NODE_ENV$|NODE_OPTIONS$|VITEST|npm_)|^npm_config_(registry|cache|cafile|.*proxy|userconfig)$/i
 

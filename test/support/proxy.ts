@@ -1,13 +1,13 @@
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 
-/** A proxy as companies have them: it tunnels on CONNECT, and forwards requests for whole URLs. It finds every host at one port of this machine. */
+/** An HTTP proxy: it tunnels on CONNECT, and forwards requests for whole URLs. Every host is at one port of this machine. */
 export interface TestProxy {
   readonly url: string
-  /** What it was asked for: `CONNECT host:port`, or `POST http://host/path`. */
+  /** Requests that it got: `CONNECT host:port`, or `POST http://host/path`. */
   readonly asked: string[]
   readonly credentials: Set<string | undefined>
-  /** With this status it refuses. */
+  /** The status of its refusals. `undefined`: it refuses nothing. */
   refuse: number | undefined
   close(): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** What came of a run of `sluice ship`. */
+/** The result of a run of `sluice ship`. */
 export interface ShipEnded {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -14,21 +14,21 @@ export interface ShipEnded {
   readonly stderr: string
 }
 
-/** `sluice ship` as it runs, with a pipe to its stdin and from its stdout. */
+/** A running `sluice ship`, with a pipe to its stdin and from its stdout. */
 export interface Shipping {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>
   readonly ended: Promise<ShipEnded>
-  /** When it has said something on stderr. */
+  /** Resolves when its stderr contains these words. */
   said(words: string): Promise<void>
 }
 
 export interface ShipSetting {
   readonly variables: Record<string, string>
-  /** Leave stdout to the test: nobody reads it. @default false */
+  /** True to leave stdout unread. @default false */
   readonly unread?: boolean
 }
 
-/** Start `sluice ship`; it is killed at the end of the test. */
+/** Starts `sluice ship`. It is killed at the end of the test. */
 export function startShip(written: readonly string[], { variables, unread = false }: ShipSetting): Shipping {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE_|OTEL_|DD_|NODE_ENV|VITEST)/.test(name))
   const program = resolve(import.meta.dirname, '../../bin/sluice.js')
@@ -65,7 +65,7 @@ export function startShip(written: readonly string[], { variables, unread = fals
   }
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function folderHere(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ship-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -2,14 +2,14 @@ import type { Batch, Carriage, Outcome, Outgoing, Sender } from '../../src/deliv
 import type { VirtualClock } from './virtual-clock.js'
 
 export interface ServerModel {
-  /** What one request takes, in ms, at this moment of the simulation. */
+  /** The duration of one request in ms, at this moment of the simulation. */
   readonly serviceMs: (nowMs: number) => number
   /** Requests that it works on at the same time; what comes beyond is refused with 429, or waits. @default no limit */
   readonly capacity?: number
   readonly beyondCapacity?: 'refuse' | 'wait'
-  /** Whether pipelined requests of one connection are worked on side by side or one by one. @default 'side-by-side' */
+  /** How the server handles pipelined requests of one connection. @default 'side-by-side' */
   readonly pipelined?: 'side-by-side' | 'one-by-one'
-  /** Whether everything is refused with 429 at this moment. */
+  /** True while every request gets a 429. */
   readonly refusing?: (nowMs: number) => boolean
   /** The way in which the server fails with a record; undefined for those that it takes. */
   readonly poison?: (record: Outgoing) => Poison | undefined

@@ -1,6 +1,6 @@
 import { firstNumber } from '../record-count.js'
 
-/** What stands before the number of a record in its text. */
+/** The text before the number of a record. */
 export const mark = 'record-'
 export const message = 'order placed by a customer who reads the whole of what is written about shoes'
 export const shop = 'the northern branch by the harbour'

@@ -40,7 +40,7 @@ const trap = () => {
   throw new Error('trap')
 }
 
-/** What no schema would allow, and applications log all the same. */
+/** Values that no schema allows, and that applications log nevertheless. */
 const odd = fc.constantFrom<() => unknown>(
   () => withGetter(),
   () => cyclic(),

@@ -54,7 +54,7 @@ const modes: [string, Record<string, string>][] = [
   ['in a worker', { SLUICE_MODE: 'worker' }],
 ]
 
-// Whether a process has stopped is seen in /proc.
+// /proc shows that a process has stopped.
 describe.runIf(process.platform === 'linux').each(rowsOf(modes, ([name]) => name !== 'inline'))(
   'a serverless function that delivers %s',
   (_, variables) => {
@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux').each(rowsOf(modes, ([name]) => name
       expect(ledger).toMatchObject({ accepted: perInvocation, delivered: perInvocation, queued: 0, inFlight: 0 })
       expect(new Set(server.taken).size).toBe(perInvocation)
       expect(server.requests).toHaveLength(perInvocation + waiting)
-      // Some were on the way and not yet read: nobody can tell.
+      // Some requests were on the way and not yet read.
       expect(ledger.ambiguousRetries).toBeGreaterThanOrEqual(waiting)
       expect(ledger.ambiguousRetries).toBeLessThanOrEqual(perInvocation - 8)
     })

@@ -19,7 +19,7 @@ const ends = [
   { end: 'rejection', code: 1, signal: null },
 ]
 
-// What the ends have to do with the time that an answer takes is the same for all that do not wait: the others are in test:full.
+// One end by process.exit() and one by a signal stand for the others, which run in test:full.
 describe.each(full ? ends : ends.slice(0, 2))(
   'a service that takes 100 ms for each answer: $end, right after a thousand records',
   ({ end, ...status }) => {
@@ -34,7 +34,7 @@ describe.each(full ? ends : ends.slice(0, 2))(
           // A bare pino target does not see signals.
           ...(way === 'pino' && end === 'SIGTERM' ? { NODE_OPTIONS: '--import sluice/register' } : {}),
           ...variables(server),
-          // What is asked is whether all arrives: a loaded machine may take longer than the five seconds of the default.
+          // All records must arrive, and a busy machine may need longer than the default of five seconds.
           SLUICE_SHUTDOWN_TIMEOUT_MS: '8000',
         })
         await server.close()

@@ -82,7 +82,7 @@ describe('a process that is killed', () => {
   it.each(rowsOf(all, ([way, mode]) => way === 'pino' || (way === 'track' && mode === 'inline')))(
     'leaves nothing behind that the next one would not deliver: %s, %s',
     async (way, mode) => {
-      // Values go one in flight on each connection; lines would be over before anybody looks.
+      // Values have one request in flight on each connection. Lines would arrive before the test looks.
       server.script = () => ({ ...delivered, afterMs: 3 })
       const variables = { WAY: way, SLUICE_MODE: mode, SLUICE_MAX_CONNECTIONS: '4' }
       const first = start({ ...variables, COUNT: '3000' })
@@ -94,13 +94,13 @@ describe('a process that is killed', () => {
       await kill(first)
       const taken = server.taken.length
       expect(taken).toBeLessThan(3000)
-      // `track` alone starts nothing.
+      // `track` without a record starts nothing.
       const next = start({ ...variables, COUNT: '1', FROM: '3000' })
       await expectAll(3001)
-      // What it had taken and not acknowledged yet comes twice, with the same key.
+      // A record that the server took without an acknowledgement comes twice, with the same key.
       const keys = new Set(server.requests.map(({ headers }) => headers.get('idempotency-key')))
       expect(keys.size).toBe(3001)
-      // A bare pino target is not told of signals: what it acknowledges, it does in its own time.
+      // A bare pino target does not hear of signals, so the acknowledged records leave the disk some time later.
       if (way === 'pino') await vi.waitFor(() => expect(segments()).toEqual([]), patience)
       next.process.kill('SIGTERM')
       expect((await next.ended).stderr).toBe('')
@@ -195,7 +195,7 @@ describe('a lane that is paused', () => {
   })
 })
 
-/** A file system in memory on the folder; false where mounting is not permitted. */
+/** Mounts a file system in memory on the folder. False where that is not permitted. */
 function mount(options: string): boolean {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', dir], { stdio: 'pipe' })

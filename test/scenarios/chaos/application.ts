@@ -12,13 +12,13 @@ export interface ApplicationPlan {
   readonly maxFileBlocks?: number
 }
 
-/** A process that logs what it is told to, in three ways; started, interrupted, killed. */
+/** A process that logs on command, in three ways. It can be interrupted and killed. */
 export class Application {
   readonly life: Life = { accepted: new Map(), troubledDisk: false }
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly #ended: Promise<void>
   readonly #stderr: Promise<string>
-  /** Bursts that it has not finished, by the first of their records. */
+  /** Unfinished bursts, by the number of their first record. */
   readonly #bursts = new Map<number, () => void>()
   #ready = () => {}
 
@@ -48,7 +48,7 @@ export class Application {
     })
   }
 
-  /** Started, and ready to log. */
+  /** Resolves when the process is ready to log. */
   static async start(plan: ApplicationPlan): Promise<Application> {
     const application = new Application(plan)
     await new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ export class Application {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Log these; resolves when all of their calls have returned, or the process has ended. */
+  /** Logs these records. Resolves when all calls have returned or the process has ended. */
   log(way: Way, { first, count }: { first: number; count: number }): Promise<void> {
     if (!this.alive) return Promise.resolve()
     return new Promise((resolve) => {
@@ -83,13 +83,13 @@ export class Application {
   }
 
   async kill(): Promise<void> {
-    // What it has accepted after this moment, before it is dead, costs less than nothing.
+    // Records that it accepts between this moment and its death are later than the kill.
     this.life.killedAt = process.hrtime.bigint()
     this.#child.kill('SIGKILL')
     await this.#ended
   }
 
-  /** How an application may end that is not killed. */
+  /** Ends the application without a SIGKILL. */
   async end(how: 'natural' | 'exit' | 'throw' | 'SIGTERM'): Promise<void> {
     if (how === 'natural') this.#child.stdin.end()
     else if (how === 'SIGTERM') this.#child.kill(how)
@@ -112,7 +112,7 @@ export class Application {
   }
 }
 
-/** All engines of the process together, from what SLUICE_DEBUG prints. */
+/** The sum of all engines of the process, as SLUICE_DEBUG prints them. */
 function finalLedger(stderr: string): FinalLedger | undefined {
   const lines = stderr.split('\n').filter((line) => line.startsWith('sluice: ledger '))
   if (lines.length === 0) return undefined

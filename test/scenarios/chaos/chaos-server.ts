@@ -1,6 +1,6 @@
 import { commits, delivered, type Fault, FaultServer, type Request } from '../../support/fault-server.js'
 
-/** What the server does wrong for a while: one of the fault server's, or it is not there, or it refuses every third record for good. */
+/** A fault of the server: one of the fault server, no server at all, or a final refusal of every third record. */
 export type ServerFault = Fault | { readonly type: 'down' } | { readonly type: 'refuse' }
 
 export interface ChaosServerPlan {
@@ -15,11 +15,11 @@ const refusal: Fault = {
   body: '{"isValid":false,"validationErrors":[{"name":"eventId","attemptedValue":"","message":"every third is refused"}]}',
 }
 
-/** A server that remembers through its restarts what it has taken and refused. */
+/** A server that keeps its lists of taken and refused records when it restarts. */
 export class ChaosServer {
-  /** Every taken body, one entry for each time. */
+  /** Every taken body. A body that is taken twice has two entries. */
   readonly taken: { readonly path: string; readonly body: string }[] = []
-  /** Records that it has refused for good. */
+  /** Records that it has rejected. */
   readonly refused = new Set<number>()
   /** Requests that the present fault has hit. */
   hits = 0
@@ -44,14 +44,14 @@ export class ChaosServer {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  /** Do this to a share of the requests from now on; undefined: nothing wrong any more. */
+  /** Applies the fault to a share of the requests from now on. `undefined` ends all faults. */
   async set(fault: ServerFault | undefined, share = 1): Promise<void> {
     this.hits = 0
     this.#share = share
     this.#fault = fault?.type === 'down' ? undefined : fault
     if (fault?.type === 'down') {
       await this.close()
-      // Nobody counts what is refused by the kernel.
+      // The kernel refuses the connections, and counts nothing.
       this.hits = 1
     } else this.#server ??= await FaultServer.start((request) => this.#answer(request), { port: this.#port })
   }

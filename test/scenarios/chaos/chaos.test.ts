@@ -9,7 +9,7 @@ const { CHAOS_SCHEDULES, CHAOS_SEED, CHAOS_KILLS } = process.env
 const firstSeed = Number(CHAOS_SEED ?? 1)
 const count = Number(CHAOS_SCHEDULES ?? (full ? 40 : 4))
 const seeds = Array.from({ length: count }, (_, index) => firstSeed + index)
-/** A row of this many goes through all that can happen. */
+/** So many seeds in a row include every fault and every disturbance. */
 const wholeRow = Math.max(disturbances.length, Object.keys(serverFaults).length)
 
 describe('whatever breaks, every record that was accepted is delivered, rejected, on disk or counted', () => {

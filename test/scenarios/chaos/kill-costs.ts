@@ -5,7 +5,7 @@ import { ChaosServer } from './chaos-server.js'
 import { Oracle, type Verdict, ways } from './oracle.js'
 import { replay } from './replay.js'
 
-/** Kill an application so often, each time while it logs in three ways as fast as it can, and see what that has cost. */
+/** Kills an application again and again while it logs in three ways without a pause. Returns the lost records. */
 export async function killCosts(kills: number, random: () => number): Promise<Verdict> {
   const oracle = new Oracle()
   const disk = new Disk()
@@ -35,7 +35,7 @@ export async function killCosts(kills: number, random: () => number): Promise<Ve
   }
 }
 
-/** The value below which a share of the samples lies. */
+/** The quantile of the samples. */
 export function quantile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

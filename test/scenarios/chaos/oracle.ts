@@ -4,19 +4,19 @@ import { payloadOf } from './payload.js'
 export const ways = ['pino', 'winston', 'track'] as const
 export type Way = (typeof ways)[number]
 
-/** What an application says of itself at its end, all its engines together. */
+/** The account that an application prints at its end: the sum of its engines. */
 export interface FinalLedger {
-  /** Of its own. */
+  /** Records of its own. */
   readonly accepted: number
-  /** What others had left, taken over. */
+  /** Records of earlier processes that it took over. */
   readonly adopted: number
   readonly dropped: number
-  /** Dropped, or still held: the end did not wait for them. */
+  /** Dropped records, and those that were still in memory at the end. */
   readonly givenUp: number
   readonly rejected: number
   readonly spooled: number
   readonly ambiguous: number
-  /** What the equation misses. */
+  /** Records that are missing in the equation of the ledger. */
   readonly imbalance: number
 }
 
@@ -26,37 +26,37 @@ export interface Life {
   readonly accepted: Map<number, bigint>
   /** When it was killed by SIGKILL; undefined when it ended by itself, or of a signal that it could handle. */
   killedAt?: bigint
-  /** What it said at its end. */
+  /** The account that it printed at its end. */
   ledger?: FinalLedger | undefined
-  /** All that it has printed there. */
+  /** All of its stderr. */
   stderr?: string
-  /** Somebody has deleted the folder, with what it had left there and its dead letters. */
+  /** True when the schedule has deleted the folder, with its records and dead letters. */
   deleted?: boolean
-  /** Something was wrong with the disk while it lived: what memory could not hold is dropped and counted. */
+  /** True when the disk had a fault while it lived: records that did not fit into memory are dropped and counted. */
   troubledDisk: boolean
 }
 
 export interface Evidence {
   readonly lives: readonly Life[]
-  /** Bodies that the server has taken, one entry for each time, with the path of the request. */
+  /** Bodies that the server has taken, with the path of the request. A body that is taken twice has two entries. */
   readonly taken: readonly { readonly path: string; readonly body: string }[]
-  /** Records that the server refused for good, and those in the dead letters. */
+  /** Records that the server rejected, and those in the dead letters. */
   readonly refused: ReadonlySet<number>
   readonly deadLetters: ReadonlySet<number>
 }
 
 export interface Verdict {
   readonly violations: readonly string[]
-  /** By each SIGKILL, how long before it the oldest record was accepted that it has cost, in milliseconds; 0 for none. */
+  /** The age of the oldest record that each SIGKILL has cost, in milliseconds. 0 when it cost none. */
   readonly killCostsMs: readonly number[]
   readonly lostByKills: number
 }
 
-/** Mints numbered records, and says afterwards whether each of them has ended as it must. */
+/** Mints numbered records, and checks afterwards that each of them ended as it must. */
 export class Oracle {
   readonly #minted = new Map<number, Way>()
 
-  /** Numbers of `count` new records, the first of which is the answer. */
+  /** Reserves `count` numbers and returns the first. */
   mint(way: Way, count: number): number {
     const first = this.#minted.size + 1
     for (let id = first; id < first + count; id++) this.#minted.set(id, way)
@@ -81,7 +81,7 @@ export class Oracle {
       else times.set(id, (times.get(id) ?? 0) + 1)
     }
     for (const id of deadLetters) if (!refused.has(id)) violations.push(`dead letter ${id} was never refused`)
-    // Where the disk was in trouble, a refusal may have left no letter; it is counted.
+    // A rejected record may have no dead letter when the disk had a fault. It is counted.
     const settled = (id: number, { troubledDisk }: Life) =>
       times.has(id) || (refused.has(id) && (deadLetters.has(id) || troubledDisk))
 
@@ -100,14 +100,14 @@ export class Oracle {
       }
       const doubles = [...life.accepted.keys()].reduce((sum, id) => sum + Math.max(0, (times.get(id) ?? 0) - 1), 0)
       const allowed = life.ledger?.ambiguous ?? Number.POSITIVE_INFINITY
-      // What it left on disk is sent by others, whose own ambiguities are counted with them.
+      // Other processes send the records that it left on disk, and count their own ambiguous requests.
       const alone = life.killedAt === undefined && life.ledger?.spooled === 0
       if (alone && doubles > allowed) violations.push(`${name}: ${doubles} twice, ${allowed} ambiguous`)
     }
     return { violations, killCostsMs, lostByKills }
   }
 
-  /** Whose call had returned, and which did not arrive, of a life that has told its ledger. */
+  /** Records of a life with a ledger whose call had returned and that did not arrive. */
   #ended(
     name: string,
     { accepted, ledger, troubledDisk, deleted = false }: Life,
@@ -117,10 +117,10 @@ export class Oracle {
     const violations: string[] = []
     if (ledger.imbalance !== 0) violations.push(`${name}: the ledger does not add up by ${ledger.imbalance}`)
     const more = ledger.accepted - accepted.size
-    // An engine that had to give up records leaves one of its own, which may have to be given up, too.
+    // An engine that drops records logs one record about it, which can be dropped as well.
     const ownLost = ledger.givenUp > 0 ? enginesOfLife : 0
     if (more < 0 || more > own + ownLost) violations.push(`${name}: ${ledger.accepted} accepted of ${accepted.size}`)
-    // On a machine that is too busy the end does not wait until all is counted as spooled; on disk it is all the same.
+    // On a busy machine the end does not wait until all records are counted as spooled. They are on disk nevertheless.
     const lost = Math.max(ledger.dropped, missing.length)
     if (lost > 0 && !troubledDisk && !deleted) violations.push(`${name}: ${lost} lost, though they could be spooled`)
     if (missing.length > ledger.givenUp + (deleted ? ledger.spooled + ledger.rejected : 0))
@@ -128,7 +128,7 @@ export class Oracle {
     return violations
   }
 
-  /** A kill may cost what was accepted last, of each way: the hand-off keeps the order. */
+  /** A kill may cost only the latest records of each way, because the hand-off keeps the order. */
   #killed({ accepted, killedAt }: Life, missing: readonly number[]): { cost: number; misplaced: number[] } {
     const lost = new Set(missing)
     const misplaced: number[] = []
@@ -144,7 +144,7 @@ export class Oracle {
     return { cost: Number(killedAt! - oldest) / 1e6, misplaced }
   }
 
-  /** The number of the record that a request carried; undefined when we never made it so. */
+  /** The number of the record in a request. `undefined` when its text is not as it was logged. */
   identify(path: string, body: string): number | undefined {
     try {
       const { eventId, message } = JSON.parse(body) as { eventId?: number; message?: string }
@@ -160,10 +160,10 @@ export class Oracle {
   }
 }
 
-/** pino's worker has one, winston and `track` share one. */
+/** pino's worker has one engine; winston and `track` share one. */
 const enginesOfLife = 2
 
-/** Sluice's own record of what was lost. */
+/** True for the record that Sluice logs about lost records. */
 function isOwn(body: string): boolean {
   return body.includes('"message":"sluice: ')
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-/** Run `sluice replay` on a folder; it delivers what is left there. */
+/** Runs `sluice replay` on a folder, which delivers the records in it. */
 export async function replay(folder: string, url: string): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../../bin/sluice.js'), 'replay', folder], {
     env: { PATH: process.env.PATH, SLUICE_URL: url, SLUICE_API_KEY: 'k' },

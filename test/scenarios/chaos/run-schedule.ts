@@ -12,14 +12,14 @@ import { replay } from './replay.js'
 import { type Disturbance, type Schedule, type Step, serverFaults } from './schedule.js'
 
 export interface Report extends Verdict {
-  /** What has really happened, of faults and disturbances. */
+  /** Faults and disturbances that took effect. */
   readonly fired: readonly string[]
   readonly records: number
 }
 
 const dayMs = 86_400_000
 
-/** Break things as the schedule says, let all be well again, and ask the oracle. */
+/** Runs the faults of the schedule, ends them, and asks the oracle. */
 export async function runSchedule(schedule: Schedule): Promise<Report> {
   const weather = new Weather(schedule)
   await using _ = await weather.begin()
@@ -75,7 +75,7 @@ class Weather {
     if (!this.#application.alive) this.#application = await this.#live()
   }
 
-  /** Everything is well again; whoever inherits the spool delivers it; what is new arrives. */
+  /** Ends all faults. The heir delivers the spool, and new records arrive. */
   async settle(): Promise<Report> {
     await this.#server.set(undefined)
     if (this.#application.alive) await this.#application.end('SIGTERM')
@@ -199,7 +199,7 @@ class Weather {
       try {
         return (JSON.parse(readFileSync(join(folder, last!.name), 'utf8')) as { pid: number }).pid
       } catch {
-        // Gone in this very moment, or held by nobody.
+        // The folder is gone since, or has no holder.
         return 0
       }
     })
@@ -219,7 +219,7 @@ class Weather {
   }
 }
 
-/** What must be wrong with the disk before a process starts. */
+/** The fault of the disk that must be there before a process starts. */
 const beforeLife: Partial<Record<Disturbance, (disk: Disk) => { maxFileBlocks?: number }>> = {
   'read-only folder': (disk) => {
     disk.readOnly(true)
@@ -228,7 +228,7 @@ const beforeLife: Partial<Record<Disturbance, (disk: Disk) => { maxFileBlocks?: 
   'ulimit -f': () => ({ maxFileBlocks: 16 }),
 }
 
-/** None, where the folder is gone: whoever has it may delete it at any moment. */
+/** Empty where the folder is gone: its holder may delete it at any moment. */
 function entries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -238,7 +238,7 @@ function entries(folder: string): Dirent[] {
   }
 }
 
-/** Look again and again, for a minute at most. */
+/** Polls for a minute at most. */
 async function until(what: string, holds: () => boolean): Promise<void> {
   const end = performance.now() + 60_000
   while (!holds()) {
@@ -247,7 +247,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-/** Timers are good to a millisecond; the rest is spent here. */
+/** Busy-waits for the part that a timer cannot measure: timers are exact to a millisecond. */
 async function exactly(microseconds: number): Promise<void> {
   const end = process.hrtime.bigint() + BigInt(microseconds) * 1000n
   await passed(Math.max(0, microseconds / 1000 - 2))

@@ -7,7 +7,7 @@ const status = (code: number, headers: Record<string, string> = {}): ServerFault
   headers,
 })
 
-/** What may be wrong with the server. */
+/** The faults of the server, by name. */
 export const serverFaults: Readonly<Record<string, ServerFault>> = {
   'status 500': status(500),
   'status 503': status(503, { 'retry-after': '0' }),
@@ -31,7 +31,7 @@ export const serverFaults: Readonly<Record<string, ServerFault>> = {
   'server down': { type: 'down' },
 }
 
-/** What may happen to the process and its disk. */
+/** Events that happen to the process and its disk. */
 export const disturbances = [
   'SIGKILL',
   'SIGSTOP and SIGCONT',
@@ -49,10 +49,10 @@ export const disturbances = [
 ] as const
 export type Disturbance = (typeof disturbances)[number]
 
-/** A while with one thing wrong with the server and one with the process. */
+/** A period with one fault of the server and one disturbance of the process. */
 export interface Step {
   readonly fault: string
-  /** Of the requests, those that it hits. */
+  /** The share of the requests that the fault hits. */
   readonly share: number
   readonly disturbance: Disturbance
   /** Records of each way. */
@@ -64,13 +64,13 @@ export interface Step {
 export interface Schedule {
   readonly seed: number
   readonly steps: readonly Step[]
-  /** Who delivers what is left on disk when all is well again. */
+  /** The heir delivers the records that are left on disk after all faults have ended. */
   readonly heir: 'a new process' | 'sluice replay'
 }
 
 const stepsOfSchedule = 3
 
-/** The same for the same seed. The seeds of a row go through everything in turn, so that nothing is left out by chance. */
+/** Equal seeds give equal schedules. Consecutive seeds go through all faults in turn, so that none is missed by chance. */
 export function scheduleOf(seed: number): Schedule {
   const random = seeded(seed)
   const faults = Object.keys(serverFaults)

@@ -17,7 +17,7 @@ const generic = {
   'Create a value tracking': ['POST', '/value_tracking/demo', { timeStamp: 1, eventId: 1, appName: 'contract' }],
 } as const
 
-/** No service fails when it is asked to: this is a receiver of this process whatever is at CONTRACT_URL, with its tables taken away. */
+/** A receiver of this process whose tables are dropped: no service at CONTRACT_URL fails on request. */
 describe('500: Unexpected server error', () => {
   let data: string
   let receiver: TestReceiver

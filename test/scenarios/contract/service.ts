@@ -11,7 +11,7 @@ export interface Answer {
 
 export interface Call {
   readonly body?: unknown
-  /** Beside `accept`, `content-type` and the credentials; a header that is undefined is left out. */
+  /** Headers beside `accept`, `content-type` and the credentials. A header that is undefined is left out. */
   readonly headers?: Readonly<Record<string, string | undefined>>
 }
 
@@ -19,18 +19,18 @@ export interface Call {
 export interface Service {
   readonly project: string
   readonly key: string
-  /** For what the document shows with a bearer token. */
+  /** For requests that the document shows with a bearer token. */
   readonly token: string
   /** A content type whose entries the tests make; undefined at a service where none may be made. */
   readonly type: ContentTypeInfo | undefined
-  /** What only our receiver has; undefined at another service. */
+  /** Operations of the receiver. `undefined` at another service. */
   readonly ours: Ours | undefined
   /** With the credentials that the document shows for the operation. */
   call(method: string, path: string, call?: Call): Promise<Answer>
   close(): Promise<void>
 }
 
-/** What the API has no operation for, so that no other service can be asked. */
+/** Operations that the API does not have, so that only the receiver has them. */
 export interface Ours {
   /** Make a content type with a key of its own. */
   makeType(schema: readonly FieldDefinition[], project?: string): Promise<ContentTypeInfo>
@@ -123,7 +123,7 @@ function caller(url: string, { key, token }: Pick<Service, 'key' | 'token'>): Se
   }
 }
 
-/** What is no JSON is a text, which no test expects. */
+/** A body that is not JSON stays a text, which no test expects. */
 function readBody(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -21,7 +21,7 @@ afterEach(async () => {
   await receiver.close()
 })
 
-/** Run it as a container would, until the receiver has this many lines; `meanwhile` comes when it has begun. */
+/** Runs the program as a container does, until the receiver has so many lines. `meanwhile` is called after its start. */
 async function runUntil(lines: number, meanwhile: (told: Promise<unknown>) => Promise<void> = async () => {}) {
   const { SLUICE_API_KEY: _key, ...rest } = receiver.variables
   const variables = { ...rest, SLUICE_API_KEY_FILE: file, SLUICE_PROBE_BASE_MS: '50', EVERY_MS: '50' }
@@ -34,7 +34,7 @@ async function runUntil(lines: number, meanwhile: (told: Promise<unknown>) => Pr
   return ended
 }
 
-/** Every look is there as a line and as an event. */
+/** Expects a line and an event for every look. */
 async function expectAllLooks(): Promise<void> {
   const looks = (await receiver.logs()).map(({ message }) => Number(/"looks":(\d+)/.exec(message)?.[1]))
   expect(looks.sort((a, b) => a - b)).toEqual(looks.map((_, index) => index + 1))

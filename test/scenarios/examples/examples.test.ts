@@ -9,7 +9,7 @@ const files = readdirSync(folder, { recursive: true, withFileTypes: true })
 const programs = files.filter((file) => file.endsWith('.js'))
 const readme = readFileSync(join(folder, 'README.md'), 'utf8')
 
-/** What tests of this folder name in quotes, as those do that start it; those of a folder of examples by its name alone. */
+/** Every name in quotes in the tests of this folder. A test of a folder of examples names a file without the folder. */
 const quoted = new Set(
   readdirSync(import.meta.dirname).flatMap((test) => {
     const text = readFileSync(join(import.meta.dirname, test), 'utf8')

@@ -8,10 +8,10 @@ import { type Fault, FaultServer } from '../../support/fault-server.js'
 import { startTestReceiver } from '../../support/receiver.js'
 
 const folder = join(import.meta.dirname, '../../../examples/kubernetes')
-/** What the end may take beyond its parts, on a busy machine. */
+/** Additional time for the end on a busy machine. */
 const spareMs = 3500
 
-/** End the server by SIGTERM with an order under way, and see how it ended and how long it took from then on. */
+/** Ends the server by SIGTERM with an order under way. Returns how it ended and how long that took. */
 async function endWithOrder(variables: Record<string, string>, { finish = true } = {}) {
   const server = await ExampleServer.start('kubernetes/server.js', variables)
   expect(await server.ask('GET', '/healthz')).toEqual({ status: 200, body: '{"status":"ok"}' })
@@ -25,7 +25,7 @@ async function endWithOrder(variables: Record<string, string>, { finish = true }
   return { ...ended, ms: performance.now() - startedAt }
 }
 
-/** A service that does this with every request. */
+/** A service with this answer to every request. */
 async function faulty(script: () => Fault) {
   const service = await FaultServer.start(script)
   onTestFinished(() => service.close())

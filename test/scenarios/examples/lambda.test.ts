@@ -32,7 +32,7 @@ function startFunction(variables: Record<string, string> = receiver.variables) {
       child.stdin.write(`${JSON.stringify({ order, context: { awsRequestId: id }, signal })}\n`)
       return JSON.parse((await answers.next()).value)
     },
-    /** When it is frozen, let it go on. */
+    /** Waits until it is frozen, and lets it go on. */
     async thaw() {
       const state = () => readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(') ')[1]?.[0]
       await vi.waitFor(() => expect(state()).toBe('T'), { interval: 1 })
@@ -49,7 +49,7 @@ function startFunction(variables: Record<string, string> = receiver.variables) {
 const linesOf = async (id: string) =>
   (await receiver.logs()).filter(({ message }) => message.includes(`"awsRequestId":"${id}"`))
 
-// Whether a process has stopped is seen in /proc.
+// /proc shows that a process has stopped.
 describe.runIf(process.platform === 'linux')('the example lambda.js', () => {
   it('has delivered what an invocation logged when it is frozen after the answer, and killed after the last one', async () => {
     const lambda = startFunction()

@@ -9,7 +9,7 @@ beforeEach(async () => {
 })
 afterEach(() => receiver.close())
 
-/** What a program leaves behind. */
+/** The records, entries and output of a program. */
 interface Left {
   /** Levels and first lines of the log records. */
   readonly logs?: readonly string[]
@@ -17,7 +17,7 @@ interface Left {
   readonly values?: readonly number[]
   /** Titles of the entries. */
   readonly entries?: readonly string[]
-  /** What each line of stdout has in it. */
+  /** A part of each line of stdout. */
   readonly stdout?: readonly string[]
 }
 

@@ -9,7 +9,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** A thousand `track` calls in the application's own thread, then `process.exit()`: what the server took, and what was said. */
+/** Runs a thousand `track` calls and `process.exit()`. Returns the records that the server took, and the output. */
 async function exitInline(variables: Record<string, string> = { SLUICE_URL: server.url }) {
   const startedAt = performance.now()
   const { code, stderr } = await runProgram('exits.js', {
@@ -28,7 +28,7 @@ async function exitInline(variables: Record<string, string> = { SLUICE_URL: serv
 const refusal = (url: string) => `connect ECONNREFUSED ${new URL(url).host}`
 const answer = (status: number, headers: Record<string, string> = {}): Fault => ({ type: 'answer', status, headers })
 
-/** Every tenth request goes wrong in this way; whether the record was taken all the same. */
+/** Faults of every tenth request. `duplicates` is true where the server may have taken the record. */
 const troubles: Record<string, { fault: Fault; duplicates: boolean }> = {
   'a 503': { fault: answer(503), duplicates: false },
   'a 429 with Retry-After': { fault: answer(429, { 'retry-after': '0' }), duplicates: false },
@@ -63,7 +63,7 @@ it.each(
   const { code, stderr, distinct, taken } = await exitInline(variables)
   expect({ code, stderr, distinct }).toEqual({ code: 3, stderr: '', distinct: 1000 })
   if (!trouble.duplicates) expect(taken).toBe(1000)
-  // A repetition has the key of the first attempt, by which a server can tell it.
+  // A retry has the key of the first attempt, so that a server can recognise it.
   const keys = new Set(server.requests.map(({ headers }) => headers.get('idempotency-key')))
   expect(keys.size).toBe(1000)
 })
@@ -87,12 +87,12 @@ it.each(rowsOf(ends, ({ mode, title }) => mode === 'inline' || title === 'a 500'
     const { code, stderr, distinct } = await exitInline({
       SLUICE_URL: server.url,
       SLUICE_MODE: mode,
-      // A silent service may still answer: the end waits for it.
+      // A silent service may still answer, so the end waits until its deadline.
       SLUICE_SHUTDOWN_TIMEOUT_MS: fault.type === 'silence' ? '3000' : '5000',
     })
     const taken = new Set(server.taken.map((body) => (JSON.parse(body) as { eventId: number }).eventId))
     expect({ code, distinct, bad: taken.has(0) }).toEqual({ code: 3, distinct: 999, bad: false })
-    // Rejected, if there was time for so many attempts.
+    // It is rejected only if there was time for enough attempts.
     expect(stderr).toMatch(/last error: |1 value record rejected: failed again and again/)
   },
 )

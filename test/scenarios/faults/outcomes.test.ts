@@ -30,8 +30,8 @@ const senders = ['undici', 'pipelined'] as const
 type SenderName = (typeof senders)[number]
 
 /**
- * A server, and Sluice with the values lane on this sender: the pipelined one is not chosen before the server has shown itself well. What
- * came before is forgotten.
+ * Starts a server, and Sluice with the values lane on this sender. Sluice chooses the pipelined sender only after good answers; the
+ * server forgets the requests until then.
  */
 async function begin(name: SenderName, options: SluiceOptions): Promise<{ told: string[]; before: Ledger }> {
   const told: string[] = []
@@ -39,7 +39,7 @@ async function begin(name: SenderName, options: SluiceOptions): Promise<{ told: 
   const onError = (error: Error) => told.push(error.message)
   const pipelining = name === 'undici' ? 'off' : 'auto'
   sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', pipelining, onError, ...options })
-  // On a busy machine an answer may come too late to count for one.
+  // On a busy machine an answer may be too late to count.
   for (let turn = 0; turn < 3 || (turn < 20 && laneOf(sluice.stats()).sender !== name); turn++) {
     sluice.track(turn)
     await sluice.flush()
@@ -50,7 +50,7 @@ async function begin(name: SenderName, options: SluiceOptions): Promise<{ told: 
   return { told, before }
 }
 
-/** The counts of what has happened since. */
+/** The counts since an earlier ledger. */
 function since(ledger: Ledger, before: Ledger): Ledger {
   const counts = Object.entries(ledger).map(([head, count]) =>
     typeof count === 'number' ? [head, count - Number(before[head as keyof Ledger])] : [head, count],
@@ -58,7 +58,7 @@ function since(ledger: Ledger, before: Ledger): Ledger {
   return Object.fromEntries(counts) as Ledger
 }
 
-/** One value record to a server that treats the first request so and every later one well. */
+/** Sends one value record to a server with this fault in its first answer. */
 async function send(name: SenderName, first: Fault, options: SluiceOptions & { timeoutMs?: number } = {}) {
   const { timeoutMs = 2000, ...more } = options
   const retry = { retryBaseMs: 5, retryCapMs: 20, requestTimeoutMs: 150 }
@@ -126,7 +126,7 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
       server!.script = () => fault
       for (let event = 0; event < 5; event++) sluice!.track(event)
       const ledger = since(await sluice!.flush(), before)
-      // One of them may be on its way as a probe.
+      // One record may be in flight as a probe.
       expect(ledger).toMatchObject({ delivered: 0, rejected: 0 })
       expect(ledger.queued + ledger.inFlight).toBe(5)
       expect(ledger.lanes.map(({ state }) => state)).toEqual(states)
@@ -213,7 +213,7 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
     const names = ['sluice:rejected', 'sluice:paused', 'sluice:resumed']
     for (const name of names) subscribe(name, listen)
     await begin(name, { probeBaseMs: 10, probeCapMs: 10, retryBaseMs: 5, retryCapMs: 20 })
-    // The second answer alike is what pauses the lane.
+    // The second equal answer pauses the lane.
     server!.script = ({ number }) => (number < 2 ? answer(412) : delivered)
     sluice!.track(1001)
     await Promise.all([server!.arrived(3), sluice!.flush()])

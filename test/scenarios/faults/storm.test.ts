@@ -49,10 +49,10 @@ interface Bounds {
 }
 
 const hasty: Bounds = { requestTimeoutMs: 120, maxConnections: 16 }
-/** Where nothing is silent: a busy machine must not make a time-out. */
+/** For faults without silence: on a busy machine no request may time out. */
 const patient: Bounds = { ...hasty, requestTimeoutMs: 5000 }
 
-/** The whole of Sluice with its own choice of the sender; its ledger when all is delivered. */
+/** Delivers with the sender that Sluice chooses. Resolves with the ledger when all is delivered. */
 function deliverByChoice(bounds: Bounds): Promise<Ledger> {
   const retry = { retryBaseMs: 2, retryCapMs: 20 }
   const sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', ...bounds, ...retry, onError: () => {} })
@@ -61,7 +61,7 @@ function deliverByChoice(bounds: Bounds): Promise<Ledger> {
   return drained(() => sluice.flush({ timeoutMs }))
 }
 
-/** A drain does not wait for records that fail again and again: in a storm it may be any. */
+/** Flushes again until nothing is left: one flush does not wait for records that fail again and again. */
 async function drained(flush: () => Promise<Ledger>): Promise<Ledger> {
   const startedAt = performance.now()
   for (;;) {
@@ -70,7 +70,7 @@ async function drained(flush: () => Promise<Ledger>): Promise<Ledger> {
   }
 }
 
-/** Delivery over one sender alone, whatever it meets. */
+/** Delivers with one sender only. */
 function deliverBy(way: Exclude<Way, 'auto'>, bounds: Bounds): Promise<Ledger> {
   const plan = {
     url: server.url,
@@ -99,7 +99,7 @@ function deliverBy(way: Exclude<Way, 'auto'>, bounds: Bounds): Promise<Ledger> {
   return drained(() => delivery.flush({ timeoutMs }))
 }
 
-/** A record that meets more of them is rejected, which is no matter for a storm. */
+/** A record with more faults than these would be rejected. */
 const mostFaults = 8
 
 interface Weather {

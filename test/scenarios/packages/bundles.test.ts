@@ -9,7 +9,7 @@ import { runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 const entry = resolve(import.meta.dirname, '../../fixtures/bundled.js')
-/** Far from any node_modules: the bundle has nothing but itself. */
+/** No node_modules is near: the bundle must be complete. */
 let folder: string
 let receiver: TestReceiver
 beforeAll(async () => {

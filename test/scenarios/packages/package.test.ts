@@ -13,7 +13,7 @@ const entries = Object.keys(manifest.exports)
   .filter((name) => name !== './package.json')
   .map((name) => name.replace(/^\./, 'sluice'))
 
-/** DESIGN.md's budget, in the smaller kind of megabyte. */
+/** The budget of the design: 3.5 MB of 1,000,000 bytes. */
 const mostBytes = 3_500_000
 
 describe('the package', () => {

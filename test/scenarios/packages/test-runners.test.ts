@@ -15,7 +15,7 @@ interface Runner {
   readonly node: readonly string[]
   /** Processes or threads that run the tests of the application. */
   readonly runs: number
-  /** What arrives of each run without a flush: where the runner lets the process end by itself, and pino sees that it ends. */
+  /** Records of each run that arrive without a flush, because the runner lets the process end by itself. */
   readonly unflushed: { readonly logs: number; readonly values: number }
 }
 
@@ -31,7 +31,7 @@ const runners: Record<string, Runner> = {
   'jest, in workers': { node: [...jest, '--maxWorkers', '2'], runs: 2, unflushed: { logs: 0, values: 0 } },
 }
 
-/** Run the tests of an application to the end of the runner, and see what it said and what arrived. */
+/** Runs the tests of an application to the end of the runner. Returns its output and the number of records that arrived. */
 async function runTests(runner: string, variables: Record<string, string> = {}) {
   const receiver = await startTestReceiver()
   const child = spawn(process.execPath, runners[runner]!.node, {
@@ -47,7 +47,7 @@ async function runTests(runner: string, variables: Record<string, string> = {}) 
 }
 
 const complaints = /open handle|hanging|torn down|MaxListeners|close timed out|sluice:/i
-/** What jest says of a process that lives on for a second, or half of one: a delivery before a natural end may take longer. */
+/** jest prints this when a process lives on for a second. A delivery before a natural end may take longer. */
 const impatience = /did not exit|force exited/
 
 describe.each(rowsOf(Object.entries(runners), ([name]) => name === 'node --test' || name === 'jest, in workers'))(

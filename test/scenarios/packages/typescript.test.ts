@@ -3,7 +3,7 @@ import { Consumer, consumerKinds } from '../../support/consumer.js'
 import { full, rowsOf } from '../../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
-/** The oldest that understands the types (`NoInfer`); `own` is that of this repository. */
+/** The oldest compiler that knows `NoInfer`. `own` is the compiler of this repository. */
 const oldest = '5.4'
 const between = full ? ['5.8', '5.9', '6.0'] : []
 const compilers = [oldest, ...between, 'own']

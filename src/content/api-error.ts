@@ -1,5 +1,5 @@
 import { type ApiErrorCode, SluiceError } from '../errors/sluice-error.js'
-import { textOf } from '../errors/text-of.js'
+import { quoted } from '../errors/text-of.js'
 import type { ValidationError } from '../records/wire.js'
 
 export interface ApiFailure {
@@ -37,10 +37,5 @@ export class ApiError extends SluiceError {
 
 /** A mistake of the caller's: what an argument should be, and what it is. */
 export function argumentError(name: string, { expected, got }: { expected: string; got: unknown }): TypeError {
-  return new TypeError(`${name}: expected ${expected}, got ${shown(got)}`)
-}
-
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  return (typeof value === 'object' && value !== null) || typeof value === 'function' ? typeof value : textOf(value)
+  return new TypeError(`${name}: expected ${expected}, got ${quoted(got)}`)
 }

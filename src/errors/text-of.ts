@@ -20,6 +20,18 @@ export function reasonOf(thrown: unknown): string {
   }
 }
 
+/** Longest string that an error message shows, in characters. */
+const maxQuotedChars = 100
+
+/** A wrong value, as an error message shows it: a string in quotes, a simple value as text, any other value by its type. Never throws. */
+export function quoted(value: unknown): string {
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > maxQuotedChars ? `${value.slice(0, maxQuotedChars)}…` : value)
+  }
+  if (value === null || ['undefined', 'boolean', 'number'].includes(typeof value)) return String(value)
+  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
+}
+
 /** Most characters of one line. */
 const maxLineChars = 2000
 

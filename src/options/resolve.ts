@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors/sluice-error.js'
-import { textOf } from '../errors/text-of.js'
+import { quoted, textOf } from '../errors/text-of.js'
 import type { RecordKind } from '../records/wire.js'
 import { type OptionRow, optionNames, optionTable } from './defaults.js'
 import { type Environment, written } from './environment.js'
@@ -255,9 +255,4 @@ function showable(row: OptionRow, value: unknown): unknown {
   return textOf(value)
     .replace(/\/\/[^/]*@/, `//${redacted}@`)
     .replace(/[?#].*$/s, (rest) => `${rest[0]}${redacted}`)
-}
-
-function quoted(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  return typeof value === 'object' || typeof value === 'function' ? `a value of type ${typeof value}` : String(value)
 }

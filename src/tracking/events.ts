@@ -1,3 +1,5 @@
+import { quoted } from '../errors/text-of.js'
+
 /**
  * Name the numbers of events, once for the application. What comes back is frozen, and a wrong name does not compile.
  *
@@ -11,7 +13,7 @@ export function defineEvents<const Events extends Readonly<Record<string, number
   const names = new Map<number, string>()
   for (const [name, number] of Object.entries(events)) {
     if (!isEventId(number)) {
-      throw new TypeError(`event ${name}: expected a whole number from 0, got ${shown(number)}`)
+      throw new TypeError(`event ${name}: expected a whole number from 0, got ${quoted(number)}`)
     }
     const other = names.get(number)
     if (other !== undefined) throw new TypeError(`event ${name}: the number ${number} is that of ${other} already`)
@@ -23,10 +25,4 @@ export function defineEvents<const Events extends Readonly<Record<string, number
 /** Whether this can be the number of an event. */
 export function isEventId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
-}
-
-/** A wrong value, as a message quotes it. */
-export function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))
-  return typeof value === 'number' ? String(value) : typeof value
 }

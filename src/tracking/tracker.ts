@@ -1,5 +1,6 @@
+import { quoted } from '../errors/text-of.js'
 import type { EngineLease } from '../process/engine-lease.js'
-import { isEventId, shown } from './events.js'
+import { isEventId } from './events.js'
 
 /** What may be said of an occurrence beside its event. */
 export interface TrackOptions {
@@ -41,7 +42,7 @@ export class Tracker {
     if (this.#told.has(kind)) return
     this.#told.add(kind)
     const expected = what === 'eventId' ? 'a whole number from 0' : 'a Date or milliseconds since 1970'
-    const text = `track: expected ${what} to be ${expected}${value === undefined ? '' : `, got ${shown(value)}`}`
+    const text = `track: expected ${what} to be ${expected}${value === undefined ? '' : `, got ${quoted(value)}`}`
     engine.misused('SLUICE_INVALID_EVENT', text, kind)
   }
 }

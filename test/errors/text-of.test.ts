@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonOf, textOf } from '../../src/errors/text-of.js'
+import { quoted, reasonOf, textOf } from '../../src/errors/text-of.js'
 
 const trap = () => {
   throw new Error('trap')
@@ -47,5 +47,24 @@ describe('the reason of what was thrown', () => {
     ['a revoked proxy', revoked, hidden],
   ])('%s: is its message, or its text', (_, make, reason) => {
     expect(reasonOf(make())).toBe(reason)
+  })
+})
+
+describe('a wrong value in an error message', () => {
+  it.each<[string, unknown, string]>([
+    ['a string', 'no "quotes"', '"no \\"quotes\\""'],
+    ['a long string', 'x'.repeat(1_000_000), `"${'x'.repeat(100)}…"`],
+    ['a number', Number.NaN, 'NaN'],
+    ['a boolean', false, 'false'],
+    ['null', null, 'null'],
+    ['nothing', undefined, 'undefined'],
+    ['an object', { secret: 'x' }, 'an object'],
+    ['an object without a prototype', Object.create(null), 'an object'],
+    ['a revoked proxy', revoked(), 'an object'],
+    ['a function', () => {}, 'a function'],
+    ['a symbol', Symbol('s'), 'a symbol'],
+    ['a bigint', 7n, 'a bigint'],
+  ])('%s', (_, value, text) => {
+    expect(quoted(value)).toBe(text)
   })
 })

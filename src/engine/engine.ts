@@ -18,7 +18,7 @@ import type { RecordKind } from '../records/wire.js'
 import { queueMicrotask, systemClock } from '../runtime/clock.js'
 import { userAgent } from '../runtime/version.js'
 import { Spool } from '../spool/spool.js'
-import { placedFolder } from '../spool/spool-folder.js'
+import { absolutePath } from '../spool/spool-folder.js'
 import { SpooledSender } from '../spool/spooled-sender.js'
 import type { EngineSetting } from './engine-setting.js'
 import type { DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
@@ -109,7 +109,7 @@ export class Engine implements RecordPort {
     const { url, spoolDir, spoolMaxBytes, spoolMaxAgeHours, spoolSync } = this.options
     if (spoolDir === undefined) return undefined
     return new Spool({
-      dir: placedFolder(spoolDir),
+      dir: absolutePath(spoolDir),
       url,
       lanes: this.lanes,
       maxBytes: spoolMaxBytes,

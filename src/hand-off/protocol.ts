@@ -2,7 +2,7 @@ import type { EndStep } from '../engine/ports.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Clock } from '../runtime/clock.js'
-import { placedFolder } from '../spool/spool-folder.js'
+import { absolutePath } from '../spool/spool-folder.js'
 
 // Everything but records that crosses between the application's thread and the delivery worker. For the records see frames.ts.
 
@@ -46,7 +46,7 @@ export function enginePlan(
   setting: Pick<EnginePlan, 'memory' | 'closed' | 'diskIsStalled'>,
 ): EnginePlan {
   // The application's side prints the ledger: only that one is complete.
-  const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : placedFolder(spoolDir) }
+  const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : absolutePath(spoolDir) }
   return { options, apiKey: apiKey.reveal(), ...setting }
 }
 

@@ -1,7 +1,7 @@
 import { readPlainFile } from '../options/plain-file.js'
 import { append } from './append.js'
 import { LineScanner } from './line-scanner.js'
-import { restOf, summed } from './spool-line.js'
+import { withChecksum, withoutChecksum } from './spool-line.js'
 
 /** The acknowledgements of a segment take less. */
 const maxBytes = 67_108_864
@@ -14,7 +14,7 @@ export function acknowledgementsOf(segment: string): string {
 /** Write that records of a segment are settled. Throws what the file system does; the records then may be sent again. */
 export function acknowledge(segment: string, numbers: readonly number[]): void {
   // A full disk may have left half a line before this one. The scanner finds this one all the same.
-  append(acknowledgementsOf(segment), summed(`"settled":"${rangesOf(numbers)}"}`))
+  append(acknowledgementsOf(segment), withChecksum(`"settled":"${rangesOf(numbers)}"}`))
 }
 
 /** The first and the last number of a range. */
@@ -32,7 +32,7 @@ export function* acknowledged(segment: string): Generator<Range> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
     throw error
   }
-  const scanner = new LineScanner(restOf)
+  const scanner = new LineScanner(withoutChecksum)
   for (const { line } of [...scanner.push(bytes), ...scanner.end()]) {
     const text = /^"settled":"([\d,-]+)"\}$/.exec(line)?.[1] ?? ''
     for (const range of text.split(',')) {
@@ -43,7 +43,7 @@ export function* acknowledged(segment: string): Generator<Range> {
 }
 
 /** The same numbers in ascending ranges that do not overlap, so that each number is processed once, however often it is named. */
-export function merged(ranges: Iterable<Range>): Range[] {
+export function mergedRanges(ranges: Iterable<Range>): Range[] {
   const result: [number, number][] = []
   for (const [from, to] of [...ranges].sort((a, b) => a[0] - b[0])) {
     const last = result.at(-1)

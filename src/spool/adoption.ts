@@ -6,7 +6,7 @@ import { faultOfFile } from '../options/plain-file.js'
 import type { Clock, Timer } from '../runtime/clock.js'
 import { acknowledgementsOf } from './acknowledgements.js'
 import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
-import type { Hindrance } from './health.js'
+import type { Trouble } from './health.js'
 import { type Holder, Lock, lockOf, signIntervalMs } from './lock.js'
 import { type Recovery, Segment } from './segment.js'
 import { checkSpoolFolder, currentUser, isOurFolder } from './spool-folder.js'
@@ -20,7 +20,7 @@ interface AdoptionPlan {
   /** The engine's own folder, made when it is first needed. Throws what the file system does. */
   readonly home: () => string
   /** Called with the reason for anything that is left alone or cannot be adopted. */
-  readonly hindered: (what: Hindrance, error: unknown) => void
+  readonly trouble: (what: Trouble, error: unknown) => void
 }
 
 export interface AdoptedRecordsPlan extends AdoptionPlan {
@@ -70,7 +70,7 @@ export class AdoptedRecords {
         this.#plan.recovered(segment, facts)
       } catch (error) {
         // The segment stays for the next engine, or for a person.
-        this.#plan.hindered('adopt', error)
+        this.#plan.trouble('adopt', error)
       }
     }
     // A segment of an earlier look that could not be read may be readable now.
@@ -120,7 +120,7 @@ class Adoption {
 
   /** Look once, and return the segments that are this engine's from now on. Never throws. */
   look(): Segment[] {
-    const { dir, url, hindered } = this.#plan
+    const { dir, url, trouble } = this.#plan
     try {
       if (lstatSync(dir, { throwIfNoEntry: false }) === undefined) return []
       checkSpoolFolder(dir)
@@ -131,13 +131,13 @@ class Adoption {
       for (const name of this.#watched.keys()) if (!names.includes(name)) this.#watched.delete(name)
       return names.flatMap((name) => this.#lookAt(join(dir, name)))
     } catch (error) {
-      hindered('adopt', error)
+      trouble('adopt', error)
       return []
     }
   }
 
   #lookAt(folder: string): Segment[] {
-    const { home, hindered } = this.#plan
+    const { home, trouble } = this.#plan
     try {
       if (!isOurFolder(folder, home)) return this.#leave(folder)
       const names = readdirSync(folder)
@@ -155,7 +155,7 @@ class Adoption {
       }
     } catch (error) {
       // Another engine was quicker and has removed the folder.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') hindered('adopt', error)
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') trouble('adopt', error)
       return []
     }
   }
@@ -164,13 +164,13 @@ class Adoption {
   #leave(folder: string): [] {
     const facts = lstatSync(folder)
     const isOthers = facts.isDirectory() && facts.uid !== currentUser()?.id
-    if (!isOthers) this.#plan.hindered('foreign', new Error(`${folder} is not a folder that only this user can write`))
+    if (!isOthers) this.#plan.trouble('foreign', new Error(`${folder} is not a folder that only this user can write`))
     return []
   }
 
   #isFile(path: string): boolean {
     const fault = faultOfFile(path)
-    if (fault !== undefined) this.#plan.hindered('foreign', new Error(`${path} ${fault}`))
+    if (fault !== undefined) this.#plan.trouble('foreign', new Error(`${path} ${fault}`))
     return fault === undefined
   }
 
@@ -192,7 +192,7 @@ class Adoption {
       renameIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
       renameSync(source, path)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#plan.hindered('adopt', error)
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#plan.trouble('adopt', error)
       return []
     }
     const lane = this.#laneOfSegment(name)

@@ -76,7 +76,7 @@ export class DeadLetters {
   #begin(): unknown {
     makeFolder(this.#folder)
     if (!isOurFolder(this.#folder, this.#plan.home)) {
-      throw new Error(`${this.#folder} is not a folder that only this user can write: move it away`)
+      throw new Error(`${deadLetterFolder} is not a folder that only this user can write: move it away`)
     }
     this.#number++
     this.#bytes = 0

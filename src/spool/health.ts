@@ -6,25 +6,25 @@ const firstWaitMs = 1000
 const longestWaitMs = 30_000
 
 /** Trouble that does not stop records from being written, and its effect. */
-const hindrances = {
+const troubles = {
   close: 'a file could not be closed: a crash of the machine may cost its last records',
   remove: 'a file without records cannot be removed: it takes room until you remove it',
   acknowledge: 'cannot write which records are delivered: the next process may send them again, with the same keys',
-  deadLetter: 'dead letters cannot be written: rejected records are counted and reported, but not kept',
+  deadLetter: 'dead letters cannot be written: rejected records are counted, but not kept',
   read: 'records cannot be read back: they stay on disk until they can',
   sign: 'the lock cannot be renewed: a process on another machine may send the records, too',
   adopt: 'records of other processes cannot be taken over: they stay on disk',
   foreign: 'a file or folder in it was not made by Sluice and is left alone',
 } as const
 
-export type Hindrance = keyof typeof hindrances
+export type Trouble = keyof typeof troubles
 
 /** Decides when to write to a disk that fails. It is tried again from time to time, and its failure and recovery are reported once each. */
 export class Health {
   readonly #dir: string
   readonly #clock: Clock
   readonly #report: (text: string) => void
-  readonly #hindered = new Set<string>()
+  readonly #troubles = new Set<string>()
   #failures = 0
   #retryAt = 0
   #missed = 0
@@ -55,7 +55,7 @@ export class Health {
     this.#retryAt = this.#clock.now() + wait
     if (this.#failures++ > 0) return
     this.#report(
-      `the spool in ${this.#dir} cannot be written (${reasonOf(error)}): records are held in memory alone until it can`,
+      `the spool in ${this.#dir} cannot be written (${reasonOf(error)}): records are in memory alone until it can`,
     )
   }
 
@@ -64,13 +64,13 @@ export class Health {
     this.#failures = 0
     const missed = this.#missed
     this.#missed = 0
-    this.#report(`the spool in ${this.#dir} can be written again; ${missed} records were held in memory alone`)
+    this.#report(`the spool in ${this.#dir} can be written again; ${missed} records were in memory alone`)
   }
 
   /** Report trouble besides writing, each kind once. It costs no record that is still to be delivered. */
-  hindered(what: Hindrance, error: unknown): void {
-    if (this.#hindered.has(what)) return
-    this.#hindered.add(what)
-    this.#report(`the spool in ${this.#dir}: ${hindrances[what]} (${reasonOf(error)})`)
+  trouble(what: Trouble, error: unknown): void {
+    if (this.#troubles.has(what)) return
+    this.#troubles.add(what)
+    this.#report(`the spool in ${this.#dir}: ${troubles[what]} (${reasonOf(error)})`)
   }
 }

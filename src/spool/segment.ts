@@ -2,7 +2,7 @@ import { createReadStream, readSync, unlinkSync } from 'node:fs'
 import type { Room } from '../delivery/store.js'
 import { closeFile, openPlainFile } from '../options/plain-file.js'
 import type { Severity } from '../records/level.js'
-import { acknowledge, acknowledged, acknowledgementsOf, merged } from './acknowledgements.js'
+import { acknowledge, acknowledged, acknowledgementsOf, mergedRanges } from './acknowledgements.js'
 import { type Found, LineScanner } from './line-scanner.js'
 import { readSpoolLine, type SpoolLine } from './spool-line.js'
 
@@ -218,7 +218,7 @@ export class Segment {
         }
       }
     }
-    const settled = merged(acknowledged(this.path))
+    const settled = mergedRanges(acknowledged(this.path))
     const fd = openPlainFile(this.path)
     for await (const piece of createReadStream(this.path, { fd, highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
       this.bytes += piece.length

@@ -11,7 +11,7 @@ type Facts = Pick<Stats, 'uid' | 'gid' | 'mode' | 'isDirectory' | 'isSymbolicLin
 
 const root = 0
 const sticky = 0o1000
-const elsewhere = 'or name another folder in SLUICE_SPOOL_DIR (option spoolDir)'
+const elsewhere = 'or change SLUICE_SPOOL_DIR (spoolDir)'
 
 /** The user of this process; undefined on Windows, and where Deno may not read it. */
 export function currentUser(): User | undefined {
@@ -47,14 +47,14 @@ export function checkSpoolFolder(path: string): void {
  * volumes like that.
  */
 export function spoolFolderFault(facts: Facts, user: User | undefined): string | undefined {
-  if (facts.isSymbolicLink()) return 'is a symbolic link: name the folder itself in SLUICE_SPOOL_DIR (option spoolDir)'
-  if (!facts.isDirectory()) return `is not a folder: remove it, ${elsewhere}`
+  if (facts.isSymbolicLink()) return 'is a symbolic link: name the folder itself in SLUICE_SPOOL_DIR (spoolDir)'
+  if (!facts.isDirectory()) return `is not a folder: remove it ${elsewhere}`
   if (user === undefined || facts.uid === root) return undefined
   if (facts.uid !== user.id) {
-    return `belongs to user ${facts.uid}, and this process runs as ${user.id}: chown it, ${elsewhere}`
+    return `belongs to user ${facts.uid}, and this process runs as ${user.id}: chown it ${elsewhere}`
   }
   if (!mayOthersWrite(facts, user) || (facts.mode & sticky) !== 0) return undefined
-  return `can be written by other users: chmod go-w it, ${elsewhere}`
+  return `can be written by other users: chmod go-w it ${elsewhere}`
 }
 
 /**
@@ -100,7 +100,7 @@ function isFolder(path: string): boolean {
 }
 
 /** The absolute path of a folder: it stays the same when the application changes its working directory, and in every thread. */
-export function placedFolder(folder: string): string {
+export function absolutePath(folder: string): string {
   try {
     return resolve(folder)
   } catch {

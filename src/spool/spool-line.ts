@@ -48,16 +48,18 @@ export function spoolLine(
   { middle, refusal }: { readonly middle: string; readonly refusal?: Refusal },
 ): string {
   const refused = refusal === undefined ? '' : `,"refusal":${JSON.stringify(refusal).toWellFormed()}`
-  return summed(`"n":${number},"key":"${idempotencyKey}","time":${time}${middle}${refused}${recordMember}${body}}`)
+  return withChecksum(
+    `"n":${number},"key":"${idempotencyKey}","time":${time}${middle}${refused}${recordMember}${body}}`,
+  )
 }
 
 /** A line with a checksum, made of a JSON object without its first brace. */
-export function summed(rest: string): string {
+export function withChecksum(rest: string): string {
   return `${lineMarker}${crc32(rest).toString(16).padStart(crcDigits, '0')}${afterCrc}${rest}`
 }
 
 /** The text after the checksum of a whole line; undefined for any other bytes. */
-export function restOf(line: Buffer): string | undefined {
+export function withoutChecksum(line: Buffer): string | undefined {
   if (line.length <= restAt || line.toString('latin1', 0, lineMarker.length) !== lineMarker) return undefined
   const digits = line.toString('latin1', lineMarker.length, restAt - afterCrc.length)
   if (!/^[0-9a-f]{8}$/.test(digits) || line.toString('latin1', restAt - afterCrc.length, restAt) !== afterCrc)
@@ -71,7 +73,7 @@ export function restOf(line: Buffer): string | undefined {
  * not damaged, not that Sluice wrote it.
  */
 export function readSpoolLine(line: Buffer): SpoolLine | undefined {
-  const rest = restOf(line)
+  const rest = withoutChecksum(line)
   // The record is the last member, and has no member of this name itself.
   const recordAt = rest?.lastIndexOf(recordMember) ?? -1
   if (rest === undefined || recordAt === -1) return undefined

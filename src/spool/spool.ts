@@ -76,7 +76,7 @@ export class Spool implements Store {
       ...plan,
       seal: (segment) => this.#open.seal(segment),
       gaveUp: (segment, reason) => this.#gaveUp(segment, reason),
-      stuck: (error) => this.#health.hindered('remove', error),
+      stuck: (error) => this.#health.trouble('remove', error),
     })
     this.#open = new OpenSegments({
       ...plan,
@@ -85,14 +85,14 @@ export class Spool implements Store {
       pathFor: (lane, severity) => this.#folder().nextSegment(lane, severity),
       opened: (segment) => this.#segments.add(segment),
       sealed: (segment, fault) => {
-        if (fault !== undefined) this.#health.hindered('close', fault)
+        if (fault !== undefined) this.#health.trouble('close', fault)
         if (segment.settled) this.#segments.remove(segment)
       },
     })
     this.#settled = new SettledSegments({
       clock: plan.clock,
       due: () => this.acknowledge(),
-      failed: (error) => this.#health.hindered('acknowledge', error),
+      failed: (error) => this.#health.trouble('acknowledge', error),
     })
     this.#deadLetters = new DeadLetters({ ...plan, maxBytes: plan.maxBytes / 8, home: () => this.#folder().path })
   }
@@ -104,7 +104,7 @@ export class Spool implements Store {
       ...this.#plan,
       owner,
       home: () => this.#folder().path,
-      hindered: (what, error) => this.#health.hindered(what, error),
+      trouble: (what, error) => this.#health.trouble(what, error),
       beforeLook: () => this.#upkeep(),
       recovered: (segment, facts) => this.#adopt(segment, facts),
       feed: (lane, room) => this.#feed(lane, room),
@@ -195,7 +195,7 @@ export class Spool implements Store {
     try {
       this.#deadLetters.commit()
     } catch (error) {
-      this.#health.hindered('deadLetter', error)
+      this.#health.trouble('deadLetter', error)
     }
   }
 
@@ -261,7 +261,7 @@ export class Spool implements Store {
     try {
       return this.#home?.touch() ?? true
     } catch (error) {
-      this.#health.hindered('sign', error)
+      this.#health.trouble('sign', error)
       return true
     }
   }
@@ -288,7 +288,7 @@ export class Spool implements Store {
     // A record whose line is only gathered can be read after this.
     this.commit()
     const { records, lost, emptied, error } = this.#segments.takeBack({ lane, place, room })
-    if (error !== undefined) this.#health.hindered('read', error)
+    if (error !== undefined) this.#health.trouble('read', error)
     for (const segment of emptied) this.#settled.add(segment)
     if (lost > 0) this.#owner?.lost(lane, { count: lost, reason: 'spool-full', adopted: place === places.left })
     return records

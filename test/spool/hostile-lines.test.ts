@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
 import { LineScanner } from '../../src/spool/line-scanner.js'
 import { places, Segment } from '../../src/spool/segment.js'
-import { restOf, summed } from '../../src/spool/spool-line.js'
+import { withChecksum, withoutChecksum } from '../../src/spool/spool-line.js'
 import { answers } from '../support/scripted-sender.js'
 import { filesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
 
@@ -16,7 +16,7 @@ function line(changes: Partial<typeof head> & { refusal?: string; body?: string;
   const { n, key, time, kind, bucket, severity } = { ...head, ...changes }
   const refused = changes.refusal === undefined ? '' : `,"refusal":${changes.refusal}`
   const body = changes.body ?? '{"message":"foreign"}'
-  return summed(
+  return withChecksum(
     `"n":${n},"key":${key},"time":${time},"kind":${kind},"bucket":${bucket},"severity":${severity}${refused},"record":${body}${changes.end ?? '}'}`,
   )
 }
@@ -97,7 +97,7 @@ describe('acknowledgements that Sluice has not written', () => {
   async function countLeft(text: string): Promise<number> {
     const path = join(spoolFolder(), 'segment.ndjson')
     writeFileSync(path, Array.from({ length: 20_000 }, (_, n) => `${line({ n: String(n) })}\n`).join(''))
-    writeFileSync(acknowledgementsOf(path), `${summed(`"settled":"${text}"}`)}\n`)
+    writeFileSync(acknowledgementsOf(path), `${withChecksum(`"settled":"${text}"}`)}\n`)
     const segment = new Segment({ path, lane: 0, severity: 2 })
     await segment.recover()
     return segment.count(places.left)
@@ -120,7 +120,7 @@ describe('a file without line ends', () => {
   it('takes time in proportion to its bytes', () => {
     /** Microseconds of CPU for so many pieces of a file. */
     const cost = (pieces: number) => {
-      const scanner = new LineScanner(restOf)
+      const scanner = new LineScanner(withoutChecksum)
       const piece = Buffer.alloc(16_384, 'x')
       const start = process.cpuUsage()
       for (let count = 0; count < pieces; count++) scanner.push(piece)

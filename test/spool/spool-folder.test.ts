@@ -86,7 +86,13 @@ describe('the folder of a spool', () => {
   })
 
   it.each([
-    ['this user’s, open to all', 0o777, 1000, 1000, /can be written by other users: chmod go-w it, or name another/],
+    [
+      'this user’s, open to all',
+      0o777,
+      1000,
+      1000,
+      /can be written by other users: chmod go-w it or change SLUICE_SPOOL_DIR/,
+    ],
     ['this user’s, open to a group of others', 0o770, 1000, 3000, /can be written by other users/],
     ['another user’s', 0o700, 1001, 1000, /belongs to user 1001, and this process runs as 1000: chown it/],
   ])('is refused when it is %s', (_words, mode, uid, gid, words) => {

@@ -299,7 +299,7 @@ describe('when the disk fails', () => {
     log('{"message":"after"}')
     await clock.advance(1)
     expect(said).toHaveLength(2)
-    expect(said[1]).toMatch(/can be written again; 10 records were held in memory alone/)
+    expect(said[1]).toMatch(/can be written again; 10 records were in memory alone/)
     expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"after"}'])
   })
 

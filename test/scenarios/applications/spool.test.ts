@@ -219,7 +219,7 @@ describe('a disk that fails', () => {
     const { signal, stderr } = await running.ended
     expect(signal).toBe('SIGTERM')
     expect(stderr.match(/ENOSPC/g)).toHaveLength(1)
-    expect(stderr).toMatch(/^sluice: the spool in \S+ cannot be written \(ENOSPC.*\): records are held in memory alone/)
+    expect(stderr).toMatch(/^sluice: the spool in \S+ cannot be written \(ENOSPC.*\): records are in memory alone/)
   })
 
   it('by being read-only: records are delivered from memory, told once', async (context) => {

@@ -34,12 +34,6 @@ const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const fieldLine = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/
 const wholeNumber = /^\d{1,15}$/
 
-/** Names of the fields on which it depends what an answer means or where it ends. */
-export const meaningfulFields: ReadonlySet<string> = new Set([
-  ...['connection', 'content-length', 'transfer-encoding', 'keep-alive'],
-  ...['retry-after', 'location', 'x-correlation-id', 'idempotency-key'],
-])
-
 /** The fields that have to be known. */
 class Fields {
   connection: string | undefined = undefined

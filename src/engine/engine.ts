@@ -1,29 +1,44 @@
 import { randomUUID } from 'node:crypto'
 import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
-import type { Sender } from '../delivery/sender.js'
-import { ownListeners, Reporter } from '../diagnostics/reporter.js'
+import { type Listeners, ownListeners, type ReportedElsewhere, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
-import { openSender } from '../http/auto-sender.js'
-import { proxyFor } from '../http/proxy.js'
-import { ThreadSender } from '../http/thread-sender.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { ApiKey } from '../options/secret.js'
 import { logHead, type MappedLog } from '../records/encode.js'
 import { type Severity, valueSeverity } from '../records/level.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
-import { queueMicrotask, systemClock } from '../runtime/clock.js'
-import { userAgent } from '../runtime/version.js'
-import { Spool } from '../spool/spool.js'
-import { absolutePath } from '../spool/spool-folder.js'
+import { systemClock } from '../runtime/clock.js'
 import { SpooledSender } from '../spool/spooled-sender.js'
-import type { EngineSetting } from './engine-setting.js'
+import { EngineSender } from './engine-sender.js'
+import { EngineSpool } from './engine-spool.js'
 import type { DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
-import { type OnDisk, watchedClock, watchedStore } from './spool-watch.js'
+import type { EnginePosition } from './worker-position.js'
+
+export interface EngineSetting {
+  /** The kinds of record that it takes. Each has a lane where the options name a bucket for it. @default both */
+  readonly kinds?: readonly RecordKind[]
+  /** Memory for the ledger, made by the thread that hands over. */
+  readonly memory?: SharedArrayBuffer
+  /** True when the records come from another thread. @default false */
+  readonly handedOver?: boolean
+  /** Shows that the worker waits for the disk of the spool. */
+  readonly position?: EnginePosition
+  /** News that another thread reports. @default none */
+  readonly elsewhere?: readonly ReportedElsewhere[]
+  /** Listeners for drops, rejections and pauses. @default the listeners of this thread */
+  readonly listeners?: Listeners
+  /** Writes one line for people. @default to stderr */
+  readonly print?: (text: string) => void
+}
+
+/** Time for which a process that is about to end gathers records, in case it lives on. */
+const endingMs = 50
+/** Time to move what is left to the spool, before a deadline. */
+const longestParkingMs = 250
 
 /** The lanes of a configuration: one for each kind that has a bucket. */
 export function lanesOf(options: ResolvedOptions, kinds: readonly RecordKind[] = ['logs', 'values']): LaneName[] {
@@ -31,7 +46,7 @@ export function lanesOf(options: ResolvedOptions, kinds: readonly RecordKind[] =
   return kinds.flatMap((kind) => (buckets[kind] === undefined ? [] : [{ kind, bucket: buckets[kind] }]))
 }
 
-/** One delivery with its lanes, its sender and its voice, set up from the options. */
+/** One delivery with its lanes, its sender, its spool and its reporter, set up from the options. */
 export class Engine implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
@@ -40,25 +55,19 @@ export class Engine implements RecordPort {
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
-  readonly #sender: Sender
-  readonly #spool: Spool | undefined
-  readonly #onDisk: OnDisk
+  readonly #sender: EngineSender
+  readonly #spool: EngineSpool | undefined
   readonly #writer: RecordWriter
-  readonly #apiKey: ApiKey
-  readonly #proxyUrl: string | undefined
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
     const { kinds, memory, handedOver = false, listeners, print, elsewhere, position } = setting
-    const onDisk: OnDisk = (work) => (position === undefined ? work() : position.worker.onDisk(position.engine, work))
-    this.#onDisk = onDisk
     this.position = position?.worker.memory
     this.options = options
     this.lanes = lanesOf(options, kinds)
     this.#handedOver = handedOver
-    this.#apiKey = new ApiKey(options.apiKey, options.apiKeyFile)
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.#writer = new RecordWriter(options)
@@ -70,21 +79,13 @@ export class Engine implements RecordPort {
       elsewhere,
       warn: (message) => this.#warn(message),
     })
-    this.#proxyUrl = this.#findProxy(options.url)
-    const { url, maxConnections, maxBatch, requestTimeoutMs, maxQueueRecords, maxQueueBytes } = options
-    this.#sender = openSender({
-      url,
-      apiKey: this.#apiKey,
-      userAgent,
-      maxConnections,
-      maxBatch,
-      pipelining: options.pipelining,
-      proxyUrl: this.#proxyUrl,
-      requestTimeoutMs,
-      clock,
-      left: (reason) => this.misused('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
-    })
-    this.#spool = this.#makeSpool()
+    this.#sender = new EngineSender(options, (code, text) => this.misused(code, text))
+    const { sender } = this.#sender
+    const { spoolDir, maxQueueRecords, maxQueueBytes } = options
+    const report = (text: string) => this.misused('SLUICE_SPOOL', text, text)
+    const spool =
+      spoolDir === undefined ? undefined : new EngineSpool(options, { spoolDir, lanes: this.lanes, position, report })
+    this.#spool = spool
     this.#delivery = new Delivery({
       lanes: this.lanes,
       clock,
@@ -92,35 +93,16 @@ export class Engine implements RecordPort {
       memory,
       observer: this.#reporter,
       limits: { maxQueueRecords, maxQueueBytes },
-      maxConnections,
-      maxBatch,
-      requestTimeoutMs,
+      maxConnections: options.maxConnections,
+      maxBatch: options.maxBatch,
+      requestTimeoutMs: options.requestTimeoutMs,
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,
-      sender:
-        this.#spool === undefined ? this.#sender : new SpooledSender(this.#sender, { commit: () => this.#commit() }),
-      ...(this.#spool === undefined ? {} : { store: watchedStore(this.#spool, onDisk) }),
+      sender: spool === undefined ? sender : new SpooledSender(sender, { commit: () => spool.commit() }),
+      ...(spool === undefined ? {} : { store: spool.store }),
     })
-    onDisk(() => this.#spool?.start(this.#delivery.buffer))
-  }
-
-  #makeSpool(): Spool | undefined {
-    const { url, spoolDir, spoolMaxBytes, spoolMaxAgeHours, spoolSync } = this.options
-    if (spoolDir === undefined) return undefined
-    return new Spool({
-      dir: absolutePath(spoolDir),
-      url,
-      lanes: this.lanes,
-      maxBytes: spoolMaxBytes,
-      maxAgeMs: spoolMaxAgeHours * hourMs,
-      sync: spoolSync,
-      clock: watchedClock(systemClock, this.#onDisk),
-      defer: (task) => queueMicrotask(() => this.#onDisk(task)),
-      wallClock: Date.now,
-      random: Math.random,
-      report: (text) => this.misused('SLUICE_SPOOL', text, text),
-    })
+    spool?.start(this.#delivery.buffer)
   }
 
   get memory(): SharedArrayBuffer {
@@ -135,7 +117,7 @@ export class Engine implements RecordPort {
     this.#delivery.accept(this.#logLane, { body: this.#writer.log(mapped), severity: mapped.severity })
   }
 
-  /** Accept a log record of which another thread has written the part that differs. */
+  /** Accept a log record. Another thread has written the fields that are not the same in all records. */
   logHead(severity: Severity, head: string): void {
     const body = this.#writer.completeLog(head)
     this.#delivery.accept(this.#logLane, { body, severity, handedOver: this.#handedOver })
@@ -158,7 +140,7 @@ export class Engine implements RecordPort {
     this.log(this.#unreadable(error))
   }
 
-  /** A line that another thread has counted and that nothing can be made of: something must come of it. */
+  /** Replace a line that cannot be read by a log record that says so: another thread has counted it. */
   unreadableLine(error: unknown): void {
     this.#mapped(() => {
       throw error
@@ -170,7 +152,7 @@ export class Engine implements RecordPort {
     try {
       mapped = map()
     } catch (error) {
-      // The line has been counted by another thread: something must come of it.
+      // Another thread has counted the line: it must become a record.
       mapped = this.#unreadable(error)
     }
     this.logHead(mapped.severity, logHead(mapped.fields))
@@ -213,18 +195,17 @@ export class Engine implements RecordPort {
 
   flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     return this.#delivery.flush({ timeoutMs }).then((ledger) => {
-      // A signal may end the process now.
-      this.#onDisk(() => this.#spool?.acknowledge())
+      // A signal may end the process next.
+      this.#spool?.acknowledge()
       return ledger
     })
   }
 
-  /** Flush, and leave the rest to the spool, for a process that may be about to end. */
   park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
       if (this.#spool === undefined) return this.stats()
       const ledger = this.#delivery.park()
-      this.#commit()
+      this.#spool.commit()
       return ledger
     })
   }
@@ -238,22 +219,9 @@ export class Engine implements RecordPort {
     return this.#closing
   }
 
-  /** What is left to the spool at a deadline must be there by then, and be counted. */
+  /** The time for requests: at the deadline, what is left must be on disk and counted as spooled. */
   #beforeParking(timeoutMs: number): number {
     return this.#spool === undefined ? timeoutMs : Math.max(timeoutMs * 0.75, timeoutMs - longestParkingMs)
-  }
-
-  #commit(): void {
-    this.#onDisk(() => this.#spool?.commit())
-  }
-
-  #findProxy(url: string): string | undefined {
-    const setting = proxyFor(url, process.env)
-    if (setting.type === 'proxy') return setting.url
-    if (setting.type === 'unusable') {
-      this.misused('SLUICE_PROXY', `${setting.variable} is not the URL of an HTTP proxy: it is ignored`)
-    }
-    return undefined
   }
 
   ending(): void {
@@ -264,7 +232,7 @@ export class Engine implements RecordPort {
     return false
   }
 
-  /** Another thread makes the requests, while this one waits; what is left then is on disk, where there is a spool. */
+  /** Another thread makes the requests while this one is blocked. What is left then stays on disk, where there is a spool. */
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
     const end = () => {
       this.#delivery.leave()
@@ -273,16 +241,9 @@ export class Engine implements RecordPort {
     const deadline = systemClock.now() + timeoutMs
     const { queued, inFlight } = this.stats()
     if (queued + inFlight === 0 || timeoutMs === 0) return end
-    // The connections of the thread take the place of these. It starts so slowly that the service has heard of their end by then.
-    void this.#sender.close()
-    const { url, maxConnections, requestTimeoutMs } = this.options
-    const apiKey = this.#apiKey.reveal()
-    const sender = ThreadSender.start(
-      { url, apiKey, userAgent, maxConnections, requestTimeoutMs, proxyUrl: this.#proxyUrl },
-      timeoutMs,
-    )
+    const sender = this.#sender.moveToThread(timeoutMs)
     if (sender === undefined) return end
-    this.#commit()
+    this.#spool?.commit()
     const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - systemClock.now() })
     return (waitMs) => {
       if (!drain.step(waitMs)) return false
@@ -292,8 +253,3 @@ export class Engine implements RecordPort {
     }
   }
 }
-
-const hourMs = 3_600_000
-/** How long a process that is about to end keeps what comes, should it live on. */
-const endingMs = 50
-const longestParkingMs = 250

@@ -7,7 +7,7 @@ import type { WinstonLine } from '../records/winston-line.js'
 import { winstonLineMapper } from '../records/winston-line.js'
 import type { PinoLine } from './ports.js'
 
-/** From what loggers and `track` hand over to the JSON of records, as the options want them. */
+/** Writes the JSON of records from the lines of loggers and the numbers of `track`. */
 export class RecordWriter {
   readonly #options: ResolvedOptions
   readonly #encoder: RecordEncoder
@@ -31,7 +31,7 @@ export class RecordWriter {
     return this.completeLog(logHead(fields))
   }
 
-  /** The record of a head that another thread has made. */
+  /** Complete a record whose head another thread has written. */
   completeLog(head: string): string {
     return this.#encoder.completeLog(head)
   }
@@ -40,12 +40,12 @@ export class RecordWriter {
     return this.#encoder.value({ eventId, timeStamp: inUnit(milliseconds, this.#options.timestampUnit) })
   }
 
-  /** @throws whatever the line makes the mapping throw */
+  /** @throws when the mapping of the line throws */
   winstonLine(line: string, about: WinstonLine): MappedLog {
     return this.#mapWinston(line, about)
   }
 
-  /** @throws whatever the line makes the mapping throw */
+  /** @throws when the mapping of the line throws */
   pinoLine(line: string, { style, arrivedAt }: PinoLine): MappedLog {
     const { messageKey, base } = style
     const isBase: IsBase | undefined = base && ((key, value) => Object.is(base[key], value))

@@ -1,11 +1,18 @@
 import { existsSync, readlinkSync } from 'node:fs'
 
-/** The place in its work at which a worker has stopped. */
+/** The work at which a worker stands. */
 export interface Standstill {
-  /** Number of the engine that it worked for. */
+  /** Number of the engine that it works for. */
   readonly engine: number
-  /** `line`: it took lines, and the first that it has not taken is the cause. `disk`: it waited for the disk of the spool. */
+  /** `line`: it takes lines; if it has stopped, the first line that it has not taken is the cause. `disk`: it waits for the disk. */
   readonly at: 'line' | 'disk'
+}
+
+/** The place of one engine in the position of its worker. */
+export interface EnginePosition {
+  readonly worker: WorkerPosition
+  /** Number of the engine there. */
+  readonly engine: number
 }
 
 const lineWord = 0
@@ -16,8 +23,8 @@ const words = 4
 const nowhere = 0
 
 /**
- * Shared memory in which a worker writes where it is, so that the application's thread can tell what it died of. One thread writes.
- * Engines have numbers from 1.
+ * Shared memory in which a worker writes what it does, so that the application's thread knows at which work it has stopped. One thread
+ * writes. Engines have numbers from 1.
  */
 export class WorkerPosition {
   readonly memory: SharedArrayBuffer
@@ -28,22 +35,21 @@ export class WorkerPosition {
     this.#words = new Int32Array(memory)
   }
 
-  /** Said by the worker itself: which thread of the operating system it is, where that can be known. */
+  /** Called by the worker: writes down its thread of the operating system, on Linux. */
   nameThread(): void {
     try {
       Atomics.store(this.#words, threadWord, Number(/\d+$/.exec(readlinkSync('/proc/thread-self'))?.[0]))
     } catch {
-      // Only Linux knows.
+      // Other systems do not tell.
     }
   }
 
-  /** False once the worker's thread has ended; true where that cannot be known. */
+  /** False when the worker's thread has ended. Always true where the system does not tell. */
   get threadLives(): boolean {
     const thread = Atomics.load(this.#words, threadWord)
     return thread === 0 || existsSync(`/proc/self/task/${thread}`)
   }
 
-  /** Lines for this engine are being taken. */
   takesLinesOf(engine: number): void {
     Atomics.store(this.#words, lineWord, engine)
   }
@@ -52,17 +58,16 @@ export class WorkerPosition {
     Atomics.store(this.#words, lineWord, nowhere)
   }
 
-  /** One line more is taken. */
   advance(): void {
     this.#words[progressWord]!++
   }
 
-  /** Changes as long as lines are being taken. */
+  /** Changes while the worker takes lines. */
   get progress(): number {
     return Atomics.load(this.#words, progressWord)
   }
 
-  /** Do work that may wait for a disk. */
+  /** Run work that may wait for a disk. */
   onDisk<Result>(engine: number, work: () => Result): Result {
     const before = Atomics.exchange(this.#words, diskWord, engine)
     try {
@@ -72,7 +77,7 @@ export class WorkerPosition {
     }
   }
 
-  /** Where the worker is now; undefined while it does neither. */
+  /** The present work; undefined while it neither takes lines nor uses the disk. */
   get standstill(): Standstill | undefined {
     const disk = Atomics.load(this.#words, diskWord)
     if (disk !== nowhere) return { engine: disk, at: 'disk' }

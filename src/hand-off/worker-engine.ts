@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { Engine } from '../engine/engine.js'
-import type { EngineSetting } from '../engine/engine-setting.js'
+import { Engine, type EngineSetting } from '../engine/engine.js'
 import type { WorkerPosition } from '../engine/worker-position.js'
 import { Secret } from '../options/secret.js'
 import type { PinoStyle } from '../records/pino-line.js'

@@ -1,0 +1,57 @@
+import type { Sender } from '../delivery/sender.js'
+import { openSender } from '../http/auto-sender.js'
+import { proxyFor } from '../http/proxy.js'
+import { ThreadSender } from '../http/thread-sender.js'
+import type { ResolvedOptions } from '../options/options.js'
+import { ApiKey } from '../options/secret.js'
+import { systemClock } from '../runtime/clock.js'
+import { userAgent } from '../runtime/version.js'
+
+/** Reports a mistake in the set-up, or a sender that changed. */
+export type ReportSender = (code: 'SLUICE_PIPELINING' | 'SLUICE_PROXY', text: string) => void
+
+/** The sender of an engine. At the end of the process, when this thread is blocked, a thread of its own takes its place. */
+export class EngineSender {
+  readonly sender: Sender
+  readonly #options: ResolvedOptions
+  readonly #apiKey: ApiKey
+  readonly #proxyUrl: string | undefined
+
+  constructor(options: ResolvedOptions, report: ReportSender) {
+    const { url, maxConnections, maxBatch, pipelining, requestTimeoutMs } = options
+    this.#options = options
+    this.#apiKey = new ApiKey(options.apiKey, options.apiKeyFile)
+    this.#proxyUrl = proxyOf(url, report)
+    this.sender = openSender({
+      url,
+      apiKey: this.#apiKey,
+      userAgent,
+      maxConnections,
+      maxBatch,
+      pipelining,
+      proxyUrl: this.#proxyUrl,
+      requestTimeoutMs,
+      clock: systemClock,
+      left: (reason) => report('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
+    })
+  }
+
+  /** Start the thread, for `timeoutMs` at most. Undefined where none can be started. The sender of this thread is closed. */
+  moveToThread(timeoutMs: number): ThreadSender | undefined {
+    // The new connections replace these. The thread starts so slowly that the service knows of their end by then.
+    void this.sender.close()
+    const { url, maxConnections, requestTimeoutMs } = this.#options
+    const apiKey = this.#apiKey.reveal()
+    const plan = { url, apiKey, userAgent, maxConnections, requestTimeoutMs, proxyUrl: this.#proxyUrl }
+    return ThreadSender.start(plan, timeoutMs)
+  }
+}
+
+function proxyOf(url: string, report: ReportSender): string | undefined {
+  const setting = proxyFor(url, process.env)
+  if (setting.type === 'proxy') return setting.url
+  if (setting.type === 'unusable') {
+    report('SLUICE_PROXY', `${setting.variable} is not the URL of an HTTP proxy: it is ignored`)
+  }
+  return undefined
+}

@@ -1,8 +1,9 @@
 import { textOf } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
-import { type BackoffBounds, fullJitter } from './backoff.js'
+import { fullJitter } from './backoff.js'
 import type { Breakers } from './breakers.js'
 import type { Lane } from './lane.js'
+import type { DeliveryPlan } from './plan.js'
 import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
 import {
@@ -142,13 +143,9 @@ export class Attempt implements Unanswered {
   }
 }
 
-export interface ConsequencesPlan {
+export interface ConsequencesPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry'> {
   readonly buffer: RecordBuffer
   readonly breakers: Breakers
-  readonly clock: Clock
-  readonly retry: BackoffBounds
-  /** Uniform in [0, 1). */
-  readonly random: () => number
 }
 
 /** How records went out, and whether others succeeded meanwhile. */

@@ -1,19 +1,15 @@
 import type { Clock, Timer } from '../runtime/clock.js'
-import { type BackoffBounds, doubled } from './backoff.js'
+import { doubled } from './backoff.js'
 import { Breaker, type BreakerCause } from './breaker.js'
 import type { Drain } from './drain.js'
 import type { Lane } from './lane.js'
 import type { Observer } from './observer.js'
+import type { DeliveryPlan } from './plan.js'
 import type { Pending } from './record-queue.js'
 import { backoffMs, deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from './rules.js'
 
-export interface BreakersPlan {
+export interface BreakersPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry' | 'probe' | 'observer'> {
   readonly lanes: readonly Lane[]
-  readonly clock: Clock
-  readonly random: () => number
-  readonly retry: BackoffBounds
-  readonly probe: BackoffBounds
-  readonly observer: Observer
   /** The drains under way. Probes come sooner during a drain, and it gives up lanes for which it cannot wait. */
   readonly drains: ReadonlySet<Drain>
 }

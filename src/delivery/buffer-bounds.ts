@@ -1,13 +1,8 @@
 import type { Severity } from '../records/level.js'
 import type { Lane, Shelf } from './lane.js'
+import type { Limits } from './plan.js'
 import type { Pending } from './record-queue.js'
 import type { Room } from './store.js'
-
-/** The bounds of the records that one engine has in memory, queued and in flight together. */
-export interface Limits {
-  readonly maxQueueRecords: number
-  readonly maxQueueBytes: number
-}
 
 interface Place {
   readonly lane: Lane

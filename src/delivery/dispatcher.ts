@@ -1,19 +1,15 @@
 import PQueue from 'p-queue'
-import { type Clock, queueMicrotask, type Timer } from '../runtime/clock.js'
+import { queueMicrotask, type Timer } from '../runtime/clock.js'
 import { Attempt, type Consequences, type Way } from './attempt.js'
 import type { Drains } from './drain.js'
 import type { Lane } from './lane.js'
+import type { DeliveryPlan } from './plan.js'
 import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
 import { noAnswer, overdueOf, patienceMs, suspectsBeside } from './rules.js'
-import type { Sender } from './sender.js'
 
-export interface DispatcherPlan {
+export interface DispatcherPlan extends Pick<DeliveryPlan, 'sender' | 'clock' | 'maxConnections' | 'requestTimeoutMs'> {
   readonly lane: Lane
-  readonly sender: Sender
-  readonly clock: Clock
-  readonly maxConnections: number
-  readonly requestTimeoutMs: number
   readonly buffer: RecordBuffer
   readonly consequences: Consequences
   readonly drains: Drains

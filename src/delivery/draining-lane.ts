@@ -1,6 +1,5 @@
-import type { Clock } from '../runtime/clock.js'
-import type { BackoffBounds } from './backoff.js'
 import type { Lane } from './lane.js'
+import type { DeliveryPlan } from './plan.js'
 import type { Pending } from './record-queue.js'
 import {
   backoffMs,
@@ -15,12 +14,7 @@ import {
 } from './rules.js'
 import { Suspicion } from './suspicion.js'
 
-export interface DrainingLanePlan {
-  readonly maxConnections: number
-  readonly retry: BackoffBounds
-  /** Uniform in [0, 1). */
-  readonly random: () => number
-  readonly clock: Clock
+export interface DrainingLanePlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry' | 'maxConnections'> {
   /** After this time another record is tried beside one that waits for its answer. */
   readonly patienceMs: number
 }

@@ -1,5 +1,3 @@
-import type { Clock } from '../runtime/clock.js'
-import type { BackoffBounds } from './backoff.js'
 import type { Breaker, BreakerLane } from './breaker.js'
 import { Concurrency } from './concurrency.js'
 import { DelayedRecords } from './delayed-records.js'
@@ -7,10 +5,10 @@ import type { LaneCondition, LaneName, LaneState } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import { LossTally } from './observer.js'
 import { OutstandingRecords } from './outstanding-records.js'
+import type { DeliveryPlan } from './plan.js'
 import { Probes } from './probes.js'
 import { type Pending, RecordQueue } from './record-queue.js'
 import { type Failure, isAmbiguous, patienceMs, reasonOf, type Wait } from './rules.js'
-import type { Sender } from './sender.js'
 import { type DrainTime, Suspects } from './suspects.js'
 
 /** What a lane asks of its delivery. */
@@ -25,18 +23,13 @@ export interface LaneEvents {
   settled(lane: Lane): void
 }
 
-export interface LanePlan {
+type Settings = 'sender' | 'clock' | 'random' | 'retry' | 'maxConnections' | 'maxBatch' | 'requestTimeoutMs'
+
+export interface LanePlan extends Pick<DeliveryPlan, Settings> {
   readonly name: LaneName
   readonly index: number
   readonly events: LaneEvents
   readonly book: LedgerBook
-  readonly sender: Sender
-  readonly clock: Clock
-  readonly random: () => number
-  readonly retry: BackoffBounds
-  readonly maxConnections: number
-  readonly maxBatch: number
-  readonly requestTimeoutMs: number
   readonly drains: ReadonlySet<DrainTime>
 }
 

@@ -1,9 +1,7 @@
-import type { Clock } from '../runtime/clock.js'
-import type { BackoffBounds } from './backoff.js'
 import { Refusals } from './breakers.js'
 import { DrainingLane, type Sent } from './draining-lane.js'
 import type { Lane } from './lane.js'
-import type { Observer } from './observer.js'
+import type { DeliveryPlan } from './plan.js'
 import type { RecordBuffer } from './record-buffer.js'
 import {
   asksForLess,
@@ -19,17 +17,11 @@ import {
 import type { BlockingSender, Outcome } from './sender.js'
 import { Suspicion } from './suspicion.js'
 
-export interface LastDrainPlan {
+export interface LastDrainPlan
+  extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry' | 'maxConnections' | 'requestTimeoutMs' | 'observer'> {
   readonly lanes: readonly Lane[]
   readonly buffer: RecordBuffer
-  readonly observer: Observer
   readonly sender: BlockingSender
-  readonly clock: Clock
-  /** Uniform in [0, 1). */
-  readonly random: () => number
-  readonly retry: BackoffBounds
-  readonly maxConnections: number
-  readonly requestTimeoutMs: number
   /** On the clock. */
   readonly deadline: number
 }

@@ -1,10 +1,15 @@
 import type { Clock } from '../runtime/clock.js'
 import type { BackoffBounds } from './backoff.js'
-import type { Limits } from './buffer-bounds.js'
 import type { LaneName } from './ledger.js'
 import type { Observer } from './observer.js'
 import type { Sender } from './sender.js'
 import type { Store } from './store.js'
+
+/** The bounds of the records that one engine has in memory, queued and in flight together. */
+export interface Limits {
+  readonly maxQueueRecords: number
+  readonly maxQueueBytes: number
+}
 
 /** The ports and settings of a delivery. */
 export interface DeliveryPlan {

@@ -1,23 +1,19 @@
 import type { Severity } from '../records/level.js'
-import type { Clock } from '../runtime/clock.js'
 import type { BufferBounds, Candidate } from './buffer-bounds.js'
 import { KeptRecords } from './kept-records.js'
 import type { Lane } from './lane.js'
 import type { DropReason } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
-import type { Observer } from './observer.js'
+import type { DeliveryPlan } from './plan.js'
 import { type Generation, type Pending, pendingRecord, type RecordQueue } from './record-queue.js'
 import type { Rejection, Settled } from './rules.js'
 import { noStore, type Restored, type Room, type Store, type StoreOwner } from './store.js'
 
-export interface RecordBufferPlan {
+export interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer' | 'keyPrefix'> {
   readonly lanes: readonly Lane[]
   readonly bounds: BufferBounds
   readonly store: Store
   readonly book: LedgerBook
-  readonly clock: Clock
-  readonly observer: Observer
-  readonly keyPrefix: string
 }
 
 /** A record as it is accepted. */

@@ -1,6 +1,7 @@
-import type { Clock, Timer } from '../runtime/clock.js'
-import { type BackoffBounds, fullJitter } from './backoff.js'
+import type { Timer } from '../runtime/clock.js'
+import { fullJitter } from './backoff.js'
 import { DelayedRecords } from './delayed-records.js'
+import type { DeliveryPlan } from './plan.js'
 import { type Pending, RecordQueue } from './record-queue.js'
 import { backoffMs, type Failure, noWait, type Rejection, type Wait } from './rules.js'
 import { type LaneProgress, Suspicion } from './suspicion.js'
@@ -11,12 +12,8 @@ export interface DrainTime {
   readonly deadline: number
 }
 
-export interface SuspectsPlan {
+export interface SuspectsPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry'> {
   readonly lane: LaneProgress
-  readonly clock: Clock
-  readonly retry: BackoffBounds
-  /** Uniform in [0, 1). */
-  readonly random: () => number
   /** The drains under way. Retries come sooner during a drain. */
   readonly drains: ReadonlySet<DrainTime>
   /** Called when some may go out. */

@@ -24,7 +24,6 @@ export class Dispatcher {
   readonly #plan: DispatcherPlan
   readonly #queue = new PQueue({ concurrency: 1 })
   readonly #attempts = new Set<Attempt>()
-  #carriers = 0
   #suspects = 0
   /** Carriers and suspects that have waited long, at the last look. */
   #stuck: Readonly<Record<Way, number>> = noneStuck
@@ -37,6 +36,7 @@ export class Dispatcher {
 
   constructor(plan: DispatcherPlan) {
     this.#plan = plan
+    this.#queue.on('next', () => this.wake())
   }
 
   /** Records have come, or the breaker has closed. Records that arrive in the same turn of the event loop share the first batch. */
@@ -93,15 +93,12 @@ export class Dispatcher {
     const { lane } = this.#plan
     const { concurrency, ready, suspects } = lane
     const connections = this.#connections
-    const wanted = Math.min(connections, this.#carriers + Math.ceil(ready.length / concurrency.depth))
+    const wanted = this.#queue.pending + Math.ceil(ready.length / concurrency.depth)
     if (this.#queue.concurrency !== connections) this.#queue.concurrency = connections
-    while (this.#carriers < wanted && lane.maySend) {
-      this.#carriers++
-      void this.#queue.add(() => this.#run())
-    }
+    while (this.#queue.pending < Math.min(connections, wanted) && lane.maySend) void this.#queue.add(() => this.#run())
     if (suspects.length > 0) this.#sendSuspects()
     const waiting = ready.length + suspects.length > 0
-    if (waiting && this.#carriers + this.#suspects > 0 && lane.maySend) this.#lookLater()
+    if (waiting && this.#queue.pending + this.#suspects > 0 && lane.maySend) this.#lookLater()
   }
 
   #sendSuspects(): void {
@@ -120,17 +117,12 @@ export class Dispatcher {
   /** Carry batch after batch on one connection. */
   async #run(): Promise<void> {
     const { lane } = this.#plan
-    try {
-      while (lane.maySend && this.#carriers <= this.#connections) {
-        const records = lane.cut(lane.concurrency.depth)
-        if (records.length === 0) break
-        await this.#carry(records, 'batch')
-        this.#fill()
-      }
-    } finally {
-      this.#carriers--
+    while (lane.maySend && this.#queue.pending <= this.#connections) {
+      const records = lane.cut(lane.concurrency.depth)
+      if (records.length === 0) break
+      await this.#carry(records, 'batch')
+      this.#fill()
     }
-    if (lane.ready.length > 0) this.wake()
   }
 
   /** Send one batch and act on its result. */
@@ -164,7 +156,7 @@ export class Dispatcher {
     this.#timer = undefined
     if (!lane.maySend) return
     this.#countStuck()
-    if (this.#unproven && lane.ready.length > 0 && this.#carriers + this.#suspects < maxConnections) {
+    if (this.#unproven && lane.ready.length > 0 && this.#queue.pending + this.#suspects < maxConnections) {
       this.probe({ beside: true })
     }
     this.#fill()

@@ -1,157 +1,139 @@
 import type { Batch, Carriage, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
-import type { Clock } from '../runtime/clock.js'
-import type { Breakage, PipelineWatch } from './connection-life.js'
-import { laneSlots } from './connection-slots.js'
+import type { Breakage } from './connection-life.js'
+import { type LaneSlots, laneSlots } from './connection-slots.js'
 import { PipelinedSender } from './pipelined-sender.js'
 import type { ReadAnswer } from './response-reader.js'
 import type { SenderPlan } from './sender-plan.js'
-import { type Sighting, UndiciSender } from './undici-sender.js'
-
-export interface AutoSenderPlan {
-  /** Opens the sure sender; it reports what it sees. */
-  readonly sure: (saw: (sighting: Sighting) => void) => Sender
-  /** The fast one. */
-  readonly fast: (watch: PipelineWatch) => Sender
-  readonly clock: Clock
-  /** The fast sender is left for good, and why. Called once at most. */
-  readonly left: (reason: string) => void
-}
-
-/** Connections that broke in mid-batch: at this many occasions the fast sender is left, unless so many answers came in between. */
-const occasionsToLeave = 3
-const answersToForgive = 10_000
-
-/**
- * Chooses the sender for one destination.
- *
- * The fast sender makes the first exchanges, with one request in flight on each connection. When it has read a success of HTTP/1.1 on a
- * connection that is kept, it pipelines. Where its first exchanges fail, because an answer is not understood or connections break at
- * three occasions before anything was answered, the sure sender takes over; when that has seen a success on a connection that is kept,
- * with a plain framing, the fast one is tried again. Probes are always the sure sender's: what answers them may be another server than
- * before. Value records are pipelined only while the server echoes `idempotency-key`, for then it does not count one twice that came
- * twice; elsewhere they go one in flight on each connection.
- *
- * It goes back to the sure sender for good, and says so, when an answer is not understood or a success is not HTTP/1.1 (errors may be a
- * balancer's, which HAProxy once wrote as HTTP/1.0), or when connections break in mid-batch more than rarely: at three occasions with
- * fewer than 10,000 answers from each to the next. A break in mid-batch is a connection that ends unannounced, or falls silent after an
- * answer, with several requests on it of which one at least is unanswered. Connections that were open when one broke belong to the same
- * occasion, so that a server which restarts is one. While the fast sender is on trial, every broken connection counts. One that had been
- * idle and is closed before the first answer is what every client of HTTP meets now and then, and does not count.
- *
- * The sure sender is opened when it is needed: what undici reads answers with is WebAssembly, and the first answer costs 125 to 175 ms of
- * CPU and some 40 MB for a while, to compile it (`node --trace-wasm-compilation-times`, Node 20.20).
- */
-export class AutoSender implements Sender {
-  readonly #openSure: () => Sender
-  #opened: Sender | undefined
-  readonly #fast: Sender
-  /** The fast one with one request in flight. */
-  readonly #single: Carriage
-  readonly #clock: Clock
-  readonly #left: (reason: string) => void
-  #stage: 'first' | 'sure' | 'trial' | 'fast' | 'left' = 'first'
-  #echoes = false
-  #occasions = 0
-  #brokeAt = Number.NEGATIVE_INFINITY
-  #answersSinceBreak = 0
-
-  constructor(plan: AutoSenderPlan) {
-    this.#clock = plan.clock
-    this.#left = plan.left
-    this.#openSure = () => plan.sure((sighting) => this.#saw(sighting))
-    this.#fast = plan.fast({
-      saw: (answer, idempotencyKey) => this.#read(answer, idempotencyKey),
-      answered: (count) => {
-        this.#answersSinceBreak += count
-      },
-      misunderstood: (reason) => this.#giveUp(`an answer was not understood (${reason})`),
-      broke: (breakage) => this.#broke(breakage),
-    })
-    this.#single = { ...this.#fast.carriage('logs'), maxDepth: 1 }
-  }
-
-  carriage(kind: RecordKind): Carriage {
-    if (!this.#usesFast) return this.#sure.carriage(kind)
-    const pipelines = this.#stage === 'fast' && (kind === 'logs' || this.#echoes)
-    return pipelines ? this.#fast.carriage(kind) : this.#single
-  }
-
-  send(batch: Batch): Promise<void> {
-    return (this.#usesFast && !batch.probe ? this.#fast : this.#sure).send(batch)
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#opened?.close(), this.#fast.close()])
-  }
-
-  get #usesFast(): boolean {
-    return this.#stage !== 'sure' && this.#stage !== 'left'
-  }
-
-  get #sure(): Sender {
-    this.#opened ??= this.#openSure()
-    return this.#opened
-  }
-
-  #saw({ plain, echoes }: Sighting): void {
-    this.#echoes = echoes
-    if (plain && this.#stage === 'sure') this.#stage = 'trial'
-  }
-
-  #read({ status, version, last, echoedKey }: ReadAnswer, idempotencyKey: string | undefined): void {
-    const success = status >= 200 && status < 300
-    if (success) this.#echoes = echoedKey !== undefined && echoedKey === idempotencyKey
-    const kept = version === '1.1' && !last
-    if (this.#stage === 'first') {
-      if (!success || !kept) return
-      this.#stage = 'fast'
-      this.#occasions = 0
-    } else if (this.#stage === 'trial' && kept) this.#stage = 'fast'
-    else if (success && version !== '1.1') this.#giveUp(`the server answers with HTTP/${version}`)
-  }
-
-  #broke({ openedAt, requests, usual }: Breakage): void {
-    if (!this.#usesFast || (this.#stage === 'fast' && (requests === 1 || usual))) return
-    if (openedAt <= this.#brokeAt) return
-    this.#brokeAt = this.#clock.now()
-    this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1
-    this.#answersSinceBreak = 0
-    if (this.#occasions >= occasionsToLeave) this.#giveUp('connections broke again and again with requests on them')
-  }
-
-  /**
-   * Of a server that has never yet answered well it is not known whether pipelining is to blame. What comes on connections that were in
-   * use when the fast sender was given up changes nothing any more.
-   */
-  #giveUp(reason: string): void {
-    if (!this.#usesFast) return
-    const first = this.#stage === 'first'
-    this.#stage = first ? 'sure' : 'left'
-    this.#occasions = 0
-    this.#brokeAt = this.#clock.now()
-    if (!first) this.#left(reason)
-  }
-}
+import { type ServerTraits, UndiciSender } from './undici-sender.js'
 
 export interface OpenSenderPlan extends SenderPlan {
   readonly pipelining: 'auto' | 'off'
   /** Most records in one batch. */
   readonly maxBatch: number
-  /** A proxy on the way: then everything goes by the sure sender, through it. */
+  /** With a proxy everything goes through it, by the undici sender. */
   readonly proxyUrl: string | undefined
-  /** The fast sender is not used any more, and why. */
+  /** Called once at most, when pipelining ends for good. */
   readonly left: (reason: string) => void
 }
 
-/** The sender for a destination: the sure one, or the one that chooses. */
-export function openSender({ pipelining, maxBatch, left, ...plan }: OpenSenderPlan): Sender {
-  if (pipelining === 'off' || plan.proxyUrl !== undefined) return new UndiciSender(plan)
-  const slots = laneSlots(plan.maxConnections)
-  return new AutoSender({
-    sure: (saw) => new UndiciSender({ ...plan, slots, saw }),
-    fast: (watch) => new PipelinedSender({ ...plan, slots, maxDepth: maxBatch, watch }),
-    clock: plan.clock,
-    left,
-  })
+/** The sender for a destination. */
+export function openSender(plan: OpenSenderPlan): Sender {
+  const alone = plan.pipelining === 'off' || plan.proxyUrl !== undefined
+  return alone ? new UndiciSender(plan) : new AutoSender(plan)
+}
+
+/** Pipelining ends when connections break on this many occasions, with fewer than `answersToForgive` from each to the next. */
+const occasionsToLeave = 3
+const answersToForgive = 10_000
+
+/**
+ * Chooses the sender for one destination. It pipelines, or it does not.
+ *
+ * At first it does not: the pipelined sender has one request in flight on each connection. Pipelining starts with a success in HTTP/1.1
+ * on a connection that the server keeps. Value records are pipelined only while the server echoes `idempotency-key`, because then it
+ * does not count a repeated value twice.
+ *
+ * Pipelining ends, and the undici sender takes over,
+ * - when an answer is not understood;
+ * - when a success is not HTTP/1.1. An error may be a balancer's: HAProxy wrote some as HTTP/1.0;
+ * - when connections break on three occasions. A break counts when several requests were written together and one has no answer, and the
+ *   server had not announced the end. Connections that were open at a break belong to its occasion: a server that restarts is one. While
+ *   nothing is pipelined, every break counts.
+ *
+ * The end is for good, and its reason is reported, where the server had answered well before. Where it had not, pipelining may not be to
+ * blame: after a success of the undici sender the pipelined one is tried again.
+ *
+ * Probes always go by the undici sender: another server than before may answer them. It is opened when it is first needed, because the
+ * WebAssembly that undici reads answers with costs 125 to 175 ms of CPU and some 40 MB for a while (Node 20.20).
+ */
+class AutoSender implements Sender {
+  readonly #plan: OpenSenderPlan
+  readonly #slots: LaneSlots
+  readonly #pipelined: PipelinedSender
+  readonly #single: Carriage
+  #undici: UndiciSender | undefined
+  #pipelines = false
+  #usesPipelined = true
+  /** The server has answered well. Kept for the promise that pipelining ends for good, with a word, only where it may be to blame. */
+  #works = false
+  #echoes = false
+  #occasions = 0
+  #brokeAt = Number.NEGATIVE_INFINITY
+  #answersSinceBreak = 0
+
+  constructor(plan: OpenSenderPlan) {
+    this.#plan = plan
+    this.#slots = laneSlots(plan.maxConnections)
+    const watch = {
+      saw: (answer: ReadAnswer, idempotencyKey: string | undefined) => this.#read(answer, idempotencyKey),
+      answered: (count: number) => {
+        this.#answersSinceBreak += count
+      },
+      misunderstood: (reason: string) => this.#leave(`an answer was not understood (${reason})`),
+      broke: (breakage: Breakage) => this.#broke(breakage),
+    }
+    this.#pipelined = new PipelinedSender({ ...plan, slots: this.#slots, maxDepth: plan.maxBatch, watch })
+    this.#single = { ...this.#pipelined.carriage(), maxDepth: 1 }
+  }
+
+  carriage(kind: RecordKind): Carriage {
+    if (!this.#usesPipelined) return this.#openUndici().carriage()
+    const pipelines = this.#pipelines && (kind === 'logs' || this.#echoes)
+    return pipelines ? this.#pipelined.carriage() : this.#single
+  }
+
+  send(batch: Batch): Promise<void> {
+    return (this.#usesPipelined && !batch.probe ? this.#pipelined : this.#openUndici()).send(batch)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#undici?.close(), this.#pipelined.close()])
+  }
+
+  #openUndici(): UndiciSender {
+    const saw = (traits: ServerTraits) => this.#saw(traits)
+    this.#undici ??= new UndiciSender({ ...this.#plan, slots: this.#slots, saw })
+    return this.#undici
+  }
+
+  /** Success of a request by the undici sender. */
+  #saw({ plain, echoes }: ServerTraits): void {
+    this.#echoes = echoes
+    if (!plain || this.#usesPipelined || this.#works) return
+    this.#works = true
+    this.#usesPipelined = true
+  }
+
+  /** Answer to a request by the pipelined sender. */
+  #read({ status, version, last, echoedKey }: ReadAnswer, idempotencyKey: string | undefined): void {
+    if (status < 200 || status >= 300) return
+    this.#echoes = echoedKey !== undefined && echoedKey === idempotencyKey
+    if (version !== '1.1') {
+      if (this.#works) this.#leave(`the server answers with HTTP/${version}`)
+    } else if (!last && this.#usesPipelined && !this.#pipelines) {
+      this.#works = true
+      this.#pipelines = true
+      this.#occasions = 0
+    }
+  }
+
+  #broke({ openedAt, requests, usual }: Breakage): void {
+    if (!this.#usesPipelined || (this.#pipelines && (requests === 1 || usual))) return
+    if (openedAt <= this.#brokeAt) return
+    this.#brokeAt = this.#plan.clock.now()
+    this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1
+    this.#answersSinceBreak = 0
+    if (this.#occasions >= occasionsToLeave) this.#leave('connections broke again and again with requests on them')
+  }
+
+  /** Connections that are still in use change nothing any more. */
+  #leave(reason: string): void {
+    if (!this.#usesPipelined) return
+    this.#usesPipelined = false
+    this.#pipelines = false
+    this.#occasions = 0
+    this.#brokeAt = this.#plan.clock.now()
+    if (this.#works) this.#plan.left(reason)
+  }
 }

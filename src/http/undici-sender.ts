@@ -12,7 +12,7 @@ export interface UndiciSenderPlan extends SenderPlan {
   /** Through which everything goes. @default none */
   readonly proxyUrl?: string | undefined
   /** Told what each success shows of the server. @default nobody */
-  readonly saw?: (sighting: Sighting) => void
+  readonly saw?: (traits: ServerTraits) => void
 }
 
 /**
@@ -75,7 +75,7 @@ export class UndiciSender implements Sender {
     if (exchange.type !== 'answered' || !exchange.complete) return
     const { answer, headers } = exchange
     const { status } = answer
-    if (status >= 200 && status < 300) this.#plan.saw?.(sightingOf({ status, headers }, idempotencyKey))
+    if (status >= 200 && status < 300) this.#plan.saw?.(serverTraits({ status, headers }, idempotencyKey))
   }
 
   #path(kind: RecordKind, bucket: string): string {
@@ -98,7 +98,7 @@ function outcomeOf(exchange: Exchange): Outcome {
 }
 
 /** What an answer to the sure sender lets hope for of a server. */
-export interface Sighting {
+export interface ServerTraits {
   /** The connection is kept, and the answer ends where its head says, in one of the two plain ways. */
   readonly plain: boolean
   /** The server echoes the idempotency key: it tells repetitions by it. */
@@ -106,10 +106,10 @@ export interface Sighting {
 }
 
 /** What the head of a whole answer shows. The version of HTTP is not seen here: undici does not tell. */
-export function sightingOf(
+export function serverTraits(
   { status, headers }: { readonly status: number; readonly headers: AnswerHeaders },
   idempotencyKey: string,
-): Sighting {
+): ServerTraits {
   const { connection, 'content-length': length, 'transfer-encoding': coding } = headers
   const closes = [connection ?? []].flat().some((value) => /(^|,)\s*close\s*(,|$)/i.test(value))
   const counted = coding === undefined && typeof length === 'string' && /^\d+$/.test(length)

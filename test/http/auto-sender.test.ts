@@ -128,6 +128,10 @@ describe('auto', () => {
       server.script = () => delivered
       await send(1)
       expect(state()).toBe('pipelined 1 1')
+      server.script = () => ({ type: 'answer', status: 503 })
+      await send(1)
+      expect(state()).toBe('pipelined 1 1')
+      server.script = () => delivered
       await send(1)
       expect(state()).toBe('pipelined 64 1')
       expect(left).toEqual([])
@@ -247,7 +251,7 @@ describe('auto', () => {
   it.each<[string, Fault]>([
     ['resets', { type: 'reset-before-answer' }],
     ['never answers', { type: 'silence' }],
-  ])('leaves a server that %s whatever the fast sender writes, while that is on trial', async (_, fault) => {
+  ])('leaves a server that %s whatever the fast sender writes, before it pipelines', async (_, fault) => {
     await start(({ headers }) => (headers.has('connection') ? delivered : fault))
     for (let turn = 0; turn < 3; turn++) expect(await send(1)).toEqual({ ambiguous: 1 })
     expect(await send(1)).toEqual({ delivered: 1 })

@@ -1,7 +1,7 @@
 import { textOf } from '../../errors/text-of.js'
 import { maxBodyBytes } from '../../http/request-head.js'
 import { UndiciPool } from '../../http/undici-pool.js'
-import { type Sighting, sightingOf } from '../../http/undici-sender.js'
+import { type ServerTraits, serverTraits } from '../../http/undici-sender.js'
 import { systemClock } from '../../runtime/clock.js'
 import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
@@ -16,7 +16,7 @@ const roundingMs = 1000
 export interface ClockCheck {
   readonly finding: Finding
   /** The traits of the server that the answer shows. Undefined without an answer. */
-  readonly sighting: Sighting | undefined
+  readonly sighting: ServerTraits | undefined
 }
 
 /** Check that the service answers, and compare its clock with this machine's. No key is sent. */
@@ -38,7 +38,7 @@ export async function checkClock(url: string, { route, ms }: CheckPlan): Promise
     }
     const { answer, headers } = exchange
     const date = Date.parse(textOf(headers.date))
-    const sighting = sightingOf({ status: answer.status, headers }, '')
+    const sighting = serverTraits({ status: answer.status, headers }, '')
     return { finding: judge(date, { startedAt, endedAt: Date.now() }), sighting }
   } finally {
     await pool.destroy()

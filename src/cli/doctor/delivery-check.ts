@@ -3,7 +3,7 @@ import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
 import { recordPath } from '../../http/request-head.js'
-import type { Sighting } from '../../http/undici-sender.js'
+import type { ServerTraits } from '../../http/undici-sender.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { ApiKey } from '../../options/secret.js'
 import type { RecordKind } from '../../records/wire.js'
@@ -16,7 +16,7 @@ import type { CheckPlan } from './network-checks.js'
 export interface DeliveryPlan extends CheckPlan {
   readonly options: ResolvedOptions
   /** The traits of the server that an earlier answer showed. */
-  readonly sighting: Sighting | undefined
+  readonly sighting: ServerTraits | undefined
 }
 
 /** The event of the test value record. Applications do not use this number. */

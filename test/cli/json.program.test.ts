@@ -6,7 +6,7 @@ import { startTestReceiver } from '../support/receiver.js'
 import { ReceiverContent } from '../support/receiver-content.js'
 
 describe('--json', () => {
-  it('makes of the summary of a migration one object on stdout, rejects and all', async () => {
+  it('prints the summary of a migration as one object on stdout', async () => {
     const receiver = await startTestReceiver()
     onTestFinished(() => receiver.close())
     await new ReceiverContent(receiver).makeType('article')
@@ -29,7 +29,7 @@ describe('--json', () => {
     expect(readFileSync(rejects, 'utf8').trimEnd().split('\n')).toHaveLength(2)
   })
 
-  it('makes of a failure an object with the words that stand on stderr', async () => {
+  it('prints a failure as an object with the message of stderr', async () => {
     const run = (...written: string[]) => startProgram('../../bin/sluice.js', { arguments: written }).ended
     for (const written of [
       ['replay', 'not-there', '--dry-run', '--json'],

@@ -16,7 +16,7 @@ async function linesOf(content: string | Uint8Array): Promise<Line[]> {
 }
 
 describe('the lines of a file', () => {
-  it('are what stands between the line feeds, and nothing else is an end', async () => {
+  it('end at line feeds only', async () => {
     const lines = await linesOf('a\u2028b\n\nc\r\nd')
     expect(lines.map(textOfLine)).toEqual(['a\u2028b', '', 'c\r', 'd'])
     expect(lines.map(({ number }) => number)).toEqual([1, 2, 3, 4])
@@ -25,7 +25,7 @@ describe('the lines of a file', () => {
     expect(await linesOf('')).toEqual([])
   })
 
-  it('come whole, however the file is cut into pieces', async () => {
+  it('are complete, wherever the pieces end', async () => {
     const length = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 65_530, max: 65_545 }))
     await fc.assert(
       fc.asyncProperty(fc.array(length, { maxLength: 6 }), async (lengths) => {
@@ -52,7 +52,7 @@ function split(...pieces: (string | Buffer)[]): Line[] {
 }
 
 describe('pieces of an input', () => {
-  it('give the same lines wherever they are parted', () => {
+  it('give the same lines wherever they end', () => {
     const text = Buffer.from('\ufeffäöü\r\n\r\n😀\n\nlast')
     for (let at = 0; at <= text.length; at++) {
       const lines = split(text.subarray(0, at), text.subarray(at))
@@ -68,7 +68,7 @@ describe('pieces of an input', () => {
     expect(splitter.end()).toBeUndefined()
   })
 
-  it('of a line without end hold no more than the longest line there is', () => {
+  it('without a line feed are held up to the bound', () => {
     const splitter = new LineSplitter()
     const piece = Buffer.alloc(1_048_576, 'x')
     for (let count = 0; count < 20; count++) expect([...splitter.push(piece)]).toEqual([])
@@ -78,7 +78,7 @@ describe('pieces of an input', () => {
     expect(next).toMatchObject({ tooLong: false, bytes: Buffer.from('next') })
   })
 
-  it('tell a last line that is too long, too', () => {
+  it('show that a last line is too long, too', () => {
     const [long] = split('x'.repeat(maxLineBytes), 'x')
     expect(long).toMatchObject({ tooLong: true, ended: false, size: maxLineBytes + 1 })
   })

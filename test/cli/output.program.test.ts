@@ -53,7 +53,7 @@ const commands: Readonly<Record<string, () => Promise<string[]>>> = {
   'migrate --dry-run': async () => ['migrate', await fileOf(entry), '--project', 'p', '--type', 't', '--dry-run'],
 }
 
-describe.each(Object.entries(commands))('what a service says to sluice %s', (name, written) => {
+describe.each(Object.entries(commands))('text of the service in sluice %s', (name, written) => {
   it('reaches the terminal without control characters, and begins no line of its own', async () => {
     const { code, lines } = await run(...(await written()))
     expect(code).toBe(1)
@@ -71,7 +71,7 @@ describe.each(Object.entries(commands))('what a service says to sluice %s', (nam
   })
 })
 
-describe('what is written on the command line', () => {
+describe('text of the command line', () => {
   it.each<[string, string[]]>([
     ['a command', [`x${hostile}`]],
     ['an option', ['ship', `--${hostile}`]],
@@ -86,7 +86,7 @@ describe('what is written on the command line', () => {
 })
 
 describe('the commands', () => {
-  it('write to the terminal in one place, where control characters are taken out', () => {
+  it('write to the terminal in one place, which removes control characters', () => {
     const source = join(import.meta.dirname, '../../src/cli')
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
     const writers = files.filter((file) =>
@@ -95,7 +95,7 @@ describe('the commands', () => {
     expect(writers).toEqual(['output.ts'])
   })
 
-  it('print no more of one line than a person would read', () => {
+  it('print at most 2,000 characters of a line', () => {
     expect(oneLine('x'.repeat(10_000_000))).toBe(`${'x'.repeat(2000)}…`)
   })
 })

@@ -14,7 +14,7 @@ function setUp({ isTTY, columns }: { isTTY: boolean; columns?: number }) {
 }
 
 describe('progress', () => {
-  it('is a line every five seconds where there is no terminal', async () => {
+  it('is a line every five seconds without a terminal', async () => {
     const { clock, written, progress, advance } = setUp({ isTTY: false })
     advance(250)
     await clock.advance(4999)
@@ -30,7 +30,7 @@ describe('progress', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('is a bar on a terminal, drawn again in its place, as wide as there is room', async () => {
+  it('is a bar on a terminal, redrawn in its place, as wide as the terminal allows', async () => {
     const { clock, written, progress, advance } = setUp({ isTTY: true, columns: 72 })
     advance(500)
     await clock.advance(200)
@@ -46,14 +46,14 @@ describe('progress', () => {
     expect(narrow.written).toEqual(['\r0 %, 0 lines, 0 lines/s\x1b[K'])
   })
 
-  it('of a file that has grown since is that of all of it', async () => {
+  it('of a file that has grown stays at 100 %', async () => {
     const { clock, written, advance } = setUp({ isTTY: false })
     advance(1200)
     await clock.advance(5000)
     expect(written).toEqual(['100 %, 1200 lines, 240 lines/s, 0:00 left\n'])
   })
 
-  it('makes way for what is said', async () => {
+  it('makes room for messages', async () => {
     const { clock, written, progress } = setUp({ isTTY: true })
     await clock.advance(200)
     written.length = 0
@@ -62,7 +62,7 @@ describe('progress', () => {
     expect(written[1]).toMatch(/^\r\[/)
   })
 
-  it('goes by what is done now: neither lines of earlier runs nor those of long ago count for the rate', async () => {
+  it('computes the rate from recent lines, without lines of earlier runs and of long ago', async () => {
     const { clock, written, advance } = setUp({ isTTY: false })
     advance(500, true)
     advance(100)

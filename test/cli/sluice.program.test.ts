@@ -10,7 +10,7 @@ const run = (...written: string[]) => startProgram('../../bin/sluice.js', { argu
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
 describe('the program sluice', () => {
-  it('tells its version, and how it is used', async () => {
+  it('prints its version and its help', async () => {
     expect(await run('--version')).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
     for (const option of ['--help', '-h']) {
       const { code, stdout } = await run(option)

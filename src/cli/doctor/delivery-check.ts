@@ -124,8 +124,8 @@ function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | un
       `${logs.sender}, one request at a time: the service does not keep its connections open, or not plainly`,
     )
   }
-  const text = `pipelined: on a connection logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`
-  return good('sender', `${text}; the service speaks plain HTTP/1.1 and keeps its connections open`)
+  const reason = 'because the service speaks plain HTTP/1.1 and keeps its connections open'
+  return good('sender', `pipelined, ${reason}: logs ${depthText(logs)}, values ${depthText(values)}${whyNot(values)}`)
 }
 
 /** The finding where the options or the environment decide. */
@@ -140,5 +140,5 @@ function depthText({ maxDepth }: Carriage): string {
 }
 
 function whyNot({ maxDepth }: Carriage): string {
-  return maxDepth === 1 ? ', because the service does not echo idempotency-key' : ''
+  return maxDepth === 1 ? ' (the service does not echo idempotency-key)' : ''
 }

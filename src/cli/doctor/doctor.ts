@@ -20,16 +20,20 @@ interface DoctorArguments {
 
 const help = `Usage: sluice doctor [options]
 
-Checks everything between an application in this folder, with these environment variables, and the service. It lists the options with
-their sources. Then it checks the host name, the connection, the certificate, the clock, the key and the buckets, the way in which records
-are sent, the spool, and the delivery worker. Each check prints a tick or a cross, and what to do about a cross.
+Checks everything between an application in this folder, with these environment variables, and
+the service. It lists the options with their sources. Then it checks the host name, the
+connection, the certificate, the clock, the key and the buckets, the way in which records are
+sent, the spool, and the delivery worker. Each check prints a tick or a cross, and what to do
+about a cross.
 
-  --no-send   send no record; without it, one log record of level warn and one value record (event 0) go to your buckets
+  --no-send   send no record; without it, one log record of level warn and one value record
+              (event 0) go to your buckets
   --json      ${jsonHelp}
   --help      print this
 
-Keys and tokens are never printed. Each check ends after SLUICE_REQUEST_TIMEOUT_MS, and after ten seconds at most; connecting and
-waiting for the answer have this time each. A check is skipped when an earlier one shows that it cannot succeed.
+Keys and tokens are never printed. Each check ends after SLUICE_REQUEST_TIMEOUT_MS, and after
+ten seconds at most; connecting and waiting for the answer have this time each. A check is
+skipped when an earlier one shows that it cannot succeed.
 
 Exit status: 0 no cross, 1 at least one cross, 2 the command line is wrong.
 

@@ -28,7 +28,8 @@ const maxConcurrency = 256
 
 const help = `Usage: sluice migrate FILE --project PROJECT --type TYPE [options]
 
-Creates a content entry for each line of FILE and keeps the times of the entry. A line is a JSON object:
+Creates a content entry for each line of FILE and keeps the times of the entry. A line is a JSON
+object:
 
   {"fields": {…}, "createdAt": "…", "updatedAt": "…", "publishedAt": "…"}
 
@@ -37,22 +38,28 @@ Each time may be left out. It is in UTC, such as 2024-05-01T12:00:00Z. Empty lin
   --project PROJECT   the project that gets the entries
   --type TYPE         key or id of their content type
   --concurrency N     entries under way at the same time, 1 to ${maxConcurrency} (default ${defaultConcurrency})
-  --dry-run           send nothing; check every line against the schema of the content type, except its rules for markup and size
+  --dry-run           send nothing; check every line against the schema of the content type,
+                      except its rules for markup and size
   --json              ${jsonHelp}
   --help              print this
 
-The service: SLUICE_URL, and SLUICE_ACCESS_TOKEN, SLUICE_API_KEY or both (or SLUICE_ACCESS_TOKEN_FILE, SLUICE_API_KEY_FILE).
+The service: SLUICE_URL, and SLUICE_ACCESS_TOKEN, SLUICE_API_KEY or both (or
+SLUICE_ACCESS_TOKEN_FILE, SLUICE_API_KEY_FILE).
 
-FILE.journal          The lines that have arrived. The same command, given again, continues where the last one ended and sends all
-                      other lines. A line whose answer was lost is sent again with the same idempotency key, and its number is
+FILE.journal          The lines that have arrived. The same command, given again, continues
+                      where the last one ended and sends all other lines. A line whose answer
+                      was lost is sent again with the same idempotency key, and its number is
                       printed, because a service that ignores these keys may then have it twice.
-FILE.rejects.ndjson   The lines that have not arrived, with number and reasons. Each run writes this file anew.
+FILE.rejects.ndjson   The lines that have not arrived, with number and reasons. Each run writes
+                      this file anew.
 
-It stops at a failure that the next line would meet, too: wrong credentials, an unknown project or type, no plan, a service that cannot
-be reached or that fails again and again. At Ctrl-C or SIGTERM it takes no further line and waits for the entries under way. A second
-signal ends it at once. In all cases the same command continues.
+It stops at a failure that the next line would meet, too: wrong credentials, an unknown project
+or type, no plan, a service that cannot be reached or that fails again and again. At Ctrl-C or
+SIGTERM it takes no further line and waits for the entries under way. A second signal ends it at
+once. In all cases the same command continues.
 
-Exit status: 0 all lines have arrived (--dry-run: are valid), 1 some have not, 2 the command line or the configuration is wrong.
+Exit status: 0 all lines have arrived (--dry-run: are valid), 1 some have not, 2 the command
+line or the configuration is wrong.
 
 Examples:
   sluice migrate articles.ndjson --project demo --type article --dry-run

@@ -22,24 +22,28 @@ interface ReplayArguments {
 
 const help = `Usage: sluice replay DIR [options]
 
-Sends the records of a spool or of a dead-letter folder: records that a process has left, or that were copied from another machine. DIR is
-the folder of SLUICE_SPOOL_DIR, the folder of one engine in it, or its dead-letter folder. Dead letters are sent only when DIR is their
-folder.
+Sends the records of a spool or of a dead-letter folder: records that a process has left, or
+that were copied from another machine. DIR is the folder of SLUICE_SPOOL_DIR, the folder of one
+engine in it, or its dead-letter folder. Dead letters are sent only when DIR is their folder.
 
   --dry-run        send nothing; count the records
   --limit-rate N   at most N records a second
   --json           ${jsonHelp}
   --help           print this
 
-The service: SLUICE_URL and SLUICE_API_KEY (or SLUICE_API_KEY_FILE). Each record names its bucket.
+The service: SLUICE_URL and SLUICE_API_KEY (or SLUICE_API_KEY_FILE). Each record names its
+bucket.
 
-Delivered records are removed from DIR. The same command, given again, continues where the last one ended, however it ended. Records that
-were on their way when it was killed are sent again with the same idempotency key. Rejected records stay where they are. Files with
-damaged lines stay, too, as FILE.damaged. The folder of a running process is refused.
+Delivered records are removed from DIR. The same command, given again, continues where the last
+one ended, however it ended. Records that were on their way when it was killed are sent again
+with the same idempotency key. Rejected records stay where they are. Files with damaged lines
+stay, too, as FILE.damaged. The folder of a running process is refused.
 
-Ctrl-C or SIGTERM: it takes no further record and waits for the records under way. A second signal ends it at once.
+Ctrl-C or SIGTERM: it takes no further record and waits for the records under way. A second
+signal ends it at once.
 
-Exit status: 0 all records were delivered (--dry-run: could be read), 1 some were not, 2 the command line or the configuration is wrong.
+Exit status: 0 all records were delivered (--dry-run: could be read), 1 some were not, 2 the
+command line or the configuration is wrong.
 
 Examples:
   sluice replay /var/spool/shop --limit-rate 500
@@ -163,5 +167,5 @@ function noneFound({ records, damaged }: RecordsToSend): string {
 }
 
 function damagedLine({ damaged }: RecordsToSend): string | false {
-  return damaged > 0 && `${damaged} damaged lines are kept in files of the name FILE.damaged`
+  return damaged > 0 && `damaged lines: ${damaged}, kept in files named FILE.damaged`
 }

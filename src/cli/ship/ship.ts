@@ -8,28 +8,36 @@ import { type ShipArguments, ShipRun } from './run.js'
 
 const help = `Usage: sluice ship [FILE…] [options]
 
-Sends each line of the files, or of stdin (no FILE, or -), as a log record. Lines of pino and of winston's json format keep their level,
-time, fields and errors. Any other line becomes a text of level info, with the time at which it was read. Empty lines are skipped.
+Sends each line of the files, or of stdin (no FILE, or -), as a log record. Lines of pino and of
+winston's json format keep their level, time, fields and errors. Any other line becomes a text
+of level info, with the time at which it was read. Empty lines are skipped.
 
-  --follow     wait for more lines; also when a file is renamed, deleted, truncated, or does not exist yet
+  --follow     wait for more lines; also when a file is renamed, deleted, truncated, or does not
+               exist yet
   --from-end   with --follow: skip the lines that are in the files now
-  --quiet      pass nothing on; without it, stdin is copied to stdout byte for byte, unless stdin is a terminal
+  --quiet      pass nothing on; without it, stdin is copied to stdout byte for byte, unless
+               stdin is a terminal
   --json       ${jsonHelp}; implies --quiet
   --help       print this
 
-The service: SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET. SLUICE_APP_NAME, SLUICE_ENV, SLUICE_LEVEL and the
-other options of records and delivery apply, too. Without SLUICE_APP_NAME, the name comes from the nearest package.json.
+The service: SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET.
+SLUICE_APP_NAME, SLUICE_ENV, SLUICE_LEVEL and the other options of records and delivery apply,
+too. Without SLUICE_APP_NAME, the name comes from the nearest package.json.
 
-No record is dropped for want of room. When the queue is full, reading stops, and the program that writes to the pipe waits, as with
-any filter. Files are given up when the service refuses the key, the bucket or the plan, or takes nothing for a minute. A pipe and
---follow wait without end; after the end of the pipe, the same limits apply as for files.
+No record is dropped for want of room. When the queue is full, reading stops, and the program
+that writes to the pipe waits, as with any filter. Files are given up when the service refuses
+the key, the bucket or the plan, or takes nothing for a minute. A pipe and --follow wait without
+end; after the end of the pipe, the same limits apply as for files.
 
-At the end of stdin, at SIGTERM and at Ctrl-C, it delivers what was read and then ends. After a signal this takes at most
-SLUICE_SHUTDOWN_TIMEOUT_MS, and half a second more for the last lines of the program at the other end of the pipe. A second signal ends
-it at once. It does not remember what it has sent: after kill -9, or when it is started again on the same file, records arrive twice.
+At the end of stdin, at SIGTERM and at Ctrl-C, it delivers what was read and then ends. After a
+signal this takes at most SLUICE_SHUTDOWN_TIMEOUT_MS, and half a second more for the last lines
+of the program at the other end of the pipe. A second signal ends it at once. It does not
+remember what it has sent: after kill -9, or when it is started again on the same file, records
+arrive twice.
 
-Exit status: 0 every line was delivered, or is in the spool (SLUICE_SPOOL_DIR); 1 a record was rejected or dropped, or a file could not
-be read to its end; 2 the command line or the configuration is wrong.
+Exit status: 0 every line was delivered, or is in the spool (SLUICE_SPOOL_DIR); 1 a record was
+rejected or dropped, or a file could not be read to its end; 2 the command line or the
+configuration is wrong.
 
 Examples:
   node app.js | sluice ship

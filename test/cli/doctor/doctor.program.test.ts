@@ -4,8 +4,6 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { judge } from '../../../src/cli/doctor/clock-check.js'
-import { readConfiguration } from '../../../src/cli/doctor/configuration-check.js'
 import { fingerprint } from '../../../src/spool/engine-folder.js'
 import { FaultServer } from '../../support/fault-server.js'
 import { startProgram } from '../../support/programs.js'
@@ -47,7 +45,7 @@ const serverHere = async (...plan: Parameters<typeof FaultServer.start>) => {
 const certificates = join(import.meta.dirname, '../../support/certificates')
 
 describe('sluice doctor', () => {
-  it('sends one log and one value to a service that is in order, and finds no problem', async () => {
+  it('sends one log and one value, and finds no problem with a working service', async () => {
     const receiver = await receiverHere()
     const { code, ok, looks, options } = await examine(receiver.variables)
     expect(looks).toMatchObject({
@@ -76,7 +74,7 @@ describe('sluice doctor', () => {
     expect([...(await receiver.logs()), ...(await receiver.values())]).toEqual([])
   })
 
-  it('says what to set where nothing is configured', async () => {
+  it('says what to set when nothing is configured', async () => {
     const { code, stdout } = await start({}, [])
     expect(code).toBe(1)
     expect(stdout).toContain('✗ configuration  nothing is configured')
@@ -84,28 +82,18 @@ describe('sluice doctor', () => {
     expect(stdout).not.toContain('\x1b')
   })
 
-  it('says how to read the .env file that is there', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const adviceIn = (environment: Record<string, string>) => readConfiguration(environment, folder).findings[0]?.advice
-    expect(adviceIn({})).not.toContain('.env')
-    writeFileSync(join(folder, '.env'), 'PORT=3000\nSLUICE_URL=https://api.example\n')
-    for (const environment of [{}, { SLUICE_BUCKET: 'demo' }])
-      expect(adviceIn(environment)).toContain('node --env-file=.env node_modules/sluice/bin/sluice.js doctor')
-  })
-
   it.each<[Record<string, string>, string, string]>([
     [{ SLUICE_URL: 'ftp://x' }, 'configuration', 'bad: SLUICE_URL (option url): expected an http: or https: URL'],
     [{ SLUICE_URL: 'http://127.0.0.1:1' }, 'configuration', 'bad: options apiKey and bucket are missing'],
     [{ SLUICE_DISABLED: 'yes' }, 'configuration', 'bad: Sluice is disabled'],
     [{ SLUICE_BUKET: 'b' }, 'variables', 'bad: SLUICE_BUKET is not known → did you mean SLUICE_BUCKET?'],
-  ])('finds in the variables %j what is wrong with the %s', async (variables, check, words) => {
+  ])('finds in the variables %j the problem with the %s', async (variables, check, words) => {
     const { code, looks } = await examine(variables)
     expect(code).toBe(1)
     expect(looks[check]).toContain(words)
   })
 
-  it('shows what there is of a configuration in which something is missing', async () => {
+  it('shows the options of an incomplete configuration', async () => {
     const { code, options } = await examine({ SLUICE_API_KEY: 'a-key-that-is-there', SLUICE_BUCKET: 'b' })
     expect(code).toBe(1)
     expect(options).toEqual(
@@ -120,7 +108,7 @@ describe('sluice doctor', () => {
     expect(stdout).toMatch(/logBucket +"b" +SLUICE_BUCKET/)
   })
 
-  it('finds that something else answers in the place of the service, such as a login page', async () => {
+  it('finds that something else answers instead of the service, such as a login page', async () => {
     const page = '<!doctype html><title>Log in</title>'
     const server = await serverHere(() => ({
       type: 'answer',
@@ -137,7 +125,7 @@ describe('sluice doctor', () => {
     })
   })
 
-  it('never prints the key, not even where a service repeats it, nor the password of a proxy', async () => {
+  it('never prints the password of a proxy or the key, even when the service repeats it', async () => {
     const key = 'sk-"secret'
     const body = JSON.stringify({ errors: [{ message: `no such key: ${key}` }] })
     const server = await serverHere(() => ({ type: 'answer', status: 400, body }))
@@ -160,7 +148,7 @@ describe('sluice doctor', () => {
     expect(server.requests.length).toBeGreaterThan(0)
   })
 
-  it('says of a key that is refused, a bucket that is unknown and a service that is busy what to do', async () => {
+  it('gives advice for a refused key, an unknown bucket and a busy service', async () => {
     const receiver = await receiverHere()
     const wrongKey = await examine({ ...receiver.variables, SLUICE_API_KEY: 'another-key' })
     expect(wrongKey.code).toBe(1)
@@ -179,7 +167,7 @@ describe('sluice doctor', () => {
     expect(looks['log record']).toMatch(/^bad: the service answered 503 → records wait/)
   })
 
-  it('names the sender that pipelining would take, and why', async () => {
+  it('names the sender of an application, and the reason', async () => {
     const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
     const plain = await serverHere()
     const { looks } = await examine({ ...here, SLUICE_URL: plain.url })
@@ -228,7 +216,7 @@ describe('sluice doctor', () => {
     },
   )
 
-  it('finds a name that is unknown, a port where nobody listens, and one that speaks no TLS', async () => {
+  it('finds an unknown name, a closed port, and a port without TLS', async () => {
     const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
     expect((await examine({ ...here, SLUICE_URL: 'https://nowhere.invalid' })).looks.name).toMatch(/^bad: .* → check/)
     expect((await examine({ ...here, SLUICE_URL: 'http://127.0.0.1:1' })).looks.connection).toMatch(/ECONNREFUSED/)
@@ -237,7 +225,7 @@ describe('sluice doctor', () => {
     expect(looks.certificate).toMatch(/does not speak TLS/)
   })
 
-  it.each(['http', 'https'])('does not wait for a service that takes %s and never answers', async (protocol) => {
+  it.each(['http', 'https'])('does not wait for a service that accepts %s and never answers', async (protocol) => {
     const silent = createServer(() => {})
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void silent.close())
@@ -253,7 +241,7 @@ describe('sluice doctor', () => {
     expect(looks.worker).toMatch(/^good/)
   })
 
-  it('says what lies in the spool, and touches nothing of it', async () => {
+  it('lists the files in the spool, and changes none', async () => {
     const receiver = await receiverHere()
     const dir = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
     onTestFinished(() => rmSync(dir, { recursive: true }))
@@ -282,7 +270,7 @@ describe('sluice doctor', () => {
     expect((await spoolDir(join(dir, 'file'))).looks.spool).toMatch(/^bad: .*file is no folder/)
   })
 
-  it('says why the folder of the spool is none, and passes over what is no file of it', async () => {
+  it('says why a folder cannot be the spool, and ignores files that do not belong to it', async () => {
     const receiver = await receiverHere()
     const dir = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
     onTestFinished(() => rmSync(dir, { recursive: true }))
@@ -301,7 +289,7 @@ describe('sluice doctor', () => {
     expect((await spoolDir(link)).looks.spool).toMatch(/^bad: .*-link is a symbolic link: name the folder itself/)
   })
 
-  it('finds that the delivery worker may not be started', async () => {
+  it('finds that the delivery worker cannot start', async () => {
     const receiver = await receiverHere()
     const flags = ['--experimental-permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-child-process']
     const { code, stdout } = await start(receiver.variables, ['--no-send', '--json'], flags)
@@ -309,7 +297,7 @@ describe('sluice doctor', () => {
     expect(JSON.parse(stdout).checks.at(-1)).toMatchObject({ check: 'worker', state: 'bad' })
   })
 
-  it('is in colours on a terminal, unless that is not wanted', () => {
+  it('prints colours on a terminal, unless NO_COLOR is set', () => {
     const run = (variables: Record<string, string>) => {
       const command = `${process.execPath} ${join(import.meta.dirname, '../../../bin/sluice.js')} doctor`
       // Nothing that is inherited: CI, NODE_DISABLE_COLORS and others would speak of colours, too.
@@ -324,37 +312,23 @@ describe('sluice doctor', () => {
     expect(run({ NO_COLOR: '1' })).not.toContain('\x1b')
   })
 
-  it('takes no operand, and no option that it does not know', async () => {
+  it('refuses operands and unknown options', async () => {
     expect(await start({}, ['now'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('got now') })
     expect(await start({}, ['--nosend'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('did you mean --no-send?'),
     })
   })
-})
 
-describe('the judgement on the clock', () => {
-  const at = (theirs: number) => judge(theirs, { startedAt: 100_000, endedAt: 101_000 })
-  it('allows for the time of the answer and for whole seconds', () => {
-    for (const theirs of [99_000, 100_000, 101_000])
-      expect(at(theirs)).toMatchObject({ state: 'good', text: 'agrees with that of the service' })
-    expect(at(Number.NaN).state).toBe('skipped')
+  it('does not wait for a named pipe with the name .env', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    execFileSync('mkfifo', [join(folder, '.env')])
+    const { code, stdout } = await startProgram('../../bin/sluice.js', {
+      arguments: ['doctor'],
+      before: `cd '${folder}'`,
+    }).ended
+    expect(code).toBe(1)
+    expect(stdout).toContain('nothing is configured')
   })
-  it('finds one that is half a minute wrong, in either direction', () => {
-    expect(at(40_000)).toMatchObject({ state: 'bad', text: '59 s ahead of that of the service' })
-    expect(at(161_000)).toMatchObject({ state: 'bad', text: '60 s behind that of the service' })
-    expect(at(111_000)).toMatchObject({ state: 'good', text: '10 s behind that of the service' })
-  })
-})
-
-it('sluice doctor does not wait for a named pipe that is called .env', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  execFileSync('mkfifo', [join(folder, '.env')])
-  const { code, stdout } = await startProgram('../../bin/sluice.js', {
-    arguments: ['doctor'],
-    before: `cd '${folder}'`,
-  }).ended
-  expect(code).toBe(1)
-  expect(stdout).toContain('nothing is configured')
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { LineSet } from '../../../src/cli/migrate/arrived-lines.js'
 
 describe('a set of lines', () => {
-  it('is a set', () => {
+  it('adds, deletes and finds lines', () => {
     const line = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 4080, max: 4110 }))
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), line)), (steps) => {

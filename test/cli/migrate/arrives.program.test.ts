@@ -13,7 +13,7 @@ afterEach(() => server.close())
 const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.variables, lines)
 
 describe('sluice migrate', () => {
-  it('makes an entry of every line, with its times, and ends with 0', async () => {
+  it('creates an entry for every line, with its times, and ends with 0', async () => {
     const times = {
       createdAt: '2020-01-01T00:00:00Z',
       updatedAt: '2021-01-01T00:00:00.5Z',
@@ -36,7 +36,7 @@ describe('sluice migrate', () => {
     expect(existsSync(`${file.journalPath}.lock`)).toBe(false)
   })
 
-  it('sends nothing again when it has all arrived', async () => {
+  it('sends nothing again when all lines have arrived', async () => {
     const file = fileOf(articles(30))
     await file.run()
     expect(await file.run()).toMatchObject({
@@ -47,7 +47,7 @@ describe('sluice migrate', () => {
     expect(file.journal).toContain('"id":"entry_30"')
   })
 
-  it('sends what was added to the file since', async () => {
+  it('sends the lines that were added to the file since', async () => {
     const file = fileOf(articles(3))
     await file.run()
     file.write(articles(5))
@@ -55,7 +55,7 @@ describe('sluice migrate', () => {
     expect(server.titles).toEqual(titlesOf(5))
   })
 
-  it('takes an empty file for one whose lines have all arrived', async () => {
+  it('ends with 0 for an empty file', async () => {
     expect(await fileOf([]).run()).toMatchObject({ code: 0, stdout: '0 of 0 lines have arrived\n' })
   })
 
@@ -90,7 +90,7 @@ describe('sluice migrate', () => {
     expect(server.requests.map(({ body }) => body)).toEqual([line])
   })
 
-  it('says neither key nor token, whatever the service says', async () => {
+  it('prints neither key nor token, even when the service repeats them', async () => {
     const echo = { errors: [{ message: `bad ${server.accessToken} and ${server.apiKey}`, correlationId: 'c' }] }
     server.fault = () => ({ status: 500, body: JSON.stringify(echo) })
     const file = fileOf(articles(3))
@@ -102,13 +102,13 @@ describe('sluice migrate', () => {
 })
 
 describe('a file', () => {
-  it('of which nothing is a line is one whose lines have all arrived', async () => {
+  it('without any line is done', async () => {
     const file = fileOf(['', '  ', '\r'])
     expect(await file.run()).toMatchObject({ code: 0, stdout: '0 of 0 lines have arrived\n', stderr: '' })
     expect(server.requests).toEqual([])
   })
 
-  it('may have a byte order mark, lines that end as on Windows, and no end of the last one', async () => {
+  it('may have a byte order mark, Windows line ends, and an unfinished last line', async () => {
     const file = fileOf([])
     appendFileSync(file.path, '\ufeff{"fields":{"title":"a"}}\r\n\r\n{"fields":{"title":"b"}}')
     expect(await file.run('--concurrency', '1')).toMatchObject({ code: 0, stdout: '2 of 2 lines have arrived\n' })
@@ -116,8 +116,8 @@ describe('a file', () => {
   })
 })
 
-describe('what it says', () => {
-  it('may be read by nobody: the work goes on', async () => {
+describe('its output', () => {
+  it('needs no reader: the work goes on', async () => {
     const file = fileOf(articles(30))
     const { process: child, ended } = file.start()
     ended.catch(() => {})

@@ -24,7 +24,7 @@ describe('sluice migrate --dry-run', () => {
     expect(file.rejects).toBeUndefined()
   })
 
-  it('tells what the schema has against a line, as the service would', async () => {
+  it('reports the violations of the schema, as the service would', async () => {
     const lines = [
       { fields: { title: 'text', body: null } },
       { fields: { titel: 'x' } },
@@ -50,7 +50,7 @@ describe('sluice migrate --dry-run', () => {
     expect(server.entries).toEqual([])
   })
 
-  it('keeps away from the rejects of a migration that is under way', async () => {
+  it('leaves the rejects of a running migration alone', async () => {
     const file = fileOf(['{"broken', ...articles(20)])
     const { reached, release } = server.holdAfter(5)
     const first = file.start()
@@ -65,7 +65,7 @@ describe('sluice migrate --dry-run', () => {
     expect(file.rejects).toMatchObject([{ line: 1 }])
   })
 
-  it('finds the content type on whatever page it is listed, by its id, too', async () => {
+  it('finds the content type on any page of the list, also by its id', async () => {
     await server.close()
     const others = Array.from({ length: 30 }, (_, index) => articleType({ id: `o_${index}`, key: `other-${index}` }))
     server = await ContentServer.start({ types: [...others, articleType({ id: 'article', key: 'post' })] })
@@ -83,7 +83,7 @@ describe('sluice migrate --dry-run', () => {
     expect(stderr).toContain(words)
   })
 
-  it('ends with 1 where the content types cannot be listed', async () => {
+  it('ends with 1 when the content types cannot be listed', async () => {
     server.fault = () => ({ status: 401 })
     const { code, stderr } = await fileOf(articles(1)).run('--dry-run')
     expect(code).toBe(1)

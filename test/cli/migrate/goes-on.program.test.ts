@@ -13,7 +13,7 @@ afterEach(() => server.close())
 const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.variables, lines)
 
 describe('a migration that goes on', () => {
-  it('is refused when lines that have arrived are other ones now', async () => {
+  it('is refused when lines that have arrived were changed', async () => {
     const file = fileOf([...articles(3), '{"fields":{}}'])
     expect(await file.run()).toMatchObject({ code: 1 })
     file.write([{ fields: { title: 'new' } }, ...articles(3)])
@@ -35,7 +35,7 @@ describe('a migration that goes on', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  it('goes to another destination when nothing has arrived at the first, for that was a mistake', async () => {
+  it('may change its destination while no line has arrived at the first one', async () => {
     const file = fileOf(articles(5))
     file.type = 'artikel'
     expect(await file.run()).toMatchObject({ code: 1, stderr: expect.stringContaining('not found (404)') })
@@ -77,7 +77,7 @@ describe('a migration that goes on', () => {
     expect(await file.run()).toMatchObject({ code: 2, stderr: expect.stringContaining('is damaged at its line') })
   })
 
-  it('stays where it was when an answer was lost there', async () => {
+  it('keeps its destination when an answer was lost there', async () => {
     const file = fileOf(articles(1))
     server.fault = () => 'reset-after'
     expect(await file.run()).toMatchObject({ code: 1 })
@@ -88,7 +88,7 @@ describe('a migration that goes on', () => {
     })
   })
 
-  it('is refused when its journal is no journal, or damaged in the middle', async () => {
+  it('is refused when its journal is another file, or damaged in the middle', async () => {
     const file = fileOf(articles(2))
     writeFileSync(file.journalPath, '{"some":"thing"}\n')
     expect(await file.run()).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a journal') })
@@ -100,7 +100,7 @@ describe('a migration that goes on', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  it('at whatever byte its journal was cut makes no entry twice, and names what it sends again', async () => {
+  it('creates no entry twice when its journal was cut at any byte, and names the lines that it sends again', async () => {
     const file = fileOf(articles(3))
     await file.run('--concurrency', '1')
     const whole = readFileSync(file.journalPath)
@@ -126,7 +126,7 @@ describe('a migration that goes on', () => {
     })
   })
 
-  it('after the end of the machine takes every line for sent that was announced and has not arrived', async () => {
+  it('counts every announced line that has not arrived as sent, after a crash of the machine', async () => {
     const file = fileOf(articles(3000))
     await file.run()
     // What was not forced to the disk is lost: here all from the moment when line 1030 was sent.
@@ -147,7 +147,7 @@ describe('a migration that goes on', () => {
     expect(sorted(server.titles)).toEqual(sorted(titlesOf(3000)))
   })
 
-  it('is refused while another process is at it, and not after that one was killed', async () => {
+  it('is refused while another process migrates the file, and not after that process was killed', async () => {
     const file = fileOf(articles(20))
     const { reached, release } = server.holdAfter(5)
     const first = file.start()

@@ -22,7 +22,7 @@ function onceHeard({ stderr }: Running['process'], callBack: () => void) {
 }
 
 describe('a migration that is interrupted', () => {
-  it.each([0, 1, 37, 150])('by SIGKILL after %i answers makes no entry twice and leaves none out', async (answers) => {
+  it.each([0, 1, 37, 150])('by SIGKILL after %i answers creates every entry once', async (answers) => {
     const file = fileOf(articles(200))
     const { reached, release } = server.holdAfter(answers)
     const killed = file.start()
@@ -37,7 +37,7 @@ describe('a migration that is interrupted', () => {
     expect(server.requests.length).toBeLessThanOrEqual(208)
   })
 
-  it('by SIGKILL names the lines that a service which heeds no keys may have twice, and has no other twice', async () => {
+  it('by SIGKILL names every line that a service without idempotency keys may have twice', async () => {
     await server.close()
     server = await ContentServer.start({ heedsKeys: false })
     const file = fileOf(articles(300))
@@ -64,7 +64,7 @@ describe('a migration that is interrupted', () => {
     expect(named.length).toBeLessThanOrEqual(3 * 8)
   })
 
-  it('by SIGINT waits for what is under way, takes nothing more, and says how to go on', async () => {
+  it('by SIGINT takes no further line, waits for the entries under way, and says how to go on', async () => {
     const file = fileOf(articles(100))
     const { reached, release } = server.holdAfter(10)
     const { process: child, ended } = file.start(['--concurrency', '4'])
@@ -82,7 +82,7 @@ describe('a migration that is interrupted', () => {
     expect(server.requests).toHaveLength(100)
   })
 
-  it('by SIGINT twice ends at once, of the signal', async () => {
+  it('by SIGINT twice ends at once, by the signal', async () => {
     const file = fileOf(articles(100))
     const { reached, release } = server.holdAfter(10)
     const { process: child, ended } = file.start()
@@ -96,7 +96,7 @@ describe('a migration that is interrupted', () => {
     expect(sorted(server.titles)).toEqual(sorted(titlesOf(100)))
   })
 
-  it('while it waits for a service that asks for fewer requests ends at once', async () => {
+  it('while it waits for a busy service ends at once', async () => {
     let asked = () => {}
     const waits = new Promise<void>((resolve) => {
       asked = resolve

@@ -22,7 +22,7 @@ const between = () =>
   ContentServer.start({ behind: receiver.url, apiKey: receiver.apiKey, accessToken: receiver.apiKey })
 
 describe('sluice migrate and the receiver', () => {
-  it('make entries that have their times and are what they were, drafts or published', async () => {
+  it('create entries that keep their times and their state, draft or published', async () => {
     const times = { createdAt: '2020-01-01T00:00:00Z', updatedAt: '2021-01-01T00:00:00.123456789Z' }
     const published = { ...times, publishedAt: '2022-01-01T00:00:00+00:00' }
     const file = fileOf([
@@ -39,7 +39,7 @@ describe('sluice migrate and the receiver', () => {
     expect(ids).toEqual([a, b, c].map((entry) => entry?.id))
   })
 
-  it('take the id of the type, too', async () => {
+  it('accept the id of the type, too', async () => {
     const file = fileOf(articles(2))
     file.type = (await content.makeType('page')).id
     expect(await file.run()).toMatchObject({ code: 0 })
@@ -75,7 +75,7 @@ describe('sluice migrate and the receiver', () => {
     expect(await content.entries('article')).toHaveLength(valid.length)
   })
 
-  it('put a line that is too large for the receiver among the rejects, and do not stop at a row of them', async () => {
+  it('put lines that are too large for the receiver among the rejects, and do not stop at a series of them', async () => {
     const large = { fields: { title: 'x', body: 'x'.repeat(1_100_000) } }
     const file = fileOf([...Array.from({ length: 25 }, () => large), { fields: { title: 'ok' } }])
     const { code, stdout } = await file.run('--concurrency', '1')
@@ -164,7 +164,7 @@ describe('a service that goes away in the middle', () => {
 })
 
 describe('two migrations of one file', () => {
-  it('that begin at the same time: one does it, and the others say that it does', async () => {
+  it('that begin at the same time: one works, and the others say so', async () => {
     const file = fileOf(articles(200))
     const all = await Promise.all(Array.from({ length: 4 }, () => file.run()))
     const done = all.filter(({ code }) => code === 0)

@@ -84,7 +84,7 @@ describe('a line that does not arrive', () => {
     expect((await file.run()).stderr).toBe('')
   })
 
-  it('is still named when a run between could not send it', async () => {
+  it('is named again when the run between could not send it', async () => {
     server.fault = (request) => (titleOf(request) === 'title 2' ? 'reset-after' : undefined)
     const file = fileOf(articles(4))
     await file.run('--concurrency', '1')
@@ -94,7 +94,7 @@ describe('a line that does not arrive', () => {
     expect(await file.run()).toMatchObject({ code: 0, stderr: expect.stringMatching(/^line 2: sent again/) })
   })
 
-  it('but of which the status says that it has, has arrived', async () => {
+  it('has arrived when the status says so, even without a readable answer', async () => {
     server.fault = ({ number }) => (number === 0 ? 'half-answer' : undefined)
     const file = fileOf(articles(2))
     const { code, stderr } = await file.run('--concurrency', '1')
@@ -103,7 +103,7 @@ describe('a line that does not arrive', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  it('because the service asks for fewer requests is sent again, after the time that it asks for', async () => {
+  it('is sent again after the time that the service asks for, when the service asks for fewer requests', async () => {
     server.fault = ({ number }) => (number < 3 ? { status: 429, headers: { 'retry-after': '0' } } : undefined)
     expect(await fileOf(articles(3)).run()).toMatchObject({ code: 0, stderr: '' })
     expect(sorted(server.titles)).toEqual(titlesOf(3))

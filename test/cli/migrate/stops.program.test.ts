@@ -12,7 +12,7 @@ afterEach(() => server.close())
 const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.variables, lines)
 
 describe('a migration stops', () => {
-  it('before it begins, when a named pipe has the name of its journal, and waits for none that has that of its lock', async () => {
+  it('before it begins, when its journal is a named pipe, and does not wait for a named pipe as its lock', async () => {
     const file = fileOf(articles(3))
     execFileSync('mkfifo', [file.journalPath, `${file.journalPath}.lock`])
     const { code, stderr } = await file.run()
@@ -43,7 +43,7 @@ describe('a migration stops', () => {
     expect(sorted(server.titles)).toEqual(sorted(titlesOf(100)))
   })
 
-  it('when the service cannot be reached, and goes on when it is there again', async () => {
+  it('when the service cannot be reached, and goes on when it is back', async () => {
     const file = new MigratedFile({ ...server.variables, SLUICE_RETRY_BASE_MS: '1' }, articles(20))
     const { port } = new URL(server.url)
     await server.close()
@@ -55,7 +55,7 @@ describe('a migration stops', () => {
     expect(sorted(server.titles)).toEqual(sorted(titlesOf(20)))
   })
 
-  it('when it fails time after time', async () => {
+  it('after a series of failures', async () => {
     server.fault = ({ number }) => (number < 5 ? undefined : { status: 503 })
     const file = fileOf(articles(100))
     const { code, stderr } = await file.run('--concurrency', '1')
@@ -65,7 +65,7 @@ describe('a migration stops', () => {
     expect(file.rejects).toHaveLength(20)
   })
 
-  it('when what answers 200 is not the service', async () => {
+  it('when something else than the service answers 200', async () => {
     server.fault = () => ({ status: 200, body: '<html>' })
     const file = fileOf(articles(100))
     const { code, stdout, stderr } = await file.run('--concurrency', '1')
@@ -74,14 +74,14 @@ describe('a migration stops', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it.each([400, 413])('not when the service finds each line at fault (%i)', async (status) => {
+  it.each([400, 413])('not when the service refuses every line (%i)', async (status) => {
     server.fault = () => ({ status })
     const file = fileOf(articles(50))
     expect((await file.run()).stdout).toContain('50 have not')
     expect(file.rejects).toHaveLength(50)
   })
 
-  it('not when the lines are at fault', async () => {
+  it('not when no line is valid', async () => {
     const file = fileOf(Array.from({ length: 50 }, () => ({ fields: {} })))
     expect((await file.run()).stdout).toContain('0 of 50 lines have arrived')
     expect(file.rejects).toHaveLength(50)

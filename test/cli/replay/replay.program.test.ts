@@ -50,23 +50,26 @@ describe('sluice replay', () => {
   it.each([
     ['500', answer(500)],
     ['403', answer(403)],
-  ])('sends all but a record that always gets %s, which stays, and does not wait for it', async (status, fault) => {
-    await leave(500)
-    server.script = ({ body }) => (body === '{"message":"left 0"}' ? fault : delivered)
-    const { code, stdout } = await replay(dir)
-    expect({ code, stdout }).toEqual({
-      code: 1,
-      stdout: expect.stringMatching(
-        new RegExp(
-          `^500 of 501 records delivered\n1 not delivered, still there\nstopped: the service does not take the rest: .*${status}`,
+  ])(
+    'sends all records but one that always gets %s, does not wait for that one, and keeps it',
+    async (status, fault) => {
+      await leave(500)
+      server.script = ({ body }) => (body === '{"message":"left 0"}' ? fault : delivered)
+      const { code, stdout } = await replay(dir)
+      expect({ code, stdout }).toEqual({
+        code: 1,
+        stdout: expect.stringMatching(
+          new RegExp(
+            `^500 of 501 records delivered\n1 not delivered, still there\nstopped: the service does not take the rest: .*${status}`,
+          ),
         ),
-      ),
-    })
-    server.script = () => delivered
-    expect(await replay(dir)).toMatchObject({ code: 0, stdout: '1 of 1 records delivered\n' })
-  })
+      })
+      server.script = () => delivered
+      expect(await replay(dir)).toMatchObject({ code: 0, stdout: '1 of 1 records delivered\n' })
+    },
+  )
 
-  it('sends what a process has left, each record to its bucket and with its key, and leaves nothing', async () => {
+  it('sends the records that a process has left, to their buckets and with their keys, and removes the files', async () => {
     await leave(500)
     const keys = linesIn(dir).map(({ idempotencyKey }) => idempotencyKey)
     expect(await replay(dir)).toEqual({ code: 0, stdout: '501 of 501 records delivered\n', stderr: '' })
@@ -128,7 +131,7 @@ describe('sluice replay', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(1000)
   })
 
-  it('leaves where they are the records that are rejected, names the reasons, and ends with 1', async () => {
+  it('keeps rejected records where they are, names the reasons, and ends with 1', async () => {
     await leave(10)
     server.script = ({ body }) =>
       /left [37]"/.test(body) ? answer(400, '{"validationErrors":[{"name":"message","message":"odd"}]}') : delivered
@@ -150,7 +153,7 @@ describe('sluice replay', () => {
     expect(segmentsIn(dir)).toHaveLength(2)
   })
 
-  it('sends dead letters when it is given their folder, and only then', async () => {
+  it('sends dead letters only when DIR is their folder', async () => {
     await leave(3, { rejected: true })
     expect(await replay(dir)).toMatchObject({
       code: 0,
@@ -162,19 +165,19 @@ describe('sluice replay', () => {
     expect(segmentsIn(dir)).toEqual([])
   })
 
-  it('keeps a file with damaged lines, after all that was whole is delivered, and ends with 1', async () => {
+  it('delivers the intact lines of a damaged file, keeps the file, and ends with 1', async () => {
     await leave(10)
     const path = segmentsIn(dir).find((each) => each.includes('info-'))!
     truncateSync(path, statSync(path).size - 5)
     const { code, stdout } = await replay(dir)
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: '10 of 10 records delivered\n1 damaged lines are kept in files of the name FILE.damaged\n',
+      stdout: '10 of 10 records delivered\ndamaged lines: 1, kept in files named FILE.damaged\n',
     })
     expect(existsSync(`${path}.damaged`)).toBe(true)
   })
 
-  it('leaves alone and names what Sluice has not named, and what is no file', async () => {
+  it('leaves other files alone and names them', async () => {
     await leave(3)
     const folder = join(dir, readdirSync(dir)[0]!)
     writeFileSync(join(folder, 'export.ndjson'), '{"my":"data"}\n')
@@ -187,7 +190,7 @@ describe('sluice replay', () => {
     expect(readdirSync(folder).sort()).toEqual(['export.ndjson', 'info-01234567-0123456789ab-000009.ndjson'])
   })
 
-  it('refuses the folder of a process that lives', async () => {
+  it('refuses the folder of a running process', async () => {
     const living = setUpSpool(dir)
     living.sender.answer = () => answers.refused
     living.log('{"message":"left 0"}')
@@ -198,7 +201,7 @@ describe('sluice replay', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('waits to see whether a process lives that it cannot see, then takes its folder', async () => {
+  it('waits to see whether an invisible process runs, then takes its folder', async () => {
     await leave(1)
     const folder = join(dir, readdirSync(dir)[0]!)
     writeFileSync(
@@ -226,7 +229,7 @@ describe('sluice replay', () => {
     expect(stderr).toContain(words)
   })
 
-  it('tells how it is used', async () => {
+  it('prints its help', async () => {
     const { code, stdout } = await startProgram('../../bin/sluice.js', { arguments: ['replay', '--help'] }).ended
     expect(code).toBe(0)
     for (const name of ['DIR', '--dry-run', '--limit-rate', 'Exit status']) expect(stdout).toContain(name)

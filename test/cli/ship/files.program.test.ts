@@ -18,7 +18,7 @@ const serverHere = async (script?: Parameters<typeof FaultServer.start>[0]) => {
 }
 
 describe('sluice ship of files', () => {
-  it('ships each of them, names those that it cannot read, and ends with 1 for these', async () => {
+  it('ships each of them, names those that it cannot read, and then ends with 1', async () => {
     const receiver = await receiverHere()
     const folder = folderHere()
     const [a, b, missing, sub] = ['a.log', 'b.log', 'missing.log', 'sub'].map((name) => join(folder, name)) as [
@@ -42,7 +42,7 @@ describe('sluice ship of files', () => {
     ])
   })
 
-  it('does not read on before the queue has room: nothing of a file larger than that is lost', async () => {
+  it('stops reading while the queue is full, so that it loses no line of a larger file', async () => {
     const { server, variables } = await serverHere()
     const file = join(folderHere(), 'large.log')
     writeFileSync(file, Array.from({ length: 20_000 }, (_, number) => pinoText(`line ${number}`)).join(''))
@@ -56,7 +56,7 @@ describe('sluice ship of files', () => {
     expect(taken.size).toBe(20_000)
   })
 
-  it('stops where the key is wrong, and leaves in the file what it has not read', async () => {
+  it('stops when the key is wrong, and leaves the rest in the file', async () => {
     const receiver = await receiverHere()
     const file = join(folderHere(), 'large.log')
     writeFileSync(file, pinoText('x').repeat(20_000))
@@ -69,7 +69,7 @@ describe('sluice ship of files', () => {
     expect(Number(/of (\d+)/.exec(stderr)?.[1])).toBeLessThanOrEqual(100)
   })
 
-  it('ends with 1 when it is interrupted before the end of a file, after the answers to what it has taken', async () => {
+  it('ends with 1 when it is interrupted within a file, after the answers to the records that it has taken', async () => {
     const { server, variables } = await serverHere(
       (): { type: 'answer'; status: number; body: string; afterMs: number } => ({
         type: 'answer',
@@ -90,7 +90,7 @@ describe('sluice ship of files', () => {
     )
   })
 
-  it('keeps in the spool what cannot be delivered, and ends with 0', async () => {
+  it('keeps records in the spool that cannot be delivered, and ends with 0', async () => {
     const { server, variables } = await serverHere(() => ({ type: 'answer', status: 503 }))
     const folder = folderHere()
     const arrived = server.arrived(1)
@@ -116,7 +116,7 @@ describe('sluice ship of files', () => {
     expect(server.taken).toHaveLength(2)
   })
 
-  it('reads a pipe that is opened like a file', async () => {
+  it('reads a named pipe', async () => {
     const receiver = await receiverHere()
     const pipe = join(folderHere(), 'pipe')
     execFileSync('mkfifo', [pipe])

@@ -24,7 +24,7 @@ const stop = async (shipping: ReturnType<typeof follow>, records: number) => {
 }
 
 describe('sluice ship --follow', () => {
-  it('ships what is there and what is added, and waits for the rest of a line', async () => {
+  it('ships present and added lines, and waits for the rest of a line', async () => {
     writeFileSync(log, 'first\nsec')
     const shipping = follow()
     await arrived('first')
@@ -34,7 +34,7 @@ describe('sluice ship --follow', () => {
     await arrived('first', 'second', 'third')
   })
 
-  it('leaves out what is there with --from-end', async () => {
+  it('skips the present lines with --from-end', async () => {
     writeFileSync(log, 'old\n')
     const shipping = follow(`${log}.missing`, '--from-end')
     await shipping.said('no such file yet')
@@ -55,7 +55,7 @@ describe('sluice ship --follow', () => {
     expect(messages.every((message) => message.startsWith('new '))).toBe(true)
   })
 
-  it('goes on with the new file after a rotation by name, and with the old one for as long as it is written to', async () => {
+  it('reads the new file after a rotation by name, and the old one as long as it is written', async () => {
     writeFileSync(log, 'a\n')
     const shipping = follow()
     await arrived('a')
@@ -69,7 +69,7 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 5)
   })
 
-  it('begins anew with a file that is cut, also when it has grown beyond the old place before anybody looked', async () => {
+  it('begins again with a truncated file, even when it has grown beyond the old place', async () => {
     writeFileSync(log, 'a\npartial')
     const shipping = follow()
     await arrived('a')
@@ -82,7 +82,7 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 4)
   })
 
-  it('goes on with a file that is deleted and made again, and does not ship one twice that comes back', async () => {
+  it('reads a file that is deleted and created again, and ships a file that comes back only once', async () => {
     writeFileSync(log, 'a\n')
     const shipping = follow()
     await arrived('a')
@@ -101,7 +101,7 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 5)
   })
 
-  it('waits for a file that is not there yet, and says so once', async () => {
+  it('waits for a file that does not exist yet, and says so once', async () => {
     const shipping = follow()
     await shipping.said(`${log}: there is no such file yet; waits for it`)
     writeFileSync(log, 'a\n')
@@ -122,7 +122,7 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 4)
   })
 
-  it('may ship again what was shipped, and leaves nothing out, when it is killed and started again', async () => {
+  it('ships every line at least once when it is killed and started again', async () => {
     writeFileSync(log, 'a\n')
     const killed = follow()
     await arrived('a')

@@ -19,7 +19,7 @@ describe('a line', () => {
     })
   })
 
-  it('of pino says on which machine it was written, when that was another one', () => {
+  it('of pino names the machine that wrote it, when it was another one', () => {
     expect(map({ level: 30, time: 1_700_000_000_000, pid: 1, hostname: 'there', msg: 'a' }).fields.message).toBe(
       'a {"hostname":"there"}',
     )
@@ -38,7 +38,7 @@ describe('a line', () => {
     })
   })
 
-  it('of winston with a time of no zone has it in the zone of this machine', () => {
+  it('of winston with a time without a zone has it in the zone of this machine', () => {
     for (const timestamp of ['2024-05-01 12:00:00.250', '2024-05-01T12:00:00,250']) {
       const { fields } = map({ level: 'info', message: 'a', timestamp })
       expect(fields).toMatchObject({ message: 'a', timeStamp: new Date(2024, 4, 1, 12, 0, 0, 250).getTime() })

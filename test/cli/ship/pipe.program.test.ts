@@ -55,7 +55,7 @@ describe('sluice ship of a pipe', () => {
     }
   })
 
-  it('loses nothing, and says nothing, when the reader of its stdout goes away', async () => {
+  it('loses nothing, and prints nothing, when the reader of its stdout goes away', async () => {
     const receiver = await receiverHere()
     const shipping = startShip([], { ...receiver, unread: true })
     shipping.process.stdin.write('first\n')
@@ -67,7 +67,7 @@ describe('sluice ship of a pipe', () => {
     expect(await receiver.logs()).toHaveLength(5001)
   })
 
-  it('delivers what it has read, and ends by a signal, when the reader of its stdout stands still', async () => {
+  it('delivers what it has read, and ends at a signal, when the reader of its stdout stands still', async () => {
     const receiver = await receiverHere()
     const shipping = startShip([], { ...receiver, unread: true })
     // More than the buffers between the processes hold.
@@ -109,7 +109,7 @@ describe('sluice ship of a pipe', () => {
     expect(await shipping.ended).toMatchObject({ code: null, signal: 'SIGINT' })
   })
 
-  it('makes the writer wait when the queue is full, and gives nothing up', async () => {
+  it('makes the writer wait when the queue is full, and drops nothing', async () => {
     let open = false
     const { server, variables } = await serverHere(() =>
       open ? { type: 'answer', status: 201, body: '{"result":true}' } : { type: 'answer', status: 503 },
@@ -136,7 +136,7 @@ describe('sluice ship of a pipe', () => {
     expect(server.taken).toHaveLength(lines)
   })
 
-  it('holds on to nothing of what has gone through', async () => {
+  it('keeps nothing of settled records in memory', async () => {
     const { variables } = await serverHere()
     const shipping = startShip(['--quiet'], {
       variables: { ...variables, NODE_OPTIONS: `--import ${import.meta.dirname}/../../fixtures/print-peak-memory.js` },
@@ -168,7 +168,7 @@ describe('sluice ship of a pipe', () => {
     )
   })
 
-  it('gives up at the end of the pipe, with 1 and the reason, where the key is wrong', async () => {
+  it('gives up at the end of the pipe, with 1 and the reason, when the key is wrong', async () => {
     const receiver = await receiverHere()
     const shipping = startShip([], { variables: { ...receiver.variables, SLUICE_API_KEY: 'another' } })
     shipping.process.stdin.end('a\n')
@@ -186,7 +186,7 @@ describe('sluice ship of a pipe', () => {
     expect(await messages(receiver)).toEqual(['loud'])
   })
 
-  it('is nothing but a pipe where Sluice is disabled, and refuses to be one where nothing is configured', async () => {
+  it('passes bytes on when Sluice is disabled, and ends with 2 when nothing is configured', async () => {
     const disabled = startShip([], { variables: { SLUICE_DISABLED: '1' } })
     disabled.process.stdin.end('a\nb')
     expect(await disabled.ended).toMatchObject({ code: 0, stdout: Buffer.from('a\nb'), stderr: '' })

@@ -5,7 +5,7 @@ export interface BackoffBounds {
 }
 
 /**
- * Wait before attempt number `attempt + 1`: full jitter, uniform from 0 to `base × 2^attempt`, at most `cap`.
+ * The wait before attempt number `attempt + 1`: full jitter, uniform from 0 to `base × 2^attempt`, at most `cap`.
  * From M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  */
 export function fullJitter(attempt: number, { baseMs, capMs }: BackoffBounds, random: () => number): number {

@@ -21,8 +21,8 @@ export interface BreakerLane {
 }
 
 /**
- * Stops lanes from sending until a probe succeeds. Open: it waits. Half-open: one record of one of its lanes tests the service. Closed: no
- * lane waits. An engine has one breaker for outages and one for its key. A lane whose bucket or plan is refused has one of its own.
+ * Stops lanes from sending until a probe succeeds. Open: it waits. Half-open: one record of one of its lanes tests the service. Closed:
+ * no lane waits. An engine has one breaker for outages and one for its key. A lane whose bucket or plan is refused has one of its own.
  */
 export class Breaker {
   readonly cause: BreakerCause
@@ -65,8 +65,8 @@ export class Breaker {
   }
 
   /**
-   * Open for a lane, or stay open after its probe failed. With `atOnce` another record of the lane is sent at once, when there is one: the wait
-   * that the service asked for may be meant for the first record alone.
+   * Open for a lane, or stay open after its probe failed. With `atOnce` another record of the lane is sent at once, when there is one:
+   * the wait that the service asked for may be meant for the first record alone.
    */
   open(
     lane: BreakerLane,

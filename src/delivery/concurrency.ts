@@ -1,4 +1,4 @@
-/** What one batch showed about the server. */
+/** The measurements of one batch. */
 export interface Sample {
   /** When the batch left, on the clock. */
   readonly startedAt: number
@@ -10,33 +10,35 @@ export interface Sample {
   readonly firstAnswerMs: number | undefined
   /** Mean time between consecutive successes of the batch, in ms; undefined for fewer than two. */
   readonly betweenAnswersMs: number | undefined
-  /** The server asked for less: 429, 503 or a timeout. */
+  /** True when the server asked for less: 429, 503 or a timeout. */
   readonly backPressure: boolean
-  /** The limit was what held the lane back, not a lack of records. */
+  /** True when the limit held the lane back, and not a lack of records. */
   readonly limited: boolean
 }
 
 export interface ConcurrencyBounds {
   readonly maxConnections: number
-  /** Asked each time, for it depends on what is known of the service. */
+  /** Called each time: the depth changes as more is known of the service. */
   readonly maxDepth: () => number
-  /** A round that takes longer, in ms, and twice as long as it could, means that what we sent waits at the server. */
+  /** A round that takes longer, in ms, and twice as long as the best, means that records of this lane wait at the server. */
   readonly patienceMs: number
 }
 
 /**
- * How many records may be in flight: connections × depth.
+ * Limits the records in flight: connections × depth.
  *
- * Slow start doubles the limit in each round (as many answers as the limit) until the first sign of too much. From then on
- * it follows the curve of CUBIC (RFC 9438), counted in rounds instead of seconds: back quickly to just below the limit at
- * which the last sign came, a plateau there, then further and further beyond, as long as rounds are no slower than usual.
- * The sign is back-pressure; or a round whose mean time to the first answer is above the moving mean by 2.5 deviations (mean
- * and deviation move as those of TCP, RFC 6298); or one that tries the patience, which is a fraction of the request time-out,
- * and is twice the best of the last minute: then it is our own records that queue at the server. A sign costs a tenth of the
- * limit, and answers to what left before it do not count again.
+ * A round has as many answers as the limit. Slow start doubles the limit in each round until the first sign of too much. From then on the
+ * limit follows the curve of CUBIC (RFC 9438), counted in rounds instead of seconds: back quickly to just below the limit of the last
+ * sign, a plateau there, then further and further beyond, as long as rounds are no slower than usual. There are three signs:
+ * - back-pressure;
+ * - a round whose mean time to the first answer is above the moving mean by 2.5 deviations (both move as those of TCP, RFC 6298);
+ * - a round that takes longer than a fraction of the request time-out, and twice the best of the last minute: records of this lane queue
+ *   at the server.
  *
- * Depth follows 1 + time to the first answer ÷ time between answers: a far server gets deep batches, one that takes
- * pipelined requests one by one gets more connections.
+ * A sign costs a tenth of the limit. Answers to batches that left before it do not count again.
+ *
+ * Depth follows 1 + time to the first answer ÷ time between answers. A far server gets deep batches. A server that takes pipelined
+ * requests one by one gets more connections.
  */
 export class Concurrency {
   readonly #bounds: ConcurrencyBounds
@@ -50,12 +52,12 @@ export class Concurrency {
   #meanMs: number | undefined
   #deviationMs = 0
   #slow = false
-  /** Answers that make this round. */
+  /** Answers until this round ends. */
   #roundTarget = 1
   #roundAnswers = 0
   #roundSumMs = 0
   #roundSamples = 0
-  /** Best rounds of this half minute and of the one before. */
+  /** Times of the best rounds of this half minute and of the one before. */
   #bestMs = Number.POSITIVE_INFINITY
   #bestBeforeMs = Number.POSITIVE_INFINITY
   #bestSince = 0
@@ -73,7 +75,7 @@ export class Concurrency {
     return Math.max(1, Math.min(Math.round(this.#limit / this.depth), this.#bounds.maxConnections))
   }
 
-  /** An answer that takes longer, in ms, is none that the service usually gives. */
+  /** An answer that takes longer, in ms, is unusual for the service. */
   get longAnswerMs(): number {
     return 4 * (this.#meanMs ?? 0)
   }
@@ -158,21 +160,21 @@ export class Concurrency {
     this.#slowStart = false
     this.#ceiling = this.#limit
     this.#limit = Math.max(1, this.#limit * shrinkTo)
-    // Depth first: as many connections as before, with less on each.
+    // Depth shrinks first: as many connections as before, with less on each.
     this.#depth = Math.max(1, this.#depth * shrinkTo)
     this.#rounds = 0
     this.#shrunkAt = endedAt
   }
 }
 
-/** What is left of the limit after a sign of too much. */
+/** The share of the limit that is left after a sign of too much. */
 const shrinkTo = 0.9
 /** Rounds until the limit is back where the sign came. */
 const roundsToCeiling = 8
-/** So that the curve begins at `shrinkTo` of the ceiling. */
+/** With this steepness the curve begins at `shrinkTo` of the ceiling. */
 const steepness = (1 - shrinkTo) / roundsToCeiling ** 3
-/** Round trips that differ by less are the same: event loops are no finer. */
+/** Round trips that differ by less count as equal: event loops are no finer. */
 const clockGrainMs = 1
 const halfMinuteMs = 30_000
-/** Answers that come together came one event-loop turn apart at most. */
+/** The time between answers that come together, at least. */
 const finestGapMs = 0.01

@@ -7,12 +7,12 @@ interface Slot {
   readonly timer: Timer
 }
 
-/** Width of a slot: a record waits at most this much longer than it was told to. */
+/** Width of a slot: a record waits at most this much longer than it has to. */
 const slotMs = 20
 
 /**
- * Records each waiting for its own next attempt. Waits are rounded up to slots, one timer each, so that the number of timers is bounded
- * by the longest wait and not by the number of records.
+ * Records that each wait for their own next attempt. Waits are rounded up to slots with one timer each, so that the number of timers is
+ * bounded by the longest wait and not by the number of records.
  */
 export class DelayedRecords {
   /** The same records by severity and age, for shedding. */
@@ -26,7 +26,7 @@ export class DelayedRecords {
     this.#due = due
   }
 
-  /** Hold a record for `waitMs`; what the service asked for is ignored by {@link releaseNow} alone. */
+  /** Add a record that waits for `waitMs`. Only {@link releaseNow} looks at the wait that the service asked for. */
   add(record: Pending, { waitMs, ...wait }: Wait & { readonly waitMs: number }): void {
     const number = Math.ceil((this.#clock.now() + waitMs) / slotMs)
     let slot = this.#slots.get(number)
@@ -51,7 +51,7 @@ export class DelayedRecords {
     this.queue.remove(record)
   }
 
-  /** Take out every record that no Retry-After holds back; with `last`, those, too, of which the service asks for more than is honoured. */
+  /** Make due every record that no Retry-After holds back. With `last`, a wait that is too long to honour holds none back either. */
   releaseNow({ last }: { readonly last: boolean }): void {
     const now = this.#clock.now()
     const free = this.#list().filter(({ notBefore, excessive }) => notBefore <= now || (last && excessive))
@@ -59,7 +59,7 @@ export class DelayedRecords {
     if (free.length > 0) this.#due(free.map(({ record }) => record))
   }
 
-  /** Take the one that is due first, unless a Retry-After holds it back. */
+  /** Take the record that is due first, of those that no Retry-After holds back. */
   takeEarliest(): Pending | undefined {
     const now = this.#clock.now()
     let earliest: Pending | undefined

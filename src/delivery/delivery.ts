@@ -15,8 +15,8 @@ import type { BlockingSender } from './sender.js'
 import { noStore, type Store } from './store.js'
 
 /**
- * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread and no disk: sender,
- * store, clock and random source come from outside.
+ * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread and no disk:
+ * sender, store, clock and random source come from outside.
  *
  *     accept ─ RecordBuffer ─ Lane ─ Dispatcher ─ Attempt ─ Sender
  *                    │                               │ an outcome for each record
@@ -75,8 +75,8 @@ export class Delivery {
   }
 
   /**
-   * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would not be heard, and the
-   * record would be sent twice.
+   * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would not be heard,
+   * and the record would be sent twice.
    */
   calm(delayMs: number): void {
     this.#calmMs = delayMs
@@ -107,8 +107,8 @@ export class Delivery {
   }
 
   /**
-   * Wait until the records that were accepted so far are settled. Every lane makes one attempt at once, except inside a Retry-After; a lane
-   * that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
+   * Wait until the records that were accepted so far are settled. Every lane makes one attempt at once, except inside a Retry-After; a
+   * lane that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
    */
   async flush({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
     this.buffer.refill()
@@ -116,8 +116,8 @@ export class Delivery {
   }
 
   /**
-   * Leave the records to the store, for a process that may be about to die. Should it live on, the next record or drain brings them back, and a
-   * request that is in flight now may be made twice.
+   * Leave the records to the store, for a process that may be about to die. Should it live on, the next record or drain brings them back,
+   * and a request that is in flight now may be made twice.
    */
   park(): Ledger {
     this.#takeAllBack()
@@ -126,8 +126,8 @@ export class Delivery {
   }
 
   /**
-   * Take no more, flush, then release everything. Records that could not be delivered by then are left to the store, else counted as dropped by
-   * `shutdown`. Every call gives the same promise; the earliest of their deadlines counts.
+   * Take no more, flush, then release everything. Records that could not be delivered by then are left to the store, else counted as
+   * dropped by `shutdown`. Every call gives the same promise; the earliest of their deadlines counts.
    */
   close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
     if (this.#closing === undefined) {
@@ -147,7 +147,8 @@ export class Delivery {
 
   /**
    * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. It goes step by step, so that
-   * several deliveries can do so side by side. Afterwards only the ledger may be asked for. It counts as queued what could not be delivered.
+   * several deliveries can do so side by side. Afterwards only the ledger may be asked for. It counts as queued what could not be
+   * delivered.
    */
   drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): LastDrain {
     this.#stop()

@@ -16,9 +16,9 @@ export interface DispatcherPlan extends Pick<DeliveryPlan, 'sender' | 'clock' | 
 }
 
 /**
- * Keeps as many connections of a lane busy as its concurrency allows. p-queue runs carriers: each stands for one connection and carries batch
- * after batch until the lane is empty, may not send, or is allowed fewer connections. A carrier that has waited long for an answer does not
- * count as soon as others get theirs: its record may be at fault. Suspects go out beside the carriers, each alone.
+ * Keeps as many connections of a lane busy as its concurrency allows. p-queue runs carriers: each stands for one connection and carries
+ * batch after batch until the lane is empty, may not send, or is allowed fewer connections. A carrier that has waited long for an answer
+ * does not count as soon as others get theirs: its record may be at fault. Suspects go out beside the carriers, each alone.
  */
 export class Dispatcher {
   readonly #plan: DispatcherPlan

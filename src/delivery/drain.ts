@@ -57,8 +57,8 @@ export class Drains {
   }
 
   /**
-   * Make one attempt at once in every lane. Nothing comes after the `last` drain: it also makes one where the service asks for a longer wait
-   * than is honoured. The ledger resolves at the deadline at the latest, and before it when `end` is called.
+   * Make one attempt at once in every lane. Nothing comes after the `last` drain: it also makes one where the service asks for a longer
+   * wait than is honoured. The ledger resolves at the deadline at the latest, and before it when `end` is called.
    */
   begin(
     lanes: readonly Lane[],

@@ -174,8 +174,8 @@ export class DrainingLane {
   }
 
   /**
-   * Requests that may be sent now. Those that have waited long do not count once others have got their answers. Before that one of them does
-   * not count.
+   * Requests that may be sent now. Those that have waited long do not count once others have got their answers. Before that one of them
+   * does not count.
    */
   #room(now: number): number {
     const free = this.#allowed - this.#inFlight.size

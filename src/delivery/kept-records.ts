@@ -1,13 +1,13 @@
 import type { LedgerBook } from './ledger-book.js'
 
 /**
- * Keeps in the ledger how many of the records in memory are on disk, too: those outlive this thread. A record counts only after it was
- * written. Where it is unknown whether a record that leaves was written, it is taken for one that was. So the number is never too high,
- * whenever the thread ends.
+ * Counts for the ledger the records in memory that are on disk, too: those outlive this thread. A record counts only after it was
+ * written. A record that leaves is taken for a written one where that is unknown. So the count is never too high, whenever the thread
+ * ends.
  */
 export class KeptRecords {
   readonly #book: LedgerBook
-  /** By lane: records that the store has gathered since it last wrote, and those that it has written. */
+  /** By lane: records that the store has gathered since it wrote last, and records that it has written. */
   readonly #gathered: number[]
   readonly #written: number[]
 
@@ -27,7 +27,7 @@ export class KeptRecords {
     this.#set(lane, this.#written[lane]! + count)
   }
 
-  /** Records that were in memory and in the store are in one of them only. */
+  /** Records that were in memory and in the store have left one of them. */
   letGo(lane: number, count = 1): void {
     const written = Math.min(count, this.#written[lane]!)
     this.#gathered[lane] = Math.max(0, this.#gathered[lane]! - (count - written))

@@ -27,9 +27,9 @@ export interface LastDrainPlan
 }
 
 /**
- * The drain of a process that is ending. The event loop does not turn any more, so that this thread sends and waits step by step. It keeps the
- * rules of every drain: value records and the most severe lines first, one probe for a lane that was held, no request inside a Retry-After, no
- * waiting for a lane that is paused, and no record that holds up the others.
+ * The drain of a process that is ending. The event loop does not turn any more, so that this thread sends and waits step by step. It
+ * keeps the rules of every drain: value records and the most severe lines first, one probe for a lane that was held, no request inside a
+ * Retry-After, no waiting for a lane that is paused, and no record that holds up the others.
  */
 export class LastDrain {
   readonly #plan: LastDrainPlan

@@ -33,14 +33,16 @@ const column = Object.fromEntries(rowFields.map((name, index) => [name, index]))
   number
 >
 
-/** The ledger at one moment, and of each lane how many records had come by the hand-off, and how many of those in memory are on disk, too. */
+/**
+ * The ledger at one moment. By lane: `taken` records that had come by the hand-off, and `kept` records in memory that are on disk, too.
+ */
 export interface LedgerCopy {
   readonly ledger: Ledger
   readonly taken: readonly number[]
   readonly kept: readonly number[]
 }
 
-/** Layout of the shared memory: a header, then for each lane its numbers and the text of its last error. */
+/** The shared memory has a header, then for each lane its numbers and the text of its last error. */
 const headerBytes = 16
 const invalidOffset = 8
 const errorBytes = 512
@@ -49,10 +51,9 @@ const laneBytes = rowFields.length * 8 + errorBytes
 /**
  * The ledger of one engine, in memory that other threads can read at any time.
  *
- * Each change is bracketed by two increments of a sequence number, odd while a change is being made (a seqlock; see
- * H.-J. Boehm, "Can Seqlocks Get Along With Programming Language Memory Models?", MSPC 2012). One thread writes, any
- * number read; a reader takes a copy and repeats when the number was odd or has moved, so that the equation holds in
- * every copy.
+ * A sequence number is incremented before and after each change, so that it is odd during a change (a seqlock; see H.-J. Boehm, "Can
+ * Seqlocks Get Along With Programming Language Memory Models?", MSPC 2012). One thread writes, any number of threads read. A reader takes
+ * a copy, and takes another one when the number was odd or has changed. The equation holds in every copy.
  */
 export class LedgerBook {
   readonly memory: SharedArrayBuffer
@@ -86,7 +87,7 @@ export class LedgerBook {
     this.#done()
   }
 
-  /** A record leaves the queue for the wire. */
+  /** A record leaves the queue for the service. */
   depart(lane: number, { retry }: { retry: boolean }): void {
     const row = this.#open(lane)
     row[column.queued]!--
@@ -109,7 +110,7 @@ export class LedgerBook {
     this.#add(lane, { inFlight: -1, rejected: 1, heldBytes: -bytes })
   }
 
-  /** A record goes back from the wire to the queue. */
+  /** A record goes back to the queue after its attempt. */
   putBack(lane: number, { ambiguous }: { ambiguous: boolean }): void {
     this.#add(lane, { inFlight: -1, queued: 1, ambiguousRetries: ambiguous ? 1 : 0 })
   }
@@ -132,7 +133,7 @@ export class LedgerBook {
     this.#add(lane, { spooled: -1, queued: 1, heldBytes: bytes })
   }
 
-  /** Records that a process which is gone has left on disk. */
+  /** Records are found on disk that a process which is gone has left. */
   adopt(lane: number, count: number): void {
     this.#add(lane, { accepted: count, adopted: count, spooled: count })
   }
@@ -157,7 +158,7 @@ export class LedgerBook {
     this.#done()
   }
 
-  /** So many of the records in memory are on disk, too: they outlive the writer's thread. */
+  /** `count` of the records in memory are on disk, too: they outlive the writer's thread. */
   kept(lane: number, count: number): void {
     const row = this.#open(lane)
     row[column.kept] = count
@@ -165,13 +166,13 @@ export class LedgerBook {
   }
 
   /**
-   * The thread that wrote here is gone, with all that it held: count that as dropped by `reason`, or as spooled where it is on disk.
-   * The next writer goes on from these counts.
+   * The thread that wrote here is gone, with its memory: count its records as spooled where they are on disk, else as dropped by
+   * `reason`. The next writer goes on from these counts.
    *
-   * @returns by lane, the number of records that are lost, and of those that are on disk
+   * @returns by lane, the number of records that are lost and of those that are on disk
    */
   abandon(reason: DropReason, { spools }: { spools: boolean }): { readonly lost: number; readonly spooled: number }[] {
-    // A thread that was ended in the middle of a change has left the number odd.
+    // A thread that ends in the middle of a change leaves the number odd.
     if (Atomics.load(this.#sequence, 0) % 2 !== 0) this.#done()
     const { ledger, kept } = this.copy()
     return ledger.lanes.map((lane, index) => {
@@ -188,33 +189,33 @@ export class LedgerBook {
     })
   }
 
-  /** The ledger of an engine whose thread is gone: nothing more will come of what it held, but for what is on disk. */
+  /** The ledger of an engine whose thread is gone: its records are lost, except those on disk. */
   ended({ spools }: { spools: boolean }): Ledger {
     const { ledger, kept } = this.copy()
     const lanes = ledger.lanes.map((lane, index) => givenUp(lane, { spools, kept: kept[index]! }))
     return sumLedger(lanes, ledger.invalid)
   }
 
-  /** Records of all lanes that are queued or in flight: a glance, cheaper than a copy. */
+  /** Records of all lanes that are queued or in flight. Cheaper than a copy, and less exact. */
   get unsettled(): number {
     let sum = 0
     for (const row of this.#rows) sum += row[column.queued]! + row[column.inFlight]!
     return sum
   }
 
-  /** The ledger now, from any thread. */
+  /** Read the ledger, from any thread. */
   read(): Ledger {
     return this.copy().ledger
   }
 
-  /** Records of all lanes that have come by the hand-off: a glance, cheaper than a copy. */
+  /** Records of all lanes that have come by the hand-off. Cheaper than a copy, and less exact. */
   get taken(): number {
     let sum = 0
     for (const row of this.#rows) sum += row[column.taken]!
     return sum
   }
 
-  /** A consistent copy, from any thread. */
+  /** Make a consistent copy, from any thread. */
   copy(): LedgerCopy {
     for (let attempt = 0; attempt < maxReadAttempts; attempt++) {
       const before = Atomics.load(this.#sequence, 0)
@@ -222,7 +223,7 @@ export class LedgerBook {
       const copy = this.#copy()
       if (Atomics.load(this.#sequence, 0) === before) return copy
     }
-    // The writer died in mid-change, or its thread has been interrupted there: the record that it was about to count is queued until then.
+    // The writer died or was interrupted in the middle of a change. The record that it was about to count is taken for queued.
     return this.#copy({ torn: true })
   }
 

@@ -12,7 +12,7 @@ export const dropReasons = [
   'worker-failed',
 ] as const
 
-/** Why a record was given up; `unreadable`: the delivery worker died of the line. */
+/** The reason why a record was given up. `unreadable`: the delivery worker died of the line. */
 export type DropReason = (typeof dropReasons)[number]
 
 /**
@@ -22,45 +22,46 @@ export type DropReason = (typeof dropReasons)[number]
 export interface Counts {
   /** Records for which `log` or `track` has returned. */
   readonly accepted: number
-  /** Taken by the service. */
+  /** Records that the service has taken. */
   readonly delivered: number
-  /** Refused by the service for what they contain. */
+  /** Records that the service refused for their content. */
   readonly rejected: number
-  /** Given up, by reason. */
+  /** Records that were given up, by reason. */
   readonly dropped: Readonly<Record<DropReason, number>>
-  /** On disk and not in memory: until there is room for them, or for the next process. */
+  /** Records that are on disk and not in memory, until there is room for them or the next process finds them. */
   readonly spooled: number
-  /** Waiting to be sent. */
+  /** Records that wait to be sent. */
   readonly queued: number
-  /** Sent, not yet answered. */
+  /** Records that are sent and not answered yet. */
   readonly inFlight: number
   /** Attempts after the first. */
   readonly retries: number
-  /** Retries of requests that were written and never answered: each may be a duplicate at the service. */
+  /** Retries of requests that were written and never answered. Each may be a duplicate at the service. */
   readonly ambiguousRetries: number
   /** Requests handed to the sender. */
   readonly requests: number
-  /** Bytes held in memory: queued and in flight. */
+  /** Bytes of the records in memory, queued and in flight. */
   readonly heldBytes: number
   /** Bytes of the records that were delivered. */
   readonly deliveredBytes: number
-  /** Of those accepted: found on disk, where a process that is gone had left them. They count from the moment they are found. */
+  /** Accepted records that were found on disk, where a process that is gone had left them. They count from the moment they are found. */
   readonly adopted: number
 }
 
 /**
- * `open`: records go out as they come. `outage`: the service is out of reach or fails, one probe at a time. `paused`: the service refuses
- * the key, the bucket or the plan; records are kept, one probe after `probeBaseMs`, doubling to `probeCapMs`. `closed`: nothing more is taken.
+ * `open`: records go out as they come. `outage`: the service is out of reach or fails, one probe at a time goes out. `paused`: the
+ * service refuses the key, the bucket or the plan; records are kept, and one probe goes out after `probeBaseMs`, doubling to
+ * `probeCapMs`. `closed`: no more records are taken.
  */
 export type LaneState = 'open' | 'outage' | 'paused' | 'closed'
 
 /** How a lane sends now. */
 export interface LaneCondition {
-  /** Whether it sends, and if not, why. */
+  /** `open` while it sends, else the reason why it does not. */
   readonly state: LaneState
   /** `undici`, one request after another on each connection, or `pipelined`; see the option `pipelining`. */
   readonly sender: SenderName
-  /** Connections that it may use now, 1 to `maxConnections`; found out, and found out anew after an outage. */
+  /** Connections that it may use now, 1 to `maxConnections`. The number adapts to the service, and begins at 1 again after an outage. */
   readonly connections: number
   /** Records per batch on each of them now, 1 to `maxBatch`; 1 where nothing is pipelined. */
   readonly depth: number
@@ -72,19 +73,19 @@ export interface LaneReport extends Counts, LaneCondition {
   readonly kind: RecordKind
   /** Where they go. */
   readonly bucket: string
-  /** What went wrong last, in words; undefined as long as nothing has. It stays when all is well again. */
+  /** The last failure, in words; undefined before the first one. It stays when records are delivered again. */
   readonly lastError: string | undefined
 }
 
 /** The counts of all lanes together, and of each. */
 export interface Ledger extends Counts {
-  /** `track` calls with a bad number: outside the equation, for they never became records. */
+  /** `track` calls with a bad number. They are outside the equation: they never became records. */
   readonly invalid: number
   /** Each lane of each engine. */
   readonly lanes: readonly LaneReport[]
 }
 
-/** Counts that are numbers. */
+/** The counts that are single numbers. */
 export const plainCounts = [
   'accepted',
   'delivered',
@@ -101,7 +102,7 @@ export const plainCounts = [
 ] as const
 export type PlainCount = (typeof plainCounts)[number]
 
-/** All counts of no lane at all. */
+/** The ledger of no lane at all. */
 export const emptyLedger: Ledger = sumLedger([], 0)
 
 /** Add up the lanes of one or more ledgers. */
@@ -112,20 +113,20 @@ export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger
   return { ...(counts as Record<PlainCount, number>), dropped: dropped as Counts['dropped'], invalid, lanes }
 }
 
-/** The store of a lane whose engine is gone: if it keeps anything at all, and how many of the records held it had written. */
+/** The store of a lane whose engine is gone: `spools` where it keeps records, `kept` the records in memory that it had written. */
 export interface Remains {
   readonly spools: boolean
   readonly kept: number
 }
 
-/** A lane whose engine is gone: nothing more will come of what it held, but for what is on disk. */
+/** The report of a lane whose engine is gone: its records are lost, except those on disk. */
 export function givenUp(lane: LaneReport, remains: Remains): LaneReport {
   const { lost, spooled } = fateOf(lane, remains)
   const dropped = { ...lane.dropped, shutdown: lane.dropped.shutdown + lost }
   return { ...lane, queued: 0, inFlight: 0, state: 'closed', spooled: lane.spooled + spooled, dropped }
 }
 
-/** Where the records are that a lane held when its engine was gone. */
+/** How many of the records in memory of a lane are lost and how many are on disk, after its engine is gone. */
 export function fateOf(
   lane: LaneReport,
   { spools, kept }: Remains,
@@ -136,8 +137,8 @@ export function fateOf(
 }
 
 /**
- * Records that an engine held when its thread was ended. The count of those accepted decides: a thread that was ended in the middle of a
- * change has left one of the others behind.
+ * Records that an engine had in memory when its thread ended. They are derived from the accepted records: a thread that ends in the
+ * middle of a change leaves `queued` or `inFlight` wrong.
  */
 export function unsettled(lane: Pick<Counts, 'accepted' | 'delivered' | 'rejected' | 'spooled' | 'dropped'>): number {
   return lane.accepted - lane.delivered - lane.rejected - lane.spooled - droppedTotal(lane)
@@ -148,7 +149,7 @@ export function droppedTotal({ dropped }: Pick<Counts, 'dropped'>): number {
   return dropReasons.reduce((sum, reason) => sum + dropped[reason], 0)
 }
 
-/** Which lane a row of the ledger stands for. */
+/** The name of a lane. */
 export interface LaneName {
   readonly kind: RecordKind
   readonly bucket: string

@@ -37,8 +37,8 @@ export interface FailedAlone {
 }
 
 /**
- * Chooses the record that tests the service next while the breaker is open. A record that failed comes after all others. The others come from
- * both ends of the queue in turn: records that no service would take tend to stand together.
+ * Chooses the record that tests the service next while the breaker is open. A record that failed comes after all others. The others come
+ * from both ends of the queue in turn: records that no service would take tend to stand together.
  */
 export class Probes {
   /** Records that failed since the breaker opened. They are sent again when there are no others. */

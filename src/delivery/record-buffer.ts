@@ -33,8 +33,8 @@ const fruitlessRecords = 10_000
 const maxRestored = 1000
 
 /**
- * The records that an engine has in memory, within bounds, from their acceptance until they are settled. A record that has to leave before goes
- * to the store, and comes back when there is room. Without a place in the store it is given up.
+ * The records that an engine has in memory, within bounds, from their acceptance until they are settled. A record that has to leave
+ * before goes to the store, and comes back when there is room. Without a place in the store it is given up.
  */
 export class RecordBuffer implements StoreOwner {
   readonly #plan: RecordBufferPlan

@@ -4,7 +4,7 @@ import { type Sequenced, SequenceHeap } from './sequence-heap.js'
 import type { Place, Storable } from './store.js'
 import type { Suspicion } from './suspicion.js'
 
-/** Records accepted between two drains: a drain waits for its own generations and for none that come after. */
+/** Records that were accepted between two drains. A drain waits for its own generations and for none that come after. */
 export interface Generation {
   readonly number: number
   outstanding: number
@@ -13,21 +13,21 @@ export interface Generation {
 /** A record in a lane. Links and heap index belong to the queue that holds it. */
 export interface Pending extends Outgoing, Sequenced {
   readonly severity: Severity
-  /** What it counts for in the bounds. */
+  /** Bytes that it takes of the bounds. */
   readonly bytes: number
   readonly generation: Generation
-  /** Where the store keeps it, if it does. */
+  /** Its place in the store; undefined when the store does not keep it. */
   place: Place | undefined
   attempts: number
-  /** It failed where others of its lane succeeded. */
+  /** Set when it failed where others of its lane succeeded. */
   suspicion: Suspicion | undefined
-  /** Where it waits for its own retry, while it does. */
+  /** The slot in which it waits for its own retry; see `DelayedRecords`. */
   slot: number | undefined
   previous: Pending | undefined
   next: Pending | undefined
 }
 
-/** A record that no queue holds yet. */
+/** A new record, in no queue yet. */
 export function pendingRecord(
   { body, bytes, severity, idempotencyKey, place }: Storable & { readonly place?: Place },
   { sequence, generation }: Pick<Pending, 'sequence' | 'generation'>,
@@ -51,7 +51,7 @@ export function pendingRecord(
 
 const severities = 7
 
-/** Records of one severity: those that came in order are a linked list, those that came back are a heap. */
+/** Records of one severity. Those that came in order are a linked list, those that came back are a heap. */
 interface Chain {
   first: Pending | undefined
   last: Pending | undefined
@@ -62,10 +62,10 @@ interface Chain {
 
 /**
  * Records in order of acceptance, one chain for each severity. A record that is accepted, sent and delivered costs the same at
- * a million records as at ten: what is compared is the heads of seven chains. Only those that come back cost O(log n).
+ * a million records as at ten: only the heads of seven chains are compared. Records that come back cost O(log n).
  */
 export class RecordQueue {
-  /** By severity; most engines never see all of them. */
+  /** By severity. Most engines never need all of them. */
   readonly #chains: (Chain | undefined)[] = new Array(severities).fill(undefined)
   #length = 0
 
@@ -73,7 +73,7 @@ export class RecordQueue {
     return this.#length
   }
 
-  /** Add a record that was accepted after all that are here. */
+  /** Add a record that was accepted after all others in the queue. */
   push(record: Pending): void {
     const chain = this.#grow(record)
     record.previous = chain.last
@@ -123,7 +123,7 @@ export class RecordQueue {
     return record
   }
 
-  /** Take the record that was accepted last. Costs as much as there are records that came back. */
+  /** Take the record that was accepted last. The cost grows with the number of records that came back. */
   takeNewest(): Pending | undefined {
     let newest: Pending | undefined
     for (const chain of this.#chains) {
@@ -140,13 +140,13 @@ export class RecordQueue {
     return records
   }
 
-  /** The oldest record of one severity, left where it is. */
+  /** The oldest record of one severity. It stays in the queue. */
   oldestOf(severity: Severity): Pending | undefined {
     const chain = this.#chains[severity]
     return chain && oldestIn(chain)
   }
 
-  /** So many records, the least severe first, left where they are. */
+  /** At most `most` records, the least severe first. They stay in the queue. */
   leastSevere(most: number): Pending[] {
     const records: Pending[] = []
     for (const chain of this.#chains) {

@@ -105,7 +105,10 @@ export function reasonOf(outcome: Outcome & { readonly reason: string }): string
   return `${outcome.reason} and asks to wait ${Math.ceil(askedMs / 1000)} s; tried again after ${longestWaitMs / 1000} s`
 }
 
-/** The backoff before the next attempt, in ms. It grows no further than that of the second retry while a drain waits: its deadline is seconds away. */
+/**
+ * The backoff before the next attempt, in ms. It grows no further than that of the second retry while a drain waits: its deadline is
+ * seconds away.
+ */
 export function backoffMs(
   attempt: number,
   plan: { readonly retry: BackoffBounds; readonly random: () => number; readonly draining: boolean },
@@ -134,8 +137,8 @@ export interface Unanswered {
 }
 
 /**
- * Requests that have waited for an answer longer than patience allows. `proven`: others have succeeded since they were sent, so that their
- * records may be at fault and their connections no longer count.
+ * Requests that have waited for an answer longer than patience allows. `proven`: others have succeeded since they were sent, so that
+ * their records may be at fault and their connections no longer count.
  */
 export function overdueOf<Each extends Unanswered>(
   sent: Iterable<Each>,

@@ -1,12 +1,12 @@
 import type { RecordKind, ValidationError } from '../records/wire.js'
 
-/** One record on its way, as a sender sees it. */
+/** One record, as a sender sees it. */
 export interface Outgoing {
   /** JSON, the body of the request. */
   readonly body: string
   /** Length of the body in UTF-8. */
   readonly bytes: number
-  /** The same for every attempt, so that a server can tell a repetition. */
+  /** The same for every attempt, so that a server can recognise a repetition. */
   readonly idempotencyKey: string
 }
 
@@ -15,15 +15,15 @@ export interface Batch {
   readonly kind: RecordKind
   readonly bucket: string
   readonly records: readonly Outgoing[]
-  /** One record that finds out whether the service can be reached: it goes the surest way. */
+  /** True for one record that tests the service: it goes the surest way. */
   readonly probe: boolean
-  /** Called when some records wait until others are answered: the time between answers then says nothing about the server. */
+  /** Called when some records wait until others are answered. The time between answers then says nothing about the server. */
   readonly parted?: () => void
-  /** Says what became of the record at `index`; once for each record, in any order, before `send` resolves. */
+  /** Reports the outcome of the record at `index`: once for each record, in any order, before `send` resolves. */
   settle(index: number, outcome: Outcome): void
 }
 
-/** What became of one attempt to send one record. */
+/** The outcome of one attempt to send one record. */
 export type Outcome =
   | { readonly type: 'delivered' }
   | {
@@ -34,12 +34,14 @@ export type Outcome =
     }
   | {
       readonly type: 'retry'
-      /** `answered`: the server said so; `unsent`: never written; `ambiguous`: written, no answer. */
+      /**
+       * `answered`: the server asks for a retry; `unsent`: the request was never written; `ambiguous`: it was written and not answered.
+       */
       readonly exchange: 'answered' | 'unsent' | 'ambiguous'
-      /** Of the answer, where there was one. */
+      /** Status of the answer, where there was one. */
       readonly status?: number
       readonly reason: string
-      /** The server asked for less: 429, 503 or no answer in time. */
+      /** True when the server asks for less: 429, 503 or no answer in time. */
       readonly backPressure: boolean
       readonly retryAfterMs?: number
     }
@@ -47,7 +49,7 @@ export type Outcome =
       readonly type: 'pause'
       readonly status: number
       readonly reason: string
-      /** `key`: every lane of the engine, for they share the key; `lane`: this one. */
+      /** `key`: every lane of the engine pauses, for they share the key; `lane`: this one pauses. */
       readonly scope: 'key' | 'lane'
     }
 
@@ -62,12 +64,12 @@ export const senderNames = ['undici', 'pipelined'] as const
 
 export type SenderName = (typeof senderNames)[number]
 
-/** The port through which records leave. Implementations never throw, never reject and never repeat a request. */
+/** The port through which records leave. Implementations never throw, never reject and never repeat a request by themselves. */
 export interface Sender {
-  /** May change from batch to batch, as more is known of the service. */
+  /** It may change from batch to batch, as more is known of the service. */
   carriage(kind: RecordKind): Carriage
   send(batch: Batch): Promise<void>
-  /** Release every connection; what is in flight is given up. */
+  /** Release every connection. Requests in flight are given up. */
   close(): Promise<void>
 }
 
@@ -79,15 +81,15 @@ export interface BlockingRequest {
   readonly record: Outgoing
 }
 
-/** What became of it. */
+/** The outcome of a blocking request. */
 export interface BlockingAnswer {
   readonly id: number
   readonly outcome: Outcome
 }
 
-/** A way for records to leave while this thread may not return to its event loop. Implementations never throw. */
+/** The port through which records leave while this thread may not return to its event loop. Implementations never throw. */
 export interface BlockingSender {
   begin(request: BlockingRequest): void
-  /** Hold this thread until an answer has come, or for `waitMs`; the answers that have come. */
+  /** Block this thread until an answer has come, or for `waitMs`. Returns the answers that have come. */
   answers(waitMs: number): readonly BlockingAnswer[]
 }

@@ -1,7 +1,7 @@
-/** Something with a place in an order, which remembers its place in a heap. */
+/** An item with a place in an order, which remembers its place in a heap. */
 export interface Sequenced {
   readonly sequence: number
-  /** Index in the heap that holds it; -1 outside. */
+  /** Index in its heap; -1 outside. */
   heapIndex: number
 }
 

@@ -5,13 +5,13 @@ import type { Outcome } from './sender.js'
 /** A record as a store keeps it. */
 export interface Storable {
   readonly body: string
-  /** Of the body, in UTF-8. */
+  /** Length of the body in UTF-8. */
   readonly bytes: number
   readonly severity: Severity
   readonly idempotencyKey: string
 }
 
-/** Where a store keeps a record; nobody else looks inside. */
+/** The place of a record in a store. Only the store looks inside. */
 export type Place = object
 
 /** A record that comes back from a store. */
@@ -19,29 +19,29 @@ export interface Restored extends Storable {
   readonly place: Place
 }
 
-/** What there is room for; one record may be larger. */
+/** Room in memory. A single record may be larger. */
 export interface Room {
   readonly records: number
   readonly bytes: number
 }
 
 /**
- * The port to what keeps records beyond memory: a spool. A record is given to it when it is accepted, and stays there until it is
- * settled; while memory has no room for it, it is in the store alone, *parked*. Lanes are named by their index. Implementations never
- * throw.
+ * The port to a spool, which keeps records beyond memory. A record is given to it when it is accepted, and stays there until it is
+ * settled. While memory has no room for it, it is in the store alone: it is *parked*. Lanes are named by their index. Implementations
+ * never throw.
  */
 export interface Store {
-  /** Why a record is lost that must leave memory and has no place here. */
+  /** The reason why a record is dropped that must leave memory and has no place here. */
   readonly lossReason: DropReason
-  /** Keep a record; undefined when that is impossible. */
+  /** Keep a record. Undefined when that is impossible. */
   keep(lane: number, record: Storable): Place | undefined
-  /** See whether what was kept is still there. */
+  /** Check that the records are still there, and try the disk once more. */
   look(): void
-  /** The record leaves memory and is here alone; false when it is not here any more. */
+  /** The record leaves memory and is here alone. False when it is not here any more. */
   park(place: Place): boolean
   /**
-   * Give back parked records, the most severe first and the oldest within them, as many as there is room for. None come back while the
-   * store does not answer: they stay parked, and are asked for again.
+   * Give back parked records, as many as there is room for: the most severe first, and the oldest first within a severity. None come back
+   * while the disk does not answer. They stay parked, and delivery asks again.
    */
   unpark(lane: number, room: Room): readonly Restored[]
   /** The record was delivered or rejected: it need not be kept. False when it was not here any more. */
@@ -52,11 +52,10 @@ export interface Store {
     record: Storable & { readonly place: Place | undefined },
     refusal: Outcome & { type: 'rejected' },
   ): void
-  /** Nothing more will come. Idempotent. */
+  /** Nothing comes after it. Idempotent. */
   close(): void
 }
 
-/** No store at all. */
 export const noStore: Store = {
   lossReason: 'queue-full',
   keep: () => undefined,
@@ -68,18 +67,18 @@ export const noStore: Store = {
   close() {},
 }
 
-/** What a store says to the delivery that it works for. */
+/** The port through which a store calls the delivery that it works for. */
 export interface StoreOwner {
-  /** What there is room for of the records that others have left: nothing while a new one waits. */
+  /** Room for records that another process has left: none while a new one waits. */
   room(lane: number): Room
-  /** So many records that others have left are here; they are accepted, and parked. */
+  /** Records that another process has left are here: they are accepted, and parked. */
   adopt(lane: number, count: number): void
-  /** Adopted records whose turn has come. */
+  /** Adopted records come into memory. */
   restore(lane: number, records: readonly Restored[]): void
-  /** All that was given to the store by now is on disk. */
+  /** All records that were given to the store by now are on disk. */
   written(): void
   /** Records in memory are not in the store any more: it gave them up, or could not write them. */
   forgotten(lane: number, count: number): void
-  /** Parked or adopted records are here no longer. */
+  /** Parked or adopted records are not in the store any more. */
   lost(lane: number, loss: { readonly count: number; readonly reason: DropReason; readonly adopted: boolean }): void
 }

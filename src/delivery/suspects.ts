@@ -24,8 +24,8 @@ export interface SuspectsPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'r
 const freeFailures = 4
 
 /**
- * The suspects of a lane. Each waits for its own retry, then goes out alone: in a batch its neighbours could fail with it. While the lane has
- * no success, suspects go out one after the other with growing gaps, so that many of them make no storm.
+ * The suspects of a lane. Each waits for its own retry, then goes out alone: in a batch its neighbours could fail with it. While the lane
+ * has no success, suspects go out one after the other with growing gaps, so that many of them make no storm.
  */
 export class Suspects {
   readonly waiting: DelayedRecords

@@ -4,28 +4,28 @@ import { errorFields, isErrorLike, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
 import { LevelNames, severityOfName, severityOfNumber } from './level.js'
 import { type MessageStyle, messageOf, messageText } from './message.js'
-import { isDigit, PlainFields } from './plain-fields.js'
+import { isDigit, plainFields } from './plain-fields.js'
 import { inUnit, timeOf } from './time.js'
 
-/** What pino tells its transports of the logger's configuration. */
+/** A logger's configuration, as pino gives it to transports. */
 export interface PinoStyle {
   /** pino's `levels.labels`: name by number. */
   readonly labels?: Readonly<Record<string, string>> | undefined
   readonly messageKey?: string | undefined
   readonly errorKey?: string | undefined
-  /** The logger's own fields, the same in all of its lines; undefined where they are not known. */
+  /** The logger's own fields, equal in all of its lines; undefined where they are not known. */
   readonly base?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The same, and what the options say of the record. */
+/** A logger's configuration and the options for its records. */
 export interface PinoMapping extends PinoStyle, MessageStyle {
   readonly timestampUnit: 'ms' | 's'
 }
 
-/** What pino itself has put at the head of a line, before any field of the application's, which may have the same names. */
+/** The values that pino itself writes at the head of a line. Fields of the application with the same names come later in the line. */
 export interface PinoHead {
   readonly level?: unknown
-  /** Key of the level, where a formatter of the logger's has renamed it. */
+  /** Key of the level, where a formatter of the logger has renamed it. */
   readonly levelKey?: string
   readonly time?: unknown
   readonly pid?: unknown
@@ -33,20 +33,51 @@ export interface PinoHead {
   readonly name?: unknown
 }
 
-/** A line, mapped, with the number of its level where it has one. */
+/** A mapped line, with the number of its level if it has one. */
 export interface MappedPinoLine extends MappedLog {
   readonly number: number | undefined
 }
 
-/** From lines of pino to the fields of log records. */
+/** True for a field that is the logger's base; false for a field of the application that comes first in the line by chance. */
+export type IsBase = (key: 'pid' | 'hostname' | 'name', value: unknown) => boolean
+
+/** Reads a plain line; undefined for any other. */
+export type PlainLineReader = (line: string, isBase: IsBase) => MappedPinoLine | undefined
+
+/** Maps lines of pino to the fields of log records. */
 export interface PinoMapper {
-  /** Of a line that has been parsed. */
+  /** Maps a parsed line. */
   readonly parsed: (
     line: Readonly<Record<string, unknown>>,
     about: { readonly arrivedAt: number; readonly head?: PinoHead },
   ) => MappedPinoLine
-  /** The same of the text of a line, where that can be had without parsing it. */
+  /** Maps the text of a plain line without parsing it, with the same result. */
   readonly plain: PlainLineReader
+}
+
+export interface PinoLineSetting {
+  readonly messageKey?: string | undefined
+  readonly arrivedAt: number
+  /** @default every such field is */
+  readonly isBase?: IsBase | undefined
+}
+
+const anything: IsBase = () => true
+
+/** Maps a line as pino has written it. A line that is not JSON is a message: other programs write to pino's streams, too. */
+export function mapPinoLine(
+  map: PinoMapper,
+  line: string,
+  { messageKey = 'msg', arrivedAt, isBase = anything }: PinoLineSetting,
+): MappedPinoLine {
+  const plain = map.plain(line, isBase)
+  if (plain !== undefined) return plain
+  const value = parsedJson(line)
+  if (typeof value === 'object' && value !== null) {
+    const head = headOf(line, isBase)
+    return map.parsed(value as Record<string, unknown>, { arrivedAt, ...(head === undefined ? {} : { head }) })
+  }
+  return map.parsed({ level: 30, [messageKey]: typeof value === 'string' ? value : line }, { arrivedAt })
 }
 
 export function pinoMapper(mapping: PinoMapping): PinoMapper {
@@ -58,7 +89,7 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
     const isHead = (key: string) => isHeadKey(key) && head[key] !== undefined && Object.is(head[key], line[key])
     const written = isHead(messageKey) ? undefined : line[messageKey]
     const context = fieldsWithout(line, (key) => key === messageKey || isHead(key))
-    // Formatters may rename the level, as Google Cloud wants it, and hand over its name instead of its number.
+    // A formatter may rename the level (Google Cloud needs that) and write its name instead of its number.
     let { level } = head
     if (head.levelKey !== undefined && names.knows(level)) delete context[head.levelKey]
     else if (head.levelKey !== undefined) level = undefined
@@ -100,7 +131,7 @@ function isHeadKey(key: string): key is 'level' | 'time' | 'pid' | 'hostname' | 
   return headKeys.has(key)
 }
 
-/** Copied key by key: an object from which keys are deleted costs several times as much. */
+/** Copies key by key: to delete keys from a copy costs several times as much. */
 function fieldsWithout(
   line: Readonly<Record<string, unknown>>,
   isLeftOut: (key: string) => boolean,
@@ -119,37 +150,9 @@ function take(context: Record<string, unknown>, key: string): unknown {
   return value
 }
 
-/** Whether a field at the head of a line is of the logger's base, and not one of the application's that happens to come first. */
-export type IsBase = (key: 'pid' | 'hostname' | 'name', value: unknown) => boolean
-
-export interface PinoLineSetting {
-  readonly messageKey?: string | undefined
-  readonly arrivedAt: number
-  /** @default every field in that place is */
-  readonly isBase?: IsBase | undefined
-}
-
-const anything: IsBase = () => true
-
-/** Map a line as pino has written it. What is not JSON is a message: not everything that writes to a stream of pino's is pino. */
-export function mapPinoLine(
-  map: PinoMapper,
-  line: string,
-  { messageKey = 'msg', arrivedAt, isBase = anything }: PinoLineSetting,
-): MappedPinoLine {
-  const plain = map.plain(line, isBase)
-  if (plain !== undefined) return plain
-  const value = parsed(line)
-  if (typeof value === 'object' && value !== null) {
-    const head = headOf(line, isBase)
-    return map.parsed(value as Record<string, unknown>, { arrivedAt, ...(head === undefined ? {} : { head }) })
-  }
-  return map.parsed({ level: 30, [messageKey]: typeof value === 'string' ? value : line }, { arrivedAt })
-}
-
 /**
- * What pino writes before the fields of the application: level, time, and the base. A field of the application with the same name comes
- * later in the line, where `JSON.parse` takes it for the value. Undefined for a line that is not pino's.
+ * The head of a line: level, time and base. `JSON.parse` gives the last of several fields with one name, and that is the application's.
+ * Undefined for a line that pino has not written.
  */
 function headOf(line: string, isBase: IsBase): PinoHead | undefined {
   const [, level, otherKey, otherLevel, time, pid, hostname, writtenName] =
@@ -166,15 +169,15 @@ function headOf(line: string, isBase: IsBase): PinoHead | undefined {
     time: scalar(time),
     pid: base('pid', pid),
     hostname: base('hostname', hostname),
-    // Without the rest of the base it is a field of the application's.
+    // Without the rest of the base, a name is a field of the application.
     name: hasBase ? base('name', writtenName) : undefined,
   }
 }
 
-/** A longer head is none that pino has written; an expression runs out of stack in a text of megabytes. */
+/** pino writes no longer head. On a text of megabytes the expression would run out of stack. */
 const maxHeadChars = 8192
 
-/** Level and time may have been renamed by the logger's formatters; the base follows them all the same. */
+/** Formatters of the logger may rename level and time; the base follows them all the same. */
 const headPattern = (() => {
   const value = String.raw`("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)`
   const otherKey = String.raw`("(?!pid"|hostname")[^"\\]+")`
@@ -184,61 +187,51 @@ const headPattern = (() => {
 })()
 
 function scalar(written: string | undefined): unknown {
-  return written === undefined ? undefined : parsed(written)
+  return written === undefined ? undefined : parsedJson(written)
 }
 
-function parsed(line: string): unknown {
+function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(line)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
-/** Reads a line of pino's that is plain; undefined for any other. */
-export type PlainLineReader = (line: string, isBase: IsBase) => MappedPinoLine | undefined
-
-/**
- * Lines as pino writes them most of the time: level, time and base as it is configured by default, then plain fields. What it returns is
- * what {@link pinoMapper} makes of the parsed line.
- */
-export function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainLineReader {
+/** Most lines are plain: level, time and base as pino writes them by default, then fields that {@link plainFields} reads. */
+function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainLineReader {
   const { messageKey = 'msg', context: style, maxMessageBytes, timestampUnit } = mapping
-  if (style === 'logfmt' || special.has(messageKey)) return () => undefined
+  if (style === 'logfmt' || declined.has(messageKey)) return () => undefined
   let start: Start = { text: '', level: 0, time: 0, isKnown: () => true }
-  const fields = new PlainFields(special)
 
   return (line, isBase) => {
-    // V8's `startsWith` takes ten times as long, for texts of this length.
+    // Compared by `slice`: V8's `startsWith` takes ten times as long for texts of this length.
     if (start.text === '' || line.slice(0, start.text.length) !== start.text) {
       const another = readStart(line)
       if (another === undefined) return undefined
       start = another
     }
-    // The message is no longer than what follows.
-    if ((line.length - start.text.length) * 3 > maxMessageBytes) return undefined
-    if (!start.isKnown(isBase) || !fields.read(line, { at: start.text.length, opening: ',' })) return undefined
+    // The message is no longer than the rest of the line, so it needs no cut.
+    if ((line.length - start.text.length) * 3 > maxMessageBytes || !start.isKnown(isBase)) return undefined
+    const fields = plainFields(line, { at: start.text.length, opening: ',', declined })
+    if (fields === undefined) return undefined
 
-    let messageAt = line.length - 1
-    let messageEnd = messageAt
-    let text = ''
-    for (let index = 0; index < fields.count; index++) {
-      if (fields.key(index) !== messageKey) continue
-      const value = fields.value(line, index)
-      if (value.charCodeAt(0) !== quote) return undefined
-      messageAt = fields.start(index)
-      messageEnd = fields.end(index)
-      text = value.slice(1, -1)
-    }
+    const message = fields.find(({ key }) => key === messageKey)
+    if (message !== undefined && line.charCodeAt(message.valueStart) !== quote) return undefined
+    const text = message === undefined ? '' : line.slice(message.valueStart + 1, message.end - 1)
+    const { start: messageAt, end: messageEnd } = message ?? { start: line.length - 1, end: line.length - 1 }
     const before = line.slice(start.text.length + 1, messageAt)
     const after = line.slice(before === '' ? messageEnd + 1 : messageEnd, -1)
     const context = style === 'none' || (before === '' && after === '') ? '' : `{${before}${after}}`
-    const message = context === '' ? text : text === '' ? context : `${text} ${context}`
     const { level, time } = start
     return {
       number: level,
       severity: severityOfNumber(level),
-      fields: { timeStamp: inUnit(time, timestampUnit), level: names.nameOf(level), message },
+      fields: {
+        timeStamp: inUnit(time, timestampUnit),
+        level: names.nameOf(level),
+        message: context === '' ? text : text === '' ? context : `${text} ${context}`,
+      },
     }
   }
 }
@@ -252,16 +245,16 @@ const baseAt = timeAt + 13
 const quote = '"'.charCodeAt(0)
 const zero = '0'.charCodeAt(0)
 
-/** What has a meaning of its own in a line. */
-const special: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'name', 'eventId', '__proto__'])
+/** Keys with a meaning of their own in a line. */
+const declined: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'name', 'eventId', '__proto__'])
 
-/** Level, time and base of a line: the same in all lines that a logger writes at one level in one millisecond. */
+/** Level, time and base of a line: equal in all lines of a logger at one level in one millisecond. */
 interface Start {
   readonly text: string
   readonly level: number
-  /** In milliseconds. */
+  /** Milliseconds since 1970. */
   readonly time: number
-  /** Whether it is the base of the logger that wrote the line. */
+  /** True for the base of the logger that wrote the line. */
   readonly isKnown: (isBase: IsBase) => boolean
 }
 
@@ -279,12 +272,12 @@ function readStart(line: string): Start | undefined {
     isBare ||
     ((pid === undefined || isBase('pid', Number(pid))) &&
       (hostname === undefined || isBase('hostname', hostname)) &&
-      // Asked without a name, too: by that it is learned what the logger has.
+      // Called without a name, too: `isBase` learns from that whether the logger has one.
       (isBase('name', name) || name === undefined))
   return { text: line.slice(0, baseAt + (isBare ? 0 : base.length)), level, time: timeOf(time)!, isKnown }
 }
 
-/** A whole number of nothing but digits; -1 for anything else. */
+/** A whole number of digits alone; -1 for anything else. */
 function digits(text: string): number {
   let number = 0
   for (let at = 0; at < text.length; at++) {

@@ -1,92 +1,51 @@
-/** More fields than this, and each costs too much to be told from the others. */
+/** More fields than this are left to the parser: each key is compared with all before it. */
 const maxFields = 32
 
-/** A field as it stands in a line up to its value: a comma or brace, its key, a colon. */
-interface Field {
-  readonly text: string
+/** A field of a plain line; the positions are those of the line's text. */
+export interface PlainField {
   readonly key: string
-  /** The texts are copies, and hold on to no line. */
-  readonly owned: boolean
+  /** Start of the field: the comma or brace before its key. */
+  readonly start: number
+  readonly valueStart: number
+  readonly end: number
+}
+
+/** Where fields are read. */
+export interface FieldsPlace {
+  /** Position of the first field. */
+  readonly at: number
+  /** The character before the first key. */
+  readonly opening: '{' | ','
+  /** Keys with a meaning of their own. A line with one of them is not plain. */
+  readonly declined: ReadonlySet<string>
 }
 
 /**
- * Reads the fields of plain lines of JSON: each a text, a number, true, false or null, written as JavaScript writes it. A line is not plain
- * when it has in it an escape, a control character, or half of a character; a field that a parser would see twice or move to the front
- * (`"1"`); or an object. Of a plain line, pieces of the text are what `JSON.stringify` would make of the parsed fields, at a quarter of the
- * cost.
+ * The fields of a plain line of JSON, from a position to the end of the line. Undefined when the line is not plain.
+ *
+ * In a plain line each value is a text, a number, true, false or null, written as JavaScript writes it. It has no escape, no control
+ * character and no half of a character, no key twice, and no key that begins with a digit (a parser may move such a key to the front).
+ * Pieces of a plain line are equal to what `JSON.stringify` makes of the parsed fields, at less than half the cost.
  */
-export class PlainFields {
-  /** How many the line has that was read last. */
-  count = 0
-  readonly #declined: ReadonlySet<string>
-  /**
-   * Of the line before: mostly the next one has the same. None of them stands twice. Those that no second line has had yet are of one line,
-   * and hold on to it and the megabytes that it came with; the others are copies.
-   */
-  readonly #fields: Field[] = []
-  readonly #starts: number[] = []
-  readonly #ends: number[] = []
-
-  /** @param declined keys that have a meaning of their own: a line with one of them is not read */
-  constructor(declined: ReadonlySet<string>) {
-    this.#declined = declined
+export function plainFields(line: string, { at: from, opening, declined }: FieldsPlace): PlainField[] | undefined {
+  const last = line.length - 1
+  if (line.charCodeAt(last) !== closeBrace || odd.test(line)) return undefined
+  const fields: PlainField[] = []
+  let start = from
+  let before = opening.charCodeAt(0)
+  while (line.charCodeAt(start) === before) {
+    before = comma
+    const keyEnd = line.indexOf('"', start + 2)
+    if (line.charCodeAt(start + 1) !== quote || line.charCodeAt(keyEnd + 1) !== colon) return undefined
+    const key = line.slice(start + 2, keyEnd)
+    if (declined.has(key) || isDigit(key.charCodeAt(0)) || fields.some((each) => each.key === key)) return undefined
+    const valueStart = keyEnd + 2
+    const end = endOfScalar(line, valueStart)
+    if (end === -1 || fields.length === maxFields) return undefined
+    fields.push({ key, start, valueStart, end })
+    start = end
   }
-
-  /** Read the fields from `at` on, to the end of the line, the first after `opening`. False when the line is not plain. */
-  read(line: string, { at: from, opening }: { at: number; opening: '{' | ',' }): boolean {
-    const fields = this.#fields
-    const last = line.length - 1
-    this.count = 0
-    if (line.charCodeAt(last) !== closeBrace || odd.test(line)) return false
-    let at = from
-    for (let index = 0; line.charCodeAt(at) === (index === 0 ? opening.charCodeAt(0) : comma); index++) {
-      let field = fields[index]
-      if (field === undefined || line.slice(at, at + field.text.length) !== field.text) {
-        fields.length = index
-        field = this.#readField(line, at)
-        if (field === undefined || index === maxFields) return false
-        fields.push(field)
-      } else if (!field.owned) {
-        fields[index] = { text: ownText(field.text), key: ownText(field.key), owned: true }
-      }
-      const end = endOfScalar(line, at + field.text.length)
-      if (end === -1) return false
-      this.#starts[index] = at
-      this.#ends[index] = end
-      this.count = index + 1
-      at = end
-    }
-    return at === last
-  }
-
-  key(index: number): string {
-    return this.#fields[index]!.key
-  }
-
-  /** Where the field begins in the line, with what stands before its key. */
-  start(index: number): number {
-    return this.#starts[index]!
-  }
-
-  end(index: number): number {
-    return this.#ends[index]!
-  }
-
-  /** The value as it stands in the line. */
-  value(line: string, index: number): string {
-    return line.slice(this.#starts[index]! + this.#fields[index]!.text.length, this.#ends[index]!)
-  }
-
-  /** One that is not declined, and stays where it is: a key that is a whole number would come first. */
-  #readField(line: string, at: number): Field | undefined {
-    const keyEnd = line.indexOf('"', at + 2)
-    if (line.charCodeAt(at + 1) !== quote || line.charCodeAt(keyEnd + 1) !== colon) return undefined
-    const key = line.slice(at + 2, keyEnd)
-    if (this.#declined.has(key) || isDigit(key.charCodeAt(0))) return undefined
-    return this.#fields.some((each) => each.key === key)
-      ? undefined
-      : { text: line.slice(at, keyEnd + 2), key, owned: false }
-  }
+  return start === last ? fields : undefined
 }
 
 const quote = '"'.charCodeAt(0)
@@ -97,10 +56,10 @@ const minus = '-'.charCodeAt(0)
 const zero = '0'.charCodeAt(0)
 const nine = '9'.charCodeAt(0)
 
-/** An escape, a control character, half of a character outside the first plane. */
+/** An escape, a control character, or half of a character outside the first plane. */
 const odd = /[^\x20-\x5b\x5d-\ud7ff\ue000-\uffff]/
 
-/** Where the text, number, true, false or null ends that begins there; -1 when JavaScript would write it in another way. */
+/** End of the text, number, true, false or null at this position; -1 when JavaScript would write it differently. */
 function endOfScalar(line: string, from: number): number {
   const first = line.charCodeAt(from)
   if (first === quote) return line.indexOf('"', from + 1) + 1 || -1
@@ -113,25 +72,18 @@ const words = ['true', 'false', 'null'] as const
 
 function endOfNumber(line: string, from: number): number {
   let end = from
-  while (isDigit(line.charCodeAt(end))) end++
-  const next = line.charCodeAt(end)
-  const ends = next === comma || next === closeBrace
-  if (ends && end - from < 16 && (end - from === 1 || line.charCodeAt(from) !== zero)) return end
   while (line.charCodeAt(end) !== comma && line.charCodeAt(end) !== closeBrace) end++
   const written = line.slice(from, end)
   return String(Number(written)) === written ? end : -1
 }
 
-/** Whether it is the code of a digit. */
+/** True for the character code of a digit. */
 export function isDigit(code: number): boolean {
   return code >= zero && code <= nine
 }
 
-/**
- * A copy of a text that was cut out of a longer one, for keeping: what V8 cuts out holds on to all of what it was cut from, which may be
- * megabytes.
- */
+/** A copy of a text that was cut out of a longer one. V8 keeps the whole longer text, maybe megabytes, while a cut-out is in use. */
 export function ownText(text: string): string {
-  // Cut out of itself with one character more: that much it may hold on to. By far the fastest way to make V8 write it anew.
+  // The fastest way to make V8 write the text anew: this cut-out keeps one character more than the copy.
   return ` ${text}`.slice(1)
 }

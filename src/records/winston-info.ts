@@ -11,17 +11,17 @@ export interface WinstonMapping extends MessageStyle {
   readonly timestampUnit: 'ms' | 's'
 }
 
-/** What winston hands to a transport; the clean level is under the LEVEL symbol, for colour formats change `level`. */
+/** The object that winston gives to a transport. The level without colours is under the LEVEL symbol. */
 export type WinstonInfo = Readonly<Record<string | symbol, unknown>>
 
-/** What is known of a line besides what winston hands over. */
+/** Facts about a line that are not in its `info`. */
 export interface WinstonAbout {
-  /** The logger's own set of levels, most severe first, from which the severity of custom names follows. */
+  /** The logger's levels. The severity of custom names follows from their ranks. */
   readonly levels?: Readonly<Record<string, number>> | undefined
   readonly arrivedAt: number
   /**
-   * No format of the application's has had its hand in: what it logged besides the message and the first object may be read from the
-   * SPLAT symbol, for nothing can have been taken out on purpose.
+   * True while the logger has winston's default format. Then arguments after the message and the first object are read from the SPLAT
+   * symbol. A format of the application may have removed them on purpose. @default false
    */
   readonly untouched?: boolean
 }
@@ -29,7 +29,7 @@ export interface WinstonAbout {
 const LEVEL = Symbol.for('level')
 const SPLAT = Symbol.for('splat')
 
-/** A mapping from winston's `info` to the fields of a log record. `info` is shared between transports and never changed. */
+/** Maps winston's `info` to the fields of a log record. `info` is shared between transports and is never changed. */
 export function winstonMapper(mapping: WinstonMapping) {
   const { timestampUnit, maxMessageBytes } = mapping
   const withFields = mapping.context === 'none'
@@ -53,8 +53,8 @@ export function winstonMapper(mapping: WinstonMapping) {
       show(info)
       for (const key of ['stack', 'cause', 'errors']) delete context[key]
     } else if (typeof stack === 'string') {
-      // winston and its errors format lay an error out over the line, message and stack among its own fields. Of the error itself
-      // nothing may be shown that a format has taken out of the line.
+      // winston and its errors format copy message and stack of an error into the line. A format may have removed other parts of the
+      // error on purpose, so they are not read from the error itself.
       const [first] = splat
       const original =
         isError(first) && first.stack === stack && (untouched || first.cause === context.cause) ? first : undefined
@@ -71,7 +71,7 @@ export function winstonMapper(mapping: WinstonMapping) {
       if (Object.keys(extra).length > 0) context[key] = extra
       else delete context[key]
     }
-    // The first one lies open in the line already, if winston has laid it there.
+    // winston may have copied the first argument into the line already.
     const laidOut = typeof stack === 'string' && isError(splat[0]) ? 1 : 0
     if (untouched) for (const extra of splat.slice(laidOut)) if (isError(extra)) show(extra)
 
@@ -88,12 +88,12 @@ export function winstonMapper(mapping: WinstonMapping) {
   }
 }
 
-/** The clean name of a line's level. */
+/** Name of a line's level, without colours. */
 export function levelOf(info: WinstonInfo): string {
   return textOf(info[LEVEL] ?? info.level ?? 'info').toLowerCase()
 }
 
-/** Names that no common logger uses are placed by their rank: the first half of the logger's own set counts as errors. */
+/** Severity of a level. A name that no common logger uses gets it from its rank in the logger's levels. */
 export function severityIn(levels: Readonly<Record<string, number>> | undefined, level: string): Severity {
   const known = severityOfName(level)
   if (known !== undefined) return known
@@ -102,11 +102,11 @@ export function severityIn(levels: Readonly<Record<string, number>> | undefined,
   if (rank === undefined) return 2
   const lowest = Object.values(levels).reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY)
   const severity = Math.round(4 - (4 * rank) / lowest)
-  // Ranks may be negative, all zero, or no numbers at all.
+  // Ranks may be negative, all zero, or not numbers.
   return (Number.isNaN(severity) ? 4 : Math.min(5, Math.max(0, severity))) as Severity
 }
 
-/** The fields of a line; one that throws when it is read is left out of them, and not the line with it. */
+/** The fields of a line. One that throws is replaced by the reason, and the others are kept. */
 function fieldsOf(info: WinstonInfo): Record<string, unknown> {
   try {
     return { ...info, ...(isError(info) ? { message: info.message, stack: info.stack } : {}) }
@@ -123,8 +123,8 @@ function splatOf(info: WinstonInfo): readonly unknown[] {
 }
 
 /**
- * What was logged besides the message, and a first object that winston itself has put among the fields: in the place of the message's
- * `%s`, where it fits there, else behind it or among the fields.
+ * The message with the arguments that follow it. They replace `%s` and the like where they fit. Of the others, objects become fields and
+ * the rest follows the message. A first object is among the fields already.
  */
 function withExtras(text: string, splat: readonly unknown[], context: Record<string, unknown>): string {
   let used = 0
@@ -132,19 +132,20 @@ function withExtras(text: string, splat: readonly unknown[], context: Record<str
     if (used === splat.length || !fits(token, splat[used])) return token
     return wordOf(token, splat[used++])
   })
-  // Without tokens winston has laid the first object open.
+  // Without tokens, winston has copied the fields of the first object.
   if (!tokens.test(text) && isFields(splat[0])) used = 1
   const words: string[] = [interpolated]
   for (const extra of splat.slice(used)) {
     if (isError(extra)) continue
-    // Of binary data every byte would be a field.
+    // Each byte of binary data would be a field.
     if (!ArrayBuffer.isView(extra) && isFields(extra)) addFields(context, extra)
     else words.push(messageText(extra, maxExtraChars))
   }
   return words.filter((word) => word !== '').join(' ')
 }
 
-const tokens = /%[scdjifoO%]/
+/** With one of these in the message, winston does not add the fields of the first object. */
+export const tokens = /%[scdjifoO%]/
 const maxExtraChars = 32_768
 
 function fits(token: string, value: unknown): boolean {
@@ -163,8 +164,8 @@ function addFields(context: Record<string, unknown>, extra: object): void {
   for (const key of Object.keys(extra)) if (!Object.hasOwn(context, key)) context[key] = readOrReason(extra, key)
 }
 
-/** An object whose fields can be laid among those of a line. */
-function isFields(extra: unknown): extra is object {
+/** True for an object whose fields can be added to those of a line. */
+export function isFields(extra: unknown): extra is object {
   if (typeof extra !== 'object' || extra === null || isError(extra)) return false
   try {
     return Object.keys(extra).length > 0
@@ -173,31 +174,31 @@ function isFields(extra: unknown): extra is object {
   }
 }
 
-/** The timestamp format in a notation of the application's choice: the record has the time already. */
+/** True for a timestamp in a notation of the application. It is left out, as the record has the time already. */
 function looksLikeTime(timestamp: unknown): boolean {
   return typeof timestamp === 'string' && /^[\d\s:.,/+TZ-]+(?:[ap]m)?$/i.test(timestamp) && /\d/.test(timestamp)
 }
 
 /**
- * What formats for a terminal do to a line before any transport sees it: winston's `colorize` colours level and message, `cli` and
- * `align` put spaces and tabs before the message.
+ * True for a line with traces of a format for terminals: `colorize` colours level and message, `cli` and `align` put spaces and tabs
+ * before the message.
  */
-export function isDecorated({ level, message }: ShownLine): boolean {
+function isDecorated({ level, message }: ShownLine): boolean {
   return isColoured(level) || isColoured(message)
 }
 
-/** Whether the message itself bears traces of it. */
+/** True where the message itself has such traces. */
 export function isMessageDecorated({ level, message }: ShownLine): boolean {
   return isColoured(message) || (isColoured(level) && typeof message === 'string' && /^[ \t]/.test(message))
 }
 
-/** The text as it was, without colours, and without what stands before it. */
-export function undecorated(text: string): string {
+/** The text without colours, and without spaces and tabs before it. */
+function undecorated(text: string): string {
   return text.replaceAll(colour, '').replace(/^[ \t]+/, '')
 }
 
-/** The same for an error: its name comes before the message. */
-export function undecoratedError(text: string): string {
+/** The same for an error, which has its name before the message. */
+function undecoratedError(text: string): string {
   return text.replaceAll(colour, '').replace(/^([\w$.]+:)[ \t]+/, '$1 ')
 }
 

@@ -1,22 +1,29 @@
 import type { MappedLog } from './encode.js'
 import { isError } from './error-like.js'
 import type { Severity } from './level.js'
-import { PlainFields } from './plain-fields.js'
+import { plainFields } from './plain-fields.js'
 import { inUnit, timeOf } from './time.js'
-import { isMessageDecorated, type WinstonInfo, type WinstonMapping, winstonMapper } from './winston-info.js'
+import {
+  isFields,
+  isMessageDecorated,
+  tokens,
+  type WinstonInfo,
+  type WinstonMapping,
+  winstonMapper,
+} from './winston-info.js'
 
 const LEVEL = Symbol.for('level')
 const MESSAGE = Symbol.for('message')
 const SPLAT = Symbol.for('splat')
 
-/** Lines that are compared in full before a format is trusted, and one in how many afterwards. */
+/** The first lines are compared in full before a format is trusted, later lines now and then. */
 const trials = 20
 const sampleEvery = 1000
 
 /**
- * Recognises lines for which winston's json format has already written all that there is to ship, so that nothing need be written
- * again. A printf format may write what merely looks like it; so the first lines are read back and compared with what was
- * logged, then one in a thousand, and a format that differs once is never trusted.
+ * Recognises lines of winston's json format that hold all of the `info`, so that the line is shipped as it is. A printf format may write
+ * text of the same look. So the first lines are parsed and compared with `info`, later one line in a thousand; after one difference the
+ * format is not trusted again.
  */
 export class WrittenLines {
   #compared = 0
@@ -24,15 +31,15 @@ export class WrittenLines {
   #trusted = true
 
   /**
-   * The line, if it says all that `info` does; else undefined.
+   * The line if it holds all of `info`, else undefined.
    *
-   * @param untouched the format is winston's own json and nothing else: what it has written need not be compared each time
+   * @param untouched the logger's format is winston's default json: not every line is compared
    */
   of(info: WinstonInfo, untouched: boolean): string | undefined {
     const line = info[MESSAGE]
     if (!this.#trusted || typeof line !== 'string' || !looksWhole(line) || !isWrittenWhole(info)) return undefined
     const compare = !untouched || this.#compared < trials || ++this.#seen % sampleEvery === 0
-    // JSON without a bracket inside has no object in it; only a format that keeps objects back is caught by looking at the fields.
+    // JSON without an inner bracket holds no object. A format that removes objects is found by a look at the fields.
     if ((compare || mayHideSomething(line)) && !isFlat(info)) return undefined
     if (compare) {
       this.#compared++
@@ -43,14 +50,14 @@ export class WrittenLines {
   }
 }
 
-/** Maps lines that {@link WrittenLines} has recognised. Throws whatever the line makes the mapping throw. */
+/** Maps lines that {@link WrittenLines} has recognised. Throws what the mapping throws. */
 export function winstonLineMapper(mapping: WinstonMapping) {
   const plain = plainWinstonReader(mapping)
   const map = winstonMapper(mapping)
   return (line: string, about: WinstonLine): MappedLog => plain(line, about) ?? mapParsedLine(map, line, about)
 }
 
-/** Map a line by parsing it. */
+/** Maps a line by parsing it. */
 export function mapParsedLine(
   map: ReturnType<typeof winstonMapper>,
   line: string,
@@ -66,12 +73,12 @@ function looksWhole(line: string): boolean {
   )
 }
 
-/** JSON of an object, or of a number that it does not know. What it leaves out (functions, symbols) winston itself shows nowhere. */
+/** True where the line has JSON of an object, or null in the place of a number. winston shows no functions and symbols at all. */
 function mayHideSomething(line: string): boolean {
   return line.indexOf('{', 1) !== -1 || line.indexOf('[', 1) !== -1 || line.indexOf(':null') !== -1
 }
 
-/** Whether the line has no more to it than its fields: winston lays one object of them among the line's own, and nothing else. */
+/** True where `info` is no more than its fields. winston adds the fields of one object after the message, and nothing else. */
 function isWrittenWhole(info: WinstonInfo): boolean {
   if (isError(info) || isMessageDecorated(info)) return false
   const splat = info[SPLAT]
@@ -79,7 +86,7 @@ function isWrittenWhole(info: WinstonInfo): boolean {
   return splat.length === 1 && isFields(splat[0]) && !(typeof info.message === 'string' && tokens.test(info.message))
 }
 
-/** Whether JSON loses nothing of it: no objects, no numbers that it does not know. */
+/** True where JSON loses nothing: no objects, no NaN and no Infinity. */
 function isFlat(info: WinstonInfo): boolean {
   for (const key in info) {
     const value = info[key]
@@ -88,10 +95,6 @@ function isFlat(info: WinstonInfo): boolean {
     if (type !== 'number' || !Number.isFinite(value)) return false
   }
   return true
-}
-
-function isFields(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !isError(value) && Object.keys(value).length > 0
 }
 
 function saysAll(line: string, info: WinstonInfo): boolean {
@@ -104,48 +107,41 @@ function saysAll(line: string, info: WinstonInfo): boolean {
   }
 }
 
-/** With one of these in the message winston lays nothing among the fields. */
-const tokens = /%[scdjifoO%]/
-
 const openBrace = '{'.charCodeAt(0)
 const closeBrace = '}'.charCodeAt(0)
 
-/** What is known of a line of winston's without reading it. */
+/** Facts about a line of winston that are known without reading it. */
 export interface WinstonLine {
-  /** The clean name of its level. */
+  /** Name of the level, without colours. */
   readonly level: string
   readonly severity: Severity
   /** Milliseconds since 1970. */
   readonly arrivedAt: number
 }
 
-/** Reads a line of winston's that is plain; undefined for any other. */
+/** Reads a plain line of winston; undefined for any other. */
 export type PlainWinstonReader = (line: string, about: WinstonLine) => MappedLog | undefined
 
-/**
- * Lines as winston's json format writes them most of the time: plain fields, level, message and time among them. What it returns is
- * what the mapper of winston makes of the parsed line.
- */
+/** Most lines of winston's json format are plain ({@link plainFields}). The result is that of {@link mapParsedLine}. */
 export function plainWinstonReader(mapping: WinstonMapping): PlainWinstonReader {
   const { context: style, maxMessageBytes, timestampUnit } = mapping
   if (style === 'logfmt') return () => undefined
-  const fields = new PlainFields(special)
 
   return (line, { level, severity, arrivedAt }) => {
-    // The message is no longer than the line.
-    if (line.length * 3 > maxMessageBytes || !fields.read(line, { at: 0, opening: '{' }) || fields.count === 0)
-      return undefined
+    // The message is no longer than the line, so it needs no cut.
+    if (line.length * 3 > maxMessageBytes) return undefined
+    const fields = plainFields(line, { at: 0, opening: '{', declined })
+    if (fields === undefined || fields.length === 0) return undefined
     let time = arrivedAt
     let text = ''
     let context = ''
     let at = 0
-    for (let index = 0; index < fields.count; index++) {
-      const key = fields.key(index)
+    for (const { key, start, valueStart, end } of fields) {
       if (key !== 'level' && key !== 'message' && key !== 'timestamp') continue
-      context += line.slice(at, fields.start(index))
-      at = fields.end(index)
+      context += line.slice(at, start)
+      at = end
       if (key === 'level') continue
-      const value = JSON.parse(fields.value(line, index)) as unknown
+      const value = JSON.parse(line.slice(valueStart, end)) as unknown
       if (key === 'message') {
         if (typeof value !== 'string') return undefined
         text = value
@@ -156,12 +152,12 @@ export function plainWinstonReader(mapping: WinstonMapping): PlainWinstonReader 
       }
     }
     context += line.slice(at, -1)
-    // Of the pieces each brings the comma or brace before it.
+    // Each piece begins with a comma or the line's brace.
     const shown = style === 'none' || context === '' || context === '{' ? '' : `{${context.slice(1)}}`
     const message = shown === '' ? text : text === '' ? shown : `${text} ${shown}`
     return { fields: { timeStamp: inUnit(time, timestampUnit), level, message }, severity }
   }
 }
 
-/** What has a meaning of its own in a line. */
-const special: ReadonlySet<string> = new Set(['stack', 'eventId', '__proto__'])
+/** Keys with a meaning of their own in a line. */
+const declined: ReadonlySet<string> = new Set(['stack', 'eventId', '__proto__'])

@@ -1,13 +1,13 @@
 import type { Severity } from './level.js'
 import type { LogRecord, ValueRecord } from './wire.js'
 
-/** The fields that every record of a process has in common. */
+/** The fields that are equal in every record of a process. */
 export type Identity = Pick<LogRecord, 'appName' | 'machineName' | 'env' | 'appVersion' | 'runtimeVersion' | 'runtime'>
 
 /** The fields that differ from one log record to the next. */
 export type LogFields = Omit<LogRecord, keyof Identity>
 
-/** A logger's line as the fields of a log record, with how much it matters. */
+/** A logger's line as the fields of a log record, with its severity. */
 export interface MappedLog {
   readonly fields: LogFields
   readonly severity: Severity
@@ -17,8 +17,8 @@ export interface MappedLog {
 export type ValueFields = Omit<ValueRecord, keyof Identity>
 
 /**
- * JSON of records. The part that all records of a process share is written once and appended,
- * which is three to four times as fast as `JSON.stringify` of a merged object.
+ * Writes records as JSON. The part that all records of a process share is written once and appended: three to four times as fast as
+ * `JSON.stringify` of a merged object.
  */
 export class RecordEncoder {
   readonly #logTail: string
@@ -34,7 +34,7 @@ export class RecordEncoder {
     return this.completeLog(logHead(fields))
   }
 
-  /** The record of a head that {@link logHead} has made. */
+  /** Completes a head that {@link logHead} has made. */
   completeLog(head: string): string {
     return head + this.#logTail
   }

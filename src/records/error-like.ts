@@ -1,6 +1,6 @@
 import { reasonOf } from '../errors/text-of.js'
 
-/** What is read of an error; serializers of pino write its name as `type`. */
+/** The fields that are read of an error. pino's serializers write the name as `type`. */
 export interface ErrorLike {
   readonly message: string
   readonly stack?: string
@@ -9,7 +9,7 @@ export interface ErrorLike {
   readonly cause?: unknown
 }
 
-/** An Error, or what a serializer made of one. */
+/** True for an Error, and for the object that a serializer made of one. */
 export function isErrorLike(value: unknown): value is ErrorLike {
   if (typeof value !== 'object' || value === null) return false
   return (
@@ -17,7 +17,7 @@ export function isErrorLike(value: unknown): value is ErrorLike {
   )
 }
 
-/** A field of anything; undefined when it throws. */
+/** Reads a field of any object; undefined if the read throws. */
 export function readField(value: object, key: string): unknown {
   try {
     return (value as Record<string, unknown>)[key]
@@ -26,7 +26,7 @@ export function readField(value: object, key: string): unknown {
   }
 }
 
-/** A field of anything, or why it cannot be read, as a text. */
+/** Reads a field of any object; if the read throws, a text with the reason. */
 export function readOrReason(value: object, key: string): unknown {
   try {
     return (value as Record<string, unknown>)[key]
@@ -35,7 +35,7 @@ export function readOrReason(value: object, key: string): unknown {
   }
 }
 
-/** Own fields of an error that its text does not show, such as `code`. */
+/** The own fields of an error that its text does not show, such as `code`. */
 export function errorFields(error: ErrorLike): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const key of Object.keys(error)) if (!shown.has(key)) fields[key] = readField(error, key)
@@ -44,13 +44,13 @@ export function errorFields(error: ErrorLike): Record<string, unknown> {
 
 const shown = new Set(['type', 'name', 'message', 'stack', 'cause', 'errors', 'aggregateErrors'])
 
-/** Members of an AggregateError, by the name that it gives them or pino's serializer does. */
+/** The members of an AggregateError, under its own key or that of pino's serializer. */
 export function membersOf(error: ErrorLike): readonly unknown[] {
   const members = readField(error, 'errors') ?? readField(error, 'aggregateErrors')
   return Array.isArray(members) ? members : []
 }
 
-/** What caused an error; a function in the manner of VError is asked. */
+/** The cause of an error. Some error classes (VError) have it as a method. */
 export function causeOf(error: ErrorLike): unknown {
   const cause = readField(error, 'cause')
   if (typeof cause !== 'function') return cause ?? undefined
@@ -66,20 +66,20 @@ export function nameOf(error: ErrorLike): string {
   return typeof name === 'string' && name !== '' ? name : 'Error'
 }
 
-/** The message; empty where it is no text. */
+/** The message; empty if it is not a text. */
 export function writtenMessage(error: ErrorLike): string {
   const message = readField(error, 'message')
   return typeof message === 'string' ? message : ''
 }
 
-/** The stack with the error's name and message at its head, for both may have changed since it was taken. */
+/** The stack with the current name and message at its head. Both may have changed since the stack was taken. */
 export function stackOf(error: ErrorLike): string {
   const name = nameOf(error)
   const message = writtenMessage(error)
   const head = message === '' ? name : `${name}: ${message}`
   const stack = readField(error, 'stack')
   if (typeof stack !== 'string' || stack === '') return head
-  // What a serializer has written is as it was meant.
+  // A serializer has already written the stack as it should be.
   if (!isError(error)) return stack
   const firstFrame = stack.search(/\n[ \t]+at /) + 1
   const oldHead = firstFrame === 0 ? stack : stack.slice(0, firstFrame)
@@ -88,8 +88,8 @@ export function stackOf(error: ErrorLike): string {
 }
 
 /**
- * True where a text has another one in it, at the place where the first characters of that come first. A search for all of a long text in
- * a longer one may take as long as both lengths multiplied.
+ * True where a text contains another one, at the first place where the beginning of that one is found. A full search could take as long
+ * as both lengths multiplied.
  */
 function contains(text: string, part: string): boolean {
   const at = text.indexOf(part.slice(0, searchedChars))
@@ -98,7 +98,7 @@ function contains(text: string, part: string): boolean {
 
 const searchedChars = 100
 
-/** True for an Error; a proxy that has been revoked, or throws when it is asked, is none. */
+/** True for an Error; false for a proxy that is revoked or throws. */
 export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error

@@ -1,12 +1,12 @@
 import { causeOf, errorFields, isErrorLike, membersOf, stackOf } from './error-like.js'
 import { jsonOf } from './json-text.js'
 
-/** Causes and members that one text shows. */
+/** Most causes and members in one text. */
 const maxParts = 20
 
 /**
- * The text of an error for people: its stack with name and message at the head, then the members of an aggregate, then its causes,
- * each of these with its own fields. It ends soon after `maxChars`. Never throws.
+ * An error as a text for people: its stack with name and message at the head, then the members of an aggregate, then its causes. Members
+ * and causes have their own fields below them. The text ends soon after `maxChars`. Never throws.
  *
  *     TypeError: boom
  *         at …
@@ -14,7 +14,7 @@ const maxParts = 20
  *         at …
  *         {"code":"ECONNREFUSED"}
  *
- * @param withFields show the outermost error's own fields, too, which else are left to the context of its line
+ * @param withFields show the own fields of the outermost error, too. By default they are in the context of the line
  */
 export function errorText(
   error: unknown,

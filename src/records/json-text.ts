@@ -10,12 +10,12 @@ import {
   stackOf,
 } from './error-like.js'
 
-/** Deeper than any log line that a person reads; it bounds the search for cycles, too. */
+/** Deeper than any log line that people read. It also bounds the search for cycles. */
 const maxDepth = 20
 
 /**
- * JSON of anything that can be logged, as a text of at most about `maxChars` characters. Never throws, and never works on more than it
- * writes. What JSON does not know becomes a stand-in:
+ * JSON of any value that can be logged, as a text of at most about `maxChars` characters. Never throws. The work is in proportion to the
+ * text that is written. Values that JSON does not know get a stand-in:
  *
  * | value | written as |
  * |---|---|
@@ -23,10 +23,10 @@ const maxDepth = 20
  * | BigInt, NaN, Infinity, Symbol | text: `"9007199254740993"`, `"NaN"`, `"Symbol(a)"` |
  * | function, Promise, WeakMap … | `"[function name]"`, `"[Promise]"` |
  * | Date | ISO 8601, or `"Invalid Date"` |
- * | Map, Set | object (keys that are no text as JSON), array |
+ * | Map, Set | object (keys that are not text become JSON), array |
  * | Buffer and other binary data | `"[Buffer, 12 bytes]"` |
- * | cycle, more than 20 levels, what throws when it is read | `"[circular]"`, `"[too deep]"`, `"[unreadable: …]"` |
- * | what is beyond the room | text cut with a mark, `"[more]"` |
+ * | cycle, more than 20 levels, a field that throws | `"[circular]"`, `"[too deep]"`, `"[unreadable: …]"` |
+ * | beyond `maxChars` | text cut with a mark, `"[more]"` |
  */
 export function jsonOf(value: unknown, { maxChars = 1_048_576 }: { maxChars?: number } = {}): string {
   const writer = new JsonText(maxChars)
@@ -37,9 +37,9 @@ export function jsonOf(value: unknown, { maxChars = 1_048_576 }: { maxChars?: nu
 class JsonText {
   text = ''
   readonly #maxChars: number
-  /** Work that has left no text: it takes up room as if it had. */
+  /** Characters of work that left no text. They count as if they were written. */
   #lost = 0
-  /** Objects that are being written, outermost first. */
+  /** The objects that are being written, outermost first. */
   readonly #open: object[] = []
 
   constructor(maxChars: number) {
@@ -92,7 +92,7 @@ class JsonText {
       try {
         this.#content(value)
       } catch (error) {
-        // A proxy or a getter of the application's that throws.
+        // A proxy or a getter of the application threw.
         this.#lost += this.text.length - before.length
         this.text = before
         this.#string(`[unreadable: ${reasonOf(error)}]`)
@@ -160,12 +160,12 @@ function* mapEntries(map: ReadonlyMap<unknown, unknown>): Iterable<readonly [str
   for (const [key, value] of map) yield [typeof key === 'string' ? key : jsonOf(key, { maxChars: 100 }), value]
 }
 
-/** Own enumerable fields, as JSON takes them; one that throws does not hide the others. */
+/** Own enumerable fields, as in JSON. A field that throws does not hide the others. */
 function* entriesOf(value: object): Iterable<readonly [string, unknown]> {
   for (const key of Object.keys(value)) yield [key, readOrReason(value, key)]
 }
 
-/** An error as an object: what every error has first, then its own fields, its members and its cause. */
+/** An error as an object: type, message and stack, then its own fields, its members and its cause. */
 function* errorEntries(error: ErrorLike): Iterable<readonly [string, unknown]> {
   yield ['type', nameOf(error)]
   yield ['message', readOrReason(error, 'message')]

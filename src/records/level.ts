@@ -1,10 +1,10 @@
 /**
- * How much a record matters when room or time is short, from 0 (trace) to 6 (a value record).
- * Six classes suffice: custom levels fall into the class of the pino level just below them.
+ * The importance of a record when room or time is short, from 0 (trace) to 6 (a value record). Custom levels are in the class of the
+ * pino level just below them.
  */
 export type Severity = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
-/** A value record is a number that somebody counts on: it outlives every log line. */
+/** Value records are counted, so they are kept longer than any log record. */
 export const valueSeverity: Severity = 6
 
 const byName: Readonly<Record<string, Severity>> = {
@@ -28,18 +28,18 @@ const byName: Readonly<Record<string, Severity>> = {
   fatal: 5,
 }
 
-/** Severity of a level by its name; undefined for a name that no common logger uses. */
+/** Severity by the name of a level; undefined for a name that no common logger uses. */
 export function severityOfName(name: string): Severity | undefined {
   return byName[name.toLowerCase()]
 }
 
-/** Severity of one of pino's numbers: the class of the nearest of pino's levels below it. */
+/** Severity by pino's number: the class of the nearest pino level that is not above it. */
 export function severityOfNumber(level: number): Severity {
   if (!(level >= 20)) return 0
   return Math.min(5, Math.floor(level / 10) - 1) as Severity
 }
 
-/** Names of pino's levels by number, with lookup of the nearest one below for numbers without a name. */
+/** Names of pino's levels by number. A number without a name has that of the nearest level below. */
 export class LevelNames {
   readonly #names = new Map<number, string>()
   readonly #ascending: readonly number[]
@@ -49,7 +49,7 @@ export class LevelNames {
     this.#ascending = [...this.#names.keys()].filter(Number.isFinite).sort((a, b) => a - b)
   }
 
-  /** Whether this is the name or the number of one of the levels. */
+  /** True for the name or the number of one of the levels. */
   knows(level: unknown): boolean {
     if (typeof level === 'number') return this.#names.has(level)
     return typeof level === 'string' && [...this.#names.values()].includes(level.toLowerCase())

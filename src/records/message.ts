@@ -1,16 +1,16 @@
 import { jsonOf } from './json-text.js'
 
-/** How fields that the API has no place for follow the message. */
+/** How fields without a place in the API follow the message. */
 export type ContextStyle = 'json' | 'logfmt' | 'none'
 
-/** What a line says, before it becomes the record's `message`. */
+/** The parts of a line that become the record's `message`. */
 export interface Line {
   readonly text: string
-  /** Fields besides the text; empty when there are none. */
+  /** The fields besides the text; empty if there are none. */
   readonly context: Readonly<Record<string, unknown>>
-  /** Stack and causes of the line's errors. */
+  /** Stacks and causes of the line's errors. */
   readonly error: string | undefined
-  /** The context comes from JSON: there is nothing in it that JSON does not know. @default false */
+  /** True while the context comes from JSON and so has no values that JSON does not know. @default false */
   readonly isJson?: boolean
 }
 
@@ -19,7 +19,7 @@ export interface MessageStyle {
   readonly maxMessageBytes: number
 }
 
-/** One text of the parts of a line: text, context on the same line, the error's stack on the lines that follow; cut to its bound. */
+/** The message of a record: text and context on one line, then the errors. It is cut to `maxMessageBytes`. */
 export function messageOf(line: Line, { context: style, maxMessageBytes }: MessageStyle): string {
   const { text, error } = line
   const fields =
@@ -29,17 +29,17 @@ export function messageOf(line: Line, { context: style, maxMessageBytes }: Messa
   return cutToBytes(whole.isWellFormed() ? whole : whole.toWellFormed(), maxMessageBytes)
 }
 
-/** The text of a line whose message is no string. */
+/** A message of any type as a text. */
 export function messageText(message: unknown, maxMessageBytes: number): string {
   if (typeof message === 'string') return message
   if (message === undefined) return ''
   if (typeof message === 'symbol' || typeof message === 'bigint' || typeof message === 'number') return String(message)
   const json = jsonOf(message, { maxChars: maxMessageBytes })
-  // A stand-in, such as that of a function.
+  // A stand-in, for example of a function.
   return json.startsWith('"') ? (JSON.parse(json) as string) : json
 }
 
-/** Cut a text to at most `maxBytes` of UTF-8, at a character, with a mark that says how much is missing. */
+/** Cuts a text to at most `maxBytes` of UTF-8, between characters, with a mark that gives the missing bytes. */
 export function cutToBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text
   const bytes = Buffer.byteLength(text)
@@ -71,12 +71,12 @@ function plainJson(context: object, maxChars: number): string {
   try {
     return JSON.stringify(context)
   } catch {
-    // Thousands of levels deep.
+    // The fields are thousands of levels deep.
     return jsonOf(context, { maxChars })
   }
 }
 
-/** Bare where logfmt can read it bare, else quoted with the escapes of JSON; what is no scalar is JSON. */
+/** A value of logfmt: bare if it can be, else quoted with JSON's escapes. Objects are JSON. */
 function logfmtValue(value: unknown, maxChars: number): string {
   const text = typeof value === 'string' ? value : jsonOf(value, { maxChars })
   return text === '' || !/^[^\s="\\]+$/.test(text) ? JSON.stringify(text) : text

@@ -1,16 +1,16 @@
-/** A log record as the API takes it: the body of `POST /logs/{bucketId}`. */
+/** A log record of the API: the body of `POST /logs/{bucketId}`. */
 export interface LogRecord {
   /** Unix time of the line, in the unit of the option `timestampUnit`. */
   readonly timeStamp: number
   /** Name of the level, lower case. */
   readonly level: string
-  /** Text, then the fields that the API has no place for, then errors; at most `maxMessageBytes`. */
+  /** Text, then fields without a place in the API, then errors; at most `maxMessageBytes`. */
   readonly message: string
   /** Name of the service. */
   readonly appName: string
-  /** Host on which it was logged. */
+  /** Host of the application. */
   readonly machineName?: string
-  /** Number of an event: the field `eventId` of the line, where that is a whole number. */
+  /** Number of an event: the field `eventId` of the line, if that is a whole number. */
   readonly eventId?: number
   /** Environment, such as `production`. */
   readonly env?: string
@@ -22,7 +22,7 @@ export interface LogRecord {
   readonly runtime?: number
 }
 
-/** A value record as the API takes it: the body of `POST /value_tracking/{bucketId}`, one occurrence of an event. */
+/** A value record of the API: the body of `POST /value_tracking/{bucketId}`, one occurrence of an event. */
 export interface ValueRecord {
   /** Unix time of the occurrence, in the unit of the option `timestampUnit`. */
   readonly timeStamp: number
@@ -45,20 +45,20 @@ export type RecordKind = 'logs' | 'values'
 
 /** One entry of `validationErrors` in the API's answers. */
 export interface ValidationError {
-  /** The field that failed. */
+  /** Name of the field. */
   readonly name: string
-  /** What was sent; null for a missing field. */
+  /** The value that was sent; null for a missing field. */
   readonly attemptedValue: unknown
-  /** What is wrong with it, for people. */
+  /** The reason, for people. */
   readonly message: string
 }
 
-/** Numbers for the field `runtime`, which the API leaves open. */
+/** Numbers for the field `runtime`. The API does not define them. */
 export const runtimes = { node: 1, bun: 2, deno: 3 } as const
 
 /**
- * True for a text that can name a bucket, a project or a content type, and so be one segment of a path. A URL loses `.` and `..`, half
- * of a surrogate pair cannot be encoded, and a name of white space or with control characters is a mistake.
+ * True for a text that can name a bucket, a project or a content type, and so be one segment of a path. URLs lose `.` and `..`, half of a
+ * surrogate pair cannot be encoded, and white space alone or control characters are mistakes.
  */
 export function isPathSegment(value: unknown): value is string {
   return (

@@ -58,7 +58,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/faults/outcomes.test.ts', '2xx with %s is none of the service: the lane pauses, with one message'),
     proof(
       'cli/doctor/doctor.program.test.ts',
-      'finds that something else answers in the place of the service, such as a login page',
+      'finds that something else answers instead of the service, such as a login page',
     ),
   ],
   'the service refuses a record': [

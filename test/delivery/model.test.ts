@@ -5,6 +5,7 @@ import { droppedTotal, type LaneState, type Ledger } from '../../src/delivery/le
 import type { Failure } from '../../src/delivery/rules.js'
 import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
+import { assertModel, type Step } from '../support/model.js'
 import { nobody } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
@@ -484,9 +485,7 @@ const poison = fc.constantFrom<Failure>(
 
 const nameOf = (each: Outcome) => ('status' in each ? each.status : 'reason' in each ? each.reason : each.type)
 
-type Step = (world: World) => void | Promise<void>
-
-const step: fc.Arbitrary<[name: string, run: Step]> = fc.oneof(
+const step: fc.Arbitrary<Step<World>> = fc.oneof(
   {
     weight: 30,
     arbitrary: fc
@@ -495,86 +494,80 @@ const step: fc.Arbitrary<[name: string, run: Step]> = fc.oneof(
         fc.integer({ min: 4, max: 60 }),
         fc.option(poison, { freq: 4, nil: undefined }),
       )
-      .map(([severity, size, poison]): [string, Step] => [
-        `accept severity ${severity}, ${size} bytes${poison === undefined ? '' : `, always ${nameOf(poison)}`}`,
-        (world) => world.accept(severity === 6 ? 1 : 0, { severity, size, poison }),
-      ]),
+      .map(
+        ([severity, size, poison]): Step<World> => [
+          `accept severity ${severity}, ${size} bytes${poison === undefined ? '' : `, always ${nameOf(poison)}`}`,
+          (world) => world.accept(severity === 6 ? 1 : 0, { severity, size, poison }),
+        ],
+      ),
   },
-  { weight: 10, arbitrary: fc.constant<[string, Step]>(['settle', () => settle()]) },
+  { weight: 10, arbitrary: fc.constant<Step<World>>(['settle', () => settle()]) },
   {
     weight: 30,
     arbitrary: fc
       .tuple(fc.nat(5), fc.array(outcome, { minLength: 1, maxLength: 4 }))
-      .map(([choice, outcomes]): [string, Step] => [
-        `answer ${choice}: ${outcomes.map(nameOf).join(', ')}`,
-        (world) => world.answer(choice, outcomes),
-      ]),
+      .map(
+        ([choice, outcomes]): Step<World> => [
+          `answer ${choice}: ${outcomes.map(nameOf).join(', ')}`,
+          (world) => world.answer(choice, outcomes),
+        ],
+      ),
   },
   {
     weight: 10,
     arbitrary: fc
       .tuple(fc.nat(5), outcome)
-      .map(([choice, one]): [string, Step] => [
-        `answer one of ${choice}: ${nameOf(one)}`,
-        (world) => world.answerOne(choice, one),
-      ]),
+      .map(
+        ([choice, one]): Step<World> => [
+          `answer one of ${choice}: ${nameOf(one)}`,
+          (world) => world.answerOne(choice, one),
+        ],
+      ),
   },
   {
     weight: 20,
     arbitrary: fc
       .constantFrom(0, 10, 300, 2000, 40_000, 400_000)
-      .map((ms): [string, Step] => [`${ms} ms pass`, (world) => world.clock.advance(ms)]),
+      .map((ms): Step<World> => [`${ms} ms pass`, (world) => world.clock.advance(ms)]),
   },
   {
     weight: 5,
     arbitrary: fc
       .constantFrom(0, 1000, 60_000)
-      .map((ms): [string, Step] => [`flush within ${ms} ms`, (world) => world.flush(ms)]),
+      .map((ms): Step<World> => [`flush within ${ms} ms`, (world) => world.flush(ms)]),
   },
   {
     weight: 1,
-    arbitrary: fc
-      .constantFrom(0, 5000)
-      .map((ms): [string, Step] => [`close within ${ms} ms`, (world) => world.close(ms)]),
+    arbitrary: fc.constantFrom(0, 5000).map((ms): Step<World> => [`close within ${ms} ms`, (world) => world.close(ms)]),
   },
 )
 
-const runs = Number(process.env.MODEL_RUNS ?? (process.env.FULL === undefined ? 300 : 4000))
-
 describe('delivery, against its model', () => {
   it('keeps every record in exactly one place, whatever happens, and delivers all that it keeps', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          step.map(([name, run]) => ({ run, toString: () => name })),
-          { maxLength: 60, size: 'max' },
-        ),
-        async (steps) => {
-          const world = new World()
-          for (const { run } of steps) {
-            await run(world)
-            world.check()
-          }
-          // From here on the service is well, but for poison: what is held arrives, and with others beside it poison is rejected.
-          const kept = world.at('queued', 'in flight')
-          for (let round = 0; round < 600 && world.at('queued', 'in flight').length > 0; round++) {
-            for (const lane of [0, 1]) world.acceptBeside(lane)
-            await world.clock.advance(10_000)
-            while (world.sender.open.length > 0) await world.answer(0, [answers.delivered])
-            world.check()
-          }
-          const end = (record: ModelRecord) => (record.poison === undefined ? 'delivered' : 'rejected')
-          const astray = kept.filter((record) => {
-            const shed = (record.poison !== undefined || record.suspect) && record.place === 'queue-full'
-            return ![end(record), 'shutdown'].includes(record.place) && !shed
-          })
-          expect(astray.map(({ body, place }) => `${body} ${place}`)).toEqual([])
-          if (!world.closing) expect(world.at('shutdown')).toEqual([])
-          const ledger: Ledger = world.delivery.stats()
-          expect([ledger.queued, ledger.inFlight, ledger.heldBytes]).toEqual([0, 0, 0])
-        },
-      ),
-      { numRuns: runs, ...(process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) }) },
-    )
+    await assertModel({
+      start: () => new World(),
+      step,
+      runs: 300,
+      fullRuns: 4000,
+      async end(world) {
+        // From here on the service is well, but for poison: what is held arrives, and with others beside it poison is rejected.
+        const kept = world.at('queued', 'in flight')
+        for (let round = 0; round < 600 && world.at('queued', 'in flight').length > 0; round++) {
+          for (const lane of [0, 1]) world.acceptBeside(lane)
+          await world.clock.advance(10_000)
+          while (world.sender.open.length > 0) await world.answer(0, [answers.delivered])
+          world.check()
+        }
+        const end = (record: ModelRecord) => (record.poison === undefined ? 'delivered' : 'rejected')
+        const astray = kept.filter((record) => {
+          const shed = (record.poison !== undefined || record.suspect) && record.place === 'queue-full'
+          return ![end(record), 'shutdown'].includes(record.place) && !shed
+        })
+        expect(astray.map(({ body, place }) => `${body} ${place}`)).toEqual([])
+        if (!world.closing) expect(world.at('shutdown')).toEqual([])
+        const ledger: Ledger = world.delivery.stats()
+        expect([ledger.queued, ledger.inFlight, ledger.heldBytes]).toEqual([0, 0, 0])
+      },
+    })
   }, 300_000)
 })

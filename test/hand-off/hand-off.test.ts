@@ -7,6 +7,7 @@ import { configure } from '../../src/process/configure.js'
 import type { EngineLease } from '../../src/process/engine-lease.js'
 import { Tracker } from '../../src/tracking/tracker.js'
 import { FakeThread } from '../support/fake-thread.js'
+import { assertModel, type Step } from '../support/model.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
 
 // The specification of a hand-off, as a model: what was accepted, what was delivered, and what may be asked of it at any time.
@@ -116,39 +117,40 @@ const addsUp = (ledger: Ledger) =>
   ledger.accepted ===
   ledger.delivered + ledger.rejected + droppedTotal(ledger) + ledger.spooled + ledger.queued + ledger.inFlight
 
-type Step = readonly [name: string, run: (world: World) => unknown]
-
 const user = fc.constantFrom(0, 1)
 const timeout = fc.constantFrom(undefined, 0, 100, 5000)
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 20, arbitrary: user.map((who): Step => [`track ${who}`, (world) => world.track(who)]) },
+const step: fc.Arbitrary<Step<World>> = fc.oneof(
+  { weight: 20, arbitrary: user.map((who): Step<World> => [`track ${who}`, (world) => world.track(who)]) },
   {
     weight: 20,
     arbitrary: fc
       .tuple(user, fc.constantFrom(1, 10, 3000, 40_000))
-      .map(([who, length]): Step => [`log ${who}, ${length} characters`, (world) => world.log(who, length)]),
+      .map(([who, length]): Step<World> => [`log ${who}, ${length} characters`, (world) => world.log(who, length)]),
   },
-  { weight: 20, arbitrary: fc.constant<Step>(['settle', () => settle()]) },
-  { weight: 15, arbitrary: fc.nat(4).map((count): Step => [`take ${count}`, ({ thread }) => thread.take(count)]) },
+  { weight: 20, arbitrary: fc.constant<Step<World>>(['settle', () => settle()]) },
   {
     weight: 15,
-    arbitrary: fc.nat(4).map((count): Step => [`deliver ${count}`, ({ thread }) => thread.deliver(count)]),
+    arbitrary: fc.nat(4).map((count): Step<World> => [`take ${count}`, ({ thread }) => thread.take(count)]),
   },
-  { weight: 10, arbitrary: fc.constant<Step>(['answer', ({ thread }) => thread.answer()]) },
+  {
+    weight: 15,
+    arbitrary: fc.nat(4).map((count): Step<World> => [`deliver ${count}`, ({ thread }) => thread.deliver(count)]),
+  },
+  { weight: 10, arbitrary: fc.constant<Step<World>>(['answer', ({ thread }) => thread.answer()]) },
   {
     weight: 8,
     arbitrary: fc
       .constantFrom('line' as const, 'disk' as const, undefined)
-      .map((at): Step => [`the worker dies (${at})`, ({ thread }) => thread.die(at)]),
+      .map((at): Step<World> => [`the worker dies (${at})`, ({ thread }) => thread.die(at)]),
   },
-  { weight: 8, arbitrary: fc.constant<Step>(['a worker is started', ({ thread }) => thread.restart()]) },
+  { weight: 8, arbitrary: fc.constant<Step<World>>(['a worker is started', ({ thread }) => thread.restart()]) },
   {
     weight: 10,
     arbitrary: fc
       .tuple(fc.constantFrom('flush' as const, 'park' as const), timeout)
       .map(
-        ([mode, timeoutMs]): Step => [
+        ([mode, timeoutMs]): Step<World> => [
           `${mode} within ${timeoutMs} ms`,
           (world) => world.expect(world.engine[mode]({ timeoutMs }), timeoutMs ?? shutdownTimeoutMs),
         ],
@@ -157,18 +159,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: user.map(
-      (who): Step => [
+      (who): Step<World> => [
         `logger.flush ${who}`,
         (world) =>
           world.expect(new Promise<void>((done) => world.streams[who]!.stream.flush(() => done())), shutdownTimeoutMs),
       ],
     ),
   },
-  { weight: 2, arbitrary: user.map((who): Step => [`logger.end ${who}`, ({ streams }) => streams[who]!.stream.end()]) },
+  {
+    weight: 2,
+    arbitrary: user.map((who): Step<World> => [`logger.end ${who}`, ({ streams }) => streams[who]!.stream.end()]),
+  },
   {
     weight: 2,
     arbitrary: user.map(
-      (who): Step => [
+      (who): Step<World> => [
         `release ${who}`,
         (world) => world.expect(world.trackers[who]!.lease.release(), shutdownTimeoutMs),
       ],
@@ -177,60 +182,50 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: timeout.map(
-      (timeoutMs): Step => [
+      (timeoutMs): Step<World> => [
         `close within ${timeoutMs} ms`,
         (world) => world.expect(world.engine.close({ timeoutMs }), 5000),
       ],
     ),
   },
-  { weight: 1, arbitrary: fc.constant<Step>(['the process ends', (world) => world.end()]) },
-  { weight: 2, arbitrary: fc.constant<Step>(['before the end', ({ engine }) => engine.beforeEnd()]) },
+  { weight: 1, arbitrary: fc.constant<Step<World>>(['the process ends', (world) => world.end()]) },
+  { weight: 2, arbitrary: fc.constant<Step<World>>(['before the end', ({ engine }) => engine.beforeEnd()]) },
   {
     weight: 10,
     arbitrary: fc
       .constantFrom(0, 10, 1000, 6000)
-      .map((ms): Step => [`${ms} ms pass`, (world) => world.clock.advance(ms)]),
+      .map((ms): Step<World> => [`${ms} ms pass`, (world) => world.clock.advance(ms)]),
   },
 )
-
-const runs = Number(process.env.MODEL_RUNS ?? (process.env.FULL === undefined ? 300 : 4000))
 
 describe('a hand-off, against its model', () => {
   it('counts every record once, answers every call in time and never throws, whatever happens in whatever order', async () => {
     const rejections: unknown[] = []
     const hear = (error: unknown) => void rejections.push(error)
     process.on('unhandledRejection', hear)
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          step.map(([name, run]) => ({ run, toString: () => name })),
-          { maxLength: 60, size: 'max' },
-        ),
-        async (steps) => {
-          const world = new World()
-          for (const { run } of steps) {
-            await run(world)
-            world.check()
-          }
-          // From here on all is well: what was neither lost with a worker nor refused arrives.
-          world.thread.restart()
-          await world.serve()
-          world.check()
-          const { queued, inFlight } = world.engine.stats()
-          if (!world.ended) expect({ queued, inFlight }).toEqual({ queued: 0, inFlight: 0 })
-          const closing = world.engine.close()
-          await world.serve()
-          const last = await closing
-          await world.engine.flush()
-          await world.engine.park()
-          world.check()
-          expect({ ...last, queued: 0, inFlight: 0 }).toEqual(last)
-          expect(world.clock.holding).toBe(0)
-          expect(rejections).toEqual([])
-        },
-      ),
-      { numRuns: runs, ...(process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) }) },
-    )
+    await assertModel({
+      start: () => new World(),
+      step,
+      runs: 500,
+      fullRuns: 20_000,
+      async end(world) {
+        // From here on all is well: what was neither lost with a worker nor refused arrives.
+        world.thread.restart()
+        await world.serve()
+        world.check()
+        const { queued, inFlight } = world.engine.stats()
+        if (!world.ended) expect({ queued, inFlight }).toEqual({ queued: 0, inFlight: 0 })
+        const closing = world.engine.close()
+        await world.serve()
+        const last = await closing
+        await world.engine.flush()
+        await world.engine.park()
+        world.check()
+        expect({ ...last, queued: 0, inFlight: 0 }).toEqual(last)
+        expect(world.clock.holding).toBe(0)
+        expect(rejections).toEqual([])
+      },
+    })
     process.off('unhandledRejection', hear)
   }, 300_000)
 })

@@ -1,4 +1,4 @@
-import { clearInterval, setInterval, systemClock } from '../runtime/clock.js'
+import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 
 const intervalMs = 1000
 /** A worker may leave this many questions in a row without an answer: while it starts, and later. */
@@ -6,6 +6,8 @@ const maxMissedAtStart = 60
 const maxMissed = 5
 
 export interface HeartbeatPlan {
+  /** @default the machine's */
+  readonly clock?: Clock
   /** Put a question to the worker. */
   readonly ask: () => void
   /** One word of shared memory. The worker increases it with each answer. */
@@ -25,14 +27,16 @@ export interface HeartbeatPlan {
  */
 export class Heartbeat {
   readonly #plan: HeartbeatPlan
+  readonly #clock: Clock
   readonly #answers: Int32Array
   #asked = 0
   #missed = 0
   #started = false
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
 
   constructor(plan: HeartbeatPlan) {
     this.#plan = plan
+    this.#clock = plan.clock ?? systemClock
     this.#answers = new Int32Array(plan.answers)
   }
 
@@ -40,14 +44,14 @@ export class Heartbeat {
   watch(): void {
     if (this.#timer !== undefined) return
     this.#question()
-    this.#timer = setInterval(() => this.#check(), intervalMs).unref()
+    this.#checkLater()
   }
 
   /** Block this thread until the worker answers, for `patienceMs` at most. True when it did. */
   answersWithin(patienceMs: number): boolean {
     this.#question()
-    const deadline = systemClock.now() + patienceMs
-    for (let left = patienceMs; left > 0; left = deadline - systemClock.now()) {
+    const deadline = this.#clock.now() + patienceMs
+    for (let left = patienceMs; left > 0; left = deadline - this.#clock.now()) {
       const answers = Atomics.load(this.#answers, 0)
       if (answers === this.#asked) return true
       Atomics.wait(this.#answers, 0, answers, left)
@@ -56,7 +60,7 @@ export class Heartbeat {
   }
 
   stop(): void {
-    clearInterval(this.#timer)
+    this.#timer?.cancel()
     this.#timer = undefined
   }
 
@@ -75,7 +79,14 @@ export class Heartbeat {
       this.stop()
       this.#plan.stopped()
     } else if (this.#missed === 0 && !this.#plan.busy()) this.stop()
-    else if (this.#missed === 0) this.#question()
+    else {
+      if (this.#missed === 0) this.#question()
+      this.#checkLater()
+    }
+  }
+
+  #checkLater(): void {
+    this.#timer = this.#clock.schedule(() => this.#check(), intervalMs)
   }
 }
 

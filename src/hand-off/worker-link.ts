@@ -9,25 +9,24 @@ import { engineFrame } from './frames.js'
 import { Heartbeat } from './heartbeat.js'
 import { type EnginePlan, heartbeatQuestion, type OpenEngine, type WorkerMessage, workerStates } from './protocol.js'
 
-/** Streams to the workers of this package: each closes its own. */
+/** Streams to the delivery workers of this package, which closes them itself. */
 export const ownStreams = new WeakSet<object>()
 
-/** Why a worker is of no use any more. */
 export interface WorkerFailure {
   readonly reason: string
-  /** It was ended by an error before it took any line: another one would fare no better. */
+  /** True when an error ended it before it took any line: another worker would end in the same way. */
   readonly cannotStart: boolean
 }
 
 export interface WorkerLinkPlan {
   readonly received: (message: WorkerMessage) => void
-  /** Called once, when the worker has died or does not answer; never during the constructor. */
+  /** Called once, when the worker has died or does not answer. Never called by the constructor. */
   readonly failed: (failure: WorkerFailure) => void
-  /** True while anything depends on the worker. */
+  /** True while any work depends on the worker. */
   readonly busy: () => boolean
 }
 
-/** One worker as the application's thread sees it: a port, so that whoever supervises workers can be tested without any. */
+/** One worker, as the supervisor sees it. */
 export interface Link {
   readonly standstill: Standstill | undefined
   readonly outlivesItsEnd: boolean
@@ -39,7 +38,7 @@ export interface Link {
   terminateSync(): void
 }
 
-/** While this thread waits, a worker that does not answer, or takes no line, for so long is stuck. */
+/** While this thread is blocked: a worker that does not answer, or takes no line, for this time is stuck. */
 const patienceMs = 1000
 const lookMs = 50
 
@@ -52,12 +51,12 @@ export class WorkerLink implements Link {
   readonly #heartbeat: Heartbeat
   #over = false
   #gone = false
-  /** It did not answer, or took nothing, while this thread waited for it. */
+  /** True when it did not answer, or took no line, while this thread was blocked. */
   #stuck = false
-  /** The engine that the last lines were for. */
+  /** The engine of the last lines. */
   #engine = 0
 
-  /** False where the worker's file is not where it is expected; a bundler leaves it behind. */
+  /** False where the worker's file is missing: bundlers leave it behind. */
   static get possible(): boolean {
     return workerFile() !== undefined
   }
@@ -83,7 +82,7 @@ export class WorkerLink implements Link {
     }
     const died = (error: unknown) => {
       const reason = textOf(error)
-      // Somebody has ended the thread: another one may well start.
+      // A thread that ended without an error of its own was terminated. Another one can start.
       fail(reason, { cannotStart: !this.#isReading && !reason.endsWith(endedByOthers) })
     }
     this.#heartbeat = new Heartbeat({
@@ -100,7 +99,7 @@ export class WorkerLink implements Link {
     })
     this.#stream.on('close', () => fail('the worker has ended'))
     this.#stream.on('sluice', plan.received)
-    // thread-stream unrefs when the worker is ready; a process that has nothing else to do need not wait for that.
+    // thread-stream calls unref when the worker is ready. A process without other work does not wait for that.
     worker.unref()
   }
 
@@ -108,12 +107,12 @@ export class WorkerLink implements Link {
     return this.#position.standstill
   }
 
-  /** True for a thread that waits for a disk and cannot be ended; no process ends before all of its threads have. */
+  /** True while the terminated thread still waits for a disk. No process ends before all of its threads. */
   get outlivesItsEnd(): boolean {
     return this.#over && !this.#gone && this.standstill?.at === 'disk' && this.#position.threadLives
   }
 
-  /** Calls `ready` once the worker takes lines. */
+  /** Call `ready` when the worker takes lines. */
   onReady(ready: () => void): void {
     this.#stream.once('ready', ready)
   }
@@ -129,13 +128,13 @@ export class WorkerLink implements Link {
     if (this.#over) return
     if (engine !== this.#engine) {
       this.#engine = engine
-      writeOnTime(this.#stream, Buffer.from(engineFrame(engine)))
+      writeWithOwnImmediate(this.#stream, Buffer.from(engineFrame(engine)))
     }
-    writeOnTime(this.#stream, bytes)
+    writeWithOwnImmediate(this.#stream, bytes)
     this.#heartbeat.watch()
   }
 
-  /** Hold this thread until the worker answers; false when it does not, or has not started in `startPatienceMs`. */
+  /** Block this thread until the worker answers. False when it does not, or does not start within `startPatienceMs`. */
   answersSync(startPatienceMs: number): boolean {
     if (this.#over || this.#stuck) return false
     if (Atomics.wait(this.#state, 0, workerStates.starting, startPatienceMs) === 'timed-out') return false
@@ -143,11 +142,11 @@ export class WorkerLink implements Link {
     return !this.#stuck
   }
 
-  /** Hold this thread until the worker has taken everything; false when it stops in the middle. */
+  /** Block this thread until the worker has taken all lines. False when it gets stuck. */
   flushSync(): boolean {
     if (this.#over || this.#stuck) return false
     try {
-      flushAsLongAsItTakes(this.#stream, () => this.#position.progress)
+      flushWhileItTakes(this.#stream, () => this.#position.progress)
     } catch {
       this.#stuck = true
     }
@@ -155,8 +154,8 @@ export class WorkerLink implements Link {
   }
 
   /**
-   * End the thread. It takes no line more, so that it does not end in the middle of counting one, and has a moment to write to the disk what
-   * it has taken. Resolves when it is gone, little more than a second later at the latest: what waits for a disk cannot be ended.
+   * End the thread. First it stops to take lines, so that no count is cut off, and has a moment to write to the disk. Resolves when the thread
+   * is gone, or after little more than a second: a thread that waits for a disk cannot be ended.
    */
   async terminate(): Promise<void> {
     this.#over = true
@@ -168,7 +167,7 @@ export class WorkerLink implements Link {
     }
     await new Promise<void>((resolve) => {
       const giveUp = () => {
-        // Node holds the process until a thread that it was told to end has ended.
+        // Node keeps the process alive until a terminated thread has ended.
         this.#worker.unref()
         resolve()
       }
@@ -180,7 +179,7 @@ export class WorkerLink implements Link {
     })
   }
 
-  /** The same while this thread cannot wait for it: the thread may live on for some milliseconds. */
+  /** The same without an event loop. The thread may live on for some milliseconds. */
   terminateSync(): void {
     this.#over = true
     this.#heartbeat.stop()
@@ -195,18 +194,18 @@ export class WorkerLink implements Link {
 }
 
 const maxTerminationMs = 1000
-/** A worker that has been told to take no more lines may finish what it does: a tenth of a second in all. */
+/** A halted worker has a tenth of a second to finish its work. */
 const maxLooks = 20
 const betweenLooksMs = 5
-/** In thread-stream's words, of a thread that ended with no error of its own. */
+/** thread-stream's message about a thread that ended without an error of its own. */
 const endedByOthers = 'the worker thread exited'
 const terminationMs = 20
 
 /**
- * thread-stream hands over by the `setImmediate` of the global object. One that a test has put there and taken away again would leave
- * the stream waiting for ever.
+ * thread-stream uses the global `setImmediate`. A fake one, which a test installs for a while, would stop the stream for good: it gets
+ * Node's own during the write.
  */
-function writeOnTime(stream: ThreadStream, bytes: Buffer): void {
+function writeWithOwnImmediate(stream: ThreadStream, bytes: Buffer): void {
   const present = globalThis.setImmediate
   if (present !== setImmediate) Reflect.set(globalThis, 'setImmediate', setImmediate)
   try {
@@ -217,12 +216,12 @@ function writeOnTime(stream: ThreadStream, bytes: Buffer): void {
 }
 
 /**
- * thread-stream's `flushSync` waits ten seconds for a worker that is stuck: all the time that the end of a process has. Here it waits as
- * long as the worker takes lines.
+ * thread-stream's `flushSync` waits ten seconds for a stuck worker, more than the end of a process may take. This one waits only while the
+ * worker takes lines. For that it replaces `Atomics.wait` during the call.
  *
  * @throws when the worker takes none for a second
  */
-function flushAsLongAsItTakes(stream: ThreadStream, progress: () => number): void {
+function flushWhileItTakes(stream: ThreadStream, progress: () => number): void {
   const { wait } = Atomics
   let seen = progress()
   let patientUntil = systemClock.now() + patienceMs
@@ -250,7 +249,7 @@ function flushAsLongAsItTakes(stream: ThreadStream, progress: () => number): voi
 
 declare const __webpack_require__: unknown
 
-/** The worker's file beside this one. In a bundle this is not the file that it was: what lies beside it may be anything. */
+/** The worker's file beside this one. Undefined in a bundle: any file may lie beside that. */
 function workerFile(): URL | undefined {
   try {
     const here = import.meta.url

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest'
+import { answerHeartbeat, Heartbeat } from '../../src/hand-off/heartbeat.js'
+import { VirtualClock } from '../support/virtual-clock.js'
+
+function start({ started = true, answering = true } = {}) {
+  const clock = new VirtualClock()
+  const answers = new SharedArrayBuffer(4)
+  const worker = { started, answering, busy: true, asked: 0, stopped: 0 }
+  const heartbeat = new Heartbeat({
+    clock,
+    answers,
+    ask() {
+      worker.asked++
+      if (worker.answering) answerHeartbeat(answers)
+    },
+    started: () => worker.started,
+    busy: () => worker.busy,
+    stopped: () => worker.stopped++,
+  })
+  heartbeat.watch()
+  return { clock, worker, heartbeat }
+}
+
+it('asks a busy worker every second, and no longer when nothing depends on it', async () => {
+  const { clock, worker, heartbeat } = start()
+  await clock.advance(10_000)
+  expect(worker).toMatchObject({ asked: 11, stopped: 0 })
+  worker.busy = false
+  await clock.advance(10_000)
+  expect({ ...worker, timers: clock.timers }).toMatchObject({ asked: 11, stopped: 0, timers: 0 })
+  heartbeat.watch()
+  expect(worker.asked).toBe(12)
+})
+
+it('stops at a worker that has left five questions in a row without an answer, once', async () => {
+  const { clock, worker } = start()
+  await clock.advance(3000)
+  worker.answering = false
+  await clock.advance(5999)
+  expect(worker.stopped).toBe(0)
+  await clock.advance(1)
+  expect(worker.stopped).toBe(1)
+  await clock.advance(3_600_000)
+  expect(worker.stopped).toBe(1)
+})
+
+it('gives a worker that starts a minute', async () => {
+  const { clock, worker } = start({ started: false, answering: false })
+  await clock.advance(59_999)
+  expect(worker.stopped).toBe(0)
+  await clock.advance(1)
+  expect(worker.stopped).toBe(1)
+})
+
+it('counts from the start of a worker that took long for it', async () => {
+  const { clock, worker } = start({ started: false, answering: false })
+  await clock.advance(50_000)
+  worker.started = true
+  await clock.advance(4999)
+  expect(worker.stopped).toBe(0)
+  await clock.advance(1)
+  expect(worker.stopped).toBe(1)
+})
+
+it('does not take an hour in which the process itself stood still for silence of the worker', async () => {
+  const { clock, worker } = start()
+  worker.answering = false
+  await clock.advance(2000)
+  clock.block(3_600_000)
+  await clock.advance(1000)
+  expect(worker.stopped).toBe(0)
+})
+
+it('keeps no process alive', () => {
+  expect(start().clock.holding).toBe(0)
+})

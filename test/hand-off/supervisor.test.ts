@@ -7,7 +7,7 @@ import type { Link, WorkerLinkPlan } from '../../src/hand-off/worker-link.js'
 import { leaveUnreported } from '../../src/runtime/shared-state.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
 
-/** A worker in the test's hands. */
+/** A worker that fails when the test says so. */
 class FakeLink implements Link {
   readonly plan: WorkerLinkPlan
   readonly opened: { readonly engine: number; readonly plan: EnginePlan }[] = []
@@ -46,12 +46,13 @@ class FakeLink implements Link {
   }
 }
 
-/** An engine's side that only notes what it is told. */
+/** Notes the calls that it gets. */
 class FakeClient implements EngineClient {
   readonly options: { readonly spoolDir: string | undefined }
   readonly calls: string[] = []
   readonly losses: FailedWorker[] = []
   unsettled = false
+  records: LostRecords = { lost: 0, spooled: 0 }
 
   constructor(spoolDir?: string) {
     this.options = { spoolDir }
@@ -72,7 +73,7 @@ class FakeClient implements EngineClient {
   workerFailed(worker: FailedWorker): LostRecords {
     this.calls.push('lost')
     this.losses.push(worker)
-    return { lost: 0, spooled: 0 }
+    return this.records
   }
 
   cannotStart(): void {
@@ -253,5 +254,90 @@ describe('the supervisor of the delivery worker', () => {
     await fail()
     expect(supervisor.reachSync(1000)).toBe(true)
     expect(links).toHaveLength(3)
+  })
+})
+
+describe('the supervisor, when engines leave or the process ends while a worker is replaced', () => {
+  it('starts no other worker for engines that left while the failed one was terminated', async () => {
+    const { links, printed, supervisor, join } = setUp()
+    const { client, engine } = join()
+    links[0]!.plan.failed({ reason: 'it has died', cannotStart: false })
+    await supervisor.leave(engine)
+    await settle()
+    expect({ links: links.length, calls: client.calls, printed }).toEqual({
+      links: 1,
+      calls: ['attached', 'detached'],
+      printed: [],
+    })
+    expect(join().client.calls).toEqual(['attached'])
+    expect(links).toHaveLength(2)
+  })
+
+  it('starts none for engines that left during the pause after failures', async () => {
+    const { clock, links, supervisor, join, fail } = setUp()
+    const { engine } = join()
+    await fail()
+    await fail()
+    expect(clock.timers).toBe(1)
+    await supervisor.leave(engine)
+    expect(clock.timers).toBe(0)
+    await clock.advance(120_000)
+    expect(links).toHaveLength(2)
+  })
+
+  it('opens an engine that joins during the pause when the next worker starts', async () => {
+    const { clock, links, join, fail } = setUp()
+    join()
+    await fail()
+    await fail()
+    const { client, engine } = join()
+    expect(client.calls).toEqual([])
+    await clock.advance(1000)
+    expect(client.calls).toEqual(['attached'])
+    expect(links[2]!.opened.map((opened) => opened.engine)).toContain(engine)
+  })
+
+  it('starts the next worker at once when the process ends during the replacement, and only one', async () => {
+    const { links, supervisor, join } = setUp()
+    const { client } = join()
+    links[0]!.plan.failed({ reason: 'it has died', cannotStart: false })
+    expect(supervisor.reachSync(1000)).toBe(true)
+    await settle()
+    expect(client.calls).toEqual(['attached', 'detached', 'lost', 'attached'])
+    expect(links).toHaveLength(2)
+  })
+
+  it('hands nothing over while no worker runs', async () => {
+    const { links, supervisor, join, fail } = setUp()
+    const { engine } = join()
+    await fail()
+    await fail()
+    expect(supervisor.handOverSync()).toBe(false)
+    supervisor.write(engine, Buffer.from('v1,1\n'))
+    expect(links.flatMap(({ written }) => written)).toEqual([])
+  })
+
+  it('leaves delivery to the application’s thread when no worker may be started any more', async () => {
+    let allowed = true
+    const { links, join, fail, supervisor } = setUp({ refuses: () => !allowed })
+    const { client, engine } = join()
+    await fail()
+    allowed = false
+    await fail()
+    expect(links).toHaveLength(2)
+    expect(supervisor.reachSync(1000)).toBe(false)
+    expect(client.calls.at(-1)).toBe('cannot start')
+    await supervisor.leave(engine)
+    expect(supervisor.available()).toBe(false)
+  })
+
+  it('counts the lost records of all engines in its line', async () => {
+    const { links, printed, join } = setUp()
+    for (const records of [1, 2]) join().client.records = { lost: records, spooled: records - 1 }
+    links[0]!.plan.failed({ reason: 'it has died', cannotStart: false })
+    await settle()
+    expect(printed).toEqual([
+      'the delivery worker has failed (it has died); 3 records that it had taken are lost; 1 record that it had taken are left to the spool; starting it again',
+    ])
   })
 })

@@ -95,7 +95,7 @@ describe('where the API’s document leaves a question open', () => {
     }
   })
 
-  it('answers are JSON, whatever is accepted, and no browser is told that it may read them', async () => {
+  it('answers are JSON for any accept header, and no header lets browsers read them', async () => {
     const headers = { accept: 'text/html', origin: 'https://elsewhere.example' }
     const answer = await receiver.call('POST', '/logs/demo', log, headers)
     expect(answer.status).toBe(201)

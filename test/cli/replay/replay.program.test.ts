@@ -3,6 +3,7 @@ import { cpSync, existsSync, readdirSync, statSync, symlinkSync, truncateSync, w
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { delivered, type Fault, FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { type Running, startProgram } from '../../support/programs.js'
 import { answers } from '../../support/scripted-sender.js'
 import { filesIn, linesIn, setUpSpool, spoolFolder } from '../../support/spool.js'
@@ -201,7 +202,7 @@ describe('sluice replay', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('waits to see whether an invisible process runs, then takes its folder', async () => {
+  it.runIf(full)('waits to see whether an invisible process runs, then takes its folder', async () => {
     await leave(1)
     const folder = join(dir, readdirSync(dir)[0]!)
     writeFileSync(

@@ -1,9 +1,9 @@
 import type { OptionName } from './options.js'
 
-/** What kind of value an option takes. Drives the reading of variables, the checks and the README's table. */
+/** The kind of an option's value. Decides how variables are read and checked, and what the README's table says. */
 export type OptionKind =
   | { readonly type: 'text' }
-  /** Of a bucket: it is a segment of a path. */
+  /** Name of a bucket: one segment of a path. */
   | { readonly type: 'name' }
   | { readonly type: 'secret' }
   | { readonly type: 'url' }
@@ -15,12 +15,12 @@ export type OptionKind =
 /** One row of the option table. */
 export interface OptionRow {
   readonly kind: OptionKind
-  /** The variable that sets it. */
+  /** The variable that sets the option. */
   readonly variable?: string
-  /** A variable that names a file which holds the value. */
+  /** The variable with the path of a file that holds the value. */
   readonly fileVariable?: string
   readonly default?: string | number | boolean
-  /** The default in words, where it is not a constant. */
+  /** The default in words if it is not a constant. */
   readonly defaultText?: string
   readonly about: string
 }
@@ -34,7 +34,7 @@ const choice = (...values: string[]) => ({ type: 'choice', values }) as const
 const day = 86_400_000
 const mebibyte = 1_048_576
 
-/** The option table: the one place that knows every option, its variable, its range and its default. */
+/** Every option with its variable, its range and its default. */
 export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
   url: { kind: { type: 'url' }, variable: 'SLUICE_URL', about: 'base URL of the service' },
   apiKey: {
@@ -84,7 +84,7 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     kind: text,
     variable: 'SLUICE_MACHINE_NAME',
     defaultText: 'host name',
-    about: 'host on which it runs',
+    about: 'host of the application',
   },
   runtimeVersion: { kind: text, defaultText: 'such as `v20.20.2`', about: 'version of the runtime' },
   runtime: {
@@ -103,25 +103,25 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     kind: text,
     variable: 'SLUICE_LEVEL',
     defaultText: 'all that the logger lets through',
-    about: 'lowest level that is shipped',
+    about: 'lowest level that is sent',
   },
   context: {
     kind: choice('json', 'logfmt', 'none'),
     variable: 'SLUICE_CONTEXT',
     default: 'json',
-    about: 'how fields that the API has no place for follow the message',
+    about: 'how fields without a place in the API follow the message',
   },
   maxMessageBytes: {
     kind: integer(256, 16 * mebibyte),
     variable: 'SLUICE_MAX_MESSAGE_BYTES',
     default: 32_768,
-    about: 'longest message; the rest is cut, and how much is said',
+    about: 'longest message; the rest is cut, with a mark that gives the missing bytes',
   },
   mode: {
     kind: choice('worker', 'inline'),
     variable: 'SLUICE_MODE',
     defaultText: '`worker`; `inline` in serverless runtimes',
-    about: 'where winston and `track` deliver: in a worker, or in the application’s thread',
+    about: 'thread in which winston and `track` deliver: a worker, or the application’s own thread',
   },
   maxQueueRecords: {
     kind: integer(1, 100_000_000),
@@ -139,7 +139,7 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     kind: integer(1, 1024),
     variable: 'SLUICE_MAX_CONNECTIONS',
     default: 64,
-    about: 'most connections per lane; how many are used adapts',
+    about: 'most connections per lane; the number in use adapts to the service',
   },
   maxBatch: {
     kind: integer(1, 1024),
@@ -152,37 +152,37 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     variable: 'SLUICE_PIPELINING',
     default: 'auto',
     about:
-      'several requests at once on a connection, where the service is seen to take them; values only where it echoes `idempotency-key`; `off`: never',
+      'several requests in flight on one connection, if the service supports it; value records only if it echoes `idempotency-key`; `off`: never',
   },
   requestTimeoutMs: {
     kind: integer(1, 600_000),
     variable: 'SLUICE_REQUEST_TIMEOUT_MS',
     default: 10_000,
-    about: 'how long one request may take',
+    about: 'longest time for one request',
   },
   shutdownTimeoutMs: {
     kind: integer(0, 8000),
     variable: 'SLUICE_SHUTDOWN_TIMEOUT_MS',
     default: 5000,
-    about: 'how long the end of the process waits for delivery',
+    about: 'longest wait for delivery at the end of the process',
   },
   retryBaseMs: {
     kind: integer(1, day),
     variable: 'SLUICE_RETRY_BASE_MS',
     default: 500,
-    about: 'first ceiling of the backoff (full jitter, doubling)',
+    about: 'first upper bound of the backoff (full jitter, doubles)',
   },
   retryCapMs: {
     kind: integer(1, day),
     variable: 'SLUICE_RETRY_CAP_MS',
     default: 30_000,
-    about: 'last ceiling of the backoff',
+    about: 'last upper bound of the backoff',
   },
   probeBaseMs: {
     kind: integer(1, day),
     variable: 'SLUICE_PROBE_BASE_MS',
     default: 30_000,
-    about: 'first wait of a paused lane before it probes (doubling)',
+    about: 'first wait of a paused lane before it probes (doubles)',
   },
   probeCapMs: {
     kind: integer(1, day),
@@ -194,31 +194,33 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     kind: text,
     variable: 'SLUICE_SPOOL_DIR',
     defaultText: 'none: memory alone',
-    about: 'folder in which records outlive the process until they are delivered; processes may share it',
+    about:
+      'folder that keeps records until they are delivered, after the end of the process too; processes may share it',
   },
   spoolMaxBytes: {
     kind: integer(65_536, 2 ** 40),
     variable: 'SLUICE_SPOOL_MAX_BYTES',
     default: 512 * mebibyte,
-    about: 'most bytes of one engine there; beyond it the least severe and oldest go',
+    about: 'most bytes of one engine in that folder; beyond it the least severe and oldest records are dropped',
   },
   spoolMaxAgeHours: {
     kind: integer(1, 8760),
     variable: 'SLUICE_SPOOL_MAX_AGE_HOURS',
     default: 72,
-    about: 'how long a record may be there',
+    about: 'longest time that a record stays in that folder',
   },
   spoolSync: {
     kind: flag,
     variable: 'SLUICE_SPOOL_SYNC',
     default: false,
-    about: 'wait for the disk after each batch: without it records survive the process, not the power',
+    about:
+      'wait for the disk after each batch: otherwise records survive the end of the process, but not a power failure',
   },
   handleSignals: {
     kind: flag,
     variable: 'SLUICE_HANDLE_SIGNALS',
     default: true,
-    about: 'deliver before SIGTERM and SIGINT end the process, where the application has no listener of its own',
+    about: 'deliver before SIGTERM and SIGINT end the process, if the application has no listener for them',
   },
   allowInsecure: {
     kind: flag,
@@ -231,9 +233,12 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     kind: flag,
     variable: 'SLUICE_DEBUG',
     default: false,
-    about: 'print the resolved options and their sources at the start, on stderr',
+    about: 'print the resolved options and their sources on stderr at the start',
   },
-  onError: { kind: { type: 'function' }, about: 'told of drops, rejections and pauses; not in a pino target' },
+  onError: {
+    kind: { type: 'function' },
+    about: 'called with each kind of trouble (drops, rejections, pauses …); not possible in a pino target',
+  },
 }
 
 export const optionNames = Object.keys(optionTable) as readonly OptionName[]

@@ -5,18 +5,18 @@ import { nearestName } from './nearest-name.js'
 import { readVariable } from './option-value.js'
 import { readSecretFile, redacted } from './secret.js'
 
-/** The process's environment, or a stand-in for it. */
+/** The variables of the process, or of a test. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A value as it was written in the environment, and the variable that holds it. */
+/** The text of a variable. */
 export interface Written {
   readonly variable: string
   readonly text: string
-  /** The file that held it. */
+  /** The file with the text, if the variable names one. */
   readonly file?: string
 }
 
-/** What the environment says of one option; empty means unset. A file that cannot be read is a {@link ConfigError}. */
+/** The text that sets an option; undefined if its variables are unset or empty. @throws {ConfigError} if a file cannot be read */
 export function written(option: string, row: OptionRow, environment: Environment): Written | undefined {
   const text = textOf(row.variable, environment)
   if (row.variable !== undefined && text !== '') return { variable: row.variable, text }
@@ -26,15 +26,15 @@ export function written(option: string, row: OptionRow, environment: Environment
   return { variable, text: secretOf({ option, variable, path: file }), file }
 }
 
-/** What a variable says, without quotes around it: `docker run --env-file` passes those on which other readers of such a file take off. */
+/** The text of a variable without quotes around it. `docker run --env-file` passes them on; other readers of such a file remove them. */
 function textOf(variable: string | undefined, environment: Environment): string {
   const text = (variable === undefined ? undefined : environment[variable])?.trim() ?? ''
   return (/^(["'])(.*)\1$/s.exec(text)?.[2] ?? text).trim()
 }
 
 /**
- * Variables that begin with `SLUICE_`, are not ours and look like a misspelling of one that is.
- * Others are left alone: Kubernetes makes `SLUICE_SERVICE_HOST` for a service that is called sluice.
+ * Unknown variables that begin with `SLUICE_` and look like a misspelling of a known one. Others are ignored: Kubernetes sets
+ * `SLUICE_SERVICE_HOST` for a service with the name sluice.
  */
 export function misspeltVariables(environment: Environment): { variable: string; nearest: string }[] {
   const known = optionNames
@@ -49,7 +49,7 @@ export function misspeltVariables(environment: Environment): { variable: string;
     })
 }
 
-/** The first or the last words of a name. `SLUICE_VERSION` is what images call the version of what they install. */
+/** True for the first or the last words of a name. Images use `SLUICE_VERSION` for the version that they install. */
 function isPartOf(name: string, whole: string): boolean {
   return name !== '' && name !== 'VERSION' && (whole.startsWith(`${name}_`) || whole.endsWith(`_${name}`))
 }
@@ -57,7 +57,7 @@ function isPartOf(name: string, whole: string): boolean {
 const prefix = 'SLUICE_'
 
 function secretOf({ option, variable, path }: { option: string; variable: string; path: string }): string {
-  // Somebody may have put the key itself here.
+  // The variable may hold the key itself by mistake, so only a path is shown.
   const shown = /[\\/]/.test(path) ? path : redacted
   let content: string
   try {
@@ -76,8 +76,8 @@ function secretOf({ option, variable, path }: { option: string; variable: string
 }
 
 /**
- * One option as the environment has it, for what must be known before any engine has resolved them all: its default where nothing, or
- * nothing sensible, is set.
+ * One option from the environment, for use before any engine has resolved all options. The default if the variable is unset or has an
+ * invalid value.
  */
 export function loneOption<Name extends 'shutdownTimeoutMs' | 'handleSignals'>(name: Name, environment: Environment) {
   const row = optionTable[name]

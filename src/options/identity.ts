@@ -5,7 +5,7 @@ import { runtimes } from '../records/wire.js'
 import type { Environment } from './environment.js'
 import { readPlainFile } from './plain-file.js'
 
-/** Where a value that nobody set came from, for `debug`. */
+/** A value that the options do not set, with its origin for `debug`. */
 export interface Fallback<Value> {
   readonly value: Value
   readonly source: string
@@ -13,12 +13,12 @@ export interface Fallback<Value> {
 
 const mainScriptKey = 'sluice:main-script'
 
-/** Workers do not see which script the process runs (`argv[1]` is that of the worker's host), so the main thread says it. */
+/** Makes the main script known to workers, whose own `argv[1]` may be another script. */
 export function publishMainScript(): void {
   if (isMainThread && process.argv[1] !== undefined) setEnvironmentData(mainScriptKey, process.argv[1])
 }
 
-/** What the environment's other conventions say of the service: OpenTelemetry, Datadog, package.json. */
+/** The service's identity from other conventions: OpenTelemetry, Datadog, package.json. */
 export function serviceIdentity(
   environment: Environment,
   folder?: string,
@@ -54,7 +54,7 @@ export function machineIdentity(): {
   return { machineName: hostname(), runtime, runtimeVersion: `v${version}` }
 }
 
-/** What runs this program: Bun and Deno say, too, of which version of Node.js they are like. */
+/** The runtime and its version. Bun and Deno have a `process.versions.node`, too, so they are tried first. */
 export function runtimeIdentity(): { readonly name: string; readonly version: string; readonly runtime: number } {
   const { bun, deno, node } = process.versions as { bun?: string; deno?: string; node: string }
   if (bun !== undefined) return { name: 'Bun', version: bun, runtime: runtimes.bun }
@@ -62,7 +62,7 @@ export function runtimeIdentity(): { readonly name: string; readonly version: st
   return { name: 'Node.js', version: node, runtime: runtimes.node }
 }
 
-/** The W3C Baggage form that OpenTelemetry uses: `key=value,key=value`, values percent-encoded. */
+/** OpenTelemetry uses the W3C Baggage form: `key=value,key=value`, with percent-encoded values. */
 function resourceAttributes(written: string | undefined): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>()
   for (const pair of written?.split(',') ?? []) {
@@ -100,7 +100,7 @@ function nearestManifest(start: string): { name?: string; version?: string } | u
         }
       }
     } catch {
-      // No readable manifest here: the next folder up may have one.
+      // No readable manifest in this folder.
     }
     const parent = dirname(folder)
     if (parent === folder) return undefined
@@ -108,7 +108,7 @@ function nearestManifest(start: string): { name?: string; version?: string } | u
   }
 }
 
-/** More than any manifest has. */
+/** Longer than any manifest. */
 const maxManifestBytes = 16_777_216
 
 function readManifest(path: string): string {

@@ -1,13 +1,14 @@
 /**
- * The known name most like `name`, for "did you mean"; undefined when none is near.
- * Distance of Damerau (1964) and Levenshtein (1965), adjacent letters that have changed places counting as one mistake; at most a
- * third of the letters may differ, or one.
+ * The known name most similar to `name`, for "did you mean"; undefined if none is near.
+ *
+ * The measure is the distance of Damerau (1964) and Levenshtein (1965), where two swapped neighbours are one mistake. At most a third of
+ * the letters may differ, or one.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const candidate of known) {
-    // So many letters at least would have to be added or taken away.
+    // The distance is at least the difference of the lengths.
     if (Math.abs(name.length - candidate.length) >= bestDistance) continue
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) {

@@ -1,74 +1,80 @@
 import type { SluiceError } from '../errors/sluice-error.js'
 import { isPathSegment } from '../records/wire.js'
-import type { OptionKind } from './defaults.js'
-import { optionNames } from './defaults.js'
+import { type OptionKind, optionNames } from './defaults.js'
 import type { OptionName, ResolvedOptions, Sources } from './options.js'
 import { isSecretText, Secret } from './secret.js'
 
-/** A checked value, or the words that say what was expected. */
-export type Checked =
-  | { readonly ok: true; readonly value: string | number | boolean | ((error: SluiceError) => void) }
-  | { readonly ok: false; readonly expected: string }
+type Value = string | number | boolean | ((error: SluiceError) => void)
+
+/** A checked value, or the description of a valid one. */
+export type Checked = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly expected: string }
 
 const yes = new Set(['true', '1', 'yes', 'on'])
 const no = new Set(['false', '0', 'no', 'off'])
 
-/** Check a value that the application gave as an option. */
+/** Checks a value that the application gave as an option. */
 export function checkOption(kind: OptionKind, value: unknown): Checked {
-  switch (kind.type) {
-    case 'integer':
-      return typeof value === 'number' ? inRange(value, kind) : { ok: false, expected: expectation(kind) }
-    case 'flag':
-      return typeof value === 'boolean' ? { ok: true, value } : { ok: false, expected: expectation(kind) }
-    case 'function':
-      return typeof value === 'function'
-        ? { ok: true, value: value as (error: SluiceError) => void }
-        : { ok: false, expected: expectation(kind) }
-    default:
-      return typeof value === 'string' ? readText(kind, value) : { ok: false, expected: expectation(kind) }
-  }
+  return checked(kind, fromValue(kind, value))
 }
 
-/** Read a value from the text of an environment variable. */
+/** Reads a value from the text of an environment variable. */
 export function readVariable(kind: OptionKind, written: string): Checked {
-  const trimmed = written.trim()
+  return checked(kind, fromVariable(kind, written.trim()))
+}
+
+function checked(kind: OptionKind, value: Value | undefined): Checked {
+  return value === undefined ? { ok: false, expected: expectation(kind) } : { ok: true, value }
+}
+
+function fromValue(kind: OptionKind, value: unknown): Value | undefined {
   switch (kind.type) {
     case 'integer':
-      return /^[+-]?\d+$/.test(trimmed) ? inRange(Number(trimmed), kind) : { ok: false, expected: expectation(kind) }
+      return typeof value === 'number' ? inRange(value, kind) : undefined
+    case 'flag':
+      return typeof value === 'boolean' ? value : undefined
+    case 'function':
+      return typeof value === 'function' ? (value as (error: SluiceError) => void) : undefined
+    default:
+      return typeof value === 'string' && isValidText(kind, value) ? value : undefined
+  }
+}
+
+function fromVariable(kind: OptionKind, text: string): Value | undefined {
+  switch (kind.type) {
+    case 'integer':
+      return /^[+-]?\d+$/.test(text) ? inRange(Number(text), kind) : undefined
     case 'flag': {
-      const word = trimmed.toLowerCase()
-      if (yes.has(word)) return { ok: true, value: true }
-      if (no.has(word)) return { ok: true, value: false }
-      return { ok: false, expected: expectation(kind) }
+      const word = text.toLowerCase()
+      return yes.has(word) || (no.has(word) ? false : undefined)
     }
     default:
-      return readText(kind, trimmed)
+      return isValidText(kind, text) ? text : undefined
   }
 }
 
-function readText(kind: OptionKind, written: string): Checked {
-  if (kind.type === 'choice' && !kind.values.includes(written)) return { ok: false, expected: expectation(kind) }
-  if (kind.type === 'name' && !isPathSegment(written)) return { ok: false, expected: expectation(kind) }
-  if (kind.type === 'secret' && !isSecretText(written)) return { ok: false, expected: expectation(kind) }
-  if (kind.type === 'url') {
-    const url = URL.canParse(written) ? new URL(written) : undefined
-    if (
-      url === undefined ||
-      !/^https?:$/.test(url.protocol) ||
-      url.username !== '' ||
-      url.password !== '' ||
-      /[?#]/.test(written)
-    ) {
-      return { ok: false, expected: expectation(kind) }
-    }
+function isValidText(kind: OptionKind, text: string): boolean {
+  switch (kind.type) {
+    case 'choice':
+      return kind.values.includes(text)
+    case 'name':
+      return isPathSegment(text)
+    case 'secret':
+      return isSecretText(text)
+    case 'url':
+      return isBaseUrl(text)
+    default:
+      return true
   }
-  return { ok: true, value: written }
 }
 
-function inRange(value: number, kind: OptionKind & { type: 'integer' }): Checked {
-  return Number.isInteger(value) && value >= kind.min && value <= kind.max
-    ? { ok: true, value }
-    : { ok: false, expected: expectation(kind) }
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text) || /[?#]/.test(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
+}
+
+function inRange(value: number, { min, max }: OptionKind & { type: 'integer' }): number | undefined {
+  return Number.isInteger(value) && value >= min && value <= max ? value : undefined
 }
 
 function expectation(kind: OptionKind): string {
@@ -92,23 +98,23 @@ function expectation(kind: OptionKind): string {
   }
 }
 
-/** An option as it is shown to people: secrets are redacted. */
+/** An option in the form that people see. Secrets are redacted. */
 export interface DescribedOption {
   readonly name: OptionName
-  /** JSON of the value; `none` where there is none, `function` for one. */
+  /** The value as JSON; `none` if there is none; `function` for a function. */
   readonly value: string
-  /** Where it came from. */
+  /** Origin of the value: see {@link Sources}. */
   readonly source: string
 }
 
-/** Every option with its value and its source, by name. What `bucket` says is told by the buckets of the lanes. */
+/** Every option with its value and its source, in the order of the names. `bucket` is left out: the lanes' buckets show it. */
 export function describeOptions(options: ResolvedOptions, sources: Sources): DescribedOption[] {
   const names = [...optionNames].sort().filter((name) => name !== 'bucket') as Exclude<OptionName, 'bucket'>[]
   return names.map((name) => {
     const value = options[name]
     const isNone = value === undefined || value === '' || (value instanceof Secret && value.reveal() === '')
     const shown = isNone ? 'none' : typeof value === 'function' ? 'function' : JSON.stringify(value)
-    // What no row of the table says of a lane comes from the bucket of both.
+    // A lane without a bucket of its own has the option `bucket`.
     const fallback = name.endsWith('Bucket') ? sources.bucket : undefined
     return { name, value: shown, source: sources[name] ?? fallback ?? 'default' }
   })

@@ -1,31 +1,30 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 
-/** 0 where the platform does not have them. */
+/** Flags that a platform does not have are 0. */
 const { O_RDONLY, O_CREAT, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
 const ownerOnly = 0o600
 const pieceBytes = 65_536
 
 export interface OpenSetting {
-  /** Take the file to which a symbolic link leads; otherwise a link is an error. @default false */
+  /** True: open the target of a symbolic link. False: a link is an error. @default false */
   readonly follow?: boolean
-  /** Of `node:fs`. @default O_RDONLY */
+  /** Flags of `node:fs`. @default O_RDONLY */
   readonly flags?: number
 }
 
 /**
- * Open a regular file and nothing else: a named pipe would hold the thread until its other end is opened, and a device may never end.
- * The answer is its descriptor.
+ * Opens a regular file and returns its descriptor. Other kinds are refused: a named pipe would block the thread until its other end is
+ * opened, and a device may never end.
  *
- * @throws what the file system says; for anything that is no regular file an error with the code `EISDIR`, `ELOOP` (a symbolic link)
- *   or `EFTYPE`
+ * @throws the error of the file system; for a file of another kind an error with the code `EISDIR`, `ELOOP` (a symbolic link) or `EFTYPE`
  */
 export function openPlainFile(path: string, { follow = false, flags = O_RDONLY }: OpenSetting = {}): number {
   const facts = follow ? statSync(path, { throwIfNoEntry: false }) : lstatSync(path, { throwIfNoEntry: false })
-  // Without an entry the call below says so, or makes the file.
+  // Without an entry, `openSync` fails or makes the file.
   if (facts !== undefined) requireFile(path, facts)
   const file = openSync(path, flags | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW), ownerOnly)
   try {
-    // The name may stand for something else by now.
+    // The name may have got another file meanwhile.
     requireFile(path, fstatSync(file))
   } catch (error) {
     closeFile(file)
@@ -34,9 +33,7 @@ export function openPlainFile(path: string, { follow = false, flags = O_RDONLY }
   return file
 }
 
-/**
- * Read a regular file as a whole. Throws as {@link openPlainFile} does, and `EFBIG` where there is more than `maxBytes`.
- */
+/** Reads a whole regular file. Throws as {@link openPlainFile} does, and `EFBIG` for more than `maxBytes`. */
 export function readPlainFile(
   path: string,
   { maxBytes, follow = false }: { readonly maxBytes: number; readonly follow?: boolean },
@@ -58,10 +55,10 @@ export function readPlainFile(
   }
 }
 
-/** Flags for adding to the end of a file, which is made where there is none. */
+/** Flags to append to a file, which is made if there is none. */
 export const appendFlags = constants.O_WRONLY | constants.O_APPEND | O_CREAT
 
-/** Close a descriptor. What the file system says against it is the answer: thrown, it would hide an error before it. */
+/** Closes a descriptor. Returns the error of the file system: thrown, it would hide an earlier one. */
 export function closeFile(file: number): unknown {
   try {
     closeSync(file)
@@ -71,7 +68,7 @@ export function closeFile(file: number): unknown {
   }
 }
 
-/** Why the name of a file stands for none; undefined when it stands for one. Throws what the file system does. */
+/** The reason why a path is not that of a regular file; undefined if it is. Throws the error of the file system. */
 export function faultOfFile(path: string): string | undefined {
   return faultOf(lstatSync(path))?.words
 }

@@ -10,8 +10,8 @@ import type { OptionName, ResolvedOptions, SluiceOptions, Sources } from './opti
 import { redacted, Secret } from './secret.js'
 
 /**
- * The outcome of reading the configuration: complete options, and when Sluice is off the reason why. Then nothing is delivered, and the
- * options name no destination.
+ * The outcome of reading the configuration: complete options, and the reason if Sluice is off. While it is off nothing is delivered, and
+ * the options may have no destination.
  */
 export type Resolution = { readonly options: ResolvedOptions; readonly sources: Sources } & (
   | { readonly state: 'on' }
@@ -21,19 +21,20 @@ export type Resolution = { readonly options: ResolvedOptions; readonly sources: 
 export interface Surroundings {
   readonly environment: Environment
   readonly needs: Need
-  /** From here upwards the package.json of the service is looked for. @default the folder of the main script */
+  /** Where the search for the service's package.json begins; it goes upwards. @default the folder of the main script */
   readonly folder?: string | undefined
 }
 
-/** What the caller cannot do without: a lane, whose bucket must be set, or content, for which a key or a token must be. */
+/** The purpose: a lane, which needs a bucket, or content, which needs a key or a token. */
 export type Need = RecordKind | 'content'
 
 /**
- * Make complete options of what the application gave, its environment and the defaults, in this order of precedence.
+ * Makes complete options from those of the application, its environment and the defaults, in this order of precedence.
  *
- * @throws {ConfigError} naming the option, its variable and the value, for anything invalid, unknown or missing. With no
- * URL, key and bucket at all the answer is `off` instead: a developer's machine needs no configuration. Content is never off, for
- * whoever asks for it waits for an answer.
+ * Without URL, key and bucket Sluice is off: a developer's machine needs no configuration. Content is never off, as its callers wait for
+ * an answer.
+ *
+ * @throws {ConfigError} with the option, its variable and the value, for anything invalid, unknown or missing
  */
 export function resolve(user: SluiceOptions, { environment, needs, folder }: Surroundings): Resolution {
   refuseUnknown(user)
@@ -163,7 +164,7 @@ function fallBack(
   }
 }
 
-/** Where a process is frozen between calls, a worker is one thing more that may not wake up. */
+/** Serverless runtimes freeze the process between calls, and a worker may not wake up in time. */
 const serverlessVariables = ['AWS_LAMBDA_FUNCTION_NAME', 'K_SERVICE', 'VERCEL', 'FUNCTIONS_WORKER_RUNTIME']
 
 function requireDestination(values: Partial<Record<OptionName, unknown>>, needs: RecordKind): void {
@@ -183,7 +184,7 @@ function requireCredentials(values: Partial<Record<OptionName, unknown>>): void 
   ])
 }
 
-/** An option that is not set, and what would set it. */
+/** An option that is not set, with the words that say how to set it. */
 interface Missing {
   readonly option: OptionName
   readonly variable: string | undefined
@@ -195,7 +196,7 @@ function missing(option: OptionName, instead?: string): Missing {
   return { option, variable, words: instead === undefined ? `${variable}` : `${variable} (or ${instead})` }
 }
 
-/** All at once: nobody wants to mend one to hear of the next. */
+/** Throws one error for all missing options, so that they can be set at once. */
 function requireAll(all: readonly Missing[]): void {
   const [first] = all
   if (first === undefined) return
@@ -251,7 +252,7 @@ function withoutEndSlashes(url: string): string {
 function showable(row: OptionRow, value: unknown): unknown {
   if (row.kind.type === 'secret') return redacted
   if (row.kind.type !== 'url') return value
-  // Where a key or a password may have been put by mistake.
+  // A URL may hold a key or a password by mistake.
   return textOf(value)
     .replace(/\/\/[^/]*@/, `//${redacted}@`)
     .replace(/[?#].*$/s, (rest) => `${rest[0]}${redacted}`)

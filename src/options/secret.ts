@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { readPlainFile } from './plain-file.js'
 
-/** A text that must not be seen: printing, inspecting or serialising it gives `[redacted]`. */
+/** A text that must not be shown. Printed, inspected or serialised, it is `[redacted]`. */
 export class Secret {
   readonly #text: string
 
@@ -9,7 +9,7 @@ export class Secret {
     this.#text = text
   }
 
-  /** The text itself. Call it only where it goes onto the wire. */
+  /** The text itself. Call this only to send it. */
   reveal(): string {
     return this.#text
   }
@@ -29,15 +29,15 @@ export class Secret {
 
 export const redacted = '[redacted]'
 
-/** Fewest characters of a secret that is looked for in a text: what is shorter is a word of a test, and would be found in the middle of others. */
-export const shortestSecret = 8
+/** Shorter secrets are not searched for in texts: they are words of tests and occur inside other words. */
+const shortestSecret = 8
 
-/** True for a text that can be a key or a token: it goes into the header of a request. */
+/** True for a text that can be a key or a token in the header of a request. */
 export function isSecretText(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text)
 }
 
-/** The same without what is not to be seen, wherever it turns up: a service may repeat in its answer what it was sent. */
+/** The same value with every secret in it redacted. A service may repeat the key in its answer. */
 export function hide<Value>(value: Value, secrets: readonly string[]): Value
 export function hide(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') {
@@ -49,17 +49,17 @@ export function hide(value: unknown, secrets: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hide(each, secrets)]))
 }
 
-/** More than any key or token has. */
+/** Longer than any key or token. */
 const maxBytes = 65_536
 
-/** The text of a file that holds a key or a token, which Kubernetes names by a link. Throws what the file system does. */
+/** Reads a key or a token from a file. Follows links, as Kubernetes mounts secrets by a link. Throws the error of the file system. */
 export function readSecretFile(path: string): string {
   return readPlainFile(path, { maxBytes, follow: true }).toString('utf8').trim()
 }
 
 /**
- * The key of an engine. One that came from a file is read again when the service has refused it, for secrets are rotated: at once, and
- * before each further attempt until there is another one.
+ * The key of an engine. When the service refuses a key from a file, the file is read again at once, and before each further attempt until
+ * it has another key.
  */
 export class ApiKey {
   readonly #file: string | undefined
@@ -71,13 +71,13 @@ export class ApiKey {
     this.#file = file
   }
 
-  /** Call it only where it goes onto the wire. */
+  /** The key. Call this only to send it. */
   reveal(): string {
     if (this.#refused) this.#readAgain()
     return this.#text
   }
 
-  /** The service has refused a key: whether there is another one now. */
+  /** Call this when the service has refused a key. True if there is another one now. */
   renew(refused: string): boolean {
     if (refused === this.#text) this.#readAgain()
     this.#refused = refused === this.#text
@@ -92,7 +92,7 @@ export class ApiKey {
   }
 }
 
-/** Empty when the file cannot be read or holds no key, as while it is being replaced: it is read again at the next attempt. */
+/** Empty while the file cannot be read or has no key, for example while it is being replaced. The next attempt reads it again. */
 function readKey(file: string): string {
   try {
     const text = readSecretFile(file)

@@ -9,7 +9,7 @@ interface Scenario extends ServerModel {
   readonly title: string
   readonly maxConnections: number
   readonly maxDepth: number
-  /** Records per second that nobody could exceed, in the time that is measured. */
+  /** The most records per second that are possible, in the time that is measured. */
   readonly attainable: number
 }
 
@@ -17,7 +17,7 @@ const warmUpMs = 10_000
 const measuredMs = 5000
 const requestTimeoutMs = 10_000
 
-/** A lane that never runs out of records, against the server, through the whole of delivery. */
+/** Send the records of a lane that never runs out of them to the server, through the whole of delivery. */
 async function simulate({ maxConnections, maxDepth, attainable, ...model }: Scenario) {
   const clock = new VirtualClock()
   const server = new SimulatedServer(clock, { ...model, maxDepth })
@@ -63,7 +63,7 @@ async function simulate({ maxConnections, maxDepth, attainable, ...model }: Scen
   }
 }
 
-/** Times as they are on a busy network: many short ones, some very long. */
+/** Times as on a busy network: many short ones, some very long. */
 function exponential(meanMs: number): () => number {
   let seed = 7
   return () => {
@@ -162,13 +162,13 @@ describe('connections and depth, in virtual time', () => {
       )
       expect(share).toBeGreaterThanOrEqual(0.9)
       expect(refusedShare).toBeLessThan(0.01)
-      // What we send must not queue at the server until it times out.
+      // Records must not queue at the server until they time out.
       expect(slowestMs).toBeLessThan(requestTimeoutMs / 2)
     },
   )
 })
 
-/** Where rounds that take so long lead to, one answer to each connection in every round. */
+/** The limit after rounds of these times, with one answer to each connection in every round. */
 function connectionsAfter(roundsMs: readonly number[]): number {
   const concurrency = new Concurrency({ maxConnections: 64, maxDepth: () => 1, patienceMs: 2500 })
   let endedAt = 0
@@ -188,7 +188,7 @@ describe('slow start', () => {
     expect(connectionsAfter([100, 104, 109, 115, 122, 130])).toBe(64)
   })
 
-  it('ends at a round that takes twice as long, for then records wait at the server', () => {
+  it('ends at a round that takes twice as long: records wait at the server', () => {
     expect(connectionsAfter([100, 100, 100, 100, 200])).toBeLessThan(32)
   })
 })

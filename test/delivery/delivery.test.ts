@@ -46,7 +46,7 @@ describe('delivery', () => {
     expect(delivery.stats().lanes.map(({ state }) => state)).toEqual(['open', 'open'])
   })
 
-  it('tells of an outage once it has lasted, and when it is over; of a shorter one nobody hears', async () => {
+  it('reports an outage that lasts, and its end, and reports no shorter one', async () => {
     const { clock, sender, told, log, value } = setUp()
     sender.answer = () => answers.refused
     log('in a short outage')
@@ -71,7 +71,7 @@ describe('delivery', () => {
     expect(told.slice(2).sort()).toEqual(['logs resumed', 'values resumed'])
   })
 
-  it('tells of no outage because the thread was busy, or stopped, for longer than it lasts', async () => {
+  it('reports no outage because the thread was busy or stopped for a long time', async () => {
     const { clock, sender, told, log } = setUp()
     sender.answer = () => answers.refused
     log('before')
@@ -83,7 +83,7 @@ describe('delivery', () => {
     expect(told).toEqual(['logs outage ECONNREFUSED'])
   })
 
-  it('tells of the pause, and of no outage, where a lane is paused before its outage has lasted', async () => {
+  it('reports the pause and no outage when a lane is paused soon after its outage began', async () => {
     const { clock, sender, told, log } = setUp()
     sender.answer = () => answers.refused
     log('one')
@@ -93,7 +93,7 @@ describe('delivery', () => {
     expect(told).toEqual(['logs paused 401'])
   })
 
-  it('tells nobody of an outage after the close', async () => {
+  it('reports no outage after the close', async () => {
     const { clock, sender, told, delivery, log } = setUp()
     sender.answer = () => answers.refused
     log('one')
@@ -105,7 +105,7 @@ describe('delivery', () => {
     expect(told).toEqual(['logs dropped 1 shutdown'])
   })
 
-  it('says of a request that the end did not wait for that it was not answered', async () => {
+  it('names the missing answer as the last error when the end does not wait for it', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.latencyMs = 60_000
     log('one')
@@ -177,7 +177,7 @@ describe('delivery', () => {
     expect(told).toEqual(['logs paused 401', 'logs resumed'])
   })
 
-  it('tells anew when the cause of a pause changes', async () => {
+  it('reports a pause again when its cause changes', async () => {
     const { clock, sender, told, log } = setUp()
     sender.answer = () => answers.wrongKey
     log('one')
@@ -261,7 +261,7 @@ describe('delivery', () => {
     expect(await flushed).toMatchObject({ inFlight: 1 })
   })
 
-  it('waits in a flush for what was accepted before it, not for what comes after', async () => {
+  it('waits in a flush for records that were accepted before it, and for no later ones', async () => {
     const { clock, sender, delivery, log } = setUp({ maxConnections: 1 })
     sender.latencyMs = 100
     log('before')
@@ -272,7 +272,7 @@ describe('delivery', () => {
     expect(await flushed).toMatchObject({ accepted: 2, delivered: 1 })
   })
 
-  it('counts what is left at the end of a close as dropped by shutdown, what comes later as closed', async () => {
+  it('counts records that are left at the end of a close as dropped by shutdown, and later ones as dropped by closed', async () => {
     const { clock, sender, delivery, log, told } = setUp()
     sender.latencyMs = 1e9
     log('in flight')
@@ -287,7 +287,7 @@ describe('delivery', () => {
     expect(addsUp(ledger)).toBe(true)
     expect(sender.closed).toBe(true)
     expect(told).toContain('logs dropped 1 closed')
-    // The sender's own: answers that never come, to the first and to the one that was tried beside it.
+    // Two timers of the sender: answers that never come, to the first record and to the one that was tried beside it.
     expect(clock.timers).toBe(2)
   })
 
@@ -323,7 +323,7 @@ describe('delivery', () => {
 })
 
 describe('the bounds of a delivery', () => {
-  it('hold in records, in flight counted, and cost the lowest severity first, the oldest first within it', async () => {
+  it('hold in records, including those in flight: the lowest severity leaves first, the oldest first within it', async () => {
     const { clock, sender, delivery, log, value } = setUp({ limits: { maxQueueRecords: 5, maxQueueBytes: 1000 } })
     sender.latencyMs = 50
     log('in flight')
@@ -347,7 +347,7 @@ describe('the bounds of a delivery', () => {
     expect([...sender.sent].sort()).toEqual(['error 1', 'error 2', 'in flight', 'info 2', 'value 1'])
   })
 
-  it('hold in bytes, and shed nothing for a record that would not fit anyway', async () => {
+  it('hold in bytes, and shed nothing for a record that does not fit anyway', async () => {
     const { clock, sender, delivery, log } = setUp({ limits: { maxQueueRecords: 100, maxQueueBytes: 100 } })
     sender.latencyMs = 1e9
     for (let index = 0; index < 10; index++) log('x'.repeat(10))
@@ -359,7 +359,7 @@ describe('the bounds of a delivery', () => {
     await clock.advance(0)
   })
 
-  it('tell once, when there is room again, how many records a lane lost', async () => {
+  it('report once, when there is room again, how many records a lane lost', async () => {
     const { clock, sender, log, told } = setUp({ limits: { maxQueueRecords: 10, maxQueueBytes: 1000 } })
     sender.answer = () => answers.refused
     for (let index = 0; index < 30; index++) log(`record ${index}`)
@@ -375,7 +375,7 @@ describe('the bounds of a delivery', () => {
     ])
   })
 
-  it('let a record that waits for its own retry go, too', async () => {
+  it('shed a record that waits for its own retry, too', async () => {
     const { clock, sender, delivery, log } = setUp({ limits: { maxQueueRecords: 20, maxQueueBytes: 1000 } })
     for (let index = 0; index < 10; index++) log(`first ${index}`)
     await clock.advance(20)
@@ -396,8 +396,8 @@ describe('the bounds of a delivery', () => {
   })
 })
 
-describe('what the service did not process after it had processed others of the batch', () => {
-  it('goes out again at once, for nothing was wrong with it', async () => {
+describe('a record that the service did not process after others of its batch', () => {
+  it('goes out again at once: nothing was wrong with it', async () => {
     const sizes: number[] = []
     const unsent = { ...answers.refused, reason: 'the server closes the connection' }
     const sender: Sender = {

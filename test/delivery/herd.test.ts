@@ -10,7 +10,7 @@ const capMs = 30_000
 const outageMs = 600_000
 const latencyMs = 5
 
-/** What one service sees of a thousand engines: requests in each second. */
+/** A service that counts the requests of a thousand engines in each second. */
 class Service {
   up = true
   delivered = 0
@@ -53,7 +53,7 @@ class Service {
 describe(`a herd of ${engines} engines`, () => {
   it.each([
     ['out of reach', answers.refused, 3.3],
-    // An answer may be one record's own fault: a lane that comes into the outage asks with another one at once.
+    // An answer may be the fault of one record: a lane sends another one at once when its breaker opens.
     ['answers 500', answers.failed, 3.7],
   ])(
     'goes through an outage of ten minutes (%s) without a storm, and comes back without a stampede',

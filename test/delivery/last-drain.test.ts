@@ -4,7 +4,7 @@ import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
-/** A service in the test's hands that answers one request after another, while time stands still but for what is waited. */
+/** A service that the test scripts. It answers one request after another. Time passes only while the drain waits. */
 class BlockingScript implements BlockingSender {
   readonly sent: string[] = []
   maxInFlight = 0
@@ -33,7 +33,7 @@ class BlockingScript implements BlockingSender {
 
 function setUpLast() {
   const service = new BlockingScript()
-  // Time moves by what the drain waits, and by nothing else.
+  // Time passes only while the drain waits.
   const clock = { now: () => service.waitedMs, schedule: () => ({ cancel: () => {} }) }
   const set = setUp({ clock })
   const drain = (timeoutMs = 1000) => {
@@ -58,7 +58,7 @@ describe('the last drain', () => {
     expect(addsUp(delivery.stats())).toBe(true)
   })
 
-  it('takes back what another sender has not answered, and counts it as ambiguous', async () => {
+  it('takes back records that another sender has not answered, and counts them as ambiguous', async () => {
     const { delivery, service, drain, log, sender } = setUpLast()
     log('on its way')
     await new Promise((resolve) => setImmediate(resolve))
@@ -77,7 +77,7 @@ describe('the last drain', () => {
     expect(service.sent.filter((body) => body !== 'record 5')).toHaveLength(19)
   })
 
-  it('counts what the service rejects, and goes on', () => {
+  it('counts records that the service rejects, and goes on', () => {
     const { delivery, service, drain, log, told } = setUpLast()
     service.answer = (body) => (body === 'record 1' ? answers.rejected : answers.delivered)
     for (const body of numbers(3)) log(body)
@@ -128,7 +128,7 @@ describe('the last drain', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 50, queued: 0 })
   })
 
-  it('ends at the deadline when the service never answers, and counts what was in flight as queued', () => {
+  it('ends at the deadline when the service never answers, and counts records in flight as queued', () => {
     const { delivery, service, drain, log } = setUpLast()
     service.answer = () => 'silence'
     for (const body of numbers(50)) log(body)
@@ -149,7 +149,7 @@ describe('the last drain', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 900, queued: 20 })
   })
 
-  it('sends one record more inside a Retry-After, to tell whose it is, and waits for none beyond the deadline', () => {
+  it('sends one more record inside a Retry-After, which may be meant for the first one, and waits for none beyond the deadline', () => {
     const { delivery, service, drain, log } = setUpLast()
     service.answer = () => ({ ...answers.busy, retryAfterMs: 60_000 })
     for (const body of numbers(50)) log(body)
@@ -188,7 +188,7 @@ describe('the last drain', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 500, queued: 20 })
   })
 
-  it('makes one attempt with a suspect of before, and rejects it when that was one too many', async () => {
+  it('makes one attempt with an earlier suspect, and rejects it after one failure too many', async () => {
     const clock = new VirtualClock()
     const { delivery, sender, log, told } = setUp({}, clock)
     sender.answer = (body) => (body === 'bad' ? answers.failed : answers.delivered)
@@ -208,7 +208,7 @@ describe('the last drain', () => {
     expect(delivery.stats()).toMatchObject({ rejected: 1, queued: 0 })
   })
 
-  it('pauses a lane when a second record is refused alike', () => {
+  it('pauses a lane when a second record is refused with the same status', () => {
     const { delivery, service, drain, log, told } = setUpLast()
     service.answer = () => answers.noBucket
     for (const body of numbers(50)) log(body)
@@ -218,7 +218,7 @@ describe('the last drain', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 50 })
   })
 
-  it('tries once more where the service asks to wait for longer than is honoured', async () => {
+  it('tries once more where the service asks for a longer wait than is honoured', async () => {
     const clock = new VirtualClock()
     const { delivery, sender, log } = setUp({}, clock)
     sender.answer = () => ({ ...answers.busy, retryAfterMs: 86_400_000 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import { addsUp } from '../support/delivery.js'
 
-it('adds up for a reader who comes while its writer is interrupted in the middle of a change', () => {
+it('adds up for a reader while its writer is interrupted in the middle of a change', () => {
   const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
   book.accept(0, { bytes: 10, handedOver: false })
   const reader = new LedgerBook([{ kind: 'logs', bucket: 'b' }], book.memory)
@@ -30,7 +30,7 @@ describe('a ledger whose writer is gone', () => {
     return book
   }
 
-  it('counts as spooled what is on disk, and nothing that the store has only gathered', () => {
+  it('counts records on disk as spooled, and none that the store has only gathered', () => {
     expect(held().ended({ spools: true })).toMatchObject({
       spooled: 3,
       dropped: { shutdown: 2 },

@@ -21,18 +21,18 @@ interface ModelRecord {
   readonly body: string
   readonly lane: number
   readonly severity: Severity
-  /** In whatever way the service fails with it: it never takes the record. */
+  /** The failure with which the service always answers this record; undefined when it takes the record. */
   readonly poison: Failure | undefined
   place: Place
   attempts: number
-  /** It failed where others of its lane succeeded. */
+  /** True when it failed where others of its lane succeeded. */
   suspect: boolean
   /** Failures as a suspect, each with another record of the lane delivered since the one before. */
   failures: number
-  /** Failures in a row without a success of the lane; and when the last of them was. */
+  /** Failures in a row without a success of the lane, and the time of the last one. */
   inVain: number
   failedAt: number
-  /** Counts of the lane by then. */
+  /** Counts of the lane at that time. */
   deliveredBefore: number
   settledBefore: number
 }
@@ -41,10 +41,10 @@ interface ModelRecord {
 interface ModelLane {
   delivered: number
   settled: number
-  /** Failed since the lane was held, and perhaps at fault, with the moment when that was if it was alone; the last of them. */
+  /** Records that failed since the breaker opened and may be at fault, with the time of a failure that was alone; and the last of them. */
   readonly accused: Map<ModelRecord, number>
   last: ModelRecord | undefined
-  /** Another record has yet to show whether they are. */
+  /** True while another record has to show whether they are. */
   confirming: boolean
   state: LaneState
 }
@@ -60,7 +60,7 @@ interface Open {
   readonly finish: () => void
 }
 
-/** A service whose every answer the test gives by hand. */
+/** A service to which the test gives every answer. */
 class ManualSender implements Sender {
   readonly open: Open[] = []
   sent: (batch: Batch) => number = () => 0
@@ -98,7 +98,7 @@ class World {
   }))
   /** Refusals since the last success, of each lane and of the key: by status, the records that got it. */
   readonly refusals = new Map<string, Set<ModelRecord>>()
-  /** A record got the same refusal again, and there was no other to ask with; or the key was denied. */
+  /** True when a record got the same refusal again and there was no other record to send, or when the key was denied. */
   mayPause = false
   readonly flushes: {
     readonly startedAt: number
@@ -108,7 +108,7 @@ class World {
     excused: Set<number>
   }[] = []
   closing = false
-  /** Until then the service wants to be left alone. */
+  /** On the clock: the service asks for no requests before. */
   retryAfter = 0
   retried = false
   readonly delivery: Delivery
@@ -138,8 +138,8 @@ class World {
   }
 
   /**
-   * Records go out: they were queued, and nothing of their severity that was accepted before them still waits for a first attempt, unless
-   * they find something out. A suspect goes alone, and finds out only what no other record could.
+   * Records go out. They were queued. No older record of their severity still waits for its first attempt, unless they are probes. A
+   * suspect goes alone, and is a probe only when the lane has no other record.
    */
   onSent({ kind, probe, records }: Batch): number {
     const lane = kind === 'logs' ? 0 : 1
@@ -165,8 +165,8 @@ class World {
   }
 
   /**
-   * Accept, and shed by the rule: suspects first, whatever their severity; then the lowest severity first, oldest first within it, the
-   * newcomer only when nothing is below it.
+   * Accept a record, and shed by the rule: suspects first, whatever their severity; then the lowest severity first, the oldest first within
+   * it; the newcomer only when no record is below it.
    */
   accept(
     lane: number,
@@ -193,7 +193,7 @@ class World {
     this.delivery.accept(lane, { body, severity })
   }
 
-  /** Accept a good record in a lane that still has others, when it costs no good one its place. */
+  /** Accept a good record in a lane that still has others, when no good record has to leave for it. */
   acceptBeside(lane: number): void {
     const held = this.at('queued', 'in flight')
     const fits = held.length < maxQueueRecords && bytesOf(held) + 8 <= maxQueueBytes
@@ -249,7 +249,7 @@ class World {
     if (open === undefined) return
     for (let step = 0; open.left.size > 0; step++) this.answerOne(choice, outcomes[step % outcomes.length]!)
     this.sender.open.splice(this.sender.open.indexOf(open), 1)
-    // Until the whole batch is answered, what has to be sent again counts as in flight.
+    // Until the whole batch is answered, records that have to be sent again count as in flight.
     const failed = open.batch.records.flatMap(({ body }, index) => {
       const record = this.records.get(body)!
       const outcome = open.outcomes[index]!
@@ -264,7 +264,7 @@ class World {
     this.look()
   }
 
-  /** The rules: which of the records that failed are suspects, which of those are rejected, and what may pause a lane. */
+  /** Apply the rules: failed records become suspects, suspects are rejected, and refusals may pause a lane. */
   judge({ batch, settledBefore, outcomes }: Open, failed: readonly { record: ModelRecord; outcome: Failure }[]): void {
     const number = batch.kind === 'logs' ? 0 : 1
     const lane = this.lanes[number]!
@@ -298,7 +298,8 @@ class World {
     for (const { record, outcome } of counts) if (outcome.type === 'pause') this.refuse(number, { record, outcome })
     if (!held) lane.confirming = blamed.length > 0
     else if (asked) {
-      // The first of a wait, unless it was the same record again; a pause makes its waits long, so that each has such a first one.
+      // Another record confirms the first probe, unless the same record failed again. In a pause, where waits are long, another record
+      // confirms the first probe of each wait.
       const same = lane.confirming && failed[0]!.record === lane.last
       lane.confirming = blamed.length > 0 && (same || (lane.state === 'paused' && !lane.confirming))
     }
@@ -314,7 +315,7 @@ class World {
     if (denied) lane.confirming = false
   }
 
-  /** The lane is free: those that failed are suspects when another record was taken in their place, at once or shortly after. */
+  /** The breaker closes: records that failed are suspects when another record was taken in their place, at once or shortly after. */
   recover(lane: ModelLane): void {
     const number = this.lanes.indexOf(lane)
     for (const name of [...this.refusals.keys()]) {
@@ -349,7 +350,7 @@ class World {
     this.refusals.set(name, records)
   }
 
-  /** A lane that an answer pauses, or that is still paused after one, has made the one attempt of each drain under way. */
+  /** A lane that is paused after an answer has made its one attempt of each drain under way. */
   excuse({ batch, pauses }: Open): void {
     const lane = batch.kind === 'logs' ? 0 : 1
     const stillPaused = this.delivery.stats().lanes[lane]!.state === 'paused'
@@ -360,7 +361,7 @@ class World {
     }
   }
 
-  /** A drain that ends before the service wants to be asked again has nothing to wait for. */
+  /** A drain that ends before the service wants another request has nothing to wait for. */
   excusePatience({ deadline, excused }: { deadline: number; excused: Set<number> }): void {
     if (deadline < this.retryAfter) for (const lane of [0, 1]) excused.add(lane)
   }
@@ -369,7 +370,7 @@ class World {
     this.expectSettled(this.delivery.flush({ timeoutMs }), timeoutMs)
   }
 
-  /** A drain ends by its deadline; before it only when what it waits for is settled, given up by a close, or was paused by an answer. */
+  /** A drain ends at its deadline. It ends before only when its records are settled, given up by a close, or paused by an answer. */
   expectSettled(drain: Promise<Ledger>, timeoutMs: number): void {
     const flush = {
       startedAt: this.clock.now(),
@@ -384,7 +385,7 @@ class World {
     void drain.then(({ lanes }) => {
       flush.settled = true
       if (this.clock.now() >= flush.deadline) return
-      // A suspect that failed within it, and in vain, is not waited for.
+      // A drain does not wait for a suspect that failed twice within it without a success of its lane.
       const givenUp = ({ suspect, inVain, failedAt, place }: ModelRecord) =>
         suspect && place === 'queued' && inVain >= 2 && failedAt >= flush.startedAt
       const unsettled = awaited.filter((each) => ['queued', 'in flight'].includes(each.place) && !givenUp(each))
@@ -403,12 +404,12 @@ class World {
     return [...this.records.values()].filter(({ place }) => places.includes(place))
   }
 
-  /** See in which state the lanes are. */
+  /** Compare the states of the lanes. */
   look(): void {
     const { lanes } = this.delivery.stats()
     for (const [index, { state }] of lanes.entries()) {
       if (state === 'paused' && this.lanes[index]!.state !== 'paused') expect(this.mayPause).toBe(true)
-      // The success of another lane ends a pause of the key; it says nothing about the records of this one.
+      // The success of another lane ends a pause of the key. It says nothing about the records of this lane.
       if (state === 'open') this.acquit(this.lanes[index]!)
       this.lanes[index]!.state = state
     }
@@ -543,14 +544,14 @@ const step: fc.Arbitrary<Step<World>> = fc.oneof(
 )
 
 describe('delivery, against its model', () => {
-  it('keeps every record in exactly one place, whatever happens, and delivers all that it keeps', async () => {
+  it('keeps every record in exactly one place, whatever happens, and delivers all records that it keeps', async () => {
     await assertModel({
       start: () => new World(),
       step,
       runs: 300,
       fullRuns: 4000,
       async end(world) {
-        // From here on the service is well, but for poison: what is held arrives, and with others beside it poison is rejected.
+        // From here on the service takes all records except poison. All that is held arrives. Poison is rejected, with others beside it.
         const kept = world.at('queued', 'in flight')
         for (let round = 0; round < 600 && world.at('queued', 'in flight').length > 0; round++) {
           for (const lane of [0, 1]) world.acceptBeside(lane)

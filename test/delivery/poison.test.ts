@@ -5,7 +5,7 @@ import { seeded } from '../support/seeded.js'
 import { type Poison, SimulatedServer } from '../support/simulated-server.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
-// Records that no service would take, among others: how much they cost those.
+// Records that no service would take, and their cost to the others.
 
 const answered = (status: number, backPressure = false): Outcome => ({
   type: 'retry',
@@ -39,11 +39,11 @@ interface Traffic {
   readonly seconds: number
   readonly perSecond: number
   readonly depth: number
-  /** The way in which a record of this number is bad, if it is. */
+  /** The way in which the record of this number is bad; undefined for a good one. */
   readonly bad: (number: number) => Poison | undefined
 }
 
-/** Traffic that comes at random moments, to a server that takes 20 ms for each: what became of it by the end. */
+/** Send records at random moments to a server that takes 20 ms for each. */
 async function simulate({ seconds, perSecond, depth, bad }: Traffic) {
   const clock = new VirtualClock()
   const poison = new Map<string, Poison>()
@@ -80,7 +80,7 @@ describe.each(depths)('one record in a hundred that no service would take, %i at
   })
 
   it.each(['always 429', 'always 503'])(
-    '%s: does not slow the others down, for it is asked of it alone',
+    '%s: does not slow the others down: it is meant for that record alone',
     async (name) => {
       const random = seeded(11)
       const bad = () => (random() < 0.01 ? kinds[name] : undefined)

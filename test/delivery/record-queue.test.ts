@@ -12,7 +12,7 @@ it('lists records that came back, however many they are', () => {
   expect(queue.takeAll()).toHaveLength(200_000)
 })
 
-it('gives the record that was accepted last, wherever it stands', () => {
+it('gives the record that was accepted last, wherever it is', () => {
   const queue = new RecordQueue()
   const records = Array.from({ length: 6 }, (_, sequence) => record(sequence))
   for (const index of [5, 1, 3]) queue.putBack(records[index]!)

@@ -18,7 +18,7 @@ describe('a Retry-After of more than five minutes', () => {
         `503 and asks to wait ${askedMs / 1000} s; tried again after 300 s`,
       )
       await clock.advance(299_000)
-      // The second one told that the wait was not the first one's own.
+      // The second record showed that the wait was not meant for the first one alone.
       expect(sender.sent).toEqual(['record 0', 'record 9'])
       sender.answer = () => answers.delivered
       await clock.advance(2000)
@@ -26,7 +26,7 @@ describe('a Retry-After of more than five minutes', () => {
     },
   )
 
-  it('that a record alone is told does not stop its lane, be they twenty in a row at its head', async () => {
+  it('does not stop a lane when it is meant for single records, even for twenty at its head', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = (body) => (body.startsWith('odd') ? asking(86_400_000) : answers.delivered)
     for (let number = 0; number < 20; number++) log(`odd ${number}`)
@@ -60,7 +60,7 @@ describe('a Retry-After of more than five minutes', () => {
     expect(await closed).toMatchObject({ delivered: 100, queued: 0 })
   })
 
-  it('keeps close() from more than that', async () => {
+  it('keeps close() from a second attempt', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = () => asking(3_600_000)
     for (let number = 0; number < 100; number++) log(`record ${number}`)
@@ -72,7 +72,7 @@ describe('a Retry-After of more than five minutes', () => {
     expect(sender.sent).toHaveLength(1)
   })
 
-  it('keeps close() from no attempt with a record that failed among others', async () => {
+  it('does not keep close() from an attempt with a record that failed among others', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = (body) => (body === 'odd' ? asking(3_600_000) : answers.delivered)
     log('odd')
@@ -84,7 +84,7 @@ describe('a Retry-After of more than five minutes', () => {
     expect(await closed).toMatchObject({ delivered: 2 })
   })
 
-  it('keeps a flush from any', async () => {
+  it('keeps a flush from every attempt', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = () => asking(3_600_000)
     log('one')

@@ -10,7 +10,7 @@ interface Kept extends Restored {
   state: 'memory' | 'parked' | 'settled'
 }
 
-/** The port as it is meant: keeps what it is given, unless it is broken. */
+/** A store in memory. It keeps every record, unless it is broken. */
 class MemoryStore implements Store {
   readonly lossReason = 'spool-full'
   readonly kept: Kept[] = []
@@ -62,7 +62,7 @@ const step = fc.oneof(
 )
 
 describe('delivery with a store', () => {
-  it('loses nothing that the store has, accounts for every record at every instant, and settles each place once', async () => {
+  it('loses no record that the store has, accounts for every record at every instant, and settles each place once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.boolean(), async (steps, close) => {
         const store = new MemoryStore()

@@ -7,10 +7,10 @@ import { VirtualClock } from '../support/virtual-clock.js'
 
 const numbers = (count: number, name = 'good') => Array.from({ length: count }, (_, index) => `${name} ${index}`)
 const isBad = (body: string) => body.startsWith('bad')
-/** A service that answers those records in this way, and takes all others. */
+/** A service that answers bad records in this way, and takes all others. */
 const refusing = (outcome: Outcome) => (body: string) => (isBad(body) ? outcome : answers.delivered)
 
-/** One record that fails in this way, and one a second that is good, for so long. */
+/** Send one record that fails in this way, then a good one each second. */
 async function among(outcome: Outcome, seconds: number) {
   const set = setUp()
   const { clock, sender, log } = set
@@ -35,7 +35,7 @@ describe('a record that fails where others succeed', () => {
     const { clock, ledger, told, delivery, attempts } = await among(outcome, 200)
     expect(ledger).toMatchObject({ delivered: 200, rejected: 1, queued: 0 })
     expect(ledger.lanes[0]!.lastError).toMatch(/^failed again and again while others were delivered; last: /)
-    // An attempt since which nothing else was delivered does not count.
+    // An attempt counts only when another record was delivered since the one before.
     expect(attempts).toBeGreaterThanOrEqual(9)
     expect(attempts).toBeLessThan(12)
     expect(told).toEqual(['logs rejected'])
@@ -54,7 +54,7 @@ describe('a record that fails where others succeed', () => {
     expect(delivery.stats().lanes[0]!.state).toBe('open')
   })
 
-  it('is confirmed as soon as there is another record, where it was alone', async () => {
+  it('is confirmed as soon as there is another record', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = refusing(answers.failed)
     log('bad')
@@ -64,7 +64,7 @@ describe('a record that fails where others succeed', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 1, queued: 1 })
   })
 
-  it('counts no failure since which nothing else was delivered', async () => {
+  it('counts a failure only when another record was delivered since the one before', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = refusing(answers.failed)
     log('bad')
@@ -75,7 +75,7 @@ describe('a record that fails where others succeed', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 1, rejected: 0, queued: 1 })
   })
 
-  it('is none where it was never sent: it is never rejected, however often that happens', async () => {
+  it('is no suspect when it was never sent: it is never rejected, however often that happens', async () => {
     const { ledger, attempts } = await among(answers.refused, 300)
     expect(attempts).toBeGreaterThan(12)
     expect(ledger).toMatchObject({ rejected: 0, queued: 1, delivered: 300 })
@@ -95,7 +95,7 @@ describe('a record that fails where others succeed', () => {
       close: async () => {},
     }
     const { delivery, log } = setUp({ sender }, clock)
-    // Bursts: most times there are others to go with.
+    // Records come in bursts: most batches have several.
     for (let step = 0; step < 40; step++) {
       for (const [index, body] of numbers(150, `${step}`).entries()) {
         if (step === 10 && index === 75) log('bad')
@@ -107,14 +107,14 @@ describe('a record that fails where others succeed', () => {
     expect(first!.length).toBeGreaterThan(1)
     expect(later.length).toBeGreaterThan(2)
     expect(later.filter((batch) => batch.length > 1)).toEqual([])
-    // Those behind it went out again at once, with others.
+    // The records behind it went out again at once, with others.
     const repeated = batches.flat().length - new Set(batches.flat()).size - later.length
     expect(repeated).toBe(first!.length - 1 - first!.indexOf('bad'))
     await clock.advance(1000)
     expect(delivery.stats()).toMatchObject({ delivered: 6000 })
   })
 
-  it('goes before all others when memory is full, whatever its severity, for whatever comes', async () => {
+  it('is shed before all others when memory is full, whatever its severity', async () => {
     const { clock, sender, delivery, log, value } = setUp({ limits: { maxQueueRecords: 10, maxQueueBytes: 1000 } })
     sender.answer = refusing(answers.failed)
     log('bad', 5)
@@ -134,7 +134,7 @@ describe('a record that fails where others succeed', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 12, queued: 0 })
   })
 
-  it('keeps nobody else from being adopted: there is room for one record to confirm it with', async () => {
+  it('does not keep others from being adopted: there is room for one record to confirm it with', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = refusing(answers.failed)
     log('bad')
@@ -183,7 +183,7 @@ describe('a record without an answer', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 100, inFlight: 1 })
   })
 
-  it('costs a service that is silent one request more, however many wait', async () => {
+  it('costs a silent service one more request, however many records wait', async () => {
     const { clock, sender, log } = setUp()
     sender.latencyMs = 10_000
     sender.answer = () => ({ ...answers.reset, backPressure: true })
@@ -275,11 +275,11 @@ describe('a drain', () => {
     })
     await clock.advance(60_000)
     expect(await closed).toMatchObject({ delivered: 400, dropped: { shutdown: 300 } })
-    // Each two or three times, two at a time.
+    // Each goes out two or three times, two at a time.
     expect(endedAt).toBeLessThan(15_000)
   })
 
-  it('of close() delivers a thousand records behind one that the service does not take, and does not wait for that one', async () => {
+  it('of close() delivers a thousand records behind one that the service does not take, and does not wait for it', async () => {
     const { clock, sender, delivery, log } = setUp()
     sender.answer = refusing(answers.failed)
     log('bad', 5)
@@ -312,7 +312,7 @@ describe('a drain', () => {
     expect(ledger).toMatchObject({ delivered: 1, queued: 1 })
   })
 
-  it('sends a suspect again that failed once: it may be none', async () => {
+  it('sends a suspect again that failed once: it may be innocent', async () => {
     const { clock, sender, delivery, log } = setUp()
     let failures = 2
     sender.answer = (body) => (isBad(body) && failures-- > 0 ? answers.failed : answers.delivered)

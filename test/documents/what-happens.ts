@@ -89,17 +89,14 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
   ],
   'the queue is full': [
-    proof(
-      'delivery/suspects.test.ts',
-      'goes before all others when memory is full, whatever its severity, for whatever comes',
-    ),
+    proof('delivery/suspects.test.ts', 'is shed before all others when memory is full, whatever its severity'),
     proof(
       'scenarios/applications/service-trouble.test.ts',
       'keeps the newest up to the bound, counts what it drops, and says so',
     ),
     proof(
       'delivery/delivery.test.ts',
-      'hold in records, in flight counted, and cost the lowest severity first, the oldest first within it',
+      'hold in records, including those in flight: the lowest severity leaves first, the oldest first within it',
     ),
     proof(
       'scenarios/applications/harm.test.ts',

@@ -108,13 +108,18 @@ export class Lock {
     }
   }
 
-  /** Remove the lock file, and before it those of dead holders. Never throws. */
-  release(): void {
+  /** Remove the lock file, and before it those of earlier holders. Never throws. */
+  clear(): void {
     try {
       for (const number of numbersOf(this.#name)) if (number < this.#number) remove(pathOf(this.#name, number))
     } catch {
       // The folder is gone or cannot be read.
     }
+    this.release()
+  }
+
+  /** Remove the lock file. An earlier holder that only seemed dead, because it was frozen, has the lock again. Never throws. */
+  release(): void {
     const path = pathOf(this.#name, this.#number)
     // A person may have removed the file, and another process may have taken the lock.
     if (isCurrent(readOwner(path))) remove(path)

@@ -50,7 +50,7 @@ describe('the lock of a file', () => {
     const lock = Lock.take(name)
     expect(lock).toBeInstanceOf(Lock)
     expect(readdirSync(dir)).toEqual(['lock-1'])
-    if (lock instanceof Lock) lock.release()
+    if (lock instanceof Lock) lock.clear()
     expect(readdirSync(dir)).toEqual([])
   })
 

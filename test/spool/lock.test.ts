@@ -24,7 +24,7 @@ describe('the lock of a folder', () => {
     writeFileSync(`${lock}-1`, '{"host":"gone","pid":1}')
     utimesSync(`${lock}-1`, 1, 1)
     const slow = Lock.holderOf(lock)
-    Lock.claim(lock, slow)!.release()
+    Lock.claim(lock, slow)!.clear()
     const third = Lock.claim(lock, Lock.holderOf(lock))!
     expect(Lock.claim(lock, slow)).toBeUndefined()
     expect(readdirSync(dir)).toEqual(['lock-1'])
@@ -51,6 +51,18 @@ describe('the lock of a folder', () => {
     lock.release()
     expect(Lock.holderOf(name)).toBeUndefined()
     expect(lock.touch()).toBe(false)
+    expect(readdirSync(dir)).toEqual([])
+  })
+
+  it('goes back to an earlier holder that only seemed dead, unless it is cleared', () => {
+    const dir = spoolFolder()
+    const name = lockOf(dir)
+    const frozen = Lock.claim(name, undefined)!
+    Lock.claim(name, Lock.holderOf(name))!.release()
+    expect(frozen.touch()).toBe(true)
+    expect(Lock.holderOf(name)).toMatchObject({ number: 1, state: 'alive' })
+    Lock.claim(name, Lock.holderOf(name))!.clear()
+    expect(frozen.touch()).toBe(false)
     expect(readdirSync(dir)).toEqual([])
   })
 
@@ -113,7 +125,7 @@ describe('the lock of a file', () => {
     const lock = Lock.take(name)
     expect(lock).toBeInstanceOf(Lock)
     expect(Lock.processOf(name)).toEqual({ pid: process.pid, path: `${name}-2` })
-    if (lock instanceof Lock) lock.release()
+    if (lock instanceof Lock) lock.clear()
     expect(readdirSync(dir)).toEqual([])
   })
 })

@@ -253,6 +253,31 @@ describe('a record that an engine has left', () => {
     await passUntil(clock, 120_000, () => sender.sent.length === 1)
   })
 
+  it('stays with a frozen engine when another one has adopted its records of another bucket', async () => {
+    const dir = spoolFolder()
+    const lanes = [
+      { kind: 'logs', bucket: 'b' },
+      { kind: 'values', bucket: 'other' },
+    ] as const
+    const limits = { maxQueueRecords: 20, maxQueueBytes: 1_000_000 }
+    const frozen = setUpSpool(dir, { spool: { lanes }, delivery: { lanes, limits } })
+    frozen.sender.answer = down
+    frozen.log('{"message":"left 0"}')
+    for (const body of bodies(100, 'value')) frozen.value(body)
+    await frozen.clock.advance(1)
+    const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
+    const owner = JSON.parse(readFileSync(lock, 'utf8'))
+    writeFileSync(lock, JSON.stringify({ ...owner, namespace: 'pid:[1]' }))
+    const only = [lanes[0]]
+    const { clock, sender } = setUpSpool(dir, { spool: { lanes: only }, delivery: { lanes: only } })
+    await passUntil(clock, 120_000, () => sender.sent.length === 1)
+    await pass(frozen.clock, 5000)
+    frozen.sender.answer = up
+    await passUntil(frozen.clock, 600_000, () => frozen.delivery.stats().lanes[1]!.delivered === 100)
+    expect(frozen.delivery.stats().lanes[1]).toMatchObject({ accepted: 100, delivered: 100 })
+    expect(frozen.said).toEqual([])
+  })
+
   it('is not adopted by an engine for another service or bucket', async () => {
     const dir = spoolFolder()
     await leaveRecords(dir, 3)

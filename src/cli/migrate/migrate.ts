@@ -170,7 +170,7 @@ async function send({ file, project, type, concurrency, output, service, totalBy
     interruption.end()
     await rejects?.close()
     await journal?.close()
-    lock.release()
+    lock.clear()
   }
 }
 

@@ -127,6 +127,7 @@ export class Supervisor implements DeliveryThread {
   }
 
   async leave(engine: number): Promise<void> {
+    const { spoolDir } = this.#clients.get(engine)?.options ?? {}
     this.#clients.delete(engine)
     if (this.#clients.size > 0) return
     const link = this.#link
@@ -135,6 +136,7 @@ export class Supervisor implements DeliveryThread {
     if (link === undefined) return
     // A disk that does not answer may be the reason why the engines were closed.
     this.#stalled.add(link)
+    if (link.standstill?.at === 'disk' && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
     await link.terminate()
     if (!link.outlivesItsEnd) this.#stalled.delete(link)
   }

@@ -216,6 +216,15 @@ describe('the supervisor of the delivery worker', () => {
     expect(supervisor.keepsProcess).toBe(false)
   })
 
+  it('keeps a new engine away from a spool whose disk held the worker when the last engine was closed', async () => {
+    const { links, supervisor, join } = setUp()
+    const { engine } = join('/spool')
+    links[0]!.standstill = { engine, at: 'disk' }
+    await supervisor.leave(engine)
+    join('/spool')
+    expect(links[1]!.opened.map(({ plan }) => plan.diskIsStalled)).toEqual([true])
+  })
+
   it('leaves delivery to the application’s thread where no worker can be started, and only there', async () => {
     leaveUnreported('inline')
     const { links, supervisor, join, fail } = setUp()

@@ -149,7 +149,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/applications/worker.test.ts', 'is given up, and all others arrive, while the application goes on'),
     proof(
       'hand-off/supervisor.test.ts',
-      'does not leave it to the application’s thread when a later worker fails at its start',
+      'keeps delivery out of the application’s thread when a later worker fails at its start',
     ),
   ],
   'the disk of the spool hangs': [

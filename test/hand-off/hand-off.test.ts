@@ -1,231 +1,304 @@
-import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HandOff } from '../../src/hand-off/hand-off.js'
-import { SluicePinoStream } from '../../src/loggers/pino-stream.js'
 import { configure } from '../../src/process/configure.js'
-import type { EngineLease } from '../../src/process/engine-lease.js'
-import { Tracker } from '../../src/tracking/tracker.js'
 import { FakeThread } from '../support/fake-thread.js'
-import { assertModel, type Step } from '../support/model.js'
+import { delivered, FaultServer } from '../support/fault-server.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
 
-// The specification of a hand-off, as a model: what was accepted, what was delivered, and what may be asked of it at any time.
+const all = Number.POSITIVE_INFINITY
+const lanes = [
+  { kind: 'logs', bucket: 'b' },
+  { kind: 'values', bucket: 'b' },
+] as const
 
-const shutdownTimeoutMs = 5000
-
-/** A user of an engine that others use, too; the last one that lets go closes it. */
-class SharedLease implements EngineLease {
-  readonly engine: HandOff
-  readonly options
-  released = false
-  readonly #users: Set<SharedLease>
-
-  constructor(engine: HandOff, users: Set<SharedLease>) {
-    this.engine = engine
-    this.options = engine.options
-    this.#users = users
-    users.add(this)
-  }
-
-  async release(options: { timeoutMs?: number } = {}): Promise<void> {
-    this.released = true
-    this.#users.delete(this)
-    await (this.#users.size > 0 ? this.engine.flush(options) : this.engine.close(options))
-  }
-}
-
-class World {
-  readonly clock = new VirtualClock()
-  readonly thread: FakeThread
-  readonly engine: HandOff
-  readonly trackers: { readonly lease: SharedLease; readonly tracker: Tracker }[]
-  readonly streams: { readonly lease: SharedLease; readonly stream: SluicePinoStream }[]
-  accepted = 0
-  nextValue = 0
-  ended = false
-  readonly answers: { readonly deadline: number; settled: boolean }[] = []
-
-  constructor() {
-    const { options } = configure(
-      { url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b', shutdownTimeoutMs, maxQueueBytes: 20_000 },
-      'values',
-    )
-    const lanes = [
-      { kind: 'logs', bucket: 'b' },
-      { kind: 'values', bucket: 'b' },
-    ] as const
-    this.thread = new FakeThread(lanes)
-    this.engine = new HandOff(options, { thread: this.thread, clock: this.clock, print: () => {} })
-    const users = new Set<SharedLease>()
-    const leases = [0, 1, 2, 3].map(() => new SharedLease(this.engine, users))
-    this.trackers = leases.slice(0, 2).map((lease) => ({ lease, tracker: new Tracker(lease) }))
-    this.streams = leases.slice(2).map((lease) => ({ lease, stream: new SluicePinoStream(lease) }))
-  }
-
-  track(user: number): void {
-    this.trackers[user]!.tracker.track(this.nextValue++)
-    this.accepted++
-  }
-
-  log(user: number, length: number): void {
-    this.streams[user]!.stream.write(`{"level":30,"msg":"${'x'.repeat(length)}"}\n`)
-    this.accepted++
-  }
-
-  expect(answer: Promise<unknown>, timeoutMs: number): void {
-    const expected = { deadline: this.clock.now() + timeoutMs + 400, settled: false }
-    this.answers.push(expected)
-    void answer.then(() => {
-      expected.settled = true
-    })
-  }
-
+function start({ url = 'http://127.0.0.1:1', up = true, maxQueueBytes = 65_536 } = {}) {
+  const clock = new VirtualClock()
+  const printed: string[] = []
+  const errors: string[] = []
+  const onError = ({ message }: Error) => void errors.push(message)
+  const thread = new FakeThread(lanes)
+  thread.up = up
+  const { options } = configure({ url, apiKey: 'k', bucket: 'b', maxQueueBytes, onError }, 'values')
+  const engine = new HandOff(options, { thread, clock, print: (text) => void printed.push(text) })
+  const log = (text: string, severity: 2 | 4 = 2) =>
+    engine.pinoLine(JSON.stringify({ msg: text }), { style, severity, arrivedAt: 0 })
   /** The worker does all that there is to do. */
-  async serve(): Promise<void> {
-    for (let round = 0; round < 3; round++) {
-      await settle()
-      this.thread.take(Number.POSITIVE_INFINITY)
-      this.thread.deliver(Number.POSITIVE_INFINITY)
-      this.thread.answer()
-    }
+  const serve = async () => {
+    await settle()
+    thread.take(all)
+    thread.deliver(all)
+    thread.answer()
     await settle()
   }
-
-  end(): void {
-    if (this.ended) return
-    this.ended = true
-    const step = this.engine.endSync({ timeoutMs: 0 })
-    for (let steps = 0; !step(0); steps++) expect(steps).toBeLessThan(10)
-  }
-
-  check(): void {
-    const ledger = this.engine.stats()
-    expect(addsUp(ledger)).toBe(true)
-    expect(ledger.accepted).toBe(this.accepted)
-    expect(ledger.delivered).toBe(this.thread.delivered.length)
-    for (const count of [ledger.queued, ledger.inFlight, ...Object.values(ledger.dropped)]) {
-      expect(count).toBeGreaterThanOrEqual(0)
-    }
-    const values = this.thread.delivered.filter((line) => line.startsWith('v'))
-    expect(new Set(values).size).toBe(values.length)
-    for (const { deadline, settled } of this.answers) if (this.clock.now() > deadline) expect(settled).toBe(true)
-  }
+  return { clock, printed, errors, thread, engine, log, serve }
 }
 
-const addsUp = (ledger: Ledger) =>
-  ledger.accepted ===
-  ledger.delivered + ledger.rejected + droppedTotal(ledger) + ledger.spooled + ledger.queued + ledger.inFlight
+const style = { messageKey: 'msg' }
+const events = (lines: readonly string[]) => lines.map((line) => Number(/^v(\d+),/.exec(line)?.[1]))
 
-const user = fc.constantFrom(0, 1)
-const timeout = fc.constantFrom(undefined, 0, 100, 5000)
+describe('a hand-off whose worker starts slowly', () => {
+  it('keeps the records, and hands them over in order when the worker takes lines', async () => {
+    const { thread, engine, serve } = start({ up: false })
+    for (const event of [1, 2]) engine.value(event, 0)
+    await settle()
+    engine.value(3, 0)
+    expect(engine.stats()).toMatchObject({ accepted: 3, queued: 3 })
+    thread.restart()
+    await serve()
+    expect(events(thread.delivered)).toEqual([1, 2, 3])
+  })
 
-const step: fc.Arbitrary<Step<World>> = fc.oneof(
-  { weight: 20, arbitrary: user.map((who): Step<World> => [`track ${who}`, (world) => world.track(who)]) },
-  {
-    weight: 20,
-    arbitrary: fc
-      .tuple(user, fc.constantFrom(1, 10, 3000, 40_000))
-      .map(([who, length]): Step<World> => [`log ${who}, ${length} characters`, (world) => world.log(who, length)]),
-  },
-  { weight: 20, arbitrary: fc.constant<Step<World>>(['settle', () => settle()]) },
-  {
-    weight: 15,
-    arbitrary: fc.nat(4).map((count): Step<World> => [`take ${count}`, ({ thread }) => thread.take(count)]),
-  },
-  {
-    weight: 15,
-    arbitrary: fc.nat(4).map((count): Step<World> => [`deliver ${count}`, ({ thread }) => thread.deliver(count)]),
-  },
-  { weight: 10, arbitrary: fc.constant<Step<World>>(['answer', ({ thread }) => thread.answer()]) },
-  {
-    weight: 8,
-    arbitrary: fc
-      .constantFrom('line' as const, 'disk' as const, undefined)
-      .map((at): Step<World> => [`the worker dies (${at})`, ({ thread }) => thread.die(at)]),
-  },
-  { weight: 8, arbitrary: fc.constant<Step<World>>(['a worker is started', ({ thread }) => thread.restart()]) },
-  {
-    weight: 10,
-    arbitrary: fc
-      .tuple(fc.constantFrom('flush' as const, 'park' as const), timeout)
-      .map(
-        ([mode, timeoutMs]): Step<World> => [
-          `${mode} within ${timeoutMs} ms`,
-          (world) => world.expect(world.engine[mode]({ timeoutMs }), timeoutMs ?? shutdownTimeoutMs),
-        ],
-      ),
-  },
-  {
-    weight: 4,
-    arbitrary: user.map(
-      (who): Step<World> => [
-        `logger.flush ${who}`,
-        (world) =>
-          world.expect(new Promise<void>((done) => world.streams[who]!.stream.flush(() => done())), shutdownTimeoutMs),
-      ],
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: user.map((who): Step<World> => [`logger.end ${who}`, ({ streams }) => streams[who]!.stream.end()]),
-  },
-  {
-    weight: 2,
-    arbitrary: user.map(
-      (who): Step<World> => [
-        `release ${who}`,
-        (world) => world.expect(world.trackers[who]!.lease.release(), shutdownTimeoutMs),
-      ],
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: timeout.map(
-      (timeoutMs): Step<World> => [
-        `close within ${timeoutMs} ms`,
-        (world) => world.expect(world.engine.close({ timeoutMs }), 5000),
-      ],
-    ),
-  },
-  { weight: 1, arbitrary: fc.constant<Step<World>>(['the process ends', (world) => world.end()]) },
-  { weight: 2, arbitrary: fc.constant<Step<World>>(['before the end', ({ engine }) => engine.beforeEnd()]) },
-  {
-    weight: 10,
-    arbitrary: fc
-      .constantFrom(0, 10, 1000, 6000)
-      .map((ms): Step<World> => [`${ms} ms pass`, (world) => world.clock.advance(ms)]),
-  },
-)
+  it('asks for a worker at a flush, answers by the deadline without one, and before it with one', async () => {
+    const { clock, thread, engine, serve } = start({ up: false })
+    engine.value(1, 0)
+    let flushed = 0
+    void engine.flush({ timeoutMs: 1000 }).then(() => flushed++)
+    void engine.flush({ timeoutMs: 5000 }).then(() => flushed++)
+    expect(thread.hurried).toBe(2)
+    await clock.advance(1009)
+    expect(flushed).toBe(0)
+    await clock.advance(1)
+    expect(flushed).toBe(1)
+    thread.restart()
+    await serve()
+    expect(flushed).toBe(2)
+  })
 
-describe('a hand-off, against its model', () => {
-  it('counts every record once, answers every call in time and never throws, whatever happens in whatever order', async () => {
-    const rejections: unknown[] = []
-    const hear = (error: unknown) => void rejections.push(error)
-    process.on('unhandledRejection', hear)
-    await assertModel({
-      start: () => new World(),
-      step,
-      runs: 500,
-      fullRuns: 20_000,
-      async end(world) {
-        // From here on all is well: what was neither lost with a worker nor refused arrives.
-        world.thread.restart()
-        await world.serve()
-        world.check()
-        const { queued, inFlight } = world.engine.stats()
-        if (!world.ended) expect({ queued, inFlight }).toEqual({ queued: 0, inFlight: 0 })
-        const closing = world.engine.close()
-        await world.serve()
-        const last = await closing
-        await world.engine.flush()
-        await world.engine.park()
-        world.check()
-        expect({ ...last, queued: 0, inFlight: 0 }).toEqual(last)
-        expect(world.clock.holding).toBe(0)
-        expect(rejections).toEqual([])
-      },
+  it('flushes at once without a worker when nothing is pending', async () => {
+    const { thread, engine } = start({ up: false })
+    expect(await engine.flush()).toMatchObject({ accepted: 0 })
+    expect(thread.hurried).toBe(0)
+  })
+
+  it('drops records without room as `worker-failed`, and as `hand-off-full` where there is a worker', async () => {
+    for (const up of [true, false]) {
+      const { engine, log } = start({ up, maxQueueBytes: 2000 })
+      for (let number = 0; number < 50; number++) log('x'.repeat(100))
+      const { dropped } = engine.stats()
+      expect(dropped[up ? 'hand-off-full' : 'worker-failed']).toBeGreaterThan(30)
+      expect(dropped[up ? 'worker-failed' : 'hand-off-full']).toBe(0)
+    }
+  })
+
+  it('keeps room for errors, and for values beyond them', async () => {
+    const { engine, log } = start({ up: false, maxQueueBytes: 20_000 })
+    const dropped = () => engine.stats().dropped['worker-failed']
+    while (dropped() === 0) log('x'.repeat(500))
+    log('y'.repeat(500), 4)
+    expect(dropped()).toBe(1)
+    while (dropped() === 1) log('y'.repeat(500), 4)
+    for (let event = 0; event < 40; event++) engine.value(event, 0)
+    await settle()
+    expect(dropped()).toBe(2)
+  })
+})
+
+describe('a hand-off whose worker fails', () => {
+  it('hands over what it had not taken to the next one: styles of loggers first, newer records last', async () => {
+    const { thread, engine, log, serve } = start()
+    log('first')
+    await settle()
+    thread.take(all)
+    log('second')
+    await settle()
+    thread.die(undefined)
+    log('third')
+    await settle()
+    expect(engine.stats()).toMatchObject({ accepted: 3, queued: 2, dropped: { 'worker-failed': 1 } })
+    thread.restart()
+    expect(thread.waiting[0]).toMatch(/^s0,/)
+    await serve()
+    expect([...thread.styles]).toEqual([0])
+    expect(thread.delivered.map((line) => line.slice(line.indexOf('{')))).toEqual([
+      '{"msg":"second"}',
+      '{"msg":"third"}',
+    ])
+  })
+
+  it('counts the records that the worker had taken, reports them to `onError`, and prints nothing: the supervisor does', async () => {
+    const { printed, errors, thread, engine } = start()
+    engine.value(1, 1)
+    engine.value(2, 2)
+    await settle()
+    thread.take(2)
+    thread.die(undefined)
+    await settle()
+    expect(engine.stats().dropped['worker-failed']).toBe(2)
+    expect(errors).toContain('2 value records dropped (worker-failed): the delivery worker has failed')
+    expect(printed).toEqual([])
+  })
+
+  it('asks the next worker for a drain that the failed one had not answered', async () => {
+    const { clock, thread, engine, serve } = start()
+    engine.value(1, 0)
+    let parked = false
+    void engine.park({ timeoutMs: 3000 }).then(() => {
+      parked = true
     })
-    process.off('unhandledRejection', hear)
-  }, 300_000)
+    await clock.advance(2000)
+    thread.die(undefined)
+    thread.restart()
+    expect(thread.waiting.at(-1)).toMatch(/^k\d+,1000$/)
+    await serve()
+    expect(parked).toBe(true)
+  })
+
+  it('resolves a flush by its deadline while the worker hangs', async () => {
+    const { clock, thread, engine } = start()
+    engine.value(1, 0)
+    await settle()
+    thread.take(all)
+    let ledger: unknown
+    void engine.flush({ timeoutMs: 700 }).then((each) => {
+      ledger = each
+    })
+    await clock.advance(710)
+    expect(ledger).toMatchObject({ accepted: 1, queued: 1, delivered: 0 })
+    expect(clock.holding).toBe(0)
+  })
+})
+
+describe('the close of a hand-off without a worker', () => {
+  it('counts the records that are left as dropped by `shutdown`, and later ones as `closed`', async () => {
+    const { clock, thread, engine } = start()
+    engine.value(1, 0)
+    await settle()
+    thread.die(undefined)
+    engine.value(2, 0)
+    const closing = engine.close({ timeoutMs: 500 })
+    engine.value(3, 0)
+    await clock.advance(510)
+    expect(await closing).toMatchObject({ accepted: 3, queued: 0, dropped: { shutdown: 2, closed: 1 } })
+    expect(await engine.close()).toBe(await closing)
+    expect(thread.ended).toBe(1)
+  })
+
+  it('continues in a worker that starts in time, with the rest of its time', async () => {
+    const { clock, thread, engine, serve } = start()
+    thread.die(undefined)
+    engine.value(1, 0)
+    const closing = engine.close({ timeoutMs: 5000 })
+    await clock.advance(2000)
+    thread.restart()
+    expect(thread.waiting.at(-1)).toMatch(/^c\d+,3000$/)
+    await serve()
+    expect(await closing).toMatchObject({ accepted: 1, delivered: 1 })
+    expect(clock.holding).toBe(0)
+  })
+})
+
+describe('the end of a process with a hand-off', () => {
+  it('begins early where a worker takes lines: the worker has all of them when the call returns', async () => {
+    const { thread, engine } = start()
+    engine.value(1, 0)
+    expect(engine.beforeEnd()).toBe(true)
+    expect(events(thread.delivered)).toEqual([1])
+    thread.die(undefined)
+    expect(engine.beforeEnd()).toBe(false)
+  })
+
+  it('gathers the records of a process without work for 50 ms, which does not keep it alive', async () => {
+    const { clock, thread, engine } = start()
+    engine.ending()
+    engine.value(1, 0)
+    await clock.advance(49)
+    expect(thread.waiting).toEqual([])
+    expect(clock.holding).toBe(0)
+    await clock.advance(1)
+    expect(thread.waiting).toHaveLength(1)
+  })
+
+  it('hands over and closes the engine in the worker', () => {
+    const { thread, engine } = start()
+    engine.value(1, 0)
+    const step = engine.endSync({ timeoutMs: 1000 })
+    expect(step(0)).toBe(true)
+    expect(events(thread.delivered)).toEqual([1])
+  })
+
+  it('waits for the worker’s close until half a second after its deadline', () => {
+    const { clock, thread, engine } = start()
+    engine.value(1, 0)
+    thread.answer = () => {}
+    const step = engine.endSync({ timeoutMs: 1000 })
+    clock.block(1499)
+    expect(step(0)).toBe(false)
+    clock.block(1)
+    expect(step(0)).toBe(true)
+  })
+
+  it('reaches another worker where the first has failed', () => {
+    const { thread, engine } = start()
+    thread.die(undefined)
+    engine.value(1, 0)
+    expect(engine.endSync({ timeoutMs: 1000 })(0)).toBe(true)
+    expect(events(thread.delivered)).toEqual([1])
+  })
+
+  it('waits for no worker where none can be reached, and still counts the records as queued', () => {
+    const { thread, engine } = start()
+    thread.reachSync = () => false
+    engine.value(1, 0)
+    expect(engine.endSync({ timeoutMs: 1000 })(0)).toBe(true)
+    expect(engine.stats()).toMatchObject({ accepted: 1, queued: 1 })
+  })
+
+  it('reports once the records that a close under way has dropped, even when the worker has not answered it in time', async () => {
+    const { clock, printed, thread, engine } = start()
+    let gone = () => {}
+    thread.termination = new Promise((resolve) => {
+      gone = resolve
+    })
+    engine.value(1, 0)
+    await settle()
+    thread.take(all)
+    const closing = engine.close({ timeoutMs: 300 })
+    await clock.advance(310)
+    expect(engine.stats()).toMatchObject({ queued: 0, dropped: { shutdown: 1 } })
+    expect(printed).toEqual([])
+    expect(engine.endSync({ timeoutMs: 0 })(0)).toBe(true)
+    const told = ['1 value record dropped (shutdown): not delivered before the end']
+    expect(printed).toEqual(told)
+    gone()
+    await closing
+    engine.endSync()
+    expect(printed).toEqual(told)
+  })
+})
+
+describe('a hand-off for which no worker can be started', () => {
+  let server: FaultServer
+  beforeEach(async () => {
+    server = await FaultServer.start(() => delivered)
+  })
+  afterEach(() => server.close())
+
+  it('delivers earlier records once each in this thread, and later ones too', async () => {
+    const { thread, engine, log } = start({ url: server.url, up: false })
+    log('first')
+    engine.value(1, 0)
+    await settle()
+    log('second')
+    const flushing = engine.flush()
+    thread.forbid()
+    expect(await flushing).toMatchObject({ accepted: 3, delivered: 3 })
+    log('third')
+    engine.value(2, 0)
+    expect(await engine.close()).toMatchObject({ accepted: 5, delivered: 5, queued: 0, inFlight: 0 })
+    const bodies = server.taken.map((body) => JSON.parse(body) as { message?: string; eventId?: number })
+    expect(bodies.flatMap(({ message }) => message ?? [])).toEqual(['first', 'second', 'third'])
+    expect(bodies.flatMap(({ eventId }) => eventId ?? [])).toEqual([1, 2])
+    engine.value(3, 0)
+    expect(engine.stats()).toMatchObject({ accepted: 6, dropped: { closed: 1 } })
+  })
+
+  it('delivers from this thread at the end of the process when only then no worker can be started', async () => {
+    const { thread, engine } = start({ url: server.url, up: false })
+    thread.onReach = () => thread.forbid()
+    engine.value(1, 0)
+    const step = engine.endSync({ timeoutMs: 5000 })
+    while (!step(5)) await settle()
+    expect(engine.stats()).toMatchObject({ accepted: 1, delivered: 1, queued: 0 })
+    expect(server.taken).toHaveLength(1)
+  })
 })

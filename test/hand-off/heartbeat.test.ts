@@ -21,7 +21,7 @@ function start({ started = true, answering = true } = {}) {
   return { clock, worker, heartbeat }
 }
 
-it('asks a busy worker every second, and no longer when nothing depends on it', async () => {
+it('asks a worker every second, until no work depends on it', async () => {
   const { clock, worker, heartbeat } = start()
   await clock.advance(10_000)
   expect(worker).toMatchObject({ asked: 11, stopped: 0 })
@@ -32,7 +32,7 @@ it('asks a busy worker every second, and no longer when nothing depends on it', 
   expect(worker.asked).toBe(12)
 })
 
-it('stops at a worker that has left five questions in a row without an answer, once', async () => {
+it('reports a worker once, after five seconds without an answer', async () => {
   const { clock, worker } = start()
   await clock.advance(3000)
   worker.answering = false
@@ -44,7 +44,7 @@ it('stops at a worker that has left five questions in a row without an answer, o
   expect(worker.stopped).toBe(1)
 })
 
-it('gives a worker that starts a minute', async () => {
+it('gives a worker a minute to start', async () => {
   const { clock, worker } = start({ started: false, answering: false })
   await clock.advance(59_999)
   expect(worker.stopped).toBe(0)
@@ -52,7 +52,7 @@ it('gives a worker that starts a minute', async () => {
   expect(worker.stopped).toBe(1)
 })
 
-it('counts from the start of a worker that took long for it', async () => {
+it('gives a worker that took long to start its five seconds from then on', async () => {
   const { clock, worker } = start({ started: false, answering: false })
   await clock.advance(50_000)
   worker.started = true
@@ -62,7 +62,7 @@ it('counts from the start of a worker that took long for it', async () => {
   expect(worker.stopped).toBe(1)
 })
 
-it('does not take an hour in which the process itself stood still for silence of the worker', async () => {
+it('does not blame the worker for an hour in which the process itself was stopped', async () => {
   const { clock, worker } = start()
   worker.answering = false
   await clock.advance(2000)

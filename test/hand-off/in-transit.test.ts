@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { InTransit } from '../../src/hand-off/in-transit.js'
 
-describe('lines on the way', () => {
-  it('are few pieces, though each came alone', () => {
+describe('lines in transit', () => {
+  it('are few pieces, even when each came alone', () => {
     const book = { taken: 0 }
     const kept = new InTransit(book)
     const lines = Array.from({ length: 10_000 }, (_, number) => `v${number},1\n`)
@@ -12,7 +12,7 @@ describe('lines on the way', () => {
     expect(kept.bytes).toBe(lines.join('').length)
   })
 
-  it('are those that were not taken, whatever was put together', () => {
+  it('are exactly those that were not taken, whatever was joined', () => {
     const book = { taken: 0 }
     const kept = new InTransit(book)
     const lines = Array.from(

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OutgoingText } from '../../src/hand-off/outbox.js'
 
-describe('text on its way', () => {
-  it('comes out as it went in, whatever its length, and a piece that was taken never changes', () => {
+describe('the text of an outbox', () => {
+  it('comes out as it went in, at any length, and a piece that was taken never changes', () => {
     const line = fc.tuple(fc.string({ unit: 'binary', maxLength: 20 }), fc.constantFrom(1, 300, 2000, 20_000))
     fc.assert(
       fc.property(fc.array(fc.array(line, { maxLength: 5 }), { maxLength: 12 }), (turns) => {

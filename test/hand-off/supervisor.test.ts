@@ -16,6 +16,8 @@ class FakeLink implements Link {
   outlivesItsEnd = false
   answers = true
   terminated = false
+  /** Resolves when its thread is gone. */
+  termination: Promise<void> = Promise.resolve()
 
   constructor(plan: WorkerLinkPlan) {
     this.plan = plan
@@ -37,8 +39,9 @@ class FakeLink implements Link {
     return this.answers
   }
 
-  async terminate(): Promise<void> {
+  terminate(): Promise<void> {
     this.terminated = true
+    return this.termination
   }
 
   terminateSync(): void {
@@ -124,7 +127,7 @@ describe('the supervisor of the delivery worker', () => {
     expect(links).toHaveLength(2)
   })
 
-  it('ends a worker that has failed before it asks how far that came, and starts another', async () => {
+  it('terminates a failed worker before it counts its records, and starts another', async () => {
     const { links, printed, join, fail } = setUp()
     const { client } = join()
     links[0]!.plan.failed({ reason: 'it does not answer any more', cannotStart: false })
@@ -137,7 +140,7 @@ describe('the supervisor of the delivery worker', () => {
     await fail()
   })
 
-  it('blames a line on the engine whose lines the worker took, and no other', async () => {
+  it('blames a line only of the engine whose lines the worker took', async () => {
     const { links, join, fail } = setUp()
     const clients = [join().client, join().client]
     links[0]!.standstill = { engine: 2, at: 'line' }
@@ -145,21 +148,21 @@ describe('the supervisor of the delivery worker', () => {
     expect(clients.map(({ losses }) => losses[0]!.at)).toEqual([undefined, 'line'])
   })
 
-  it('rests when two workers have failed in a minute, longer each time, and starts at once again after a good minute', async () => {
+  it('pauses when two workers have failed in a minute, longer each time, and starts at once again after a good minute', async () => {
     const { clock, links, printed, join, fail } = setUp()
     join()
     await fail()
     await fail()
     expect(links).toHaveLength(2)
-    const rests: number[] = []
+    const pauses: number[] = []
     for (let turn = 0; turn < 8; turn++) {
       const before = links.length
-      let restMs = 0
-      for (; links.length === before; restMs += 100) await clock.advance(100)
-      rests.push(restMs / 1000)
+      let pauseMs = 0
+      for (; links.length === before; pauseMs += 100) await clock.advance(100)
+      pauses.push(pauseMs / 1000)
       await fail()
     }
-    expect(rests).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
     expect(printed[1]).toBe('the delivery worker has failed (it has died); starting it again in 1 s')
     await clock.advance(60_000)
     await clock.advance(180_000)
@@ -168,7 +171,7 @@ describe('the supervisor of the delivery worker', () => {
     expect(links).toHaveLength(before + 1)
   })
 
-  it('starts the next one earlier for a drain, but no more than one a second', async () => {
+  it('starts the next one earlier for a drain, but at most one a second', async () => {
     const { clock, links, supervisor, join, fail } = setUp()
     join()
     for (let turn = 0; turn < 3; turn++) {
@@ -195,7 +198,7 @@ describe('the supervisor of the delivery worker', () => {
     expect(links[1]!.opened.map(({ plan }) => plan.diskIsStalled)).toEqual([true, true, false])
   })
 
-  it('says that the process cannot end while a thread waits for the disk', async () => {
+  it('knows that the process cannot end while a thread waits for the disk', async () => {
     const { links, supervisor, join, fail } = setUp()
     join('/spool')
     links[0]!.standstill = { engine: 1, at: 'disk' }
@@ -206,7 +209,7 @@ describe('the supervisor of the delivery worker', () => {
     expect(supervisor.keepsProcess).toBe(false)
   })
 
-  it('says so also when its engines have been closed meanwhile', async () => {
+  it('knows it even when its engines have been closed meanwhile', async () => {
     const { links, supervisor, join } = setUp()
     const { engine } = join('/spool')
     links[0]!.outlivesItsEnd = true
@@ -235,7 +238,7 @@ describe('the supervisor of the delivery worker', () => {
     expect({ links: links.length, available: supervisor.available() }).toEqual({ links: 1, available: false })
   })
 
-  it('does not leave it to the application’s thread when a later worker fails at its start', async () => {
+  it('keeps delivery out of the application’s thread when a later worker fails at its start', async () => {
     const { links, join, fail } = setUp()
     const { client } = join()
     await fail()
@@ -256,7 +259,7 @@ describe('the supervisor of the delivery worker', () => {
     expect(links).toHaveLength(2)
   })
 
-  it('starts a worker at the end of the process, though it rests', async () => {
+  it('starts a worker at the end of the process, even during the pause after failures', async () => {
     const { links, supervisor, join, fail } = setUp()
     join()
     await fail()
@@ -280,6 +283,23 @@ describe('the supervisor, when engines leave or the process ends while a worker 
     })
     expect(join().client.calls).toEqual(['attached'])
     expect(links).toHaveLength(2)
+  })
+
+  it('counts the records of a failed worker when its own thread is gone, and not that of the one before', async () => {
+    const { links, supervisor, join } = setUp()
+    const { engine } = join()
+    let firstIsGone = () => {}
+    links[0]!.termination = new Promise((resolve) => {
+      firstIsGone = resolve
+    })
+    links[0]!.plan.failed({ reason: 'it has died', cannotStart: false })
+    void supervisor.leave(engine)
+    const { client } = join()
+    links[1]!.termination = new Promise(() => {})
+    links[1]!.plan.failed({ reason: 'it has died', cannotStart: false })
+    firstIsGone()
+    await settle()
+    expect(client.calls).toEqual(['attached', 'detached'])
   })
 
   it('starts none for engines that left during the pause after failures', async () => {
@@ -320,7 +340,9 @@ describe('the supervisor, when engines leave or the process ends while a worker 
     const { links, supervisor, join, fail } = setUp()
     const { engine } = join()
     await fail()
-    await fail()
+    links[1]!.plan.failed({ reason: 'it has died', cannotStart: false })
+    expect(supervisor.handOverSync()).toBe(false)
+    await settle()
     expect(supervisor.handOverSync()).toBe(false)
     supervisor.write(engine, Buffer.from('v1,1\n'))
     expect(links.flatMap(({ written }) => written)).toEqual([])
@@ -337,6 +359,7 @@ describe('the supervisor, when engines leave or the process ends while a worker 
     expect(supervisor.reachSync(1000)).toBe(false)
     expect(client.calls.at(-1)).toBe('cannot start')
     await supervisor.leave(engine)
+    allowed = true
     expect(supervisor.available()).toBe(false)
   })
 

@@ -1,15 +1,15 @@
 import type { ValidationError } from '../records/wire.js'
 
-/** The body of an answer, as far as it says by whom it was written. */
+/** The body of an answer, by its writer. */
 export type AnswerBody =
   | { readonly type: 'empty' }
   | { readonly type: 'json'; readonly value: unknown }
-  /** It begins as the service's objects do, and breaks off. */
+  /** It begins like an object of the service, and breaks off. */
   | { readonly type: 'cut' }
-  /** Neither empty nor JSON: something else than the service has answered. */
+  /** Neither empty nor JSON: the service did not write it. */
   | { readonly type: 'foreign' }
 
-/** Read a body, whatever its content type, as far as it has come. */
+/** Read as much of a body as has come, whatever its content type. */
 export function readBody(body: string): AnswerBody {
   // A byte order mark counts as white space.
   const text = body.trim()
@@ -21,7 +21,7 @@ export function readBody(body: string): AnswerBody {
   }
 }
 
-/** The object of JSON that a body is; undefined when it is none. */
+/** The body as a JSON object. Undefined when it is something else. */
 export function readObject(body: string): Readonly<Record<string, unknown>> | undefined {
   const read = readBody(body)
   return read.type === 'json' ? objectOf(read.value) : undefined
@@ -33,12 +33,12 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> | un
     : undefined
 }
 
-/** The words for a success that the service did not give. */
+/** The text for a success that the service did not send. */
 export function foreignAnswer(status: number): string {
   return `not the service: a success (${status}) with neither JSON nor an empty body`
 }
 
-/** Of what the service says about one record, so much is kept: enough for a person, and safe for every reader. */
+/** Bounds for the complaints about one record: enough for a person, and safe for every reader. */
 const maxErrors = 20
 const maxNameLength = 200
 const maxMessageLength = 500
@@ -46,7 +46,7 @@ const maxReasonLength = 1000
 const attemptedBounds = { depth: 6, entries: 200, characters: 2000 }
 const shownBounds = { depth: 3, entries: 20, characters: maxMessageLength }
 
-/** The complaints of an answer about single fields, bounded. A service may put anything where a text is expected. */
+/** The bounded complaints of an answer about single fields. A service may put anything in place of a text. */
 export function readValidationErrors(value: unknown): ValidationError[] {
   if (!Array.isArray(value)) return []
   return value
@@ -59,7 +59,7 @@ export function readValidationErrors(value: unknown): ValidationError[] {
     }))
 }
 
-/** The words of the errors of an answer, one text for each, bounded. */
+/** The bounded texts of the errors of an answer. */
 export function readErrors(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   return value
@@ -81,9 +81,9 @@ function isValidationError(value: unknown): value is { name: unknown; attemptedV
   return typeof value === 'object' && value !== null && 'name' in value && 'message' in value
 }
 
-/** How much is kept of a value that a service has sent. */
+/** Bounds for a value that a service has sent. */
 export interface ValueBounds {
-  /** Levels of arrays and objects, one inside the other. */
+  /** Levels of nested arrays and objects. */
   readonly depth: number
   /** Elements and fields of all levels together. */
   readonly entries: number
@@ -91,10 +91,10 @@ export interface ValueBounds {
   readonly characters: number
 }
 
-/** Stands where something has been left out. */
+/** Stands in place of a part that was left out. */
 const omission = '…'
 
-/** At most so many characters of a text, cut between characters. */
+/** At most `most` characters of a text, cut between characters. */
 export function boundedText(text: string, most: number): string {
   if (text.length <= most) return text
   const last = text.charCodeAt(most - 1)
@@ -103,8 +103,8 @@ export function boundedText(text: string, most: number): string {
 }
 
 /**
- * A copy of a value from JSON that is safe for whoever takes it further: shallow enough for every walk over it, small enough for a
- * message, and without a field `__proto__`. What exceeds the bounds is left out, and replaced with `…` where a value must stand.
+ * A safe copy of a value from JSON: shallow enough to walk, small enough for a message, without a field `__proto__`. Parts beyond the
+ * bounds are left out, and replaced by `…` where a value must stand.
  */
 export function boundedValue(value: unknown, bounds: ValueBounds): unknown {
   const left = { entries: bounds.entries, characters: bounds.characters }

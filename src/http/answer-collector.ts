@@ -3,21 +3,21 @@ import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
 import type { Answer } from './classify.js'
 import { describeError } from './describe-error.js'
 
-/** Headers as undici gives them: names in lower case, those that came twice as a list. */
+/** Headers from undici: names in lower case, repeated headers as a list. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
 
-/** What came of one request on the wire. */
+/** The end of one request on the wire. */
 export type Exchange =
   | {
       readonly type: 'answered'
       readonly answer: Answer
-      /** The body was read to its end. When the status had come, it counts; the body is as much as came. */
+      /** True when the body was read to its end. Otherwise the status counts, and the body is the part that came. */
       readonly complete: boolean
       readonly headers: AnswerHeaders
     }
   | {
       readonly type: 'broken'
-      /** Whether writing had begun: a request that undici never started cannot be a duplicate later. */
+      /** True when undici had begun to write. A request that was never begun cannot become a duplicate. */
       readonly sent: boolean
       readonly reason: string
       readonly timedOut: boolean
@@ -27,12 +27,12 @@ export type Exchange =
 export interface CollectorPlan {
   readonly clock: Clock
   readonly requestTimeoutMs: number
-  /** Of an answer nothing is read beyond. */
+  /** A longer body is not read further. */
   readonly maxBodyBytes: number
   readonly resolve: (exchange: Exchange) => void
 }
 
-/** Collects one answer from undici. Resolves once, in time, whatever happens. */
+/** Collects one answer from undici. It resolves once, in time, whatever happens. */
 export class AnswerCollector implements Dispatcher.DispatchHandler {
   readonly #plan: CollectorPlan
   #timer: Timer | undefined
@@ -47,7 +47,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#plan = plan
   }
 
-  /** Give the request up. One that has not started is never written. */
+  /** Abandon the request. One that has not started is never written. */
   cancel(cause: Error): void {
     if (this.#finished) return
     this.#break(cause, { reason: describeError(cause), timedOut: false })
@@ -61,7 +61,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
       return
     }
     this.#controller = controller
-    // From here on: until the request leaves, the connector's own time-out runs.
+    // Until here the connector's own time-out runs.
     const { clock, requestTimeoutMs } = this.#plan
     this.#timer = clock.schedule(() => setImmediate(() => this.#expire()), requestTimeoutMs)
   }
@@ -110,7 +110,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#plan.resolve(exchange)
   }
 
-  /** One turn of the event loop after the timer, so that an answer which came while the loop was blocked still counts. */
+  /** Runs one turn of the event loop after the timer, so that an answer counts that came while the loop was blocked. */
   #expire(): void {
     if (this.#finished) return
     const cause = new Error(`no answer within ${this.#plan.requestTimeoutMs} ms`)
@@ -123,7 +123,7 @@ function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Bytes of a body, in one piece however small the pieces are in which they come. */
+/** The bytes of a body in one piece, however small the pieces that come. */
 export class CollectedBytes {
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
@@ -134,7 +134,7 @@ export class CollectedBytes {
 
   add(chunk: Buffer): void {
     const length = this.#length + chunk.length
-    // The first piece, which is mostly the only one, is not copied.
+    // The first piece is not copied: it is mostly the only one.
     if (this.#length === 0) this.#bytes = chunk
     else {
       if (length > this.#bytes.length) this.#grow(length)

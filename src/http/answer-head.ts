@@ -5,27 +5,27 @@ export type Framing =
   /** It ends with the connection. */
   | { readonly type: 'until-close' }
 
-/** The head of an answer: what of it matters to whoever sent a record. */
+/** The parts of an answer's head that a sender of records needs. */
 export interface AnswerHead {
   readonly status: number
   readonly version: '1.0' | '1.1'
   readonly framing: Framing
-  /** The server said that it closes the connection after this answer. It may have processed what came later on it all the same. */
+  /** The server closes the connection after this answer. It may have processed later requests on it all the same. */
   readonly closes: boolean
   /** No further answer can come on this connection. */
   readonly last: boolean
-  /** How long the server keeps an idle connection, by its header `keep-alive`. */
+  /** Time for which the server keeps an idle connection, from its header `keep-alive`. */
   readonly keepAliveMs: number | undefined
-  /** The number `max` of the header `keep-alive`: requests that a connection takes in all, or those that it still takes; servers differ. */
+  /** The number `max` of the header `keep-alive`. Some servers mean all requests of a connection, others those that are left. */
   readonly keepAliveMax: number | undefined
   readonly retryAfter: string | undefined
   readonly location: string | undefined
   readonly correlationId: string | undefined
-  /** The header `idempotency-key`, which servers send that know repetitions by it. */
+  /** The header `idempotency-key`. Servers that recognise repeated requests by it send it back. */
   readonly echoedKey: string | undefined
 }
 
-/** What was wrong with bytes that are no answer, or none that is read here. */
+/** The reason why bytes are not an answer that is read here. */
 export interface NotUnderstood {
   readonly failure: string
 }
@@ -34,7 +34,7 @@ const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const fieldLine = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/
 const wholeNumber = /^\d{1,15}$/
 
-/** The fields that have to be known. */
+/** The values of the fields that are read. */
 class Fields {
   connection: string | undefined = undefined
   contentLength: string | undefined = undefined
@@ -46,15 +46,15 @@ class Fields {
   idempotencyKey: string | undefined = undefined
 }
 
-/** Whether a line is a field as RFC 9112 has it: no space before the colon, no folded line, no control character. */
+/** True for a header line by RFC 9112: no space before the colon, no folded line, no control character. */
 export function isField(line: string): boolean {
   return fieldLine.test(line)
 }
 
 /**
- * Read a head, its lines parted by CRLF, without the empty line that ends it. It is strict: a length that is no number, any framing
- * field twice, a length beside a transfer coding, any coding but `chunked`, a folded line, a line that ends with a bare LF or CR, and
- * `101` are not understood.
+ * Read a head: lines with CRLF between them, without the empty line at the end. Not understood are a length that is not a number, a
+ * framing field that stands twice, a length beside a transfer coding, a coding other than `chunked`, a folded line, a line that ends with
+ * a bare LF or CR, and the status 101.
  */
 export function readHead(text: string): AnswerHead | NotUnderstood {
   const firstEnd = text.indexOf('\r\n')
@@ -73,8 +73,8 @@ export function readHead(text: string): AnswerHead | NotUnderstood {
 }
 
 /**
- * Keep the line's value where its field is known; what is wrong with it. Of most fields the length of the name shows that it is none of
- * those. A framing field may not stand twice, for a repetition is where readers come to differ; of others the first counts.
+ * Keep the value of a field that is read. Returns the reason where the line is not understood. The length of the name rules out most
+ * other fields. A framing field may not stand twice, because readers then differ about the end of the answer. Of others the first counts.
  */
 function keep(fields: Fields, line: string): string | undefined {
   const colon = line.indexOf(':')
@@ -160,7 +160,7 @@ function framingOf(coding: string | undefined, length: string | undefined): Fram
 
 type KeepAlive = Pick<AnswerHead, 'keepAliveMs' | 'keepAliveMax'>
 
-/** Most servers say the same in every answer. */
+/** Most servers send the same value in every answer. */
 let lastKeepAlive: { readonly text: string; readonly keepAlive: KeepAlive } | undefined
 
 function keepAliveOf(text: string | undefined): KeepAlive {

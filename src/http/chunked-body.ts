@@ -3,21 +3,21 @@ import { isField } from './answer-head.js'
 export interface ChunkedBounds {
   /** Of all chunks together. */
   readonly maxBodyBytes: number
-  /** So much of a longer body is read before it is given up: who answered shows at its beginning. */
+  /** A longer body is read up to here. Its beginning shows the kind of server that answered. */
   readonly beginningBytes: number
-  /** Of all that is on the wire, sizes and extensions included. */
+  /** Of all bytes on the wire, sizes and extensions included. */
   readonly maxRawBytes: number
   /** Of all trailers together. */
   readonly maxTrailerBytes: number
 }
 
-/** With its extensions, of which nothing is used. */
+/** With its extensions, which are ignored. */
 const maxSizeLineBytes = 1024
 const sizeLine = /^([0-9a-fA-F]{1,8})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/
 
 /**
- * Reads a body in the transfer coding `chunked` (RFC 9112, 7.1), from bytes as a latin1 string, in pieces of any size. Each byte is
- * read once: those that have been read need not be kept.
+ * Reads a body in the transfer coding `chunked` (RFC 9112, 7.1) from latin1 strings, in pieces of any size. Each byte is read once, so
+ * that the caller need not keep it.
  */
 export class ChunkedBody {
   /** The chunks so far, joined. */
@@ -25,9 +25,9 @@ export class ChunkedBody {
   state: 'reading' | 'done' | 'too-long' | 'not-understood' = 'reading'
   readonly #bounds: ChunkedBounds
   #phase: 'size' | 'data' | 'end-of-data' | 'trailers' = 'size'
-  /** Of the chunk that is being read, what has not come. */
+  /** Bytes of the current chunk that have not come. */
   #size = 0
-  /** Of the line that is being read, what has come. */
+  /** The part of the current line that has come. */
   #line = ''
   #rawBytes = 0
   #trailerBytes = 0
@@ -37,7 +37,7 @@ export class ChunkedBody {
     this.#bounds = bounds
   }
 
-  /** Read from `at` on. The position behind what was read: all of it, unless the body ends before. */
+  /** Read from `at` on. Returns the position behind the last byte read: the end of `bytes`, unless the body ends before it. */
   read(bytes: string, at: number): number {
     const limit = Math.min(bytes.length, at + this.#bounds.maxRawBytes - this.#rawBytes)
     let position = at
@@ -74,7 +74,7 @@ export class ChunkedBody {
     return whole ? found + 1 : limit
   }
 
-  /** With its CR. */
+  /** Length with the CR. */
   get #longestLine(): number {
     if (this.#phase === 'size') return maxSizeLineBytes
     return this.#phase === 'trailers' ? this.#bounds.maxTrailerBytes - this.#trailerBytes : 1

@@ -17,15 +17,15 @@ export interface Answer {
   readonly location?: string | undefined
   /** The header `x-correlation-id`, which the receiver sends. */
   readonly correlationId?: string | undefined
-  /** As much of it as has come, where it broke off or is too long. */
+  /** The part that came, where it broke off or is too long. */
   readonly body: string
 }
 
 const maxLocationLength = 500
 
 /**
- * The meaning of an answer for the record that was sent: the table of outcomes. It never throws, whatever the answer contains, and of
- * what the answer contains it keeps a bounded part.
+ * The meaning of an answer for its record: the table of outcomes. It never throws, whatever the answer contains, and keeps a bounded part
+ * of it.
  */
 export function classify({ status, retryAfter, location, body }: Answer, wallClockNow: number): Outcome {
   if (status >= 200 && status < 300) return judged(status, body)
@@ -57,7 +57,7 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
   }
 }
 
-/** Statuses that speak of one record and not of the sender's set-up. */
+/** Statuses that concern one record, not the set-up. */
 const recordFaults: ReadonlySet<number> = new Set([400, 409, 413, 415, 422])
 
 const pauses: Readonly<Record<number, { readonly scope: 'key' | 'lane'; readonly reason: string }>> = {
@@ -94,12 +94,12 @@ function isFilled(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0
 }
 
-/** Longest wait that is reported: a hundred years. Its reader decides how much of it to honour. */
+/** Longest wait that is returned: a hundred years. The caller decides how much of it to honour. */
 const longestMs = 3_155_760_000_000
 
 /**
- * Milliseconds that `Retry-After` asks to wait, in both forms of RFC 9110, 10.2.3: seconds, or a date.
- * Undefined when there is none or it cannot be read.
+ * Milliseconds to wait by the header `Retry-After`, which has seconds or a date (RFC 9110, 10.2.3). Undefined without the header, or where
+ * it cannot be read.
  */
 export function retryAfterMs(header: string | undefined, wallClockNow: number): number | undefined {
   if (header === undefined) return undefined

@@ -1,33 +1,33 @@
 import type { RecordKind } from '../records/wire.js'
 import type { ReadAnswer } from './response-reader.js'
 
-/** A connection, as far as its end can be foreseen. */
+/** The age of a connection, and its foreseen end. */
 export interface Aged {
   /** Answers so far. */
   readonly served: number
-  /** After so many answers it ends, by the word of the server; infinite where it says nothing. */
+  /** Answers after which the server says that it closes it. Infinite where the server says nothing. */
   readonly limit: number
 }
 
-/** After so many answers without a close that was not foreseen, the server is trusted again. */
+/** Answers without an unforeseen close, after which the server is trusted again. */
 const answersToTrust = 10_000
 
 /**
- * For how many requests a server keeps a connection, as far as is known: by its own word (`keep-alive: max=N`), or from the closes that
- * were seen. What is written behind the last answer of a connection may have been processed all the same, for many servers run pipelined
- * requests side by side. So nothing is written beyond an end that is foreseen, and where a close was not foreseen, one request at a time
- * goes out on each connection, until closes prove to follow a rule or stay away.
+ * Foresees the number of requests that a server takes on a connection, from its word (`keep-alive: max=N`) or from the closes so far. Many
+ * servers process pipelined requests side by side, so that those behind the last answer of a connection may have been processed. So nothing
+ * is written beyond a foreseen end. After a close that was not foreseen, one request at a time goes out on each connection, until the
+ * closes follow a rule or stay away.
  */
 export class ConnectionLife {
-  /** By the word of the server, of the connections that come. */
+  /** The word of the server for new connections. */
   #limit = Number.POSITIVE_INFINITY
-  /** The close that was not foreseen and came last: after so many answers. */
+  /** Answers before the last close that was not foreseen. */
   #closedAfter: number | undefined
-  /** Two closes in a row came after so many answers. */
+  /** Answers before each of two closes in a row. */
   #rule: number | undefined
   #answersSince = 0
 
-  /** The word of the server on one connection counts for the next ones, until those say something else. */
+  /** The last word of the server on any connection: it counts for new ones. */
   get limit(): number {
     return this.#limit
   }
@@ -42,7 +42,7 @@ export class ConnectionLife {
     if (this.#rule === undefined && this.#answersSince >= answersToTrust) this.#closedAfter = undefined
   }
 
-  /** Requests that may be written at once on a connection that has no unanswered ones. None when it is about to end. */
+  /** Requests that may be written at once on a connection without unanswered ones. 0 when it is about to end. */
   allowance(kind: RecordKind, { served, limit }: Aged): number {
     if (served >= limit) return 0
     // A value twice is a wrong number: the first answer of a connection that may close can say when it does.
@@ -71,13 +71,13 @@ export class ConnectionLife {
   }
 }
 
-/** The end of one connection, by the word of the server: after how many answers. */
+/** Answers after which the server says that it closes one connection. */
 export class SpokenLimit {
   readonly #life: ConnectionLife
   #answers: number
   #max: number | undefined
 
-  /** Until the server says something on this connection, its word on those before counts. */
+  /** Until the server says something on this connection, its word on earlier ones counts. */
   constructor(life: ConnectionLife) {
     this.#life = life
     this.#answers = life.limit
@@ -88,8 +88,8 @@ export class SpokenLimit {
   }
 
   /**
-   * Take the word `keep-alive: max=N` of the `served`-th answer. Some servers say how many requests a connection takes in all, as node:http
-   * does; others count down how many it still takes, as Apache does.
+   * Take `keep-alive: max=N` from the answer number `served`. Some servers send the number of all requests of a connection, like node:http.
+   * Others count down those that are left, like Apache.
    */
   read(max: number | undefined, served: number): void {
     if (max === undefined || max === this.#max) return
@@ -100,25 +100,25 @@ export class SpokenLimit {
   }
 }
 
-/** Hears how the server takes to pipelining. */
+/** Is called with the facts that show the server's support for pipelining. */
 export interface PipelineWatch {
-  /** An answer that differs from the one before it on its connection, and the idempotency key of its request. */
+  /** An answer that differs from the one before it on its connection. */
   saw(answer: ReadAnswer, idempotencyKey: string | undefined): void
-  /** So many answers have come in good order. */
+  /** Answers have come in good order. */
   answered(count: number): void
   misunderstood(reason: string): void
-  /** A connection has broken with requests on it that are unanswered, and the server had not announced it. */
+  /** A connection with unanswered requests has broken, and the server had not announced it. */
   broke(breakage: Breakage): void
 }
 
 export interface Breakage {
-  /** When the connection was opened, on the clock. */
+  /** Time of the clock when the connection was opened. */
   readonly openedAt: number
-  /** Requests that had been written together. */
+  /** Requests that were written together. */
   readonly requests: number
   /**
-   * It says nothing of pipelining, for none of them was answered, and it was a time-out, as servers make that are stuck, or the connection
-   * had been idle before, when servers close it without a word.
+   * True when it says nothing about pipelining: none of the requests was answered, and it was a time-out, as of a server that is stuck, or
+   * the connection had been idle, when servers close it without a word.
    */
   readonly usual: boolean
 }

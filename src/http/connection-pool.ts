@@ -12,22 +12,22 @@ export interface ConnectionPoolPlan {
   readonly base: URL
   readonly kind: RecordKind
   readonly connect: buildConnector.connector
-  /** How many there may be; shared with other senders to the same server. */
+  /** Shared with other senders to the same server. */
   readonly slots: ConnectionSlots
-  /** For how long the server keeps its connections, as far as is known; shared by the lanes. */
+  /** Shared by the lanes. */
   readonly life: ConnectionLife
   readonly requestTimeoutMs: number
   readonly clock: Clock
   readonly watch: PipelineWatch
 }
 
-/** Connections to one server, kept for the next batch. A batch that finds none free waits for the first that is. */
+/** Connections to one server, kept for the next batch. A batch waits for the first free connection. */
 export class ConnectionPool implements ConnectionOwner, Holder {
   readonly #plan: ConnectionPoolPlan
   readonly #open = new Set<PipelinedConnection>()
-  /** The latest last: it stays warm, and the others may go idle. */
+  /** The last one was used last. It is used again, so that the others can end. */
   readonly #idle: PipelinedConnection[] = []
-  /** Those that are given up and not yet closed. */
+  /** Connections that have ended and are not yet closed. */
   readonly #leaving = new Set<PipelinedConnection>()
   readonly #dialling = new Set<Socket>()
   readonly #claims = new Set<Claim>()
@@ -89,7 +89,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
       const claim: Claim = {
         granted: () => {
           this.#claims.delete(claim)
-          // Another connection may have become free meanwhile.
+          // A connection may have become free meanwhile.
           if (this.#dialling.size < this.#waiting.length) this.#connect()
           else this.#plan.slots.release()
         },
@@ -113,7 +113,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
     const target = { host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port }
     const socket = connect(target, (...[error, connected]) => settle(error, connected)) as unknown as Socket
     this.#dialling.add(socket)
-    // A socket that is destroyed while it connects says nothing else.
+    // The only event of a socket that is destroyed while it connects.
     socket.once('close', () => settle(null, null))
     slots.hold(socket)
   }

@@ -2,24 +2,24 @@ import type { Socket } from 'node:net'
 import type { RecordKind } from '../records/wire.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
 
-/** Somebody who wants to open a connection. */
+/** A request for a slot. */
 export interface Claim {
-  /** There is room for one: it is open, or the slot released, from now on. */
+  /** The slot is taken: open a connection with it, or release it. */
   granted(): void
 }
 
-/** Somebody who holds connections, and may have one that is not in use. */
+/** An owner of connections. */
 export interface Holder {
-  /** End one that is idle. False when there is none. */
+  /** End an idle connection. Returns false when there is none. */
   giveWay(): boolean
 }
 
-/** A server hears of the end of a connection before it hears of one that is dialled so much later. */
+/** A connection that is dialled this much later reaches the server after the end of the one before. */
 const hearingMs = 50
 
 /**
- * The connections that one lane may have at the same time, whichever sender opens them. A connection counts from the moment at which it is
- * dialled until it is closed: one that is given up makes room for the next only then. Where all are taken, one that is idle gives way.
+ * The bound for the connections of one lane, whichever sender opens them. A connection counts from dialling until it is closed. When all
+ * slots are taken, an idle connection is ended to make room.
  */
 export class ConnectionSlots {
   readonly #most: number
@@ -31,7 +31,7 @@ export class ConnectionSlots {
     this.#most = most
   }
 
-  /** Somebody waits for a slot. */
+  /** True while a claim waits for a slot. */
   get short(): boolean {
     return this.#claims.size > 0
   }
@@ -51,13 +51,13 @@ export class ConnectionSlots {
     this.#claims.delete(claim)
   }
 
-  /** Nothing was dialled after all. */
+  /** Return a slot that was not used. */
   release(): void {
     this.#taken--
     this.#grant()
   }
 
-  /** This connection has a slot until it is closed, and the server has heard of that. */
+  /** Use the slot for this connection, until it is closed and the server has noticed that. */
   hold(socket: Socket): void {
     socket.once('close', () => {
       const release = () => this.release()
@@ -76,12 +76,12 @@ export class ConnectionSlots {
   }
 }
 
-/** It has ended the connection itself, or there never was one. */
+/** True when the server has ended the connection itself, or there never was one. */
 function serverKnows({ readableEnded, errored }: Socket): boolean {
   return readableEnded || (errored as NodeJS.ErrnoException | null)?.syscall !== undefined
 }
 
-/** Slots for the lanes of each kind: they never wait for each other's connections. */
+/** Slots for each kind of record. The lanes never wait for each other's connections. */
 export type LaneSlots = Readonly<Record<RecordKind, ConnectionSlots>>
 
 export function laneSlots(most: number): LaneSlots {

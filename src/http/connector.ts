@@ -6,7 +6,7 @@ import connect from 'undici/lib/core/connect.js'
 
 const buildConnector: typeof undici.buildConnector = connect
 
-/** How connections are made, where the defaults of Node do not serve. */
+/** Options for connections, in place of the defaults of Node. */
 export interface ConnectionOptions {
   /** Name resolution. @default dns.lookup */
   readonly lookup?: LookupFunction
@@ -15,8 +15,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * Connections whose sockets never keep the process alive: an unfinished flush does that with its own timer. Certificates are checked
- * by Node, for the host of the URL; TLS offers `http/1.1` alone, and takes its sessions up again.
+ * A connector whose sockets never keep the process alive. An unfinished flush does that with its own timer. Node checks certificates for
+ * the host of the URL. TLS offers `http/1.1` alone, and resumes its sessions.
  */
 export function quietConnector(options: TimedConnectionOptions): undici.buildConnector.connector {
   return quietly(sessionKeeping(options))
@@ -24,13 +24,13 @@ export function quietConnector(options: TimedConnectionOptions): undici.buildCon
 
 export type TimedConnectionOptions = ConnectionOptions & { readonly connectTimeoutMs: number }
 
-/** Connections that hold the process, with TLS as `quietConnector` has it. */
+/** A connector whose sockets keep the process alive, with the same TLS. */
 export function sessionKeeping({
   connectTimeoutMs,
   ...options
 }: TimedConnectionOptions): undici.buildConnector.connector {
   const connect = buildConnector({ timeout: connectTimeoutMs, ...options })
-  // undici keeps the last session by a weak reference; this one makes it last.
+  // undici has a weak reference to the last session. This one keeps it.
   const kept: { session?: Buffer } = {}
   return (target, callback) => {
     const socket = connect(target, callback) as unknown as Socket | undefined
@@ -40,7 +40,7 @@ export function sessionKeeping({
   }
 }
 
-/** The same connector, its sockets without a hold on the process from their first moment. */
+/** The same connector. Its sockets never keep the process alive. */
 export function quietly(connect: undici.buildConnector.connector): undici.buildConnector.connector {
   return (target, callback) => {
     const socket = connect(target, (...[error, connected]) => {

@@ -1,6 +1,6 @@
 import { textOf } from '../errors/text-of.js'
 
-/** The words of an error of a connection, on one line; its code where it says nothing. Never throws, whatever was thrown. */
+/** The text of an error of a connection on one line, or its code where it has no text. It never throws, whatever was thrown. */
 export function describeError(error: unknown): string {
   try {
     return error instanceof Error ? wordsOf(error) : textOf(error)
@@ -12,7 +12,7 @@ export function describeError(error: unknown): string {
 const maxErrors = 10
 
 function wordsOf(error: Error & { code?: unknown; reason?: unknown }): string {
-  // Errors of several addresses of a host; what holds such an error again may hold itself.
+  // One error for each address of a host. An AggregateError inside may contain itself.
   if (error instanceof AggregateError && error.message === '')
     return error.errors
       .slice(0, maxErrors)
@@ -20,7 +20,7 @@ function wordsOf(error: Error & { code?: unknown; reason?: unknown }): string {
       .join('; ')
   const { code, reason, name, message } = error
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'what answers there does not speak TLS; is it http:?'
-  // OpenSSL's message has a thread's number and a line of its source in it.
+  // The message of OpenSSL has the number of a thread and a line of source code.
   if (typeof code === 'string' && code.startsWith('ERR_SSL_') && reason !== undefined)
     return `TLS: ${textOf(reason)} (${code})`
   const words = textOf(message)

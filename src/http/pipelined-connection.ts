@@ -6,16 +6,16 @@ import { describeError } from './describe-error.js'
 import { type ReadAnswer, ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
 
-/** Whoever keeps connections. */
+/** The owner of a connection. */
 export interface ConnectionOwner {
-  /** It can carry the next batch. */
+  /** Called when it can carry the next batch. */
   free(connection: PipelinedConnection): void
-  /** It has ended. */
+  /** Called when it has ended. */
   lost(connection: PipelinedConnection): void
 }
 
 export interface PipelinedConnectionPlan {
-  /** Connected; it is this connection's from now on. */
+  /** A connected socket, which this connection owns. */
   readonly socket: Socket
   readonly clock: Clock
   readonly requestTimeoutMs: number
@@ -25,44 +25,44 @@ export interface PipelinedConnectionPlan {
   readonly life: ConnectionLife
 }
 
-/** How long an idle connection is kept when the server does not say how long it keeps it: servers keep them for 5 s at least. */
+/** Time for an idle connection where the server says nothing. Servers keep one for 5 s at least. */
 const idleMs = 4000
 const longestIdleMs = 600_000
-/** A connection that has waited so long for its next batch has been idle: in a busy lane it comes in the same turn of the event loop. */
+/** A connection without a batch for this long was idle. In a busy lane the next batch comes in the same turn of the event loop. */
 const idleFromMs = 1
-/** So long a connection that was given up waits for the server to close it, too: until then it counts there. */
+/** Time for the server to close a connection that has ended here. Until then the server counts it. */
 const partingMs = 1000
-/** Before the server closes an idle connection by its own word, it is closed here, so that no request meets the end of it. */
+/** An idle connection is closed this long before the server closes it, so that no request meets its end. */
 const idleMarginMs = 2000
 
 /**
- * One connection on which requests are pipelined: it carries one batch at a time, written in one go, and reads the answers in their
- * order. Whatever is not right ends it: bytes that are not understood, an answer without a request or with the idempotency key of another
- * one, a server that hangs up, or `requestTimeoutMs` without a whole answer. After an answer too many, those before it that bear no key
- * may belong to other requests than they seem to: their records are ambiguous, as far as they have no outcome yet.
+ * One connection on which requests are pipelined. It carries one batch at a time, written in one go, and reads the answers in their order.
+ * The next batch is written when all of the one before is answered and has left the buffer of the socket.
  *
- * The next batch is written when all of the one before is answered and has left the socket's buffer.
+ * The connection ends at bytes that are not understood, at an answer without a request or with the idempotency key of another one, when the
+ * server hangs up, and after `requestTimeoutMs` without a whole answer. An unexpected answer makes the answers before it doubtful, unless
+ * they have a key: records that have no outcome yet become ambiguous.
  */
 export class PipelinedConnection {
   readonly openedAt: number
   /** Answers so far. */
   served = 0
-  /** The last answer said that the server closes the connection. */
+  /** True when the last answer announced the end of the connection. */
   announced = false
   readonly #plan: PipelinedConnectionPlan
   readonly #reader = new ResponseReader()
   #transmission: Transmission | undefined
-  /** Of the part that was written last: its requests, whether the socket has let go of it, and the answers before it. */
+  /** About the part that was written last: its requests, true when it has left the socket, and the answers before it. */
   #partSize = 0
   #flushed = true
   #servedBefore = 0
-  /** It had been idle before that. */
+  /** True when the connection was idle before it. */
   #wasIdle = false
   #lastAnswer: ReadAnswer | undefined
   readonly #limit: SpokenLimit
   #error: Error | undefined
   #ended = false
-  /** On the clock: the last write or answer. */
+  /** Time of the clock at the last write or answer. */
   #progressAt = 0
   #timer: Timer | undefined
   #timerAt = 0
@@ -81,12 +81,12 @@ export class PipelinedConnection {
     socket.on('close', () => this.#end({ reason: this.#error ? describeError(this.#error) : 'the connection closed' }))
   }
 
-  /** After so many answers it ends, by the word of the server. */
+  /** Answers after which the server says that it ends. */
   get limit(): number {
     return this.#limit.answers
   }
 
-  /** It has ended, or is about to: the server takes no more on it, or may have waited for long enough. */
+  /** True when it has ended or is about to: the server takes no more requests on it, or may close it. */
   get stale(): boolean {
     const { socket, clock } = this.#plan
     return !socket.writable || this.served >= this.limit || clock.now() >= this.#dueAt
@@ -97,12 +97,12 @@ export class PipelinedConnection {
     this.#guarded(() => this.#write(transmission))
   }
 
-  /** Give it up, with whatever it carries. */
+  /** End it with its batch. */
   end(reason: string): void {
     this.#end({ reason }, { blameless: true, parts: true })
   }
 
-  /** Let go of the socket, however far its end has come. */
+  /** End it at once, without time for the server to close it. */
   destroy(reason: string): void {
     this.#end({ reason }, { blameless: true })
     this.#plan.socket.destroy()
@@ -179,7 +179,7 @@ export class PipelinedConnection {
     transmission.take(answer, { certain: answer.echoedKey !== undefined && answer.echoedKey === nextKey })
   }
 
-  /** Servers say goodbye with 408 to connections that have been idle for long; any other answer without a request is one too many. */
+  /** Servers may close an idle connection with a 408. Any other answer without a request is unexpected. */
   #stray(answer: ReadAnswer | undefined): void {
     const reason = `${answer === undefined ? 'bytes' : 'an answer'} came without a request`
     const goodbye = answer?.status === 408 && answer.closes
@@ -194,7 +194,7 @@ export class PipelinedConnection {
     else this.#misunderstood(failure)
   }
 
-  /** `doubtful`: answers that came before may belong to other requests, too. */
+  /** With `doubtful`, earlier answers may belong to other requests. */
   #misunderstood(failure: string, { doubtful = false } = {}): void {
     const reason = `the answer is not understood: ${failure}`
     if (doubtful) this.#transmission?.doubt(reason)
@@ -202,7 +202,7 @@ export class PipelinedConnection {
     this.#end({ reason }, { blameless: true })
   }
 
-  /** Once all that was written is answered and gone: the next part, or the next batch. */
+  /** Write the next part, or free the connection, when all that was written is answered and gone. */
   #goOn(): void {
     const transmission = this.#transmission
     if (this.#ended || transmission === undefined || transmission.awaiting > 0 || !this.#flushed) return
@@ -218,8 +218,8 @@ export class PipelinedConnection {
   }
 
   /**
-   * `blameless`: it says nothing about how the server takes to pipelining. `parts`: the server closes the connection as well when it
-   * hears of the end, or has said that it does; it gets the time for it.
+   * `blameless`: the end says nothing about the server's support for pipelining. `parts`: the server notices the end or has announced it,
+   * and gets time to close the connection, too.
    */
   #end(how: BreakOff, { blameless = false, parts = false }: { blameless?: boolean; parts?: boolean } = {}): void {
     if (this.#ended) return
@@ -250,7 +250,7 @@ export class PipelinedConnection {
     socket.end()
   }
 
-  /** When, on the clock, patience with it ends: for an answer, or without anything to do. */
+  /** Time of the clock at which it ends: without an answer, or idle. */
   get #dueAt(): number {
     if (this.#transmission !== undefined) return this.#progressAt + this.#plan.requestTimeoutMs
     const told = this.#lastAnswer?.keepAliveMs
@@ -258,7 +258,7 @@ export class PipelinedConnection {
     return this.#progressAt + Math.min(kept, longestIdleMs)
   }
 
-  /** One timer for all: it fires early rather than be set anew for each batch. */
+  /** There is one timer. It fires early, so that it need not be set for each batch. */
   #arm(at: number): void {
     const { clock } = this.#plan
     if (this.#timer !== undefined && this.#timerAt <= at) return
@@ -273,7 +273,7 @@ export class PipelinedConnection {
     if (dueAt > this.#plan.clock.now()) this.#arm(dueAt)
     else if (this.#transmission === undefined) this.end('idle')
     else {
-      // One turn of the event loop later, so that an answer which came while the loop was blocked still counts.
+      // One turn of the event loop later, so that an answer counts that came while the loop was blocked.
       const progressAt = this.#progressAt
       setImmediate(() => this.#expire(progressAt))
     }
@@ -285,7 +285,7 @@ export class PipelinedConnection {
     else this.#end({ reason: `no answer within ${this.#plan.requestTimeoutMs} ms`, timedOut: true }, { parts: true })
   }
 
-  /** Nothing may be thrown out of a socket's event: it would end the application. */
+  /** An error that is thrown in an event of a socket would end the application. */
   #guarded(work: () => void): void {
     try {
       work()

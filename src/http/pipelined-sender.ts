@@ -11,21 +11,21 @@ import { Transmission } from './transmission.js'
 export interface PipelinedSenderPlan extends SenderPlan {
   /** Most requests in flight on one connection. */
   readonly maxDepth: number
-  /** Told how the server takes to it. @default nobody */
+  /** @default none */
   readonly watch?: PipelineWatch
 }
 
 /**
- * The fast sender: the requests of a batch are written to one connection in one go, and the answers read as they come. Never through a
- * proxy, and a batch of several only for servers that are known to speak plain HTTP/1.1. It repeats nothing: all that was written and is
- * not answered when a connection ends is ambiguous, announced or not. `requestTimeoutMs` is the time for each answer after the one before
- * it, so that a long batch to a slow server is no time-out.
+ * The fast sender. It writes the requests of a batch to one connection in one go, and reads the answers as they come. Use it without a
+ * proxy, and with several records in a batch only for servers that are known to speak plain HTTP/1.1. It repeats nothing: requests
+ * that are written and not answered when a connection ends are ambiguous, whether the server announced the end or not. Each answer has
+ * `requestTimeoutMs` after the one before it, so that a long batch to a slow server does not time out.
  */
 export class PipelinedSender implements Sender {
   readonly #plan: PipelinedSenderPlan
   readonly #base: URL
   readonly #carriage: Carriage
-  /** One for each kind of record: lanes never wait for each other's connections. */
+  /** One pool for each kind of record. The lanes never wait for each other's connections. */
   readonly #pools: Readonly<Record<RecordKind, ConnectionPool>>
   readonly #heads = new Map<string, PrebuiltHead>()
 
@@ -37,7 +37,7 @@ export class PipelinedSender implements Sender {
       requestTimeoutMs,
       clock,
       connection,
-      watch = nobody,
+      watch = noWatch,
     } = plan
     this.#plan = plan
     this.#base = new URL(url)
@@ -76,4 +76,4 @@ export class PipelinedSender implements Sender {
   }
 }
 
-const nobody: PipelineWatch = { saw() {}, answered() {}, misunderstood() {}, broke() {} }
+const noWatch: PipelineWatch = { saw() {}, answered() {}, misunderstood() {}, broke() {} }

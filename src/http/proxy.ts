@@ -1,16 +1,16 @@
-/** What the environment says of a proxy on the way to a service. */
+/** The proxy for a service, from the environment. */
 export type ProxySetting =
   | { readonly type: 'none' }
   | { readonly type: 'proxy'; readonly url: string; readonly variable: string }
-  /** The variable's value is no URL of an HTTP proxy. It may hold a password: it is not for reporter. */
+  /** The value is not the URL of an HTTP proxy. It may contain a password, so it is never reported. */
   | { readonly type: 'unusable'; readonly variable: string }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The proxy for a base URL, by the rules of curl and undici: `https_proxy` for `https:`, else `http_proxy` for both; names in lower case
- * before those in upper case; `no_proxy` is a list of hosts, each with the hosts below it, some with a port, or `*`. As with Go, there
- * is none to the machine itself.
+ * The proxy for a base URL, by the rules of curl and undici. `https_proxy` is for `https:` only, and comes before `http_proxy`, which is for
+ * both. Names in lower case come before those in upper case. `no_proxy` is `*` or a list of hosts, which stand for the hosts below them
+ * too, and may have a port. As in Go, there is no proxy to the machine itself.
  */
 export function proxyFor(base: string, environment: Environment): ProxySetting {
   const { protocol, hostname, port } = new URL(base)
@@ -33,7 +33,7 @@ function filled(value: string | undefined): string | undefined {
   return text === '' ? undefined : text
 }
 
-/** `example.com`, `.example.com` and `*.example.com` mean the host and all below it; a port narrows it. */
+/** `example.com`, `.example.com` and `*.example.com` stand for the host and all hosts below it, with a port for that port only. */
 function excepts(entry: string, { host, port }: { host: string; port: string | undefined }): boolean {
   if (entry === '*') return true
   const [, name = '', only] = /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? []
@@ -46,14 +46,14 @@ function proxyUrl(text: string): string | undefined {
   const whole = text.includes('://') ? text : `http://${text}`
   if (!URL.canParse(whole)) return undefined
   const url = new URL(whole)
-  // As with curl, a percent sign that begins no escape is one: a password may hold it.
+  // As in curl, a percent sign that begins no escape stands for itself: a password may contain it.
   url.username = url.username.replace(/%(?![\da-f]{2})/gi, '%25')
   url.password = url.password.replace(/%(?![\da-f]{2})/gi, '%25')
   const isHttp = url.protocol === 'http:' || url.protocol === 'https:'
   return isHttp && decodes(url.username) && decodes(url.password) ? url.href : undefined
 }
 
-/** Whoever sends the credentials decodes them, and throws where their escapes are no UTF-8. */
+/** False where the escapes are not UTF-8: decoding the credentials would throw. */
 function decodes(text: string): boolean {
   try {
     decodeURIComponent(text)

@@ -1,6 +1,6 @@
 import type { RecordKind } from '../records/wire.js'
 
-/** Where the API takes each kind of record. */
+/** Path of the API for each kind of record. */
 const collections: Readonly<Record<RecordKind, string>> = { logs: 'logs', values: 'value_tracking' }
 
 /** Path of the request that delivers to a bucket, below the path of the base URL. */
@@ -8,10 +8,10 @@ export function recordPath(base: URL, kind: RecordKind, bucket: string): string 
   return `${base.pathname.replace(/\/+$/, '')}/${collections[kind]}/${encodeURIComponent(bucket)}`
 }
 
-/** No answer of the service is longer; of what comes beyond it nothing is read. */
+/** No answer of the service has a longer body. Nothing is read beyond it. */
 export const maxBodyBytes = 65_536
 
-/** The headers that every request has, whichever record it carries. */
+/** The headers that all requests have. */
 export function requestHeaders({ apiKey, userAgent }: { apiKey: string; userAgent: string }): Record<string, string> {
   return {
     'x-api-key': apiKey,
@@ -21,7 +21,7 @@ export function requestHeaders({ apiKey, userAgent }: { apiKey: string; userAgen
   }
 }
 
-/** Where requests go, and what they all say. */
+/** The parts that all requests of a lane have. */
 export interface RequestOrigin {
   readonly base: URL
   readonly kind: RecordKind
@@ -29,10 +29,10 @@ export interface RequestOrigin {
   readonly userAgent: string
 }
 
-/** The head of every request of a lane as it stands on the wire, up to the value of `idempotency-key`. */
+/** The head of a lane's requests on the wire, up to the value of `idempotency-key`. */
 export interface PrebuiltHead {
   readonly apiKey: string
-  /** ASCII; undefined when the key has characters that no header may have. */
+  /** ASCII. Undefined when the key has characters that no header may have. */
   readonly text: string | undefined
 }
 

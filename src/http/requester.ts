@@ -4,7 +4,7 @@ import type { Exchange } from './answer-collector.js'
 import { retryAfterMs } from './classify.js'
 import { UndiciPool } from './undici-pool.js'
 
-/** A request for which somebody waits. */
+/** A request whose answer the caller waits for. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** Path and query, below the path of the base URL. */
@@ -19,7 +19,7 @@ export interface RequesterPlan {
   readonly url: string
   readonly maxConnections: number
   readonly requestTimeoutMs: number
-  /** Through which everything goes. @default none */
+  /** @default none */
   readonly proxyUrl?: string | undefined
   readonly retry: BackoffBounds
   readonly clock: Clock
@@ -27,16 +27,16 @@ export interface RequesterPlan {
   readonly random: () => number
 }
 
-/** Attempts of one request, the first included. */
+/** Attempts at one request, the first included. */
 const maxAttempts = 5
-/** The service may ask for a longer pause than this; then the answer is handed over at once, and nothing is sent before. */
+/** Where the service asks for a longer pause, the caller gets the answer at once, and nothing is sent again. */
 const longestRetryAfterMs = 60_000
-/** No answer is longer; of what comes beyond it nothing is read. */
+/** No answer has a longer body. Nothing is read beyond it. */
 const maxBodyBytes = 16_777_216
 
 /**
- * Makes requests for those who wait for the answer. What only reads is repeated while the service cannot answer; what writes only
- * when it was never sent. Redirects are not followed.
+ * Makes requests whose answers the caller waits for. A request that reads is repeated while the service cannot answer. One that writes is
+ * repeated only when it was never sent. Redirects are not followed.
  */
 export class Requester {
   readonly #plan: RequesterPlan
@@ -53,7 +53,7 @@ export class Requester {
     this.#pool = new UndiciPool({ origin, ...bounds, clock, proxyUrl, holdsProcess: true })
   }
 
-  /** The last exchange, after as many attempts as it took. Rejects only with the reason of `signal`. */
+  /** Returns the exchange of the last attempt. Rejects only with the reason of `signal`. */
   async send(request: ApiRequest): Promise<Exchange> {
     for (let attempt = 0; ; attempt++) {
       request.signal?.throwIfAborted()
@@ -65,13 +65,13 @@ export class Requester {
     }
   }
 
-  /** Wait for the answers that are under way, and release every connection. */
+  /** Wait for the answers under way, then release every connection. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#pool.close()
   }
 
-  /** Milliseconds before the next attempt; undefined when there must be none. */
+  /** Milliseconds before the next attempt. Undefined when there must be none. */
   #waitMs(exchange: Exchange, { request, attempt }: { request: ApiRequest; attempt: number }): number | undefined {
     if (this.#closed) return undefined
     const reads = request.method === 'GET'
@@ -84,12 +84,12 @@ export class Requester {
   }
 }
 
-/** Statuses that may be other ones a little later. */
+/** True for a status that may change when the request is repeated. */
 function isPassing(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500
 }
 
-/** Let time pass; the process stays. Rejects with the reason of `signal` when that comes first. */
+/** Wait, and keep the process alive. Rejects with the reason of `signal` when that comes first. */
 export function pause(
   clock: Clock,
   { ms, signal }: { readonly ms: number; readonly signal?: AbortSignal | undefined },

@@ -6,7 +6,7 @@ import { maxBodyBytes } from './request-head.js'
 
 /** An answer as it came off a connection. */
 export interface ReadAnswer extends Answer, Omit<AnswerHead, keyof Answer | 'framing'> {
-  /** The body was read to its end. When the status had come, it counts; the body is as much as came. */
+  /** True when the body was read to its end. Otherwise the status counts, and the body is the part that came. */
   readonly complete: boolean
 }
 
@@ -15,50 +15,50 @@ export const maxHeadBytes = 16_384
 /** Interim answers (1xx) before one answer. */
 const maxInterim = 32
 const beginning = 'HTTP/1.'
-/** Of a body that is too long, this much is read: who has answered shows at its beginning. */
+/** A body that is too long is read up to here. Its beginning shows the kind of server that answered. */
 const beginningBytes = 1024
-/** Bytes of a body in chunks on the wire, for each that it may have: a byte a chunk takes six. */
+/** Bytes on the wire for each byte of a chunked body, at most. A chunk of one byte takes six. */
 const rawBytesPerByte = 8
 
 /**
- * Reads the answers of one connection, strictly: what is not understood ends it, and nothing after it is an answer. Bytes come in by
- * `push`, in pieces of any size; answers are taken out by `next`. Lines end with CRLF: a bare LF is not understood, though RFC 9112
- * would let a reader take it, for then readers differ in where an answer ends.
+ * Reads the answers of one connection. `push` takes bytes in pieces of any size, `next` returns answers. The reader is strict: bytes that
+ * it does not understand end the connection, and nothing after them is an answer. A line must end with CRLF. RFC 9112 allows a bare LF,
+ * but readers that take it differ about the end of an answer.
  *
- * Interim answers are skipped. A body beyond 64 KiB is read no further than its beginning: then the status counts, and the connection is
- * over. The time that reading takes is linear in the bytes, whatever the pieces in which they come.
+ * Interim answers are skipped. Of a body beyond 64 KiB only the beginning is read: then the status counts, and the connection is over.
+ * Reading takes time that is linear in the bytes, whatever the size of the pieces.
  *
- * Bytes are held as a latin1 string, one character each, for that is what V8 searches, compares and cuts fastest. A server's answers
- * are often the same byte for byte: one that is the same as the one before is taken by comparison alone, and is the same object.
+ * Bytes are held as a latin1 string, which V8 searches, compares and cuts fastest. Many servers send the same bytes again and again: an
+ * answer that equals the one before is found by comparison, and `next` returns the same object.
  */
 export class ResponseReader {
-  /** Why nothing more is read, where the bytes were not understood. */
+  /** The reason where bytes were not understood. */
   failure: string | undefined
   #over = false
   #text = ''
-  /** Where the answer begins that comes next. */
+  /** Start of the next answer. */
   #at = 0
-  /** A head that has not come whole, in pieces that V8 joins when they are searched: that is done once. */
+  /** The part of a head that has come. V8 joins its pieces when they are searched, so that is done once. */
   #held = ''
-  /** Its last three bytes, in which the end of the head may have begun. */
+  /** Its last three bytes: the end of the head may begin in them. */
   #heldEnd = ''
   readonly #heads = new HeadReader()
   #head: AnswerHead | undefined
-  /** Where the body goes on, from `#at`. */
+  /** Next byte of the body, from `#at`. */
   #bodyAt = 0
   #chunked: ChunkedBody | undefined
-  /** Bytes of this answer are not kept any more. */
+  /** True when the first bytes of this answer are no longer held. */
   #dropped = false
   #interim = 0
   #last: ReadAnswer | undefined
   #lastText = ''
 
-  /** No further answer can come. */
+  /** True when no further answer can come. */
   get over(): boolean {
     return this.#over
   }
 
-  /** Bytes are there that belong to no answer yet. */
+  /** True while there are bytes of an answer that is not whole. */
   get pending(): boolean {
     return this.#at < this.#text.length || this.#held !== '' || this.#head !== undefined || this.#interim > 0
   }
@@ -73,12 +73,12 @@ export class ResponseReader {
     }
   }
 
-  /** The next whole answer; undefined when it has not come, or will not come. */
+  /** The next whole answer. Undefined when it has not come, or cannot come. */
   next(): ReadAnswer | undefined {
     if (this.#over || this.#at === this.#text.length) return undefined
     if (this.#head === undefined) {
       const end = this.#at + this.#lastText.length
-      // Ten times as fast as `startsWith` for texts of this length.
+      // For texts of this length it is ten times as fast as `startsWith`.
       if (this.#last !== undefined && this.#text.slice(this.#at, end) === this.#lastText) {
         this.#at = end
         this.#interim = 0
@@ -89,7 +89,7 @@ export class ResponseReader {
     return this.#readBody(this.#head!)
   }
 
-  /** The connection has ended: the answer that ends with it, or the status of one that broke off in its body. */
+  /** Call it when the connection has ended. Returns the answer that ends with it, or the status of one that broke off in its body. */
   end(): ReadAnswer | undefined {
     const head = this.#head
     if (this.#over || head === undefined) {
@@ -99,7 +99,7 @@ export class ResponseReader {
     return this.#finish(head, { body: this.#bodySoFar(), complete: head.framing.type === 'until-close' })
   }
 
-  /** Only the new bytes are searched for the end of the head, and for what no head may have. */
+  /** Searches only the new bytes for the end of the head, and for bytes that no head may have. */
   #pushToHead(more: string): void {
     const from = this.#heldEnd.length
     const searched = this.#heldEnd + more
@@ -113,7 +113,7 @@ export class ResponseReader {
     this.#held = ''
   }
 
-  /** Whether a head is there; interim ones are skipped. */
+  /** Returns true when a head has come that is not interim. */
   #readHead(): boolean {
     for (;;) {
       const end = this.#text.indexOf('\r\n\r\n', this.#at)
@@ -132,7 +132,7 @@ export class ResponseReader {
     }
   }
 
-  /** A head that is not whole: what it can never become is not waited for. */
+  /** Hold a part of a head. Fails at once where the bytes cannot become a head. */
   #awaitHead(): false {
     const head = this.#text.slice(this.#at)
     if (!beginning.startsWith(head.slice(0, beginning.length))) return this.#fail('the bytes are not HTTP/1')
@@ -182,13 +182,13 @@ export class ResponseReader {
     return this.#chunked?.text ?? this.#text.slice(this.#at + this.#bodyAt)
   }
 
-  /** The status of an answer whose body cannot be read. */
+  /** An answer whose body cannot be read. */
   #cutOff(head: AnswerHead, failure: string): ReadAnswer {
     this.failure = failure
     return this.#finish(head, { body: this.#bodySoFar().slice(0, beginningBytes), complete: false })
   }
 
-  /** Without an end, nothing can follow. */
+  /** Without `end` nothing can follow. */
   #finish(head: AnswerHead, { body, complete, end }: { body: string; complete: boolean; end?: number }): ReadAnswer {
     const answer = answerOf(head, { body: utf8(body), complete })
     if (end === undefined || head.last) this.#over = true
@@ -214,7 +214,7 @@ export class ResponseReader {
   }
 }
 
-/** Looked for from `from` on. */
+/** Searches from `from` on. */
 function endsLineWithBareLf(text: string, from = 0): boolean {
   for (let at = text.indexOf('\n', from); at !== -1; at = text.indexOf('\n', at + 1)) {
     if (at === 0 || text[at - 1] !== '\r') return true
@@ -222,7 +222,7 @@ function endsLineWithBareLf(text: string, from = 0): boolean {
   return false
 }
 
-/** Field by field, for that is ten times as fast as a spread. */
+/** Written out field by field: ten times as fast as a spread. */
 function answerOf(head: AnswerHead, { body, complete }: { body: string; complete: boolean }): ReadAnswer {
   return {
     status: head.status,

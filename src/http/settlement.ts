@@ -3,16 +3,45 @@ import { hide } from '../options/secret.js'
 import { describeError } from './describe-error.js'
 import type { KeySource } from './sender-plan.js'
 
-/** The outcome that `read` finds in an answer; an ambiguous one where it throws: no record stays without an outcome. */
-export function certainOutcome(read: () => Outcome): Outcome {
+/** A request that ended without an answer. */
+export interface Break {
+  /** True when writing had begun. */
+  readonly sent: boolean
+  readonly reason: string
+  readonly timedOut: boolean
+}
+
+export function brokenOutcome({ sent, reason, timedOut }: Break): Outcome {
+  return { type: 'retry', exchange: sent ? 'ambiguous' : 'unsent', reason, backPressure: timedOut }
+}
+
+/**
+ * The outcome that `read` finds in an answer, without the key, which a service may repeat. Where a 401 refuses a key that has been replaced
+ * meanwhile, the record is retried and nothing pauses. Where `read` throws, the outcome is ambiguous: every record gets an outcome.
+ */
+export function safeOutcome(
+  read: () => Outcome,
+  { usedKey, source }: { readonly usedKey: string; readonly source?: KeySource },
+): Outcome {
   try {
-    return read()
+    const outcome = read()
+    if (outcome.type === 'delivered') return outcome
+    const refused = outcome.type === 'pause' && outcome.status === 401
+    return refused && source?.renew(usedKey) === true ? keyReplaced : hide(outcome, [usedKey])
   } catch (error) {
-    return { type: 'retry', exchange: 'ambiguous', reason: describeError(error), backPressure: false }
+    return brokenOutcome({ sent: true, reason: describeError(error), timedOut: false })
   }
 }
 
-/** Settle one record of a batch. An owner of the batch who throws must not leave the other records without their outcomes. */
+const keyReplaced: Outcome = {
+  type: 'retry',
+  exchange: 'answered',
+  status: 401,
+  reason: 'the key has been replaced (401)',
+  backPressure: false,
+}
+
+/** Settle one record of a batch. An owner of the batch that throws must not leave the other records without their outcomes. */
 export function settleSafely(
   batch: Batch,
   { index, outcome }: { readonly index: number; readonly outcome: Outcome },
@@ -21,22 +50,5 @@ export function settleSafely(
     batch.settle(index, outcome)
   } catch {
     // The owner has the outcome: nothing more can be done here.
-  }
-}
-
-/** The outcome without the key: a service may repeat in its answer what it was sent. */
-export function withoutKey(outcome: Outcome, usedKey: string): Outcome {
-  return outcome.type === 'delivered' ? outcome : hide(outcome, [usedKey])
-}
-
-/** The outcome of a request that was made with `usedKey`: a key that was replaced meanwhile is no reason to pause. */
-export function afterRenewal(outcome: Outcome, { source, usedKey }: { source: KeySource; usedKey: string }): Outcome {
-  if (outcome.type !== 'pause' || outcome.status !== 401 || !source.renew(usedKey)) return outcome
-  return {
-    type: 'retry',
-    exchange: 'answered',
-    status: 401,
-    reason: 'the key has been replaced (401)',
-    backPressure: false,
   }
 }

@@ -3,24 +3,24 @@ import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '.
 import type { RecordKind } from '../records/wire.js'
 import { classify } from './classify.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
-import { certainOutcome, withoutKey } from './settlement.js'
+import { type Break, brokenOutcome, safeOutcome } from './settlement.js'
 
 export interface ThreadSenderPlan {
-  /** Base URL; the paths of the API follow it. */
+  /** Base URL. The paths of the API follow it. */
   readonly url: string
   readonly apiKey: string
   readonly userAgent: string
   /** Most connections for each kind of record. */
   readonly maxConnections: number
   readonly requestTimeoutMs: number
-  /** Through which everything goes. @default none */
+  /** @default none */
   readonly proxyUrl?: string | undefined
 }
 
-/** Starting a thread takes some tens of milliseconds; where it takes longer than this, it will not come. */
+/** A thread starts within some tens of milliseconds. One that takes longer than this does not start. */
 const startPatienceMs = 4000
 
-/** Requests are made by a thread of their own, while this one waits. It starts from text, so that it works in a bundle, too. */
+/** Makes requests in a thread of its own, while this one waits. The thread is started from text, so that it works in a bundle. */
 export class ThreadSender implements BlockingSender {
   readonly #worker: Worker
   readonly #port: MessagePort
@@ -29,7 +29,7 @@ export class ThreadSender implements BlockingSender {
   readonly #apiKey: string
   #seen: number
 
-  /** Undefined where no thread can be started, or not within `withinMs`. */
+  /** Undefined when no thread starts within `withinMs`. */
   static start(plan: ThreadSenderPlan, withinMs: number): ThreadSender | undefined {
     try {
       const sender = new ThreadSender(plan)
@@ -66,7 +66,7 @@ export class ThreadSender implements BlockingSender {
       workerData,
       transferList: [port2],
       execArgv: [],
-      // What the application loads into every thread takes time that is not there.
+      // No time is left for the modules that an application loads into every thread.
       env: { ...process.env, NODE_OPTIONS: '' },
     })
     this.#worker.on('error', () => {})
@@ -85,7 +85,7 @@ export class ThreadSender implements BlockingSender {
       const received = receiveMessageOnPort(this.#port)
       if (received === undefined) return answers
       const answer = received.message as ThreadAnswer
-      answers.push({ id: answer.id, outcome: certainOutcome(() => withoutKey(outcomeOf(answer), this.#apiKey)) })
+      answers.push({ id: answer.id, outcome: safeOutcome(() => outcomeOf(answer), { usedKey: this.#apiKey }) })
     }
   }
 
@@ -102,20 +102,17 @@ export class ThreadSender implements BlockingSender {
 }
 
 function outcomeOf(answer: ThreadAnswer): Outcome {
-  if ('status' in answer) return classify(answer, Date.now())
-  const { failure, sent, timedOut } = answer
-  return { type: 'retry', exchange: sent ? 'ambiguous' : 'unsent', reason: failure, backPressure: timedOut }
+  return 'status' in answer ? classify(answer, Date.now()) : brokenOutcome(answer)
 }
 
-/** What the thread is started with. */
+/** The `workerData` of the thread. */
 export interface RequestThreadPlan {
   readonly port: MessagePort
-  /** One word, increased whenever something stands at the port, and once when the thread is ready. */
+  /** One word: increased for each message at the port, and once when the thread is ready. */
   readonly signal: SharedArrayBuffer
   /** Base URL. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Of an HTTP proxy. */
   readonly proxyUrl: string | undefined
   /** For each kind of record. */
   readonly maxConnections: number
@@ -123,7 +120,7 @@ export interface RequestThreadPlan {
   readonly maxBodyBytes: number
 }
 
-/** One request, and what came of it. */
+/** One request for the thread. */
 export interface ThreadRequest {
   readonly id: number
   readonly kind: RecordKind
@@ -140,12 +137,12 @@ export type ThreadAnswer =
       readonly location: string | undefined
       readonly body: string
     }
-  | { readonly id: number; readonly failure: string; readonly sent: boolean; readonly timedOut: boolean }
+  | ({ readonly id: number } & Break)
 
 /**
- * Makes requests for a thread that waits. It is started from its own text, without a file, so that it works in a bundle: it may
- * use nothing from outside but what Node has built in, name no function (bundlers mark named ones by calls to helpers), and use no
- * syntax that bundlers for old targets write as calls to helpers: no async functions, no spread of objects.
+ * Makes requests for a thread that waits. It is started from its own text, so that it works in a bundle. So it uses nothing from outside
+ * but the modules of Node. It names no function, because bundlers mark named functions by calls to helpers. It has no async functions and
+ * no spread of objects, because bundlers for old targets write these as calls to helpers.
  */
 export function requestThread(): void {
   const { workerData } = process.getBuiltinModule('node:worker_threads')
@@ -156,10 +153,10 @@ export function requestThread(): void {
   const base = new URL(url)
   const secure = base.protocol === 'https:'
   const proxy = proxyUrl === undefined ? undefined : new URL(proxyUrl)
-  // Without a tunnel it is the proxy that requests are made to.
+  // Without a tunnel, requests go to the proxy.
   const asked = proxy === undefined || secure ? base : proxy
   const { Agent, request } = process.getBuiltinModule(asked.protocol === 'https:' ? 'node:https' : 'node:http')
-  // Lanes never wait for each other's connections.
+  // The lanes never wait for each other's connections.
   const agents = {
     logs: new Agent({ keepAlive: true, maxSockets: maxConnections }),
     values: new Agent({ keepAlive: true, maxSockets: maxConnections }),
@@ -215,13 +212,13 @@ export function requestThread(): void {
       })
       outgoing.setTimeout(requestTimeoutMs, () => {
         timedOut = true
-        const failure = `no answer within ${requestTimeoutMs} ms`
+        const reason = `no answer within ${requestTimeoutMs} ms`
         if (!sent || response !== undefined) {
-          outgoing.destroy(new Error(failure))
+          outgoing.destroy(new Error(reason))
           return
         }
-        resolve({ id, failure, sent, timedOut })
-        // The agent opens the next connection when this one is closed: the server gets the time to close it, too.
+        resolve({ id, reason, sent, timedOut })
+        // The agent opens the next connection when this one is closed. The server gets time to close it, too.
         outgoing.socket?.end()
         setTimeout(() => outgoing.destroy(), partingMs).unref()
       })
@@ -239,9 +236,9 @@ export function requestThread(): void {
         })
       })
       outgoing.on('error', (error: Error & { code?: string }) => {
-        if (response === undefined) resolve({ id, failure: error.message || `${error.code}`, sent, timedOut })
+        if (response === undefined) resolve({ id, reason: error.message || `${error.code}`, sent, timedOut })
       })
-      // Comes last, whatever came before. When the status had come, it counts: what was lost is only the body.
+      // The last event of a request. A status that had come counts, although the body is not whole.
       outgoing.on('close', () => {
         const { statusCode = 0, headers: fields } = response ?? {}
         const about = { retryAfter: fields?.['retry-after'], location: fields?.location }

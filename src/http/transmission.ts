@@ -3,9 +3,9 @@ import { classify } from './classify.js'
 import type { PrebuiltHead } from './request-head.js'
 import type { ReadAnswer } from './response-reader.js'
 import type { KeySource } from './sender-plan.js'
-import { afterRenewal, certainOutcome, settleSafely, withoutKey } from './settlement.js'
+import { brokenOutcome, safeOutcome, settleSafely } from './settlement.js'
 
-/** Why the rest of a batch gets no answer. */
+/** The reason why the rest of a batch gets no answer. */
 export interface BreakOff {
   readonly reason: string
   readonly timedOut?: boolean
@@ -13,19 +13,19 @@ export interface BreakOff {
 
 export interface TransmissionPlan {
   readonly batch: Batch
-  /** The head for a request that is written now. */
+  /** Returns the head for requests that are written now. */
   readonly head: () => PrebuiltHead
   readonly apiKey: KeySource
-  /** Every record has its outcome. Called once. */
+  /** Called once, when every record has its outcome. */
   readonly done: () => void
 }
 
-/** Written in one go, at most, but for a single record that is longer. */
+/** Most bytes that are written in one go. A single record may be longer. */
 const maxPartBytes = 262_144
 
 /**
- * One batch on its way over a connection: which of its requests are written, which answered. A batch of great records is written in
- * parts, each after the answers to the one before. It settles each record exactly once.
+ * One batch on its way over a connection. It counts the requests that are written and answered, and settles each record exactly once. A
+ * batch of large records is written in parts, each after the answers to the part before.
  */
 export class Transmission {
   readonly #plan: TransmissionPlan
@@ -33,11 +33,11 @@ export class Transmission {
   #written = 0
   #answered = 0
   #head: PrebuiltHead | undefined
-  /** Outcomes of the answers that may yet prove to belong to other requests, the last of them that of the last answer. */
+  /** Outcomes of the last answers, until it is certain that they belong to these requests. */
   #held: Outcome[] = []
-  /** Not all of them are alike: until all of the part is answered, an answer too many would have given them to the wrong records. */
+  /** True when one of them is not `delivered`: an unexpected answer would then have moved them to the wrong records. */
   #differ = false
-  /** Of the part that was built last: plain ASCII goes out cheapest as latin1. */
+  /** Encoding of the part that was built last. For ASCII latin1 is the cheapest. */
   encoding: 'latin1' | 'utf8' = 'latin1'
 
   constructor(plan: TransmissionPlan) {
@@ -45,7 +45,7 @@ export class Transmission {
     this.#count = plan.batch.records.length
   }
 
-  /** Requests that are written and not answered. */
+  /** Number of requests that are written and not answered. */
   get awaiting(): number {
     return this.#written - this.#answered
   }
@@ -54,12 +54,12 @@ export class Transmission {
     return this.#answered === this.#count
   }
 
-  /** Idempotency key of the request whose answer comes next. */
+  /** Idempotency key of the request that is answered next. */
   get nextKey(): string | undefined {
     return this.#plan.batch.records[this.#answered]?.idempotencyKey
   }
 
-  /** The text of the next requests, `most` at most: they count as written. Undefined when they cannot be written with this key. */
+  /** The text of the next requests, `most` at most, which count as written. Undefined when no header can have this key. */
   write(most: number): string | undefined {
     this.#head = this.#plan.head()
     const { text: head } = this.#head
@@ -79,48 +79,48 @@ export class Transmission {
     } while (index < end && text.length + records[index]!.bytes < maxPartBytes)
     this.#written = index
     if (index < this.#count) this.#plan.batch.parted?.()
-    // Every character beyond ASCII has more bytes in UTF-8 than it has UTF-16 units.
+    // Every character beyond ASCII has more bytes in UTF-8 than UTF-16 units.
     this.encoding = bodyBytes === bodyLength ? 'latin1' : 'utf8'
     return text
   }
 
   /**
-   * The answer to the request that has waited longest. `certain`: it bears the key of that request. Any other one is held, until
-   * `settleHeld` finds that it can be believed.
+   * Take the answer to the oldest request. It is `certain` when it has the key of that request. Otherwise it is held until `settleHeld`
+   * believes it.
    */
   take(answer: ReadAnswer, { certain }: { readonly certain: boolean }): void {
     this.#answered++
-    const outcome = saysYes(answer) ? delivered : certainOutcome(() => this.#withKey(meaningOf(answer)))
+    const outcome = saysYes(answer) ? delivered : this.#meaningOf(answer)
     this.#held.push(outcome)
-    // Then those before it are where they belong, too.
-    if (certain) this.#settleAll((each) => each)
+    // Then the answers before it belong to their requests, too.
+    if (certain) this.#settleAll()
     else if (outcome !== delivered) this.#differ = true
   }
 
-  /** Nothing has come that was not asked for: believe what is held, unless an answer too many could still have mixed it up. */
+  /** No unexpected answer has come: settle the held outcomes, unless one that comes later could still have moved them. */
   settleHeld(): void {
-    if (this.#held.length > 0 && (!this.#differ || this.awaiting === 0)) this.#settleAll((outcome) => outcome)
+    if (this.#held.length > 0 && (!this.#differ || this.awaiting === 0)) this.#settleAll()
   }
 
-  /** Answers have come that belong to no request: of those that are held nobody knows to which they belong. */
+  /** An unexpected answer has come: the held outcomes may belong to other records. */
   doubt(reason: string): void {
-    const outcome: Outcome = { type: 'retry', exchange: 'ambiguous', reason, backPressure: false }
-    this.#settleAll(() => outcome)
+    this.#settleAll(brokenOutcome({ sent: true, reason, timedOut: false }))
   }
 
-  #settleAll(meaning: (outcome: Outcome) => Outcome): void {
+  /** Settle the held outcomes, or this one in place of each. */
+  #settleAll(doubt?: Outcome): void {
     const held = this.#held
     const from = this.#answered - held.length
     this.#held = []
     this.#differ = false
-    for (const [offset, outcome] of held.entries()) this.#settle(from + offset, meaning(outcome))
+    for (const [offset, outcome] of held.entries()) this.#settle(from + offset, doubt ?? outcome)
   }
 
   /** No further answer comes. */
   breakOff({ reason, timedOut = false }: BreakOff): void {
-    this.#settleAll((outcome) => outcome)
-    const written: Outcome = { type: 'retry', exchange: 'ambiguous', reason, backPressure: timedOut }
-    const unwritten: Outcome = { type: 'retry', exchange: 'unsent', reason, backPressure: false }
+    this.#settleAll()
+    const written = brokenOutcome({ sent: true, reason, timedOut })
+    const unwritten = brokenOutcome({ sent: false, reason, timedOut: false })
     while (this.#answered < this.#count) {
       const index = this.#answered++
       this.#settle(index, index < this.#written ? written : unwritten)
@@ -132,10 +132,8 @@ export class Transmission {
     this.#plan.done()
   }
 
-  /** What it means for whoever used this key, and may not tell it. */
-  #withKey(outcome: Outcome): Outcome {
-    const usedKey = this.#head!.apiKey
-    return afterRenewal(withoutKey(outcome, usedKey), { source: this.#plan.apiKey, usedKey })
+  #meaningOf(answer: ReadAnswer): Outcome {
+    return safeOutcome(() => meaningOf(answer), { usedKey: this.#head!.apiKey, source: this.#plan.apiKey })
   }
 
   #settle(index: number, outcome: Outcome): void {
@@ -144,7 +142,7 @@ export class Transmission {
 }
 
 const delivered: Outcome = { type: 'delivered' }
-/** A service says yes with the same words again and again: they need not be parsed each time. */
+/** The body of the last success. Most services send the same one again and again, and it need not be parsed. */
 let yes = ''
 
 function saysYes({ status, body }: ReadAnswer): boolean {

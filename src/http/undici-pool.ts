@@ -15,36 +15,35 @@ import { type ConnectionOptions, quietConnector, quietly, sessionKeeping } from 
 import { describeError } from './describe-error.js'
 
 /**
- * The parts of undici that are used, from their own files, for which package.json holds undici to patches of one minor version.
+ * Parts of undici from their own files. So package.json holds undici to patches of one minor version.
  *
- * Its index loads `fetch`, WebSockets and cookies besides, and reads `globalThis.Headers`, upon which Node loads its own undici and
- * starts to compile WebAssembly in the background. A worker that ends while that goes on can take the process down with SIGSEGV, as a
- * core dump of Node 20.20 has shown: rarely, once in some 4,000 workers that had just started. The index costs 9 MB more besides, and 60
- * to 110 ms of CPU at each start (`require` of one and of the other, three times each).
+ * The index of undici reads `globalThis.Headers`. Then Node loads its own undici, and compiles WebAssembly in the background. A worker that
+ * ends meanwhile can end the process with SIGSEGV, as a core dump of Node 20.20 shows: one in some 4,000 workers that had just started. The
+ * index also costs 9 MB more, and 60 to 110 ms of CPU at each start.
  */
 const Pool: typeof undici.Pool = pool
 const ProxyAgent: typeof undici.ProxyAgent = proxyAgent
 
-// As the index does; a proxy is asked for a tunnel by it.
+// The index does it, too. It asks a proxy for a tunnel.
 dispatcher.prototype.connect = connectMethod
 
 type Connector = undici.buildConnector.connector
 
 export interface UndiciPoolPlan {
-  /** Of the service: scheme, host and port. */
+  /** Scheme, host and port of the service. */
   readonly origin: string
-  /** How many connections there may be; perhaps shared with another sender. @default `maxConnections` of its own */
+  /** May be shared with another sender. @default `maxConnections` of its own */
   readonly slots?: ConnectionSlots
   readonly maxConnections: number
-  /** For the connection, and then for the whole answer. */
+  /** Time for the connection, and then for the whole answer. */
   readonly requestTimeoutMs: number
-  /** Of an answer nothing is read beyond. */
+  /** A longer body is not read further. */
   readonly maxBodyBytes: number
   readonly clock: Clock
   readonly connection?: ConnectionOptions
-  /** Through which every request goes: in a tunnel where the service or the proxy speaks `https:`, else as it is. */
+  /** Requests go through a tunnel where the service or the proxy has `https:`, otherwise as they are. */
   readonly proxyUrl?: string | undefined
-  /** Connections under way keep the process alive. @default false */
+  /** True: connections with requests keep the process alive. @default false */
   readonly holdsProcess?: boolean
 }
 
@@ -53,11 +52,11 @@ export interface UndiciRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** Gives the request up. */
+  /** Abandons the request. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Connections to one service by undici, perhaps through a proxy: one request after another on each. */
+/** Connections of undici to one service, perhaps through a proxy. Each has one request at a time. */
 export class UndiciPool implements Holder {
   readonly #plan: UndiciPoolPlan
   readonly #slots: ConnectionSlots
@@ -98,7 +97,7 @@ export class UndiciPool implements Holder {
     })
   }
 
-  /** Which of several connections are in use undici does not say. */
+  /** Undici does not show which connections are in use, so none is ended while one is. */
   giveWay(): boolean {
     const [socket] = this.#sockets
     if (this.#underWay > 0 || socket === undefined) return false
@@ -107,12 +106,12 @@ export class UndiciPool implements Holder {
     return true
   }
 
-  /** Wait for the answers that are under way, and release every connection. */
+  /** Wait for the answers under way, then release every connection. */
   async close(): Promise<void> {
     await this.#dispatcher.close().catch(() => {})
   }
 
-  /** Release every connection; what is under way breaks. */
+  /** Release every connection. Requests under way break. */
   async destroy(): Promise<void> {
     await this.#dispatcher.destroy().catch(() => {})
   }
@@ -129,7 +128,7 @@ export class UndiciPool implements Holder {
     const open = (target: string | URL, given: object) => {
       const { connect } = given as { connect: Connector }
       const held = holdsProcess ? connect : quietly(connect)
-      // A tunnel is a connection to the proxy, which is counted as such.
+      // The connection to the proxy is counted, a tunnel through it is not.
       return new Pool(target, { ...settings, connect: new URL(target).origin === proxy ? this.#counted(held) : held })
     }
     return new ProxyAgent({
@@ -146,7 +145,7 @@ export class UndiciPool implements Holder {
   #counted(connect: Connector): Connector {
     const { holdsProcess = false, clock, requestTimeoutMs } = this.#plan
     return (target, callback) => {
-      // While a connection is waited for, no socket holds the process.
+      // No socket keeps the process alive before there is a connection.
       const hold = holdsProcess ? clock.schedule(() => {}, 2 * requestTimeoutMs, true) : undefined
       const granted = () => {
         hold?.cancel()

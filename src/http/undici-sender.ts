@@ -5,25 +5,25 @@ import { classify } from './classify.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
-import { afterRenewal, certainOutcome, settleSafely, withoutKey } from './settlement.js'
+import { brokenOutcome, safeOutcome, settleSafely } from './settlement.js'
 import { UndiciPool } from './undici-pool.js'
 
 export interface UndiciSenderPlan extends SenderPlan {
-  /** Through which everything goes. @default none */
+  /** @default none */
   readonly proxyUrl?: string | undefined
-  /** Told what each success shows of the server. @default nobody */
+  /** Called after each success. @default none */
   readonly saw?: (traits: ServerTraits) => void
 }
 
 /**
- * The sure sender: one request after another on each connection of an undici pool, any framing, any answer.
- * undici repeats nothing by itself here, for nothing is pipelined.
+ * The sure sender: one request at a time on each connection of an undici pool, with any framing and any answer. Undici repeats nothing,
+ * because nothing is pipelined.
  */
 export class UndiciSender implements Sender {
   readonly #plan: UndiciSenderPlan
   readonly #base: URL
   readonly #slots: LaneSlots
-  /** One for each kind of record: lanes never wait for each other's connections. */
+  /** One pool for each kind of record. The lanes never wait for each other's connections. */
   readonly #pools = new Map<RecordKind, UndiciPool>()
   readonly #paths = new Map<string, string>()
 
@@ -56,7 +56,7 @@ export class UndiciSender implements Sender {
     const headers = { ...requestHeaders({ apiKey: usedKey, userAgent }), 'idempotency-key': idempotencyKey }
     const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers })
     this.#report(exchange, idempotencyKey)
-    return certainOutcome(() => afterRenewal(withoutKey(outcomeOf(exchange), usedKey), { source, usedKey }))
+    return safeOutcome(() => outcomeOf(exchange), { source, usedKey })
   }
 
   #pool(kind: RecordKind): UndiciPool {
@@ -92,20 +92,18 @@ export class UndiciSender implements Sender {
 const carriage: Carriage = { sender: 'undici', maxDepth: 1 }
 
 function outcomeOf(exchange: Exchange): Outcome {
-  if (exchange.type === 'answered') return classify(exchange.answer, Date.now())
-  const { sent, reason, timedOut } = exchange
-  return { type: 'retry', exchange: sent ? 'ambiguous' : 'unsent', reason, backPressure: timedOut }
+  return exchange.type === 'answered' ? classify(exchange.answer, Date.now()) : brokenOutcome(exchange)
 }
 
-/** What an answer to the sure sender lets hope for of a server. */
+/** Properties of a server that an answer shows. Undici does not show the version of HTTP. */
 export interface ServerTraits {
-  /** The connection is kept, and the answer ends where its head says, in one of the two plain ways. */
+  /** True when the connection is kept, and the end of the answer follows from a plain head: a length, chunks or no body. */
   readonly plain: boolean
-  /** The server echoes the idempotency key: it tells repetitions by it. */
+  /** True when the server echoes the idempotency key, by which it recognises repeated requests. */
   readonly echoes: boolean
 }
 
-/** What the head of a whole answer shows. The version of HTTP is not seen here: undici does not tell. */
+/** The traits of a server, from the head of a whole answer. */
 export function serverTraits(
   { status, headers }: { readonly status: number; readonly headers: AnswerHeaders },
   idempotencyKey: string,

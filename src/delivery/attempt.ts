@@ -171,14 +171,13 @@ export class Consequences {
     else this.#suspectFailed(lane, first, { way, others })
   }
 
-  #adapt(lane: Lane, { returned, ...sample }: AttemptResult, { others }: { readonly others: boolean }): void {
+  #adapt(lane: Lane, result: AttemptResult, { others }: { readonly others: boolean }): void {
+    const { startedAt, successes, firstAnswerMs, betweenAnswersMs, returned } = result
+    const endedAt = this.#plan.clock.now()
+    const limited = lane.ready.length > 0
     const own = lane.suspects.pressureIsTheirOwn
-    lane.concurrency.add({
-      ...sample,
-      endedAt: this.#plan.clock.now(),
-      backPressure: returned.some(({ outcome }) => asksForLess(outcome, { others, own })),
-      limited: lane.ready.length > 0,
-    })
+    const backPressure = returned.some(({ outcome }) => asksForLess(outcome, { others, own }))
+    lane.concurrency.add({ startedAt, endedAt, successes, firstAnswerMs, betweenAnswersMs, backPressure, limited })
   }
 
   /** Records come back. Those that failed among successes are suspects. When nothing succeeded the breaker opens. */

@@ -11,7 +11,7 @@ import { type Severity, valueSeverity } from '../records/level.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
-import { SpooledSender } from '../spool/spooled-sender.js'
+import { spooledSender } from '../spool/spooled-sender.js'
 import { EngineSender } from './engine-sender.js'
 import { EngineSpool } from './engine-spool.js'
 import type { DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
@@ -99,7 +99,7 @@ export class Engine implements RecordPort {
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,
-      sender: spool === undefined ? sender : new SpooledSender(sender, { commit: () => spool.commit() }),
+      sender: spool === undefined ? sender : spooledSender(sender, () => spool.commit()),
       ...(spool === undefined ? {} : { store: spool.store }),
     })
     spool?.start(this.#delivery.buffer)

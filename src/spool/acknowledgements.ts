@@ -54,7 +54,7 @@ export function mergedRanges(ranges: Iterable<Range>): Range[] {
 }
 
 /** The numbers as ranges, such as `0-63,65`. */
-export function rangesOf(numbers: readonly number[]): string {
+function rangesOf(numbers: readonly number[]): string {
   const sorted = [...numbers].sort((a, b) => a - b)
   const ranges: string[] = []
   for (let index = 0; index < sorted.length; index++) {

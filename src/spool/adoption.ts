@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
-import type { Room, StoreOwner } from '../delivery/store.js'
+import type { Restored, Room, StoreOwner } from '../delivery/store.js'
 import { faultOfFile } from '../options/plain-file.js'
 import type { Clock, Timer } from '../runtime/clock.js'
 import { acknowledgementsOf } from './acknowledgements.js'
@@ -31,8 +31,8 @@ export interface AdoptedRecordsPlan extends AdoptionPlan {
   readonly beforeLook: () => void
   /** Called with each segment that was adopted and read. */
   readonly recovered: (segment: Segment, facts: Recovery) => void
-  /** Give adopted records of a lane to delivery, as far as there is room, and return how many. */
-  readonly feed: (lane: number, room: Room) => number
+  /** Read adopted records of a lane back, as many as there is room for. */
+  readonly read: (lane: number, room: Room) => readonly Restored[]
 }
 
 /** The first look comes after a random time up to this, so that processes that start together do not all look and send at once. */
@@ -79,13 +79,16 @@ export class AdoptedRecords {
   }
 
   #feed(): void {
-    const { lanes, owner, feed } = this.#plan
+    const { lanes, owner, read } = this.#plan
     let left = recordsPerTurn
     let waiting = false
     for (const lane of lanes.keys()) {
       const room = owner.room(lane)
       if (room.records === 0) waiting = true
-      else if (left > 0) left -= feed(lane, { ...room, records: Math.min(left, room.records) })
+      if (room.records === 0 || left === 0) continue
+      const records = read(lane, { ...room, records: Math.min(left, room.records) })
+      if (records.length > 0) owner.restore(lane, records)
+      left -= records.length
     }
     if (waiting || left < recordsPerTurn) this.#schedule('feed', turnMs, () => this.#feed())
   }

@@ -11,7 +11,7 @@ export function append(path: string, lines: string): void {
 }
 
 /** How many bytes the file system took, and the error if it did not take all. */
-export interface Taken {
+interface Taken {
   readonly bytes: number
   readonly error?: unknown
 }

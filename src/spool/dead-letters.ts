@@ -13,7 +13,7 @@ export const deadLetterFile = /^\d+-[0-9a-z]+-[0-9a-z]+-\d{6,}(?:\.replay-[0-9a-
 const maxFileBytes = 8_388_608
 
 /** A rejected record. */
-export type DeadLetter = Omit<SpoolLine, 'number' | 'refusal'> & { readonly refusal: NonNullable<SpoolLine['refusal']> }
+type DeadLetter = Omit<SpoolLine, 'number' | 'refusal'> & { readonly refusal: NonNullable<SpoolLine['refusal']> }
 
 export interface DeadLettersPlan {
   /** The folder of the spool. */

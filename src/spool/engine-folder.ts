@@ -11,7 +11,7 @@ import { makeSpoolFolder } from './spool-folder.js'
 const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
 const newFolder = /^\.new-[0-9a-f]{8}-[0-9a-f]{12}$/
 export const engineFolder = /^[0-9a-f]{8}-[0-9a-f]{12}$/
-export const segmentFile = /^(?:trace|debug|info|warn|error|fatal|value)-([0-9a-f]{8})-[0-9a-f]{12}-\d{6,}\.ndjson$/
+const segmentFile = /^(?:trace|debug|info|warn|error|fatal|value)-([0-9a-f]{8})-[0-9a-f]{12}-\d{6,}\.ndjson$/
 
 /** Eight digits that stand for a service or a bucket in names of folders and files. */
 export function fingerprint(text: string): string {

@@ -61,10 +61,6 @@ export class OpenSegments {
     return this.#pending
   }
 
-  has(segment: Segment): boolean {
-    return this.#open.get(nameOf(segment))?.segment === segment
-  }
-
   /** True when the next record of a lane and severity needs a new segment. */
   isDue(lane: number, severity: Severity): boolean {
     const open = this.#open.get(nameOf({ lane, severity }))
@@ -207,7 +203,7 @@ export class SegmentWriter {
 }
 
 /** How many lines the disk took, and the error if it did not take all. */
-export interface Commit {
+interface Commit {
   readonly lines: number
   readonly error?: unknown
 }

@@ -150,28 +150,27 @@ export class Segments {
 /** Acknowledgements are gathered for this long. After a kill, records that were delivered within it are sent again. */
 const acknowledgeMs = 100
 
+interface SettledSegmentsPlan {
+  readonly clock: Clock
+  /** Called when it is time to acknowledge. */
+  readonly due: () => void
+  /** Called with an error of the file system. */
+  readonly failed: (error: unknown) => void
+}
+
 /** Segments with settled records that have no acknowledgement on disk. */
 export class SettledSegments {
-  readonly #clock: Clock
-  readonly #due: () => void
-  readonly #failed: (error: unknown) => void
+  readonly #plan: SettledSegmentsPlan
   readonly #segments = new Set<Segment>()
   #timer: Timer | undefined
 
-  /** @param plan `due` is called when it is time to acknowledge, `failed` with an error of the file system */
-  constructor(plan: {
-    readonly clock: Clock
-    readonly due: () => void
-    readonly failed: (error: unknown) => void
-  }) {
-    this.#clock = plan.clock
-    this.#due = plan.due
-    this.#failed = plan.failed
+  constructor(plan: SettledSegmentsPlan) {
+    this.#plan = plan
   }
 
   add(segment: Segment): void {
     this.#segments.add(segment)
-    this.#timer ??= this.#clock.schedule(this.#due, acknowledgeMs)
+    this.#timer ??= this.#plan.clock.schedule(this.#plan.due, acknowledgeMs)
   }
 
   /** Write the acknowledgements, and return the segments that need none, because all of their records are settled. Never throws. */
@@ -186,7 +185,7 @@ export class SettledSegments {
           segment.acknowledge()
         } catch (error) {
           // The next acknowledgement says it, or the records are sent again with the same idempotency keys.
-          this.#failed(error)
+          this.#plan.failed(error)
           continue
         }
       }

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /** The user and the groups of a process. */
-export interface User {
+interface User {
   readonly id: number
   readonly groups: ReadonlySet<number>
 }

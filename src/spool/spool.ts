@@ -107,7 +107,7 @@ export class Spool implements Store {
       trouble: (what, error) => this.#health.trouble(what, error),
       beforeLook: () => this.#upkeep(),
       recovered: (segment, facts) => this.#adopt(segment, facts),
-      feed: (lane, room) => this.#feed(lane, room),
+      read: (lane, room) => this.#read(lane, places.left, room),
     })
   }
 
@@ -275,12 +275,6 @@ export class Spool implements Store {
     if (segment.settled) this.#segments.remove(segment)
     this.#segments.giveUpOld()
     this.#segments.makeRoom(6, 0)
-  }
-
-  #feed(lane: number, room: Room): number {
-    const records = this.#read(lane, places.left, room)
-    if (records.length > 0) this.#owner?.restore(lane, records)
-    return records.length
   }
 
   /** Read records back into memory. */

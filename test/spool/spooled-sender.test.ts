@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Sender } from '../../src/delivery/sender.js'
-import { SpooledSender } from '../../src/spool/spooled-sender.js'
+import { spooledSender } from '../../src/spool/spooled-sender.js'
 
 it('a spooled sender writes everything to disk before it sends', async () => {
   const order: string[] = []
@@ -9,7 +9,7 @@ it('a spooled sender writes everything to disk before it sends', async () => {
     send: async () => void order.push('sent'),
     close: async () => void order.push('closed'),
   }
-  const sender = new SpooledSender(inner, { commit: () => order.push('written') })
+  const sender = spooledSender(inner, () => order.push('written'))
   await sender.send({ kind: 'logs', bucket: 'b', records: [], probe: false, settle() {} })
   await sender.close()
   expect(order).toEqual(['written', 'sent', 'closed'])

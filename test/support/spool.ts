@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
-import type { Batch, Sender } from '../../src/delivery/sender.js'
+import type { Batch } from '../../src/delivery/sender.js'
 import { Spool, type SpoolPlan } from '../../src/spool/spool.js'
 import { readSpoolLine, type SpoolLine } from '../../src/spool/spool-line.js'
 
-import { SpooledSender } from '../../src/spool/spooled-sender.js'
+import { spooledSender } from '../../src/spool/spooled-sender.js'
 import { setUp } from './delivery.js'
 import { answers, ScriptedSender } from './scripted-sender.js'
 import { VirtualClock } from './virtual-clock.js'
@@ -59,7 +59,7 @@ export function setUpSpool(
     report: (text) => said.push(text),
     ...changes.spool,
   })
-  const spooled: Sender = new SpooledSender(sender, spool)
+  const spooled = spooledSender(sender, () => spool.commit())
   const { delivery, told, log, value } = setUp({ sender: spooled, store: spool, ...changes.delivery }, clock)
   spool.start(delivery.buffer)
   return { clock, sender, spool, delivery, told, said, log, value }

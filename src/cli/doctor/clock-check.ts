@@ -16,7 +16,7 @@ const roundingMs = 1000
 export interface ClockCheck {
   readonly finding: Finding
   /** The traits of the server that the answer shows. Undefined without an answer. */
-  readonly sighting: ServerTraits | undefined
+  readonly traits: ServerTraits | undefined
 }
 
 /** Check that the service answers, and compare its clock with this machine's. No key is sent. */
@@ -31,15 +31,15 @@ export async function checkClock(url: string, { route, ms }: CheckPlan): Promise
   try {
     // Connecting and the answer have this time each.
     const asked = await inTime(ask, { ms: 2 * ms + 100 })
-    if (asked.type === 'late') return { finding: bad('answer', { text: 'none in time', advice }), sighting: undefined }
+    if (asked.type === 'late') return { finding: bad('answer', { text: 'none in time', advice }), traits: undefined }
     const exchange = asked.result
     if (exchange.type === 'broken') {
-      return { finding: bad('answer', { text: exchange.reason, advice }), sighting: undefined }
+      return { finding: bad('answer', { text: exchange.reason, advice }), traits: undefined }
     }
     const { answer, headers } = exchange
     const date = Date.parse(textOf(headers.date))
-    const sighting = serverTraits({ status: answer.status, headers }, '')
-    return { finding: judge(date, { startedAt, endedAt: Date.now() }), sighting }
+    const traits = serverTraits({ status: answer.status, headers }, '')
+    return { finding: judge(date, { startedAt, endedAt: Date.now() }), traits }
   } finally {
     await pool.destroy()
   }

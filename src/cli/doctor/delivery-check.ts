@@ -16,7 +16,7 @@ import type { CheckPlan } from './network-checks.js'
 export interface DeliveryPlan extends CheckPlan {
   readonly options: ResolvedOptions
   /** The traits of the server that an earlier answer showed. */
-  readonly sighting: ServerTraits | undefined
+  readonly traits: ServerTraits | undefined
 }
 
 /** The event of the test value record. Applications do not use this number. */
@@ -59,12 +59,12 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
 }
 
 /** The sender with which an application would begin, as far as this shows without sending a record. */
-export function expectSender({ options, route, sighting }: DeliveryPlan): Finding {
+export function expectSender({ options, route, traits }: DeliveryPlan): Finding {
   const fixed = fixedSender({ options, route })
   if (fixed !== undefined) return fixed
   return skipped(
     'sender',
-    sighting?.plain === true
+    traits?.plain === true
       ? 'pipelined for logs, once the service has answered a record as plainly as this request'
       : 'one request at a time on a connection, until the service shows that it takes several at once',
   )

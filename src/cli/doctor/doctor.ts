@@ -105,10 +105,10 @@ async function* checkService(options: ResolvedOptions, { send }: { readonly send
     yield finding
     if (finding.state === 'bad') return yield skipped('service', 'not asked, because of the problem above')
   }
-  const { finding, sighting } = await checkClock(options.url, plan)
+  const { finding, traits } = await checkClock(options.url, plan)
   yield finding
-  if (sighting === undefined) return yield skipped('records', 'not sent, because of the problem above')
-  const delivery = { ...plan, options, sighting }
+  if (traits === undefined) return yield skipped('records', 'not sent, because of the problem above')
+  const delivery = { ...plan, options, traits }
   if (send) return yield* checkDelivery(delivery)
   yield skipped('records', 'none sent (--no-send): the key and the buckets are not checked')
   yield expectSender(delivery)

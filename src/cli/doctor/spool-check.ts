@@ -23,7 +23,7 @@ export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions
   const facts = lstatSync(dir, { throwIfNoEntry: false })
   const fault = facts?.isDirectory() || facts?.isSymbolicLink() ? spoolFolderFault(facts, currentUser()) : undefined
   if (fault !== undefined) {
-    yield bad('spool', { text: `${dir} ${fault}`, advice: 'until then, records are held in memory only' })
+    yield bad('spool', { text: `${dir} ${fault}`, advice: 'until this is corrected, records are held in memory only' })
     return
   }
   const inTheWay = existingAbove(dir)

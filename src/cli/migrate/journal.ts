@@ -82,7 +82,7 @@ export class Journal {
       // A crash may leave an unfinished line.
       await journal.#file.truncate(length)
       if (length > 0) journal.#suspect()
-      // When no line was answered, the first destination was a mistake.
+      // When no line may have arrived, the first destination was a mistake.
       const isBlank = journal.arrived.size === 0 && journal.unanswered.size === 0
       const elsewhere = journal.#elsewhere
       if (length === 0 || (elsewhere !== undefined && isBlank)) await journal.#begin()

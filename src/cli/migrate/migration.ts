@@ -62,7 +62,7 @@ const hopeless: ReadonlySet<ApiErrorCode> = new Set([
 ])
 
 /** Failures after which the entry may exist nevertheless. */
-const mayHaveArrivedBy: ReadonlySet<ApiErrorCode> = new Set([
+const mayHaveArrivedAfter: ReadonlySet<ApiErrorCode> = new Set([
   'no-answer',
   'server-error',
   'unreadable-answer',
@@ -124,7 +124,7 @@ export class Migration {
     const before = journal.arrived.has(line.number)
     const entry = before ? undefined : readEntry(line)
     if (entry?.type === 'entry') await this.#send(line, entry.body)
-    else if (entry?.type === 'invalid') await this.#reject(line, 'invalid', entry)
+    else if (entry?.type === 'invalid') await this.#reject(line, 'invalid', { reasons: entry.reasons })
     else if (before) account.before++
     if (entry?.type !== 'blank') account.lines++
     progress.advance(line.size, before)
@@ -177,7 +177,7 @@ export class Migration {
   async #failed(line: Line, { error, again }: { error: ApiError; again: boolean }): Promise<void> {
     const { journal, progress } = this.#plan
     const { code, message, status, correlationId } = error
-    const unknown = mayHaveArrivedBy.has(code)
+    const unknown = mayHaveArrivedAfter.has(code)
     // A line that may have arrived, now or in an earlier run, stays in the journal as sent.
     if (!unknown && !again) journal.hasNotArrived(line, code)
     if (hopeless.has(code) || (code === 'too-many-requests' && this.stopped !== undefined)) {
@@ -197,14 +197,7 @@ export class Migration {
 
   async #reject(line: Line, as: 'invalid' | 'refused' | 'unknown', rejection: Rejection): Promise<void> {
     this.account[as]++
-    const { reasons, code, status, correlationId, mayHaveArrived } = rejection
-    await this.#plan.rejects.add(line, {
-      reasons,
-      code,
-      status,
-      correlationId,
-      ...(mayHaveArrived === undefined ? {} : { mayHaveArrived }),
-    })
+    await this.#plan.rejects.add(line, rejection)
   }
 
   #stop(reason: string): void {

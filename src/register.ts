@@ -1,4 +1,5 @@
 import { installProcessHooks } from './process/install.js'
 
-// `node --import sluice/register app.js`: deliver before a signal ends an application that knows only pino's target.
+// `node --import sluice/register app.js`: for an application that uses only pino's target, so that records are delivered before a signal
+// ends it.
 installProcessHooks()

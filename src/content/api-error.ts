@@ -12,17 +12,17 @@ export interface ApiFailure {
   readonly cause?: unknown
 }
 
-/** An operation of the service that failed. Match on `code`. No key and no token is in it. */
+/** A failed operation of the service. Match on `code`. It contains no key and no token. */
 export class ApiError extends SluiceError {
-  /** What went wrong; see {@link ApiErrorCode}. */
+  /** The kind of failure, see {@link ApiErrorCode}. */
   declare readonly code: ApiErrorCode
-  /** Status of the answer; undefined when there was none. */
+  /** Status of the answer; undefined if there was none. */
   readonly status: number | undefined
-  /** Which fields are wrong, and why; empty unless the service says so. */
+  /** The fields that are wrong, with the reasons. Empty unless the service names them. */
   readonly validationErrors: readonly ValidationError[]
-  /** Under which the service can find the failure in its own logs. */
+  /** Identifies the failure in the service's own logs. */
   readonly correlationId: string | undefined
-  /** How long the service asks to wait, in milliseconds. */
+  /** The time that the service asks to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(failure: ApiFailure) {
@@ -35,7 +35,7 @@ export class ApiError extends SluiceError {
   }
 }
 
-/** A mistake of the caller's: what an argument should be, and what it is. */
+/** The error for a wrong argument: its name, what was expected, and its value. */
 export function argumentError(name: string, { expected, got }: { expected: string; got: unknown }): TypeError {
   return new TypeError(`${name}: expected ${expected}, got ${quoted(got)}`)
 }

@@ -5,7 +5,7 @@ import { ContentService, type WriteOptions } from './content-service.js'
 import type { ContentType, EntryFields } from './content-type.js'
 import { type ContentTypeList, typeList } from './content-type.js'
 
-/** Options of the table that content operations heed; those for lanes, records and the end of the process are not. */
+/** The options for content operations. Those for lanes, records and the end of the process do not apply. */
 export type ContentOptions = Pick<
   SluiceOptions,
   | 'url'
@@ -19,59 +19,58 @@ export type ContentOptions = Pick<
   | 'debug'
 >
 
-/** Which content type is to be archived. */
+/** A content type to archive. */
 export interface DeleteContentTypeOptions extends WriteOptions {
   /** Key or id of the content type. */
   readonly key: string
 }
 
-/** An entry that is to be made. */
+/** An entry to make. */
 export interface CreateEntryOptions<Fields extends object> extends WriteOptions {
-  /** A content type made by `contentType`, whose fields are then checked by the compiler, or its key. */
+  /** The key of a content type, or the result of `contentType`: then the compiler checks the fields. */
   readonly type: ContentType<Fields> | string
-  /** Its values, by key of the schema's fields. */
+  /** Values by the keys of the schema's fields. */
   readonly fields: NoInfer<Fields>
 }
 
-/** An entry that is to be made with the times that it has elsewhere. */
+/** An entry to make with its times from another service. */
 export interface MigrateEntryOptions<Fields extends object> extends CreateEntryOptions<Fields> {
-  /** When it was made where it comes from. A text is passed on as it is: ISO 8601, UTC. @default up to the service */
+  /** Time of its creation. A text is passed on unchanged: ISO 8601, UTC. @default up to the service */
   readonly createdAt?: Date | string | undefined
-  /** When it was changed last there; the same form. @default up to the service */
+  /** Time of its last change, in the same form. @default up to the service */
   readonly updatedAt?: Date | string | undefined
-  /** When it was published there; the same form. Left out: it never was. */
+  /** Time of its publication, in the same form. @default not published */
   readonly publishedAt?: Date | string | undefined
 }
 
 /**
- * Content types and entries of the service's projects. Every method rejects with an `ApiError` when the operation failed, with a
- * `TypeError` for a project, type or key that no request can hold, and with the reason of `signal` when that came before the whole
- * answer; a write that was aborted may have been done.
+ * Content types and entries of the service's projects. Every method rejects with an `ApiError` if the operation fails, with a `TypeError`
+ * for a project, type or key that cannot be in a URL, and with the reason of `signal` if that aborts it. The service may have done an
+ * aborted write.
  *
- * Up to five attempts, full jitter between them: of a read whenever the network or the service fails in passing (408, 425, 429, 5xx;
- * `Retry-After` is honoured up to a minute, beyond it the error comes at once); of a write only when the request was never sent.
- * One attempt takes at most `requestTimeoutMs`, after as much for its connection.
+ * There are up to five attempts with full jitter between them. A read is repeated after failures of the network and after 408, 425, 429
+ * and 5xx; a `Retry-After` of more than a minute gives the error at once. A write is repeated only if its request was never sent. One
+ * attempt takes at most `requestTimeoutMs`, and its connection as much again.
  */
 export interface ContentClient extends AsyncDisposable {
-  /** The content types of a project; nothing is fetched before it is asked for. */
+  /** The content types of a project. Pages are fetched when they are needed. */
   listContentTypes(project: string, options?: { readonly signal?: AbortSignal | undefined }): ContentTypeList
   /** Archive a content type. Resolves with its id. */
   deleteContentType(project: string, options: DeleteContentTypeOptions): Promise<string>
   /** Make an entry, a draft. Resolves with its id. */
   createEntry<Fields extends object = EntryFields>(project: string, entry: CreateEntryOptions<Fields>): Promise<string>
-  /** Make an entry that keeps the time stamps which it has elsewhere. Resolves with its id. */
+  /** Make an entry that keeps its time stamps from another service. Resolves with its id. */
   migrateEntry<Fields extends object = EntryFields>(
     project: string,
     entry: MigrateEntryOptions<Fields>,
   ): Promise<string>
-  /** Wait for what is under way, and release every connection. Idempotent. Not needed for the process to end. */
+  /** Wait for running operations and release every connection. Idempotent. The process can end without it. */
   close(): Promise<void>
 }
 
 /**
- * Set up access to content. Options that are left out come from the environment. Where both an API key and an access token are
- * configured, each operation uses the one with which the API shows it: the key for listing and creating, the token for deleting and
- * migrating.
+ * Makes a client for content. Options that are left out come from the environment. If both an API key and an access token are configured,
+ * each operation uses the one that the API shows for it: the key to list and create, the token to delete and migrate.
  *
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
@@ -112,7 +111,7 @@ class ServiceClient implements ContentClient {
     { type, signal, idempotencyKey, fields, createdAt, updatedAt, publishedAt }: MigrateEntryOptions<Fields>,
   ): Promise<string> {
     for (const [name, time] of Object.entries({ createdAt, updatedAt, publishedAt })) {
-      // JSON would make it null, and the service would set a time of its own.
+      // JSON would turn it into null, and the service would set another time.
       if (time instanceof Date && Number.isNaN(time.getTime())) {
         throw argumentError(name, { expected: 'a valid Date', got: 'an invalid Date' })
       }
@@ -130,7 +129,7 @@ class ServiceClient implements ContentClient {
   }
 }
 
-/** Whoever makes a path of it refuses an empty one. */
+/** The key of a content type. An empty one is refused where the path is made. */
 function keyOf(type: { readonly key: string } | string | undefined): string {
   return typeof type === 'string' ? type : (type?.key ?? '')
 }

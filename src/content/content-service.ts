@@ -12,15 +12,15 @@ import type { ContentTypeInfo, Page, PageBounds } from './content-type.js'
 import { Credentials, type Scheme } from './credentials.js'
 import { type Asked, readAnswer, readResult, unreadable } from './read-answer.js'
 
-/** How a write is carried out. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** Ends it: the promise rejects with the reason of the signal. What was sent by then may have been done. */
+  /** Aborts the write: the promise rejects with the reason of the signal. The service may have done it nevertheless. */
   readonly signal?: AbortSignal | undefined
-  /** The same for every attempt, so that a service can tell a repetition: visible ASCII characters. @default a new one */
+  /** The same key for every attempt, so that a service recognises a repetition: visible ASCII characters. @default a new key */
   readonly idempotencyKey?: string | undefined
 }
 
-/** An entry that is to be made: its content type, and the body of the request. */
+/** An entry to make: its content type and the body of the request. */
 export interface EntryRequest extends WriteOptions {
   readonly type: string
   /** JSON. */
@@ -31,13 +31,13 @@ interface Operation {
   readonly what: string
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
-  /** The scheme with which the API shows it. */
+  /** The scheme that the API shows for this operation. */
   readonly scheme: Scheme
   readonly body?: string
   readonly options: WriteOptions
 }
 
-/** The content operations of the API, one method each, as they go over the wire. */
+/** The content operations of the API, one request for each method. */
 export class ContentService {
   /** Base URL. */
   readonly url: string
@@ -139,7 +139,7 @@ export class ContentService {
         signal,
       })
       const refused = exchange.type === 'answered' && exchange.answer.status === 401
-      // A key in a file may have been replaced meanwhile. A write is left to the caller all the same.
+      // The key in the file may be a new one. Only a read is repeated with it: a write is left to the caller.
       if (refused && credential.renew() && reads && !renewed) continue
       const redact = (text: string) => this.#credentials.redact(text)
       return { exchange, asked: { what, scheme: credential.scheme, redact } }
@@ -147,13 +147,13 @@ export class ContentService {
   }
 }
 
-/** What no header can hold could not be sent however often it were tried. */
+/** Throws for a key that cannot be in a header. */
 function requireKey(value: unknown): void {
   if (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) return
   throw argumentError('idempotencyKey', { expected: 'a text of visible ASCII characters', got: value })
 }
 
-/** One segment of a path; a text that could become two of them, or none, is the caller's mistake. */
+/** One segment of a path. Throws for a text that cannot be exactly one. */
 export function pathSegment(name: string, value: unknown): string {
   if (isPathSegment(value)) return encodeURIComponent(value)
   throw argumentError(name, { expected: 'a name', got: value })

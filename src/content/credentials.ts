@@ -5,15 +5,15 @@ import { ApiKey, hide } from '../options/secret.js'
 /** The two schemes of the API. */
 export type Scheme = 'apiKey' | 'accessToken'
 
-/** What one request proves its right with. */
+/** The credential of one request. */
 export interface Credential {
   readonly scheme: Scheme
   readonly headers: Readonly<Record<string, string>>
-  /** The service has refused it: whether there is another one now. */
+  /** Call this when the service has refused the credential. True if there is another one now. */
   renew(): boolean
 }
 
-/** The key and the token, and which of them goes with a request. */
+/** The key and the token. Chooses the one for a request. */
 export class Credentials {
   readonly #secrets: Readonly<Partial<Record<Scheme, ApiKey>>>
 
@@ -29,7 +29,7 @@ export class Credentials {
     }
   }
 
-  /** Of the scheme that the API shows for an operation; of the other one when only that is configured. */
+  /** The credential of the scheme that the API shows for an operation, or of the other scheme if only that is configured. */
   for(shown: Scheme): Credential {
     const other = shown === 'apiKey' ? 'accessToken' : 'apiKey'
     const scheme = this.#secrets[shown] === undefined ? other : shown
@@ -42,14 +42,14 @@ export class Credentials {
     }
   }
 
-  /** A text of the service without what it must not repeat. */
+  /** A text of the service with every secret in it redacted. */
   redact(text: string): string {
     const secrets = Object.values(this.#secrets).map((secret) => secret.reveal())
     return hide(text, secrets)
   }
 }
 
-/** How a person calls it. */
+/** Name of a scheme and its variable, for messages. */
 export function schemeText(scheme: Scheme): string {
   return `${scheme === 'apiKey' ? 'API key' : 'access token'} (${optionTable[scheme].variable})`
 }

@@ -14,12 +14,12 @@ import { type Answer, retryAfterMs } from '../http/classify.js'
 import { ApiError } from './api-error.js'
 import { type Scheme, schemeText } from './credentials.js'
 
-/** What an error needs to know of the request. */
+/** The facts about a request that its errors need. */
 export interface Asked {
-  /** What was to be done, for the message. */
+  /** The operation, for messages. */
   readonly what: string
   readonly scheme: Scheme
-  /** Takes secrets out of what the service says. */
+  /** Redacts the secrets in a text of the service. */
   readonly redact: (text: string) => string
 }
 
@@ -52,7 +52,7 @@ export function readAnswer(exchange: Exchange, asked: Asked): Readonly<Record<st
 /**
  * The text in `result`.
  *
- * @throws {ApiError} when there is none
+ * @throws {ApiError} if there is none
  */
 export function readResult(exchange: Exchange, asked: Asked): string {
   const { result } = readAnswer(exchange, asked)
@@ -60,7 +60,7 @@ export function readResult(exchange: Exchange, asked: Asked): string {
   throw unreadable((exchange as Exchange & { type: 'answered' }).answer, { asked, expected: 'a text as result' })
 }
 
-/** An answer that says success and not what the API says. */
+/** The error for a success whose body is not that of the API. */
 export function unreadable(
   { status, correlationId }: Pick<Answer, 'status' | 'correlationId'>,
   { asked, expected }: { readonly asked: Asked; readonly expected: string },
@@ -94,7 +94,7 @@ function failure(
   })
 }
 
-/** Of a correlation id. */
+/** Longest correlation id, in characters. */
 const maxIdLength = 200
 
 const codes: Readonly<Record<number, ApiErrorCode>> = {
@@ -110,7 +110,7 @@ const codes: Readonly<Record<number, ApiErrorCode>> = {
 
 function codeOf(status: number): ApiErrorCode {
   if (status >= 300 && status < 400) return 'redirected'
-  // A success that reports errors is a failure of the service, too.
+  // A success with errors in its body counts as a failure of the service.
   return codes[status] ?? (status >= 400 && status < 500 ? 'refused' : 'server-error')
 }
 

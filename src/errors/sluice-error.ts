@@ -74,12 +74,12 @@ export class SluiceError extends Error {
   }
 }
 
-/** What is wrong with which setting. `value` is `'[redacted]'` for secrets. */
+/** A mistake in one setting. `value` is `'[redacted]'` for secrets. */
 export interface ConfigMistake {
   readonly code: ConfigErrorCode
   /** The option's name, as in `createSluice({ url })`. */
   readonly option: string
-  /** The variable that set it, or that could. */
+  /** The variable of the option. */
   readonly variable?: string | undefined
   readonly value?: unknown
   readonly message: string
@@ -93,9 +93,9 @@ export class ConfigError extends SluiceError {
   declare readonly code: ConfigErrorCode
   /** The option's name, as in `createSluice({ url })`. */
   readonly option: string
-  /** The variable that set it, or that could; undefined where there is none. */
+  /** The variable of the option; undefined if it has none. */
   readonly variable: string | undefined
-  /** What it was set to; `'[redacted]'` for secrets. */
+  /** The invalid value; `'[redacted]'` for secrets. */
   readonly value: unknown
 
   constructor(mistake: ConfigMistake) {

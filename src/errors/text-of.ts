@@ -1,7 +1,7 @@
-/** Longest text that is made of a value, in characters: it is read by people. */
+/** Longest text of one value, in characters. */
 const maxChars = 1000
 
-/** A text of any value, at most 1,000 characters long. Never throws, though `String` does for many a value that can be thrown or logged. */
+/** A text of any value, at most 1,000 characters long. Never throws, unlike `String`. */
 export function textOf(value: unknown): string {
   try {
     const text = String(value)
@@ -11,7 +11,7 @@ export function textOf(value: unknown): string {
   }
 }
 
-/** Why something failed: the message of an error, else the text of what was thrown. Never throws. */
+/** The reason of a failure: the message of an error, or the text of any other thrown value. Never throws. */
 export function reasonOf(thrown: unknown): string {
   try {
     return textOf(thrown instanceof Error ? thrown.message : thrown)
@@ -32,18 +32,18 @@ export function quoted(value: unknown): string {
   return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }
 
-/** Most characters of one line. */
+/** Longest printed line, in characters. */
 const maxLineChars = 2000
 
 /**
- * A text as one line that is safe to print, at most 2,000 characters long: words of the service, of errors and of files come into what is
- * printed, and may begin no line of their own, steer no terminal, and change the order of no characters.
+ * A text as one line that is safe to print, at most 2,000 characters long. Printed texts contain words of the service, of errors and of
+ * files. These must not begin a new line, control the terminal or change the direction of writing.
  */
 export function oneLine(text: string): string {
-  // The time this takes must not grow with the text: its rest is left out.
+  // Cut before the replacement, so that the time does not grow with the text.
   const line = text.slice(0, 4 * maxLineChars).replace(unprintable, ' ')
   return line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line
 }
 
-/** Control characters (C0, DEL, C1), ends of lines and paragraphs, and marks that turn the direction of writing. */
+/** Control characters (C0, DEL, C1), ends of lines and paragraphs, and marks that change the direction of writing. */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu

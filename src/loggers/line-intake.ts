@@ -9,21 +9,22 @@ export interface LineIntakePlan {
   readonly close: () => Promise<unknown>
 }
 
-/** Lines are taken in one turn of the event loop until they have so many characters: about a millisecond's worth. */
+/** Characters of lines that are taken in one turn of the event loop: about a millisecond of work. */
 const maxCharsPerTurn = 65_536
 
 /**
- * The stream into which pino's worker writes. What comes in one piece is all that the application has logged meanwhile, up to 4 MiB, and
- * in a burst the next piece comes as soon as this one is taken: answers would wait, and no record would leave, until the burst is over. So a
- * long piece is taken over several turns of the event loop.
+ * The stream that pino's worker writes to. It splits pieces into lines itself: pino-abstract-transport would take a microsecond more for
+ * each line.
  *
- * A piece counts as read only when all of its lines are taken: a short one is taken at once, and of a long one `write` says that it is to be
- * waited for.
+ * A piece has all lines since the last one, up to 4 MiB, and in a burst the next piece follows at once. So a long piece is taken over
+ * several turns of the event loop. Otherwise no record would leave and no answer would be read until the end of the burst.
+ *
+ * A piece counts as read when all of its lines are taken. For a long piece `write` returns false until then.
  */
 export class LineIntake extends Writable {
   readonly #plan: LineIntakePlan
   readonly #decoder = new StringDecoder('utf8')
-  /** The beginning of a line whose end has not come; nothing is read in it, so that it costs no copy when more of the line comes. */
+  /** The beginning of a line whose end has not come. It is not read before that, so that appending to it needs no copy. */
   #rest = ''
 
   constructor(plan: LineIntakePlan) {
@@ -59,7 +60,7 @@ export class LineIntake extends Writable {
     })
   }
 
-  /** Take the lines that begin before `until`; where the next one begins. */
+  /** Takes the lines that begin before `until`. Returns the position of the next line. */
   #take(text: string, { from, until }: { from: number; until: number }): number {
     let at = from
     while (at < until && at < text.length) {

@@ -5,9 +5,9 @@ import type { IsBase, PinoStyle } from '../records/pino-line.js'
 import { ownText } from '../records/plain-fields.js'
 
 /**
- * What pino's target knows of its logger's base: pid and hostname are those of this process. The name it has to learn, for pino tells
- * it to nobody: a logger's name stands in every line and is always the same, so that a line without it, or with another, shows that
- * what stands in its place are fields of the application's.
+ * Recognises the base of the logger in a pino target. pid and hostname are those of this process. The name is learned, as pino does not
+ * give it to targets: a logger's name is the same in every line. After a line without it, or with another one, names are fields of the
+ * application.
  */
 export function learnedBase(): IsBase {
   const host = hostname()
@@ -23,8 +23,8 @@ export function learnedBase(): IsBase {
 }
 
 /**
- * The base of a logger in this thread: pid, hostname and name as its root has bound them. pino keeps them under a symbol of its own, as
- * the text with which its lines begin. Undefined where it is not found.
+ * The base of a logger in this thread: pid, hostname and name as its root has bound them. pino keeps them as the first text of its lines,
+ * under a symbol. Undefined if they are not found.
  */
 export function baseOf(logger: object): Readonly<Record<string, unknown>> | undefined {
   let bound: unknown
@@ -41,20 +41,27 @@ export function baseOf(logger: object): Readonly<Record<string, unknown>> | unde
   }
 }
 
-/** What pino tells of a logger's levels. */
+/** The levels of a logger, as pino gives them to streams and targets. */
 export interface PinoLevels {
   readonly labels?: Readonly<Record<string, string>>
   readonly values?: Readonly<Record<string, number>>
 }
 
-/** Whether a line is severe enough; by its number where it has one. */
+/** A logger's configuration, as pino gives it to streams and targets. */
+export interface PinoConfig {
+  readonly levels?: PinoLevels
+  readonly messageKey?: string
+  readonly errorKey?: string
+}
+
+/** True for a line that is severe enough, by its number if it has one. */
 export type LevelGate = (line: { readonly number: number | undefined; readonly severity: number }) => boolean
 
 /**
- * What the option `level` lets through. The level is one of the logger's, or the name that another logger gives to it, so that one
- * SLUICE_LEVEL serves all.
+ * The lines that the option `level` lets through. It is a level of the logger, or a level's name in another logger, so that one
+ * SLUICE_LEVEL works for all loggers.
  *
- * @throws {ConfigError} for a name that nobody knows
+ * @throws {ConfigError} for an unknown name
  */
 export function levelGate(level: string | undefined, values: PinoLevels['values']): LevelGate {
   if (level === undefined) return () => true
@@ -74,11 +81,11 @@ export function levelGate(level: string | undefined, values: PinoLevels['values'
   })
 }
 
-/** Loggers that may be known by their base: an application that makes one for each request would fill the memory with them. */
+/** Most styles that include a base. An application that makes a logger for each request would fill the memory otherwise. */
 const maxStyles = 64
 const styles = new Map<string, PinoStyle>()
 
-/** Loggers that are configured alike have one style: the worker is told of it once. */
+/** One style for all loggers with the same configuration, so that it is sent to the worker once. */
 export function sharedStyle(style: PinoStyle): PinoStyle {
   const text = JSON.stringify(style)
   const known = styles.get(text)

@@ -2,16 +2,16 @@ import type { LoggerOptions } from 'pino'
 import { isError } from '../records/error-like.js'
 import { jsonOf } from '../records/json-text.js'
 
-/** What an error may be as text; far more than a record takes by default. */
+/** Longest text of an error: far longer than a record's message by default. */
 const maxErrorChars = 262_144
 
 /**
- * Options for pino that keep what pino alone would lose: an error behind the message (`logger.error('failed', error)`), an error in any
- * field (`{ error }`, `{ result: { reason: error } }`), and of each error its cause, the members of an aggregate and their fields.
+ * Options for pino that keep errors which pino alone would lose: an error after the message (`logger.error('failed', error)`), an error
+ * in any field (`{ error }`, `{ result: { reason: error } }`), and each error's cause, aggregate members and fields.
  *
  *     const logger = pino({ ...sluicePinoOptions(), transport: { target: 'sluice/pino' } })
  *
- * @param options pino's options, which are kept: serializers, hooks and formatters of the application's run, too
+ * @param options pino's options, which are kept: serializers, hooks and formatters of the application run, too
  */
 export function sluicePinoOptions(): Pick<LoggerOptions, 'serializers' | 'formatters' | 'hooks'>
 export function sluicePinoOptions<Levels extends string = never>(options: LoggerOptions<Levels>): LoggerOptions<Levels>
@@ -38,12 +38,12 @@ export function sluicePinoOptions(options: LoggerOptions<string> = {}): LoggerOp
   }
 }
 
-/** An error with all that belongs to it as a plain object; anything else as it is. */
+/** An error with its cause, members and fields as a plain object. Any other value is returned as it is. */
 function serializeError(value: unknown): unknown {
   return isError(value) ? plain(value) : value
 }
 
-/** Arguments of a call, with the errors that come behind the first one among the fields, where a serializer sees them. */
+/** The arguments of a call. Errors after the first argument are moved into the fields, where serializers see them. */
 function errorsFirst(args: readonly unknown[], errorKey: string): readonly unknown[] {
   const [first, ...rest] = args
   const errors = rest.filter(isError)
@@ -55,7 +55,7 @@ function errorsFirst(args: readonly unknown[], errorKey: string): readonly unkno
   return [fields, ...(isError(text[0]) ? text.slice(1) : text)]
 }
 
-/** The first argument as fields of a line, as pino itself would see it: a request or an answer of HTTP is one field. */
+/** The first argument as fields of a line, as pino itself reads it. A request or a response of HTTP is one field. */
 function fieldsOf(first: unknown, errorKey: string): Record<string, unknown> {
   if (isError(first)) return { [errorKey]: first }
   if (!isFields(first)) return {}
@@ -64,7 +64,7 @@ function fieldsOf(first: unknown, errorKey: string): Record<string, unknown> {
   return { ...first }
 }
 
-/** Keys that no field has yet, one after another. */
+/** Unused keys, one after another. */
 function* freeKeys(fields: Readonly<Record<string, unknown>>, errorKey: string): Generator<string, never> {
   if (fields[errorKey] === undefined) yield errorKey
   for (let number = 1; ; number++) {
@@ -73,7 +73,7 @@ function* freeKeys(fields: Readonly<Record<string, unknown>>, errorKey: string):
   }
 }
 
-/** The same fields, with plain objects in the place of errors that no serializer will see. */
+/** The same fields, with a plain object for each error that no serializer sees. */
 function withoutErrors(
   fields: Record<string, unknown>,
   serializers: Readonly<Record<string, unknown>>,
@@ -88,25 +88,25 @@ function withoutErrors(
       changed ??= { ...fields }
       changed[key] = replaced
     } catch {
-      // A getter of the application's that throws, which pino may survive.
+      // A getter of the application threw. pino may be able to go on.
     }
   }
   return changed ?? fields
 }
 
-/** pino itself writes no deeper than this, and no more of one line than a person would read. */
+/** pino itself writes no deeper than this. */
 const maxDepth = 5
 const maxVisits = 1000
-/** Items and fields that are looked at in all of them: an array may be 2^32 - 1 long and hold nothing. */
+/** Most items and fields that are read in one line: an empty array may have a length of 2^32 - 1. */
 const maxReads = 100_000
 
-/** Looks for errors below the first level of a line, where no serializer comes. */
+/** Searches for errors below the first level of a line, where pino calls no serializer. */
 class ErrorSearch {
   readonly #ancestors = new Set<object>()
   #visits = 0
   #reads = 0
 
-  /** The same value, or a copy in which errors are plain objects. */
+  /** The same value, or a copy with plain objects for errors. */
   replaced(value: unknown): unknown {
     if (isError(value)) return plain(value)
     if (!isFields(value) || this.#ancestors.size >= maxDepth || ++this.#visits > maxVisits) return value

@@ -5,16 +5,16 @@ import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { installProcessHooks } from '../process/install.js'
 import { severityOfNumber } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
-import { baseOf, type LevelGate, levelGate, type PinoLevels, sharedStyle } from './pino-logger.js'
+import { baseOf, type LevelGate, levelGate, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
 
 /**
- * A stream for pino in the application's own thread: its lines go to the delivery worker that winston and `track` use, too. It
- * needs no file beside it, so that it works in a bundle, where pino's targets do not, and in `pino.multistream`.
+ * A stream for pino in the application's own thread. Its lines go to the delivery worker that winston and `track` use, too. It needs no
+ * file of its own, so it works in a bundle, where pino's targets do not, and in `pino.multistream`.
  *
  *     const logger = pino(sluicePino())
  *     const logger = pino({ level: 'debug' }, sluicePino({ bucket: 'b1' }))
  *
- * Options that are left out come from the environment; with nothing configured at all it is off and takes lines without effect.
+ * Options that are left out come from the environment. With nothing configured at all it is off and ignores its lines.
  *
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
@@ -23,19 +23,13 @@ export function sluicePino(options: SluiceOptions = {}): SluicePinoStream {
   return new SluicePinoStream(leaseEngine(configure(options, 'logs')))
 }
 
-/** What pino tells a stream of the logger, as an event `message`. */
+/** The event `message`, by which pino gives a stream the logger's configuration. */
 interface PinoConfigMessage {
   readonly code?: unknown
-  readonly config?: LoggerConfig
+  readonly config?: PinoConfig
 }
 
-interface LoggerConfig {
-  readonly messageKey?: string
-  readonly errorKey?: string
-  readonly levels?: PinoLevels
-}
-
-/** What is known of the lines of a logger. */
+/** How the lines of a logger are read. */
 interface LineKind {
   readonly style: PinoStyle
   readonly passes: LevelGate
@@ -43,24 +37,24 @@ interface LineKind {
 
 const metadata: unique symbol = Symbol.for('pino.metadata')
 
-/** pino writes to it; made by {@link sluicePino}. Emits `finish` and `close` when it was ended and everything is settled. */
+/** The stream that {@link sluicePino} makes, for pino to write to. After `end()` it emits `finish` and `close` when all is settled. */
 export class SluicePinoStream extends EventEmitter {
-  /** Asks pino for the properties below, set before each line. */
+  /** With this, pino sets the properties below before each line. */
   readonly [metadata] = true
   /** Set by pino: number of the level of the line that follows. */
   lastLevel: number | undefined
   /** Set by pino: the logger of the line that follows. */
   lastLogger: { readonly levels?: PinoLevels | undefined } | undefined
-  /** Set by pino, and not read. */
+  /** Set by pino. Not used. */
   lastObj: unknown
-  /** Set by pino, and not read. */
+  /** Set by pino. Not used. */
   lastMsg: unknown
-  /** Set by pino, and not read. */
+  /** Set by pino. Not used. */
   lastTime: unknown
   readonly #lease: EngineLease
   readonly #kinds = new WeakMap<PinoLevels, LineKind>()
-  /** What pino has told of each root logger, by its levels. */
-  readonly #configs = new WeakMap<PinoLevels, LoggerConfig>()
+  /** Configuration of each root logger, by its levels. */
+  readonly #configs = new WeakMap<PinoLevels, PinoConfig>()
   #levels: PinoLevels | undefined
   #kind: LineKind = { style: sharedStyle({}), passes: () => true }
   #ended = false
@@ -72,17 +66,17 @@ export class SluicePinoStream extends EventEmitter {
       if (message?.code !== 'PINO_CONFIG') return
       const { levels } = message.config ?? {}
       if (levels !== undefined) this.#configs.set(levels, message.config ?? {})
-      // A level that nobody knows is told where the logger is made.
+      // An unknown level throws where the logger is made.
       levelGate(this.#lease.options.level, levels?.values)
     })
   }
 
-  /** By this pino tells a stream from its options in `pino(stream)`. */
+  /** With this, pino distinguishes a stream from options in `pino(stream)`. */
   get writable(): boolean {
     return !this.#ended
   }
 
-  /** Takes a line. Never blocks; true, for there is never a reason to wait. */
+  /** Takes a line. Never blocks. Always returns true: there is never a reason to wait. */
   write(line: string): boolean {
     const { engine, released } = this.#lease
     try {
@@ -99,12 +93,12 @@ export class SluicePinoStream extends EventEmitter {
     return true
   }
 
-  /** pino's `logger.flush(callback)`: calls back when what was logged is settled, or after `shutdownTimeoutMs`. */
+  /** pino's `logger.flush(callback)`: calls back when all logged lines are settled, or after `shutdownTimeoutMs`. */
   flush(callback?: (error?: Error) => void): void {
     void this.#lease.engine.flush().then(() => callback?.())
   }
 
-  /** Deliver what was logged, and take no more. */
+  /** Deliver the logged lines and take no more. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -114,8 +108,8 @@ export class SluicePinoStream extends EventEmitter {
     })
   }
 
-  /** A child may have levels of its own; the rest is that of its root. */
-  #configOf(logger: object): LoggerConfig {
+  /** A child may have levels of its own. The rest of its configuration is that of the root. */
+  #configOf(logger: object): PinoConfig {
     for (let each: object | null = logger; each !== null; each = Object.getPrototypeOf(each)) {
       const { levels } = each as { readonly levels?: PinoLevels }
       const config = levels === undefined ? undefined : this.#configs.get(levels)
@@ -124,7 +118,7 @@ export class SluicePinoStream extends EventEmitter {
     return {}
   }
 
-  /** The next lines are of a logger with these levels. */
+  /** Reads the next lines in the way of this logger. */
   #choose(logger: { readonly levels?: PinoLevels | undefined }): void {
     const { levels } = logger
     this.#levels = levels
@@ -142,7 +136,7 @@ export class SluicePinoStream extends EventEmitter {
   }
 }
 
-/** pino ends every line with one line end; a hook of the application's may have put others in, which a record has room for. */
+/** The line without its end. A hook of the application may have put line ends into the line; then it becomes a JSON text. */
 function oneLine(line: string): string {
   const whole = line.charCodeAt(line.length - 1) === lineEnd ? line.slice(0, -1) : line
   return whole.includes('\n') ? JSON.stringify(whole) : whole

@@ -15,24 +15,17 @@ import { mapPinoLine, pinoMapper } from '../records/pino-line.js'
 import { systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
 import { LineIntake } from './line-intake.js'
-import { learnedBase, levelGate, type PinoLevels } from './pino-logger.js'
+import { learnedBase, levelGate, type PinoConfig } from './pino-logger.js'
 
-/** Options of the target: they cross into pino's worker, so that none of them can be a function. */
+/** Options of the target. They are sent to pino's worker, so none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError'>
-
-/** What pino tells its transports of the logger. */
-interface PinoConfig {
-  readonly levels?: PinoLevels
-  readonly messageKey?: string
-  readonly errorKey?: string
-}
 
 /**
  * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.
  *
  *     pino({ transport: { target: 'sluice/pino' } })
  *
- * An option whose name is none of Sluice's, and like none, may be a later pino's own: it is ignored, and told on stderr.
+ * An unknown option that is not similar to one of Sluice's may be an option of a later pino. It is ignored, with a line on stderr.
  *
  * @throws {ConfigError} at the start of the worker, which pino emits as `error` of the transport
  */
@@ -47,7 +40,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     processRegistry().capture.notice()
     return capturePort(resolved) ?? engine
   }
-  // What pino tells of the logger comes by a stream of this package, and nothing else.
+  // pino sends its configuration to streams of pino-abstract-transport. Nothing else comes by this one.
   const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
   const stream = new LineIntake({
     take: lineMapper(config as PinoConfig, resolved, port),
@@ -61,11 +54,11 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
 }
 
 function tellUnknown(name: string): void {
-  const text = `unknown option ${name.slice(0, 60)} of the pino target is ignored; records are delivered: take it out, or see the README for the names`
+  const text = `unknown option ${name.slice(0, 60)} of the pino target is ignored, records are delivered: remove it, or see the README for the names of options`
   if (isNews(text)) printLine(text)
 }
 
-/** Engines of one of pino's workers share nothing: each is the only one of its position. */
+/** Engines in pino's workers share nothing: each one has a position of its own. */
 function ownPosition(): { readonly worker: WorkerPosition; readonly engine: number } {
   const worker = new WorkerPosition()
   worker.nameThread()
@@ -73,9 +66,9 @@ function ownPosition(): { readonly worker: WorkerPosition; readonly engine: numb
 }
 
 /**
- * pino's `logger.flush(callback)` waits for this where the transport is its only target. thread-stream puts flushes in a row, calls the
- * next one from the callback of the one before, and keeps the process alive meanwhile: those that have waited for one which gave up
- * give up with it, or an application that flushes again and again in an outage would live on for minutes.
+ * The `flush` that pino's `logger.flush(callback)` waits for if the transport is its only target. thread-stream queues flushes, starts
+ * each one in the callback of the one before, and keeps the process alive meanwhile. So queued flushes resolve together with one that
+ * timed out. Otherwise an application that flushes repeatedly in an outage would not end for minutes.
  */
 function flushOf(port: () => Drainable, timeoutMs: number): (callback: (error?: Error) => void) => void {
   let givingUp = false
@@ -98,7 +91,7 @@ function flushOf(port: () => Drainable, timeoutMs: number): (callback: (error?: 
   }
 }
 
-/** What becomes of each line. */
+/** Maps each line and gives it to the engine. */
 function lineMapper(
   { levels, messageKey, errorKey }: PinoConfig,
   options: ResolvedOptions,
@@ -114,28 +107,28 @@ function lineMapper(
       const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase })
       if (passes(mapped)) engine.log(mapped)
     } catch (error) {
-      // A throw here would end the worker, and with it the application.
+      // An error thrown here would end the worker, and the application with it.
       engine.unmapped(error)
     }
   }
 }
 
-/** The options with which pino started a target. */
+/** The options of a target, as pino passes them. */
 export interface TargetOptions {
-  /** To be checked as all options are: Sluice's own, and names that look like a misspelling of one. */
+  /** Options to be checked: Sluice's own, and names that look like a misspelling of one. */
   readonly own: SluiceOptions
-  /** Names that are none of Sluice's, and not known to be pino's: somebody should hear of them, and the target goes on. */
+  /** Names that are neither Sluice's nor known to be pino's. The target ignores them with a line on stderr. */
   readonly unknown: readonly string[]
 }
 
-/** Names that pino 7 to 10 and thread-stream put beside the options of a target. */
+/** Names that pino 7 to 10 and thread-stream add to the options of a target. */
 const addedByPino: ReadonlySet<string> = new Set(['levels', 'dedupe', 'targets', 'pipelines'])
-/** They name most of what they add after themselves. */
+/** Most names that they add begin like this. */
 const namedByPino = /^(pino|\$)/i
 
 /**
- * Part the options of a target from what pino puts among them. A later pino may put there what this version does not know: that must not
- * end the application's logging.
+ * Separates the options of a target from those that pino adds. A later pino may add unknown names, which must not end the application's
+ * logging.
  */
 export function targetOptions(written: object): TargetOptions {
   const own: Record<string, unknown> = {}

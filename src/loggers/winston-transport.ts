@@ -1,5 +1,6 @@
 import TransportStream from 'winston-transport'
 import { IdlePort } from '../engine/idle.js'
+import { quoted } from '../errors/text-of.js'
 import { optionTable } from '../options/defaults.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
@@ -31,7 +32,7 @@ const transportOptions: ReadonlySet<string> = new Set([
  *
  *     winston.createLogger({ transports: [new SluiceTransport()] })
  *
- * Each line is mapped at once, so that later changes to what was logged change nothing, and `info` is never changed.
+ * Each line is mapped at once, so later changes to logged objects have no effect. `info` is never changed.
  *
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
@@ -45,9 +46,9 @@ export class SluiceTransport extends TransportStream {
   readonly #level: string | undefined
   readonly #written = new WrittenLines()
   #format: Format | undefined
-  /** True while `#format`, the logger's, is winston's default. */
+  /** True while the logger's format, `#format`, is winston's default. */
   #isDefaultFormat = false
-  /** Clean names and severities of the levels that have come, by winston's LEVEL. */
+  /** Names and severities of the known levels, by winston's LEVEL. */
   readonly #known = new Map<unknown, KnownLevel>()
   #lastName: unknown
   #last: KnownLevel | undefined
@@ -59,16 +60,16 @@ export class SluiceTransport extends TransportStream {
     this.#lease = leaseEngine(resolution)
     this.#map = winstonMapper(resolution.options)
     this.#level = resolution.options.level
-    // winston ships nothing at all for a level that its logger does not have.
+    // With a level that its logger does not have, winston would log nothing at all.
     this.once('pipe', () => {
       if (this.level !== undefined && this.levels?.[this.level] === undefined) delete this.level
     })
   }
 
   /**
-   * A line is settled when `log` returns, so a stream's queue, its turns of `process.nextTick` and its `drain` are only in the way:
-   * what winston pipes in goes straight to winston-transport's `_write`, which sees to `level`, `format`, `silent` and exceptions.
-   * Everything else (a callback, a stream that is corked, busy, ended or destroyed) is left to the stream.
+   * A line is accepted when `log` returns, so the stream's queue, `process.nextTick` and `drain` would only cost time. A line that winston
+   * pipes in goes straight to winston-transport's `_write`, which handles `level`, `format`, `silent` and exceptions. All other cases (a
+   * callback, a stream that is corked, busy, ended or destroyed) are left to the stream.
    */
   override write(info: unknown, encoding?: unknown, callback?: unknown): boolean {
     const { _writableState: state } = this as unknown as { _writableState?: StreamState }
@@ -128,7 +129,7 @@ export class SluiceTransport extends TransportStream {
     if (known === undefined) {
       const level = levelOf(info)
       known = { level, severity: severityIn(this.levels, level) }
-      // Names of levels are few; whatever else comes is not remembered.
+      // An application has few levels. Anything beyond that is not remembered.
       if (typeof name !== 'string' || this.#known.size >= 100) return known
       this.#known.set(name, known)
     }
@@ -137,13 +138,13 @@ export class SluiceTransport extends TransportStream {
     return known
   }
 
-  /** A `level` of the transport that its logger has is winston's affair, and may change while the application runs. */
+  /** winston itself handles a `level` of the transport that its logger has. It may change while the application runs. */
   #passes(level: string, severity: Severity): boolean {
     if (this.#level === undefined || (this.level !== undefined && this.levels !== undefined)) return true
     return this.#isSevereEnough(level, severity)
   }
 
-  /** The option or variable `level` names a level of the logger, or what another logger calls it. */
+  /** The option `level` is a level of the logger, or a level's name in another logger. */
   #isSevereEnough(level: string, severity: Severity): boolean {
     const wanted = this.#level!
     const rank = this.#rankOf(wanted)
@@ -151,12 +152,12 @@ export class SluiceTransport extends TransportStream {
     if (rank !== undefined && own !== undefined) return own <= rank
     const lowest = severityOfName(wanted)
     if (lowest !== undefined) return severity >= lowest
-    const text = `option level (SLUICE_LEVEL): no such level: ${wanted}; all are shipped`
+    const text = `option level (SLUICE_LEVEL): unknown level ${quoted(wanted)}; lines of all levels are sent`
     this.#lease.engine.misused('SLUICE_CONFIG_INVALID', text)
     return true
   }
 
-  /** Names of levels are shipped in lower case, whatever the logger's own are. */
+  /** Levels are sent in lower case, so they are compared without case. */
   #rankOf(level: string): number | undefined {
     const rank = this.levels?.[level]
     if (rank !== undefined || this.levels === undefined) return rank
@@ -164,12 +165,12 @@ export class SluiceTransport extends TransportStream {
     return name === undefined ? undefined : this.levels[name]
   }
 
-  /** `logger.end()`: winston emits `finish` when what was logged is settled. */
+  /** `logger.end()`: winston emits `finish` when all logged lines are settled. */
   override _final(callback: (error?: Error | null) => void): void {
     void this.#release().then(() => callback())
   }
 
-  /** winston removes the transport from its logger. */
+  /** Called when winston removes the transport from its logger. */
   override close(): void {
     void this.#release()
   }
@@ -179,7 +180,7 @@ export class SluiceTransport extends TransportStream {
   }
 }
 
-/** A logger's format, as far as it is read here. */
+/** The part of a logger's format that is read here. */
 interface Format {
   readonly transform?: unknown
 }
@@ -199,7 +200,7 @@ function isDefaultFormat(logger: object, format: Format): boolean {
   return transform !== undefined && format.transform === transform
 }
 
-/** The last prototype with this property: that of the base class, which subclasses of the application's extend. */
+/** The last prototype with this property: that of the base class, which the application may have extended. */
 function ownerOf(start: object, key: string): object | undefined {
   let owner: object | undefined
   for (let each: object | null = start; each !== null; each = Object.getPrototypeOf(each)) {
@@ -222,7 +223,7 @@ interface KnownLevel {
   readonly severity: Severity
 }
 
-/** What is read here of the state of readable-stream's `Writable`. */
+/** The part of the state of readable-stream's `Writable` that is read here. */
 interface StreamState {
   readonly length: number
   readonly corked: number

@@ -3,22 +3,22 @@ import { installProcessHooks } from '../process/install.js'
 import { processRegistry } from '../process/registry.js'
 import type { LogRecord, ValueRecord } from '../records/wire.js'
 
-/** The records that a test has captured, oldest first, as the service would have got them. */
+/** The records that a test has captured, oldest first, as the service would have received them. */
 export interface CapturedSluice extends Disposable {
-  /** Log records, those of pino's target once `await flush()` has resolved. */
+  /** Log records. Those of pino's target are here after `await flush()`. */
   readonly logs: readonly LogRecord[]
-  /** Value records: one for each `track`. */
+  /** Value records, one for each `track`. */
   readonly values: readonly ValueRecord[]
-  /** Forget what was captured so far. */
+  /** Remove the records captured so far. */
   clear(): void
   /** Deliver again. */
   restore(): void
 }
 
 /**
- * In tests: take every record of this process in the place of delivery, whatever is configured, and nothing if nothing is. No request
- * leaves the process. What `track`, winston and `sluicePino()` accept is there at once; lines of pino's target are there after
- * `await flush()`, for they come from pino's worker.
+ * For tests: captures every record of this process instead of delivering it, with or without a configuration. No request leaves the
+ * process. Records of `track`, winston and `sluicePino()` are captured at once. Those of pino's target come from pino's worker, so they are
+ * here after `await flush()`.
  *
  *     const captured = captureSluice()
  *     beforeEach(() => captured.clear())
@@ -27,9 +27,9 @@ export interface CapturedSluice extends Disposable {
  *     signUp('ann')
  *     expect(captured.values).toContainEqual(expect.objectContaining({ eventId: 1001 }))
  *
- * A second call takes over from the first.
+ * After a second call, records go to that capture alone.
  *
- * @throws {SluiceError} `SLUICE_CAPTURE_LATE` when records are on their way to the network already
+ * @throws {SluiceError} `SLUICE_CAPTURE_LATE` if records are on their way to the network already
  */
 export function captureSluice(): CapturedSluice {
   installProcessHooks()

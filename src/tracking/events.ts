@@ -1,13 +1,13 @@
 import { quoted } from '../errors/text-of.js'
 
 /**
- * Name the numbers of events, once for the application. What comes back is frozen, and a wrong name does not compile.
+ * Names the numbers of events, once for the application. The result is frozen, and a wrong name does not compile.
  *
  *     const events = defineEvents({ signedUp: 1001, upgraded: 1002 })
  *     track(events.signedUp)
  *
- * @param events number by name; each a whole number from 0 to 2^53 - 1, none of them twice
- * @throws {TypeError} at once, naming the event, for a number that is none or that another event has
+ * @param events number by name: whole numbers from 0 to 2^53 - 1, each of them once
+ * @throws {TypeError} with the name of the event, for an invalid number and for the number of another event
  */
 export function defineEvents<const Events extends Readonly<Record<string, number>>>(events: Events): Readonly<Events> {
   const names = new Map<number, string>()
@@ -22,7 +22,7 @@ export function defineEvents<const Events extends Readonly<Record<string, number
   return Object.freeze({ ...events })
 }
 
-/** Whether this can be the number of an event. */
+/** True for a value that can be the number of an event. */
 export function isEventId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }

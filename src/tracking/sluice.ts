@@ -15,8 +15,8 @@ let misconfigured = false
 /**
  * Record one occurrence of the event with this number, configured by the `SLUICE_*` variables.
  *
- * Never throws and never blocks. A configuration that cannot be used is told once on stderr and turns `track` off;
- * a bad number is counted in `invalid`.
+ * Never throws and never blocks. An invalid configuration turns `track` off, with one line on stderr. A bad number is counted in
+ * `invalid`.
  */
 export function track(eventId: number, options?: TrackOptions): void {
   if (misconfigured && currentCapture() === undefined) return
@@ -33,27 +33,27 @@ export function track(eventId: number, options?: TrackOptions): void {
 }
 
 /**
- * The same function, which records an event each time that it returns, or that the promise which it returns resolves; not when it
- * throws or rejects.
+ * Wraps a function so that it records an event each time it returns, or its promise resolves. Nothing is recorded when it throws or
+ * rejects.
  *
  *     const checkout = tracked(events.upgraded, async (cart: Cart) => { … })
  *
- * @throws {TypeError} when `run` is no function
+ * @throws {TypeError} if `run` is not a function
  */
 export function tracked<Run extends Tracked>(eventId: number, run: Run): Run {
   return trackedBy(track, { eventId, run })
 }
 
 /**
- * Wait until everything that this process has logged and tracked so far is settled, pino's workers included. Resolves with the
- * ledger of the process, by `timeoutMs` (default: the option `shutdownTimeoutMs`, the longest where engines differ) + 50 ms at the
- * latest; never rejects.
+ * Waits until all that this process has logged and tracked so far is settled, pino's workers included. Resolves with the ledger of the
+ * process, after `timeoutMs` + 50 ms at the latest. The default is the option `shutdownTimeoutMs`, the longest if engines differ. Never
+ * rejects.
  */
 export function flush(options?: DrainOptions): Promise<Ledger> {
   return drain('flush', options)
 }
 
-/** As `flush`, then release every engine of the process, pino's workers included. What is logged afterwards is counted as `closed`. */
+/** Flushes, then releases every engine of the process, pino's workers included. Later records are dropped and counted as `closed`. */
 export function close(options?: DrainOptions): Promise<Ledger> {
   return drain('close', options)
 }
@@ -69,23 +69,23 @@ export function stats(): Ledger {
 
 export type { DrainOptions } from '../engine/ports.js'
 
-/** One set-up of Sluice: where value events go, and the account of them. */
+/** One configured instance of Sluice, for value events. */
 export interface Sluice extends AsyncDisposable {
   /** Record one occurrence of an event. Never throws, never blocks. */
   track(eventId: number, options?: TrackOptions): void
-  /** The same function, which records an event when it returns or its promise resolves; see `tracked` of `sluice`. */
+  /** Wraps a function so that it records an event each time it returns or its promise resolves; see `tracked` of `sluice`. */
   tracked<Run extends Tracked>(eventId: number, run: Run): Run
-  /** Wait until what was accepted so far is settled, until the deadline at most. Resolves with the ledger; never rejects. */
+  /** Waits until all records accepted so far are settled, but no longer than the deadline. Resolves with the ledger. Never rejects. */
   flush(options?: DrainOptions): Promise<Ledger>
-  /** Flush, then release everything. Idempotent; never rejects. */
+  /** Flushes, then releases everything. Idempotent. Never rejects. */
   close(options?: DrainOptions): Promise<Ledger>
   /** The ledger now. */
   stats(): Ledger
 }
 
 /**
- * Set up Sluice explicitly. Options that are left out come from the environment; with nothing configured at all it is off,
- * and its methods do nothing.
+ * Makes an instance of Sluice. Options that are left out come from the environment. With nothing configured at all it is off, and its
+ * methods do nothing.
  *
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */

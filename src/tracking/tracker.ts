@@ -2,9 +2,9 @@ import { quoted } from '../errors/text-of.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { isEventId } from './events.js'
 
-/** What may be said of an occurrence beside its event. */
+/** Options of one occurrence of an event. */
 export interface TrackOptions {
-  /** When it happened: a `Date`, or milliseconds since 1970, whatever `timestampUnit` is. @default now */
+  /** Time of the occurrence: a `Date`, or milliseconds since 1970 (independent of `timestampUnit`). @default now */
   readonly timeStamp?: Date | number | undefined
 }
 
@@ -18,8 +18,8 @@ export class Tracker {
   }
 
   /**
-   * Record one occurrence of the event with this number (a whole number from 0 to 2^53 - 1). Never throws, never blocks: a bad
-   * number or time is counted in `invalid` and told through `onError`, once per kind.
+   * Record one occurrence of the event with this number, a whole number from 0 to 2^53 - 1. Never throws and never blocks. A bad number or
+   * time is counted in `invalid` and reported to `onError`, once per kind.
    */
   track(eventId: number, options?: TrackOptions): void {
     if (!isEventId(eventId)) {
@@ -47,7 +47,7 @@ export class Tracker {
   }
 }
 
-/** Undefined for what is neither a Date nor a number, or cannot be read. */
+/** The time of the options; undefined if it is neither a Date nor a number, or cannot be read. */
 function millisecondsOf(options: TrackOptions): number | undefined {
   try {
     const { timeStamp = Date.now() } = options
@@ -58,7 +58,7 @@ function millisecondsOf(options: TrackOptions): number | undefined {
   }
 }
 
-/** Each kind of mistake is told once. */
+/** The kind of a mistake. Each kind is reported once. */
 function kindOf(value: unknown): string {
   if (typeof value !== 'number') return typeof value
   if (!Number.isFinite(value)) return String(value)
@@ -66,18 +66,18 @@ function kindOf(value: unknown): string {
   return Number.isInteger(value) ? 'too large' : 'fraction'
 }
 
-/** Any function: `any`, for with `never` or `unknown` parameters that carry no type of their own could not be used in it. */
+/** Any function. With `never` or `unknown` instead of `any`, parameters without a type of their own would be unusable. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Tracked = (...args: any[]) => unknown
 
-/** What `track` is, of the process or of an instance. */
+/** The function `track`, of the process or of an instance. */
 type Track = (eventId: number) => void
 
 /**
- * The same function, which records an event each time that it returns, or that the promise which it returns resolves; not when it
- * throws or rejects. `this`, arguments and result are passed on as they are.
+ * Wraps a function so that it records an event each time it returns, or its promise resolves. Nothing is recorded when it throws or
+ * rejects. `this`, arguments and result are passed on unchanged.
  *
- * @throws {TypeError} when `run` is no function
+ * @throws {TypeError} if `run` is not a function
  */
 export function trackedBy<Run extends Tracked>(
   track: Track,
@@ -87,14 +87,14 @@ export function trackedBy<Run extends Tracked>(
   function recorded(this: unknown, ...args: unknown[]): unknown {
     const result = run.apply(this, args)
     if (isThenable(result)) {
-      // The caller gets the promise itself: whether it is handled is the caller's affair, of this branch nothing is left unhandled.
+      // The caller gets the promise itself. This branch handles its rejection, so that it causes no unhandled one.
       try {
         result.then(
           () => track(eventId),
           () => {},
         )
       } catch {
-        // It never resolves: whoever waits for it meets with the same.
+        // Its `then` throws, so it never resolves.
       }
     } else track(eventId)
     return result

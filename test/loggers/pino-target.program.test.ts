@@ -17,7 +17,7 @@ describe('a target of pino', () => {
       signal: null,
       stdout: '',
       stderr:
-        'sluice: unknown option transportId of the pino target is ignored; records are delivered: take it out, or see the README for the names\n',
+        'sluice: unknown option transportId of the pino target is ignored, records are delivered: remove it, or see the README for the names of options\n',
       taken: 1,
     })
   })

@@ -2,17 +2,7 @@ import { type BackoffBounds, fullJitter } from '../delivery/backoff.js'
 import type { Clock } from '../runtime/clock.js'
 import type { Exchange } from './answer-collector.js'
 import { retryAfterMs } from './classify.js'
-import { UndiciPool } from './undici-pool.js'
-
-/** A request whose answer the caller waits for. */
-export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Path and query, below the path of the base URL. */
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | undefined
-  readonly signal?: AbortSignal | undefined
-}
+import { UndiciPool, type UndiciRequest } from './undici-pool.js'
 
 export interface RequesterPlan {
   /** Base URL. */
@@ -53,8 +43,12 @@ export class Requester {
     this.#pool = new UndiciPool({ origin, ...bounds, clock, proxyUrl, holdsProcess: true })
   }
 
-  /** Returns the exchange of the last attempt. Rejects only with the reason of `signal`. */
-  async send(request: ApiRequest): Promise<Exchange> {
+  /**
+   * Returns the exchange of the last attempt. Rejects only with the reason of `signal`.
+   *
+   * @param request whose path follows that of the base URL
+   */
+  async send(request: UndiciRequest): Promise<Exchange> {
     for (let attempt = 0; ; attempt++) {
       request.signal?.throwIfAborted()
       const exchange = await this.#pool.exchange({ ...request, path: this.#basePath + request.path })
@@ -72,7 +66,7 @@ export class Requester {
   }
 
   /** Milliseconds before the next attempt. Undefined when there must be none. */
-  #waitMs(exchange: Exchange, { request, attempt }: { request: ApiRequest; attempt: number }): number | undefined {
+  #waitMs(exchange: Exchange, { request, attempt }: { request: UndiciRequest; attempt: number }): number | undefined {
     if (this.#closed) return undefined
     const reads = request.method === 'GET'
     const jitterMs = fullJitter(attempt, this.#plan.retry, this.#plan.random)

@@ -36,26 +36,26 @@ async function start(script: (request: Request) => Fault, changes: Partial<OpenS
 
 const bodies = (count: number) => Array.from({ length: count }, (_, n) => `{"n":${n}}`)
 const numberOf = ({ body }: Request) => (JSON.parse(body) as { n: number }).n
-/** Which sender, and how many requests may be in flight on a connection, of logs and of values. */
+/** The sender, and the most requests in flight on a connection, for logs and for values. */
 const state = () => {
   const [logs, values] = [sender!.carriage('logs'), sender!.carriage('values')]
   return `${logs.sender} ${logs.maxDepth} ${values.maxDepth}`
 }
-/** undici says `connection: keep-alive` in each request, which the fast sender leaves out. */
+/** Undici sends `connection: keep-alive` with each request, the pipelined sender does not. */
 const used = () => server.requests.map(({ headers }) => (headers.has('connection') ? 'undici' : 'pipelined'))
 const echoing = ({ headers }: Request): Fault => ({
   ...(delivered as Fault & { type: 'answer' }),
   headers: { 'idempotency-key': headers.get('idempotency-key')! },
 })
 const send = async (count: number) => tally(await sendBatch(sender!, bodies(count)))
-/** As far as a healthy server brings it. */
+/** Leaves a sender that pipelines. */
 async function warmUp(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) expect(await send(1)).toEqual({ delivered: 1 })
   expect(state()).toMatch('pipelined 64')
 }
 
 describe('auto', () => {
-  it('begins with one request on a connection, then pipelines, without the sure sender', async () => {
+  it('begins with one request on a connection, then pipelines, without the undici sender', async () => {
     await start(() => delivered)
     expect(state()).toBe('pipelined 1 1')
     await send(1)
@@ -80,7 +80,7 @@ describe('auto', () => {
     expect(state()).toBe('pipelined 64 64')
   })
 
-  it('probes with the sure sender', async () => {
+  it('probes with the undici sender', async () => {
     await start(() => delivered)
     await warmUp()
     await sendBatch(sender!, bodies(1), { probe: true })
@@ -111,7 +111,7 @@ describe('auto', () => {
     ['resets', { type: 'reset-before-answer' }, 3],
     ['never answers', { type: 'silence' }, 3],
   ])(
-    'gives a server that %s at first to the sure sender, without a word, until that has success',
+    'uses the undici sender for a server that %s at first, without a report, until that sender has success',
     async (_, fault, exchanges) => {
       await start(() => fault)
       for (let exchange = 0; exchange < exchanges; exchange++) {
@@ -152,7 +152,7 @@ describe('auto', () => {
     expect(state()).toBe('pipelined 64 1')
   })
 
-  it('does not hold breaks that came before the first success against a server', async () => {
+  it('does not count breaks before the first success', async () => {
     await start(() => ({ type: 'reset-before-answer' }))
     for (let turn = 0; turn < 2; turn++) expect(await send(1)).toEqual({ ambiguous: 1 })
     server.script = () => delivered
@@ -164,7 +164,7 @@ describe('auto', () => {
     expect(left).toHaveLength(1)
   })
 
-  it('tries again with a server whose successes have no body, and need no length', async () => {
+  it('tries the pipelined sender again after a success without a body, which needs no length', async () => {
     await start(() => ({ type: 'garbage' }))
     await send(1)
     server.script = () => bytes('HTTP/1.1 204 No Content\r\n\r\n')
@@ -172,7 +172,7 @@ describe('auto', () => {
     expect(state()).toBe('pipelined 64 1')
   })
 
-  it('stays with a server whose balancer says in HTTP/1.0 that it is away', async () => {
+  it('goes on to pipeline when a balancer reports in HTTP/1.0 that the server is away', async () => {
     await start(() => delivered)
     await warmUp()
     const away = 'HTTP/1.0 503 Service Unavailable\r\nconnection: close\r\n\r\n<html></html>'
@@ -192,9 +192,9 @@ describe('auto', () => {
       bytes('HTTP/1.1 201 X\r\nidempotency-key: x\r\ncontent-length: 0\r\n\r\n'),
       /another request/,
     ],
-    ['an answer too many', bytes(response(201, '{"result":true}').repeat(3)), /without a request/],
+    ['an unexpected answer', bytes(response(201, '{"result":true}').repeat(3)), /without a request/],
     ['two lengths', bytes('HTTP/1.1 201 X\r\ncontent-length: 0\r\ncontent-length: 0\r\n\r\n'), /twice/],
-  ])('leaves the fast sender for good at %s, and says so once', async (_, fault, reason) => {
+  ])('stops pipelining for good at %s, and reports it once', async (_, fault, reason) => {
     for (const trial of [false, true]) {
       if (trial) {
         await start(() => ({ type: 'garbage' }))
@@ -223,7 +223,7 @@ describe('auto', () => {
     ['closes', { type: 'close', announced: false }],
     ['resets', { type: 'reset-after-commit' }],
   ])(
-    'leaves a server that %s the connection after the first of several requests, again and again',
+    'stops pipelining to a server that %s the connection after the first of several requests, again and again',
     async (_, fault) => {
       // By this clock no connection is idle.
       const clock = new VirtualClock()
@@ -240,7 +240,7 @@ describe('auto', () => {
     },
   )
 
-  it('leaves a server that answers the first of several requests and forgets the others', async () => {
+  it('stops pipelining to a server that answers the first of several requests and forgets the others', async () => {
     await start(() => delivered)
     await warmUp()
     server.script = (request) => (numberOf(request) === 0 ? delivered : { type: 'silence' })
@@ -251,19 +251,22 @@ describe('auto', () => {
   it.each<[string, Fault]>([
     ['resets', { type: 'reset-before-answer' }],
     ['never answers', { type: 'silence' }],
-  ])('leaves a server that %s whatever the fast sender writes, before it pipelines', async (_, fault) => {
-    await start(({ headers }) => (headers.has('connection') ? delivered : fault))
-    for (let turn = 0; turn < 3; turn++) expect(await send(1)).toEqual({ ambiguous: 1 })
-    expect(await send(1)).toEqual({ delivered: 1 })
-    for (let turn = 0; turn < 3; turn++) {
-      expect(left).toEqual([])
-      expect(await send(1)).toEqual({ ambiguous: 1 })
-    }
-    expect(left).toHaveLength(1)
-    expect(await send(1)).toEqual({ delivered: 1 })
-  })
+  ])(
+    'reports the end of pipelining for a server that %s whenever the pipelined sender writes, before it pipelines',
+    async (_, fault) => {
+      await start(({ headers }) => (headers.has('connection') ? delivered : fault))
+      for (let turn = 0; turn < 3; turn++) expect(await send(1)).toEqual({ ambiguous: 1 })
+      expect(await send(1)).toEqual({ delivered: 1 })
+      for (let turn = 0; turn < 3; turn++) {
+        expect(left).toEqual([])
+        expect(await send(1)).toEqual({ ambiguous: 1 })
+      }
+      expect(left).toHaveLength(1)
+      expect(await send(1)).toEqual({ delivered: 1 })
+    },
+  )
 
-  it('stays with a server that restarts, whatever breaks with it, or that is only silent, or closes as announced', async () => {
+  it('goes on to pipeline to a server that restarts, that is only silent, or that closes as announced', async () => {
     await start(() => delivered)
     await warmUp()
     for (let restart = 0; restart < 2; restart++) {
@@ -280,7 +283,7 @@ describe('auto', () => {
     expect(state()).toBe('pipelined 64 1')
   })
 
-  it('stays with a server that closes connections which have been idle, at the moment at which requests are written', async () => {
+  it('goes on to pipeline to a server that closes an idle connection while requests are written', async () => {
     const clock = new VirtualClock()
     await start(() => delivered, { clock })
     await warmUp()
@@ -317,7 +320,7 @@ describe('stats()', () => {
   let sluice: Sluice
   afterEach(() => sluice.close({ timeoutMs: 0 }))
 
-  it('says which sender a lane has; that the fast one was left is told once', async () => {
+  it('shows the sender of a lane; the end of pipelining is reported once', async () => {
     server = await FaultServer.start(echoing)
     const told: unknown[] = []
     const onError = (error: Error) => told.push([(error as Error & { code: string }).code, error.message])
@@ -327,7 +330,7 @@ describe('stats()', () => {
       sluice.track(1)
       await sluice.flush()
     }
-    // A busy machine is slow to answer, upon which a lane takes its depth back: then another burst shows it.
+    // On a busy machine answers are slow, and a lane lowers its depth. Then another burst raises it.
     let sent = 3
     do {
       for (let event = 0; event < 500; event++) sluice.track(event)
@@ -342,7 +345,7 @@ describe('stats()', () => {
     expect(told).toEqual([['SLUICE_PIPELINING', expect.stringContaining('requests are not pipelined any more')]])
   })
 
-  it('says undici where pipelining is off', async () => {
+  it('shows undici where pipelining is off', async () => {
     server = await FaultServer.start(echoing)
     sluice = createSluice({ url: server.url, apiKey: 'k', bucket: 'b', pipelining: 'off' })
     for (let event = 0; event < 100; event++) sluice.track(event)

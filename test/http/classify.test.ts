@@ -46,7 +46,7 @@ describe('an answer of the service', () => {
     },
   )
 
-  it('keeps what the service says is wrong with a rejected record', () => {
+  it('keeps the complaints of the service about a rejected record', () => {
     const body = '{"validationErrors":[{"name":"level","attemptedValue":7,"message":"must be string"}]}'
     expect(outcome(400, body)).toEqual({
       type: 'rejected',
@@ -72,7 +72,7 @@ describe('an answer of the service', () => {
     expect(outcome(status)).toMatchObject({ type: 'pause', scope: 'lane', status })
   })
 
-  it('says where a redirect points', () => {
+  it('shows the target of a redirect', () => {
     expect(outcome(308, '', { location: 'https://other.example/' })).toMatchObject({
       reason: expect.stringContaining('https://other.example/'),
     })
@@ -87,12 +87,12 @@ describe('an answer of the service', () => {
     })
   })
 
-  it('carries Retry-After along', () => {
+  it('keeps the wait of Retry-After', () => {
     expect(outcome(503, '', { retryAfter: '7' })).toMatchObject({ retryAfterMs: 7000 })
   })
 })
 
-/** Every walk over what is kept, as those make it to whom it goes. */
+/** Every walk that later readers make over the kept parts. */
 function walk(kept: Outcome): void {
   expect(JSON.stringify(kept).length).toBeLessThan(100_000)
   expect(structuredClone(kept)).toEqual(kept)
@@ -107,7 +107,7 @@ function walk(kept: Outcome): void {
   expect(Object.prototype).not.toHaveProperty('polluted')
 }
 
-describe('what is kept of an answer', () => {
+describe('the kept part of an answer', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
   it.each([
     [
@@ -127,7 +127,7 @@ describe('what is kept of an answer', () => {
     for (const status of [201, 400]) walk(outcome(status, body))
   })
 
-  it('is safe for whoever takes it further, whatever the service sends', () => {
+  it('is safe for later readers, whatever the service sends', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant('x'.repeat(5000)))
     const key = fc.oneof(
       fc.string(),

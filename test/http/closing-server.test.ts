@@ -57,7 +57,7 @@ const plan = {
   clock: systemClock,
 }
 
-/** All of these records, until each is delivered, in batches of 64 side by side; how many were ambiguous on the way. */
+/** Delivers all records in batches of 64 side by side. Returns the number of ambiguous outcomes. */
 async function deliverAll(sender: Sender, count: number, kind: RecordKind): Promise<number> {
   let left = Array.from({ length: count }, (_, n) => `{"n":${n}}`)
   let ambiguous = 0
@@ -84,24 +84,24 @@ const every97 = (outgoing: ServerResponse, answers: number) =>
   void (answers % 97 === 0 && outgoing.setHeader('connection', 'close'))
 
 describe('a server on node:http that closes its connection after every 97th answer', () => {
-  it('stores no value record twice, although it heeds no key', async () => {
+  it('stores no value record twice, although it ignores the keys', async () => {
     const server = new KeyServer(every97)
     const sender = await autoSenderTo(server)
     expect(await deliverAll(sender, 2000, 'values')).toBe(0)
     expect(server).toMatchObject({ twice: 0, answers: 2000 })
   })
 
-  it('stores few log records twice, each of which was counted as ambiguous', async () => {
+  it('stores few log records twice, and each of them was counted as ambiguous', async () => {
     const server = new KeyServer(every97)
     const sender = await autoSenderTo(server)
     const ambiguous = await deliverAll(sender, 4000, 'logs')
     expect(server.twice).toBeGreaterThan(0)
     expect(server.twice).toBeLessThanOrEqual(ambiguous)
-    // Before the first close nothing warns of it; afterwards one request at a time goes out.
+    // The first close is a surprise. After it one request at a time goes out.
     expect(ambiguous).toBeLessThan(4 * 64)
   })
 
-  it('stands in the ledger: no more came twice than it counts as ambiguous', async () => {
+  it('stores no more records twice than the ledger counts as ambiguous', async () => {
     const server = new KeyServer(every97, { echoes: true })
     const sluice = createSluice({ url: await server.url(), apiKey: 'k', bucket: 'b', retryBaseMs: 1, retryCapMs: 5 })
     cleanUps.push(() => sluice.close({ timeoutMs: 0 }))
@@ -160,7 +160,7 @@ describe.each(['logs', 'values'] as const)('%s', (kind) => {
     cleanUps.push(() => server.close())
     const sender = new PipelinedSender({ ...plan, url: server.url, maxConnections: 1, maxDepth: 64 })
     cleanUps.push(() => sender.close())
-    // Two closes, of which the first was not foreseen.
+    // Two closes. The first was not foreseen.
     await deliverAll(sender, 20, kind)
     most = 0
     expect(await deliverAll(sender, 200, kind)).toBe(0)
@@ -171,7 +171,7 @@ describe.each(['logs', 'values'] as const)('%s', (kind) => {
     let most = 0
     const server = await FaultServer.start(({ number }) => {
       if (number === 40) return { type: 'close', announced: true }
-      // That which closed is none of the answers that are counted.
+      // The answer that closed is not counted.
       if (number > 400) most = Math.max(most, server.requests.length - server.answered - 1)
       return { type: 'answer', status: 201, afterMs: 1 }
     })
@@ -194,7 +194,7 @@ describe('value records', () => {
     const sender = new PipelinedSender({ ...plan, url: server.url, maxDepth: 64 })
     cleanUps.push(() => sender.close())
     await sendBatch(sender, bodies(0), { kind: 'values' })
-    // It keeps its connection busy, so that the next batch gets a new one.
+    // This record keeps its connection busy, so that the next batch gets a new one.
     void sendBatch(sender, bodies(1), { kind: 'values' })
     await server.arrived(1)
     return { server, sender }

@@ -12,11 +12,11 @@ async function tlsError(server: ReturnType<typeof createSilentServer>): Promise<
   return error
 }
 
-it('says in words that a server does not speak TLS', async () => {
+it('explains that a server does not speak TLS', async () => {
   expect(describeError(await tlsError(createServer()))).toBe('what answers there does not speak TLS; is it http:?')
 })
 
-it('says what OpenSSL found in one line, without the place in its source', async () => {
+it('gives the reason of OpenSSL in one line, without the place in its source', async () => {
   // An alert of TLS 1.2: handshake failure.
   const server = createSilentServer((socket) =>
     socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 40])).on('error', () => {}),

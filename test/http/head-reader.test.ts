@@ -31,8 +31,8 @@ const field = fc.tuple(names, values).map(([name, value]) => `${name}:${value}`)
 const fields = fc.array(field, { maxLength: 6 })
 
 describe('heads of one connection', () => {
-  it('are read to what each of them is by itself, however like the ones before', { timeout: 300_000 }, () => {
-    // Mostly the lines of the first, some with another value, some left out or added.
+  it('are read as each of them alone, however similar to the ones before', { timeout: 300_000 }, () => {
+    // The lines of the first head, some with another value, some left out or added.
     const changes = fc.array(
       fc.tuple(fc.nat({ max: 5 }), fc.constantFrom('value', 'line', 'none', 'more'), values, field),
       { maxLength: 2 },

@@ -76,7 +76,7 @@ describe('a batch', () => {
     expect(server.taken).toEqual([...all, ...all])
   })
 
-  it('of great records is written in parts, and arrives whole', async () => {
+  it('of large records is written in parts, and arrives whole', async () => {
     const server = await serve(() => delivered)
     const great = Array.from({ length: 20 }, (_, n) => JSON.stringify({ n, text: 'ü'.repeat(50_000) }))
     expect(tally(await sendBatch(senderTo(server.url), great))).toEqual({ delivered: 20 })
@@ -97,7 +97,7 @@ describe('a batch', () => {
 
 describe('an answer', () => {
   it('never belongs to another record, however the connections break', { timeout: 60_000 }, async () => {
-    // Each status stands for the number of its record; what goes wrong depends on the number, too.
+    // The status and the fault both follow from the number of the record.
     const statuses = [201, 400, 503, 202, 429, 422, 500, 200]
     const expected = (n: number) =>
       ['delivered', 'rejected', 'retry', 'delivered', 'retry', 'rejected', 'retry', 'delivered'][n % 8]
@@ -133,7 +133,7 @@ describe('an answer', () => {
     expect(answered).toBeGreaterThan(3000)
   })
 
-  it('that announces the end of the connection counts; what was written behind it may have been processed', async () => {
+  it('that announces the end of the connection counts; requests behind it may have been processed', async () => {
     const server = await serve((request) => (numberOf(request) === 9 ? closing : delivered))
     const outcomes = await sendBatch(senderTo(server.url), bodies(32))
     expect(outcomes.map(word)).toEqual([...Array(10).fill('delivered'), ...Array(22).fill('ambiguous')])
@@ -161,7 +161,7 @@ describe('an answer', () => {
     ['a part of a second answer', ok.slice(0, 9), 'ambiguous', ['bytes came without a request']],
     ['bytes that are no answer', 'what?', 'delivered', ['the bytes are not HTTP/1']],
   ])(
-    'together with %s ends the connection, and nobody gets what was not asked for',
+    'together with %s ends the connection, and no record gets an answer to another request',
     async (_, text, first, reasons) => {
       const server = await serve(() => ({ type: 'bytes', text: ok + text, next: 'go-on' }))
       const misunderstood: string[] = []
@@ -180,7 +180,7 @@ describe('an answer', () => {
     },
   )
 
-  it('on a connection on which nothing more was asked ends it, and is said to be misunderstood', async () => {
+  it('on a connection without requests ends it, and is reported as not understood', async () => {
     let late = () => {}
     const server = createServer((socket) => {
       cleanUps.push(() => socket.destroy())
@@ -201,8 +201,8 @@ describe('an answer', () => {
     expect(await heard).toBe('an answer came without a request')
   })
 
-  it('to one record is never taken for that to another, where a server answers refused records twice', async () => {
-    // The second answer comes with the next one, as from a handler that goes on after it has answered.
+  it('to one record never counts for another one, where a server answers refused records twice', async () => {
+    // The second answer comes with the next one, like that of a handler that goes on after its answer.
     const refused = (n: number) => n % 5 === 3
     const server = await serve((request) => {
       const n = numberOf(request)
@@ -294,7 +294,7 @@ describe('time', () => {
     expect(last).toBeGreaterThan(400)
   })
 
-  it('that is over ends the connection: answers count, the rest is ambiguous, and the server has too much to do', async () => {
+  it('that runs out ends the connection: answers count, the rest is ambiguous and back-pressure', async () => {
     const server = await serve((request) => (numberOf(request) < 3 ? delivered : { type: 'silence' }))
     const sender = senderTo(server.url, { requestTimeoutMs: 100 })
     const outcomes = await sendBatch(sender, bodies(5))
@@ -310,7 +310,7 @@ describe('time', () => {
     await sendBatch(sender, bodies(1))
     const sent = sendBatch(sender, bodies(64))
     setTimeout(() => {
-      // The server, in this thread, has answered; nothing has been read.
+      // The server is in this thread. It has answered, and nothing has been read.
       const blockedUntil = performance.now() + 400
       while (performance.now() < blockedUntil);
     }, 0)
@@ -368,7 +368,7 @@ describe('over TLS', () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
 
-  it('http/1.1 alone is offered, and sessions are taken up again', async () => {
+  it('http/1.1 alone is offered, and sessions are resumed', async () => {
     const seen: { protocol: string | false | null; reused: boolean; host: unknown }[] = []
     const server = createTlsServer(
       { key: pem('key'), cert: pem('foreign'), ALPNProtocols: ['h2', 'http/1.1'] },

@@ -32,7 +32,7 @@ describe('through a proxy', () => {
     { mode: 'inline', end: 'exit 0' },
   ]
 
-  it.each(ways)('a service of https is reached in a tunnel, $mode, end: $end', async ({ mode, end }) => {
+  it.each(ways)('a service with https is reached in a tunnel, $mode, end: $end', async ({ mode, end }) => {
     server = await FaultServer.start(undefined, { certificate: 'service' })
     const ended = await run({ SLUICE_URL: 'https://service.example', SLUICE_MODE: mode, END: end })
     expect(ended).toMatchObject({ code: 0, stderr: '' })
@@ -43,7 +43,7 @@ describe('through a proxy', () => {
     expect(new Set(server.requests.map(({ headers }) => headers.get('connection')))).toEqual(new Set(['keep-alive']))
   })
 
-  it.each(ways)('a service of http is reached as it is, $mode, end: $end', async ({ mode, end }) => {
+  it.each(ways)('a service with http is reached without a tunnel, $mode, end: $end', async ({ mode, end }) => {
     server = await FaultServer.start()
     const ended = await run({ SLUICE_URL: 'http://service.example:8080/base', SLUICE_MODE: mode, END: end })
     expect(ended).toMatchObject({ code: 0, stderr: '' })
@@ -82,7 +82,7 @@ describe('through a proxy', () => {
     expect(proxy.credentials).toEqual(new Set([`Basic ${btoa('user:5%zz%')}`]))
   })
 
-  it('that NO_PROXY excepts nothing goes', async () => {
+  it('nothing goes to a service that NO_PROXY excepts', async () => {
     server = await FaultServer.start()
     const ended = await run({
       SLUICE_URL: 'http://service.example',

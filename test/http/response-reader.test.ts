@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ResponseReader } from '../../src/http/response-reader.js'
 
-/** What a connection brought: the answers, where the reading ended, and what the end of the connection added. */
+/** All that is read from a connection: the answers, the place where reading ended, and the answer that its end added. */
 function read(chunks: readonly Buffer[]) {
   const reader = new ResponseReader()
   const answers: unknown[] = []
@@ -15,7 +15,7 @@ function read(chunks: readonly Buffer[]) {
   return { answers, over, failure, atEnd }
 }
 
-/** The same without the words: which of several faults is seen first may depend on the pieces, but not whether one is. */
+/** The same without the reason: the pieces may decide which of several faults is seen first. */
 function outcome(chunks: readonly Buffer[]) {
   const { failure, ...rest } = read(chunks)
   return { ...rest, understood: failure === undefined }
@@ -27,7 +27,7 @@ const body = '{"result":true}'
 const plain = `HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n${body}`
 const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-/** Answers that are understood: what of each is read. */
+/** Answers that are understood, and the values that are read. */
 const understood: Record<string, [text: string, answer: object]> = {
   'a plain one': [plain, { status: 201, body, complete: true, version: '1.1', closes: false, last: false }],
   'no reason, not even a space': ['HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n', { status: 200, body: '' }],
@@ -60,7 +60,7 @@ const understood: Record<string, [text: string, answer: object]> = {
   ],
 }
 
-/** Answers after which there can be none. */
+/** Answers after which no other can come. */
 const final: Record<string, [text: string, answer: object]> = {
   'Connection: close': [
     `HTTP/1.1 201 X\r\nconnection: x, CLOSE\r\ncontent-length: 0\r\n\r\n`,
@@ -69,7 +69,7 @@ const final: Record<string, [text: string, answer: object]> = {
   'HTTP/1.0': ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n', { version: '1.0', closes: false, last: true }],
 }
 
-/** What comes to its end with the connection. */
+/** Answers that end with the connection. */
 const unfinished: Record<string, [text: string, answer: object]> = {
   'a body without a length': ['HTTP/1.1 200 OK\r\n\r\nall of it', { status: 200, body: 'all of it', complete: true }],
   'a body that breaks off': [
@@ -84,7 +84,7 @@ const unfinished: Record<string, [text: string, answer: object]> = {
   'a chunk that would be too long': [`${chunkedHead}FFFFFF\r\n<html>`, { body: '<html>', complete: false }],
 }
 
-/** What is not understood, and the status that counts all the same where the head was whole. */
+/** Bytes that are not understood, and the status, which counts where the head was whole. */
 const strange: Record<string, [text: string, reason: RegExp, status?: number]> = {
   garbage: ['\x00\x01 this is not HTTP \r\n\r\n', /status line/],
   'HTTP/2': ['HTTP/2 200\r\n\r\n', /status line/],
@@ -149,7 +149,7 @@ describe('an answer', () => {
     expect(atEnd).toMatchObject(answer)
   })
 
-  it.each(Object.entries(strange))('is not understood: %s; what came before counts', (_, [text, reason, status]) => {
+  it.each(Object.entries(strange))('is not understood: %s; the bytes before count', (_, [text, reason, status]) => {
     const { answers, over, failure, atEnd } = readText(plain + text + plain)
     expect({ over, atEnd }).toEqual({ over: true, atEnd: undefined })
     expect(failure).toMatch(reason)
@@ -188,7 +188,7 @@ describe('an answer', () => {
 })
 
 const corpus = [understood, final, unfinished, strange].flatMap((group) => Object.entries(group))
-/** Where it is not the length that matters. */
+/** The short texts. */
 const short = corpus.filter(([, [text]]) => text.length < 500)
 
 const runs = process.env.FULL === undefined ? 300 : 5000
@@ -228,7 +228,7 @@ describe('the same bytes', () => {
           at = next
         }
         expect(outcome(pieces)).toEqual(outcome([whole]))
-        // Each text gives what it gives alone, up to the first after which nothing is certain.
+        // Each text is read as it is alone, up to the first that ends the connection.
         const alone: unknown[] = []
         for (const text of texts) {
           const { answers, over } = read([bytes(text)])
@@ -255,7 +255,7 @@ describe('random bytes', () => {
     )
   })
 
-  it('in an answer never make a success of what is none', () => {
+  it('in an answer never make a success of a failure', () => {
     const refused = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 4\r\n\r\nbusy'
     const changed = fc.record({
       text: fc.constantFrom(refused, refused.replace('content-length: 4', 'x: y'), refused.replace('503', '429')),
@@ -299,16 +299,16 @@ describe('random bytes', () => {
     }
     let few = Number.POSITIVE_INFINITY
     let many = Number.POSITIVE_INFINITY
-    // The best of several rounds, for others work on this machine, too.
+    // The best of several rounds, because other work runs on this machine, too.
     for (let round = 0; round < 10 && !(many / few < 9); round++) {
       few = Math.min(few, took(60_000))
       many = Math.min(many, took(240_000))
     }
-    // Four times the bytes: a quadratic reader takes sixteen times as long.
+    // For four times the bytes a quadratic reader takes sixteen times as long.
     expect(many / few).toBeLessThan(9)
   })
 
-  it('in great numbers, byte by byte, take no longer than they have to', () => {
+  it('in great numbers, byte by byte, take linear time', () => {
     const long = bytes(`HTTP/1.1 201 X\r\ncontent-length: 65000\r\n\r\n${'x'.repeat(65_000)}`)
     const many = bytes(`${chunkedHead}${'1\r\nx\r\n'.repeat(10_000)}0\r\n\r\n`)
     for (const whole of [long, many]) {

@@ -100,7 +100,7 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
     expect(await post(senderTo(url))).toMatchObject({ type: 'retry', exchange: 'ambiguous' })
   })
 
-  it('takes an interim answer for no answer', async () => {
+  it('does not count an interim answer', async () => {
     const url = await listen(
       createTcpServer((socket) =>
         socket.once('data', () => {
@@ -117,7 +117,7 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
     expect(outcome).toMatchObject({ type: 'retry', exchange: 'ambiguous', backPressure: true })
   })
 
-  it('takes an answer that came while the event loop was blocked for more than the time-out', async () => {
+  it('counts an answer that came while the event loop was blocked for longer than the time-out', async () => {
     const url = await listen(
       createTcpServer((socket) =>
         socket.once('data', () => {
@@ -150,7 +150,7 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
     expect(written).toBeLessThan(20_000_000)
   })
 
-  it('takes the status for the answer when the body breaks off', async () => {
+  it('counts the status when the body breaks off', async () => {
     const url = await server((_, response) => {
       response.writeHead(201, { 'content-length': 100 })
       response.write('{"res', () => response.destroy())

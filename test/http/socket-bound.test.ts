@@ -52,7 +52,7 @@ class CountingServer {
 
 const answer = (socket: Socket) => void socket.write(response(201, '{"result":true}'))
 const silence = () => {}
-/** Faults of a server, and for how many requests each. */
+/** Faults of a server, with the number of requests. */
 const faults: Record<string, (socket: Socket, request: number) => void> = {
   'stops answering': silence,
   'answers one request in three': (socket, request) => void (request % 3 === 0 && answer(socket)),
@@ -137,7 +137,7 @@ it('an engine with both lanes has at most twice maxConnections, while the servic
 })
 
 describe('at the end of a process', () => {
-  it('the requests that a thread makes have at most maxConnections for each kind', async () => {
+  it('requests of the thread use at most maxConnections for each kind', async () => {
     const server = await CountingServer.start()
     server.script = silence
     const sender = ThreadSender.start(
@@ -158,7 +158,7 @@ describe('at the end of a process', () => {
     expect(server.most).toBe(4)
   })
 
-  it('take the place of those that the engine had', async () => {
+  it('requests of the thread replace the connections of the engine', async () => {
     const server = await CountingServer.start()
     const environment = { SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b', SLUICE_MAX_CONNECTIONS: '1' }
     const engine = new Engine(resolve({}, { environment, needs: 'values' }).options)

@@ -103,7 +103,14 @@ export class Shipment {
     if (this.#passes({ number: undefined, severity: mapped.severity })) {
       const head = logHead(mapped.fields)
       const bytes = Buffer.byteLength(head) + this.#tailBytes
-      if (!this.#engine.hasRoom(bytes) && !(await this.#makeRoom(bytes, always))) return false
+      const wait = { bytes, asked: false }
+      // Another input may take the room before this line wakes up.
+      while (!this.#engine.hasRoom(bytes)) {
+        this.#look()
+        if ((!always && this.#plan.signal.aborted) || (this.#plan.stops && this.#hopeless !== undefined)) return false
+        if (this.#hurried) break
+        await this.#change(wait)
+      }
       this.#engine.logHead(mapped.severity, head)
     } else this.account.belowLevel++
     this.account.lines++
@@ -113,9 +120,14 @@ export class Shipment {
 
   /** Wait until everything is settled, or until an interruption. Resolves with the reason when there is no hope. */
   async settle(): Promise<string | undefined> {
-    const { signal } = this.#plan
-    const settled = await this.#waitForRoom(everything, () => signal.aborted || this.#hopeless !== undefined)
-    return settled || signal.aborted ? undefined : this.#hopeless
+    const wait = { bytes: everything, asked: false }
+    while (!this.#engine.hasRoom(everything)) {
+      this.#look()
+      if (this.#plan.signal.aborted) return undefined
+      if (this.#hopeless !== undefined) return this.#hopeless
+      await this.#change(wait)
+    }
+    return undefined
   }
 
   /** Deliver what can be delivered within the time, and release everything. */
@@ -123,33 +135,15 @@ export class Shipment {
     return this.#engine.close({ timeoutMs })
   }
 
-  /** False when the line is not to be taken. */
-  async #makeRoom(bytes: number, always: boolean): Promise<boolean> {
-    const { signal, stops } = this.#plan
-    const refuses = () => (!always && signal.aborted) || (stops && this.#hopeless !== undefined)
-    return (await this.#waitForRoom(bytes, () => this.#hurried || refuses())) || !refuses()
-  }
-
-  /** Resolves with true when the queue has room for so many bytes, and with false when `givesUp` returns true before. */
-  async #waitForRoom(bytes: number, givesUp: () => boolean): Promise<boolean> {
-    let asked = false
-    while (!this.#engine.hasRoom(bytes)) {
-      this.#look()
-      if (givesUp()) return false
-      if (!asked) {
-        asked = true
-        void this.#engine.whenRoom(bytes).then(() => {
-          asked = false
-          this.#wake()
-        })
-      }
-      await this.#sleep()
+  /** Resolves when there may be room, at the next {@link #wake}, and after {@link lookMs} at the latest. */
+  #change(wait: Wait): Promise<void> {
+    if (!wait.asked) {
+      wait.asked = true
+      void this.#engine.whenRoom(wait.bytes).then(() => {
+        wait.asked = false
+        this.#wake()
+      })
     }
-    return true
-  }
-
-  /** Resolves at the next {@link #wake}, and after {@link lookMs} at the latest. */
-  #sleep(): Promise<void> {
     this.#timer ??= this.#plan.clock.schedule(() => this.#wake(), lookMs, true)
     return new Promise((resolve) => this.#sleepers.push(resolve))
   }
@@ -196,6 +190,13 @@ export class Shipment {
     this.#paused = reason
     this.#wake()
   }
+}
+
+/** A wait for room. */
+interface Wait {
+  readonly bytes: number
+  /** True while a promise of the engine is pending. */
+  asked: boolean
 }
 
 /** As long as anything is queued there is no room for a record of this size. */

@@ -130,27 +130,22 @@ export class ProcessEngines {
    * @param timeoutMs by default `shutdownTimeoutMs`, and for `close` what is left of it
    */
   async drain(mode: DrainMode, timeoutMs = this.#timeFor(mode)): Promise<Ledger> {
-    const clock = systemClock
-    const deadline = clock.now() + timeoutMs
+    const deadline = systemClock.now() + timeoutMs
     const { delivered } = this.stats()
-    const left = () => Math.max(0, deadline - clock.now())
-    let expire = () => {}
-    const expired = new Promise<void>((resolve) => {
-      expire = resolve
-    })
+    const left = () => Math.max(0, deadline - systemClock.now())
     // Engines keep the deadline themselves. An answer from another thread may take a moment longer, or never come.
-    const timer = clock.schedule(() => expire(), timeoutMs + drainGraceMs[mode] + answerMs, true)
-    const within = (work: Promise<unknown>) => Promise.race([work, expired])
+    const expiry = after(timeoutMs + drainGraceMs[mode] + answerMs, true)
+    const within = (work: Promise<unknown>) => Promise.race([work, expiry.over])
 
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
     await within(this.#early.drain(left()))
     const handOver = this.#threadStreams.handedOver()
-    const enough = waited(left())
-    await Promise.race([handOver.done, enough.over, expired])
-    enough.cancel()
+    const deadlineTimer = after(left())
+    await within(Promise.race([handOver.done, deadlineTimer.over]))
+    deadlineTimer.cancel()
     await within(this.#drainAll(mode, left()))
-    timer.cancel()
+    expiry.cancel()
     handOver.release()
     const ledger = this.stats()
     const inVain = left() === 0 && undelivered(ledger) > 0 && ledger.delivered === delivered
@@ -220,18 +215,15 @@ export class ProcessEngines {
       case 'drained':
         this.remote.answered(message.request)
         return
-      case 'retired':
-        this.#keep(this.remote.remove(message.id))
+      case 'retired': {
+        const engine = this.remote.remove(message.id)
+        if (engine !== undefined) this.#retired.keep(engine)
         return
+      }
       case 'capture':
       case 'captured':
         this.capture.receive(message)
     }
-  }
-
-  /** Keep the counts of an engine that is gone. */
-  #keep(engine: Figures | undefined): void {
-    if (engine !== undefined) this.#retired.keep(engine)
   }
 
   #threadEnded(thread: number): void {
@@ -240,24 +232,21 @@ export class ProcessEngines {
       // pino's worker also ends when its logger is garbage.
       const before = engine.stats()
       const ledger = engine.ended()
-      this.#keep({ ...engine, stats: () => ledger })
-      const lost = ledger.dropped.shutdown - before.dropped.shutdown
-      const left = ledger.spooled - before.spooled
-      for (const [count, fate] of [
-        [lost, 'lost'],
-        [left, 'left to the spool'],
-      ] as const) {
-        const words = `${count} record${count === 1 ? '' : 's'} ${fate}: the worker that delivered them has ended`
-        if (count > 0) printLine(words)
+      this.#retired.keep({ stats: () => ledger })
+      const print = (count: number, fate: string) => {
+        const text = `${count} record${count === 1 ? '' : 's'} ${fate}: the worker that delivered them has ended`
+        if (count > 0) printLine(text)
       }
+      print(ledger.dropped.shutdown - before.dropped.shutdown, 'lost')
+      print(ledger.spooled - before.spooled, 'left to the spool')
     }
   }
 }
 
-function waited(ms: number): { readonly over: Promise<void>; readonly cancel: () => void } {
+function after(ms: number, keepAlive = false): { readonly over: Promise<void>; readonly cancel: () => void } {
   let timer: Timer | undefined
   const over = new Promise<void>((resolve) => {
-    timer = systemClock.schedule(resolve, ms)
+    timer = systemClock.schedule(resolve, ms, keepAlive)
   })
   return { over, cancel: () => timer?.cancel() }
 }

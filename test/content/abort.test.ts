@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 describe('an abort signal', () => {
-  it('that has come before ends an operation before it begins', async () => {
+  it('that is aborted already ends an operation before it begins', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(client.createEntry('demo', { ...hello, signal })).rejects.toThrow('enough')
     await expect(client.listContentTypes('demo', { signal }).page()).rejects.toThrow('enough')

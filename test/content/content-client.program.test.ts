@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { ContentServer } from '../support/content-server.js'
 import { runProgram } from '../support/programs.js'
 
-it('a program waits for its answer, and ends by itself though it closes nothing', async () => {
+it('a program waits for its answer and ends without close()', async () => {
   const server = await ContentServer.start()
   onTestFinished(() => server.close())
   let answer = () => {}

@@ -35,7 +35,7 @@ describe('the content client', () => {
     ])
   })
 
-  it('refuses a Date that is none, which JSON would turn into null', async () => {
+  it('refuses an invalid Date, which JSON would turn into null', async () => {
     const createdAt = new Date('yesterday')
     await expect(client.migrateEntry('demo', { ...hello, createdAt })).rejects.toThrow(TypeError)
     expect(server.requests).toEqual([])
@@ -46,7 +46,7 @@ describe('the content client', () => {
     expect(await errorOf(client.createEntry('demo', hello))).toMatchObject({ code: 'not-found', status: 404 })
   })
 
-  it('goes through all content types, page by page as they are asked for', async () => {
+  it('iterates over all content types, page by page when needed', async () => {
     await server.close()
     const types = Array.from({ length: 45 }, (_, index) => articleType({ key: `type-${index + 1}` }))
     server = await ContentServer.start({ types })
@@ -66,12 +66,12 @@ describe('the content client', () => {
     expect(page).toMatchObject({ total: 45, list: [{ key: 'type-44' }, { key: 'type-45' }] })
   })
 
-  it('goes through no content types where there are none', async () => {
+  it('iterates over nothing in a project without content types', async () => {
     server.fault = () => ({ status: 200, body: '{"total":0,"list":[]}' })
     for await (const type of client.listContentTypes('demo')) throw new Error(type.key)
   })
 
-  it('does not take a list that ends before its end for the whole', async () => {
+  it('does not take an incomplete list for the whole', async () => {
     server.fault = () => ({ status: 200, body: '{"total":3,"list":[]}' })
     const walk = async () => {
       for await (const type of client.listContentTypes('demo')) throw new Error(type.key)
@@ -79,12 +79,12 @@ describe('the content client', () => {
     expect(await errorOf(walk())).toMatchObject({ code: 'unreadable-answer' })
   })
 
-  it.each([{ from: 0 }, { to: 0 }, { from: 1.5 }])('does not ask for a page of %j', async (bounds) => {
+  it.each([{ from: 0 }, { to: 0 }, { from: 1.5 }])('refuses a page of %j', async (bounds) => {
     await expect(client.listContentTypes('demo').page(bounds)).rejects.toThrow(TypeError)
     expect(server.requests).toEqual([])
   })
 
-  it('writes each name into one segment of the path, whatever is in it', async () => {
+  it('writes each name into one segment of the path, whatever it contains', async () => {
     await errorOf(client.createEntry('a/b?c', { type: '../x y', fields: {} }))
     await errorOf(client.deleteContentType('ü', { key: 'k#1' }))
     await errorOf(client.listContentTypes('a%2Fb').page())
@@ -103,7 +103,7 @@ describe('the content client', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('says what is missing to a program that no compiler has seen', async () => {
+  it('names missing arguments in programs without types', async () => {
     const untyped = client as unknown as Record<string, (...written: unknown[]) => Promise<unknown>>
     await expect(untyped.createEntry!('demo', { fields: {} })).rejects.toThrow('type: expected a name, got ""')
     await expect(untyped.createEntry!(undefined, hello)).rejects.toThrow('project: expected a name, got undefined')

@@ -87,7 +87,7 @@ describe('a failure', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('says in its message what the service says, and what can be done', async () => {
+  it('has in its message the words of the service and advice', async () => {
     const message = async (fault: ContentFault) => {
       server.fault = () => fault
       return (await errorOf(client.deleteContentType('demo', { key: 'x' }))).message
@@ -101,7 +101,7 @@ describe('a failure', () => {
     )
   })
 
-  it('of a write that took too long is told as such', async () => {
+  it('of a write that timed out has its own code', async () => {
     server.fault = () => 'silence'
     client = connect({ requestTimeoutMs: 50 })
     expect(await errorOf(client.createEntry('demo', hello))).toMatchObject({
@@ -125,13 +125,13 @@ describe('a failure', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('of a read that does not pass is told after five attempts', async () => {
+  it('of a read that fails each time is reported after five attempts', async () => {
     server.fault = () => answer(503)
     expect(await errorOf(client.listContentTypes('demo').page())).toMatchObject({ code: 'server-error', status: 503 })
     expect(server.requests).toHaveLength(5)
   })
 
-  it.each([400, 401, 404, 412])('of a read with %i is told at once', async (status) => {
+  it.each([400, 401, 404, 412])('of a read with %i is reported at once', async (status) => {
     server.fault = () => answer(status)
     expect((await errorOf(client.listContentTypes('demo').page())).status).toBe(status)
     expect(server.requests).toHaveLength(1)
@@ -147,13 +147,13 @@ describe('a failure', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('to connect is tried again, for a write too, and told after five attempts', async () => {
+  it('to connect is tried again, for a write too, and reported after five attempts', async () => {
     const port = await closedPort()
     client = connect({ url: `http://127.0.0.1:${port}` })
     const error = await errorOf(client.createEntry('demo', hello))
     expect(error).toMatchObject({ code: 'unsent', status: undefined, message: expect.stringContaining('ECONNREFUSED') })
 
-    // A write that was never sent is sent when the service is there again.
+    // A write that was never sent is sent when the service is back.
     client = connect({ url: `http://127.0.0.1:${port}`, retryBaseMs: 200, retryCapMs: 1000 })
     const created = client.createEntry('demo', hello)
     let connections = 0

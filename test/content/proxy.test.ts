@@ -31,7 +31,7 @@ describe('through the proxy of the environment', () => {
     await client.close()
   })
 
-  it('the content client goes in a tunnel where the service speaks TLS, and says what the proxy says', async () => {
+  it('the content client uses a tunnel to a service with TLS, and reports the words of the proxy', async () => {
     vi.stubEnv('HTTPS_PROXY', proxy.url)
     proxy.refuse = 403
     const client = connectTo({ url: 'https://service.example', apiKey: 'k' })

@@ -76,7 +76,7 @@ describe('the content client and the receiver', () => {
   })
 })
 
-describe('what the receiver refuses', () => {
+describe('a request that the receiver refuses', () => {
   it('is validation-failed with one element for each failure', async () => {
     const fields = { titel: 'x', body: '<script>' }
     const error = await errorOf(client.createEntry('demo', { type: contentType<typeof fields>('article'), fields }))
@@ -130,7 +130,7 @@ describe('what the receiver refuses', () => {
 })
 
 describe('between the content client and the receiver', () => {
-  it('an answer that is lost leaves one entry; the same idempotency key again gives its id', async () => {
+  it('a lost answer leaves one entry; the same idempotency key again gives its id', async () => {
     const { url, apiKey } = receiver
     const server = await ContentServer.start({ behind: url, apiKey, accessToken: apiKey })
     client = connectTo(server.options)
@@ -145,13 +145,13 @@ describe('between the content client and the receiver', () => {
     await server.close()
   })
 
-  it('a connection that is refused is tried again until the receiver is there', async () => {
+  it('a refused connection is tried again until the receiver is there', async () => {
     const port = await closedPort()
     client = connectTo({ url: `http://127.0.0.1:${port}`, apiKey: 'any' }, { retryBaseMs: 2000, retryCapMs: 4000 })
     const listed = errorOf(client.listContentTypes('demo').page())
     const created = errorOf(client.createEntry('demo', hello))
     const late = await startReceiver({ port, data: ':memory:' })
-    // It has another key; that it says so shows that it was asked.
+    // It has another key: its refusal shows that the request has arrived.
     for (const error of [await listed, await created]) expect(error).toMatchObject({ code: 'unauthorized' })
     await late.close()
   })

@@ -29,7 +29,7 @@ describe('a request', () => {
     return server.requests.map(({ headers }) => headers)
   }
 
-  it('says what it accepts, what it brings, who sends it, and for writes which one it is', async () => {
+  it('has the headers accept, content-type and user-agent, and idempotency-key for writes', async () => {
     const [listed, created, migrated, deleted] = await all()
     for (const headers of [listed, created, migrated, deleted]) {
       expect(headers).toMatchObject({
@@ -46,7 +46,7 @@ describe('a request', () => {
     for (const key of keys) expect(key).toMatch(/^\S{20,}$/)
   })
 
-  it('carries the idempotency key that the caller gives', async () => {
+  it('has the idempotency key of the caller', async () => {
     await client.createEntry('demo', { ...hello, idempotencyKey: 'mine-1' })
     expect(server.requests[0]?.headers).toMatchObject({ 'idempotency-key': 'mine-1' })
   })
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect((await all()).map(scheme)).toEqual([key, key, token, token])
   })
 
-  it('uses the other scheme when only that is configured', async () => {
+  it('uses the other scheme if only that is configured', async () => {
     client = connect({ accessToken: undefined })
     expect((await all()).map(scheme)).toEqual([key, key, key, key])
     await server.close()
@@ -72,7 +72,7 @@ describe('a request', () => {
 describe('the key and the token', () => {
   const shown = (value: unknown) => inspect(value, { depth: 12, showHidden: true }) + JSON.stringify(value)
 
-  it('are nowhere to be seen, though the service repeats them', async () => {
+  it('are never shown, even if the service repeats them', async () => {
     const echo = {
       success: false,
       errors: [{ correlationId: 'c', message: 'bad content-access-token content-api-key' }],
@@ -108,14 +108,14 @@ describe('the key and the token', () => {
     writeFileSync(file, server.apiKey)
     expect(await reader.listContentTypes('demo').page()).toMatchObject({ total: 1 })
     expect(server.requests).toHaveLength(2)
-    // A write is not repeated behind its caller's back.
+    // A write is never repeated without its caller.
     expect(await errorOf(writer.createEntry('demo', hello))).toMatchObject({ code: 'unauthorized' })
     expect(await writer.createEntry('demo', hello)).toBe('entry_1')
     expect(server.requests).toHaveLength(4)
   })
 })
 
-describe('options that cannot be used', () => {
+describe('invalid options', () => {
   it.each<[Record<string, unknown>, string]>([
     [{ url: 'elsewhere' }, 'option url: expected'],
     [{ url: 'http://api.example' }, 'unencrypted'],

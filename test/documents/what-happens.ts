@@ -169,7 +169,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/applications/clock.test.ts', 'a day $direction makes no wait longer or shorter'),
   ],
   'the configuration is wrong': [
-    proof('options/resolve.test.ts', 'in %s is told with option, variable and value'),
+    proof('options/resolve.test.ts', 'in %s is reported with option, variable and value'),
     proof('scenarios/applications/winston.test.ts', 'throws a ConfigError where the transport is made'),
     proof(
       'scenarios/applications/applications.test.ts',

@@ -33,12 +33,12 @@ describe('the text of a value', () => {
     expect(textOf(make())).toBe(text)
   })
 
-  it('is no longer than a person would read', () => {
+  it('is no longer than people read', () => {
     expect(textOf('x'.repeat(100_000_000))).toBe(`${'x'.repeat(1000)}…`)
   })
 })
 
-describe('the reason of what was thrown', () => {
+describe('the reason of a thrown value', () => {
   it.each<[string, () => unknown, string]>([
     ['an error', () => new Error('no'), 'no'],
     ['a text', () => 'no', 'no'],

@@ -35,7 +35,7 @@ function chain(length: number): Error {
   return error
 }
 
-/** It is as long as an array can be, and empty. */
+/** An empty array of the greatest length. */
 function sparse(): unknown[] {
   const list: unknown[] = []
   list.length = 2 ** 32 - 2
@@ -79,7 +79,7 @@ const transport = new SluiceTransport()
 const asLogged = winston.createLogger({ format: winston.format((info) => info)(), transports: [new SluiceTransport()] })
 const [LEVEL, SPLAT] = [Symbol.for('level'), Symbol.for('splat')]
 
-/** Ways to log a value beside the text `here`; pino and winston themselves survive them all. */
+/** Ways to log a value with the text `here`. pino and winston themselves survive all of them. */
 const ways: Readonly<Record<string, (value: unknown) => void>> = {
   'pino, as a field': (value) => logger.info({ value }, 'here'),
   'pino, in a field': (value) => logger.info({ value: { in: [value] } }, 'here'),
@@ -140,14 +140,14 @@ describe('track', () => {
       const value = make()
       expect(tracked(1, () => value)() === value).toBe(true)
     }
-    // biome-ignore lint/suspicious/noThenProperty: it is the hostile one
+    // biome-ignore lint/suspicious/noThenProperty: this is the hostile value
     const promise = { then: trap }
     expect(tracked(1, () => promise)()).toBe(promise)
   })
 })
 
 describe('defineEvents', () => {
-  it('says of every number that is none that it is none', () => {
+  it('refuses every invalid number', () => {
     for (const make of Object.values(hostile)) {
       expect(() => defineEvents({ event: make() as number })).toThrow(
         /^event event: expected a whole number from 0, got /,

@@ -40,14 +40,14 @@ describe('the intake of lines', () => {
       socket.write('ping')
     })
     socket.write('ping')
-    // As thread-stream does it: the next piece comes as soon as the one before is taken.
+    // Like thread-stream: the next piece is written as soon as the one before is taken.
     const piece = `${'x'.repeat(250)}\n`.repeat(10_000)
     for (let number = 0; number < 5; number++) if (!stream.write(piece)) await once(stream, 'drain')
     expect(taken).toHaveLength(50_000)
     expect(takenAtAnswer.filter((count) => count < 50_000).length).toBeGreaterThan(10)
   })
 
-  it('has taken all of a piece when it says that no more need be waited for', async () => {
+  it('has taken all of a piece when its write is complete', async () => {
     const { taken, stream } = intake()
     let lines = 0
     for (const count of [1, 1000, 3, 100_000, 1, 70_000]) {

@@ -8,7 +8,7 @@ describe('the style of loggers', () => {
     expect(sharedStyle({ messageKey: 'm' })).not.toBe(sharedStyle({ messageKey: 'n' }))
   })
 
-  it('knows of the base what pino writes first, and not what an application adds for each request', () => {
+  it('has of the base the fields of pino, and not those that an application adds for each request', () => {
     expect(baseOf(pino({ base: { pid: 1, hostname: 'h', name: 'n', request: 'r-1' } }))).toEqual({
       pid: 1,
       hostname: 'h',
@@ -16,7 +16,7 @@ describe('the style of loggers', () => {
     })
   })
 
-  it('does without the base when there are ever more of them', () => {
+  it('has no base after too many different ones', () => {
     const styles = new Set(Array.from({ length: 10_000 }, (_, name) => sharedStyle({ base: { name } })))
     expect(styles.size).toBeLessThan(100)
   })

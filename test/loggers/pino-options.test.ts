@@ -5,14 +5,14 @@ import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
 
 const map = pinoMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
 
-/** pino as JavaScript calls it: its types allow no error behind the message. */
+/** pino for JavaScript: its types do not allow an error after the message. */
 type LooseLogger = Record<'info' | 'warn' | 'error', (...args: unknown[]) => void>
 
 function pinoLoosely(options: LoggerOptions, lines: string[]): LooseLogger {
   return pino(sluicePinoOptions(options), { write: (line: string) => void lines.push(line) }) as unknown as LooseLogger
 }
 
-/** The message of the record that a call becomes, without the frames of its stacks. */
+/** The message of a call's record, without the frames of its stacks. */
 function messageOf(log: (logger: LooseLogger) => void, options: LoggerOptions = {}): string {
   const lines: string[] = []
   log(pinoLoosely(options, lines))
@@ -66,7 +66,7 @@ describe('pino with sluicePinoOptions() keeps an error', () => {
     )
   })
 
-  it('under the key that the application has chosen', () => {
+  it('under the errorKey of the application', () => {
     const lines: string[] = []
     pinoLoosely({ errorKey: 'problem' }, lines).error('failed', new Error('boom'))
     expect(JSON.parse(lines[0]!)).toMatchObject({ msg: 'failed', problem: { message: 'boom' } })
@@ -74,7 +74,7 @@ describe('pino with sluicePinoOptions() keeps an error', () => {
 })
 
 describe('sluicePinoOptions()', () => {
-  it('leaves lines without errors as they are, and changes nothing of what was logged', () => {
+  it('leaves lines without errors as they are, and does not change logged values', () => {
     const fields = Object.freeze({ a: { b: [1, 2] }, date: new Date(0) })
     expect(messageOf((logger) => logger.info(fields, 'text %d', 7))).toBe(
       'text 7 {"a":{"b":[1,2]},"date":"1970-01-01T00:00:00.000Z"}',
@@ -109,7 +109,7 @@ describe('sluicePinoOptions()', () => {
     expect(message).toBe('refused {"err":{"config":{"token":"[Redacted]"}}}\nError: refused')
   })
 
-  it('leaves a request of HTTP to pino, which knows what of it to show', () => {
+  it('leaves a request of HTTP to pino’s own serializer', () => {
     const request = {
       method: 'GET',
       url: '/',
@@ -124,7 +124,7 @@ describe('sluicePinoOptions()', () => {
     expect(message).toBe('failed {"req":{"method":"GET","headers":{"authorization":"[Redacted]"}}}\nError: boom')
   })
 
-  it('looks at no more of a web of objects than a person would read', () => {
+  it('reads no more of a web of objects than people read', () => {
     const nodes = Array.from({ length: 5000 }, (): { peers: unknown[] } => ({ peers: [] }))
     for (const node of nodes) node.peers = nodes
     const startedAt = performance.now()
@@ -132,7 +132,7 @@ describe('sluicePinoOptions()', () => {
     expect(performance.now() - startedAt).toBeLessThan(1000)
   })
 
-  it('survives what pino survives', () => {
+  it('never throws where pino does not', () => {
     const hostile = {
       nested: {
         get bad() {

@@ -11,7 +11,7 @@ async function logged(options: object) {
 }
 
 describe('a target of pino', () => {
-  it('delivers though pino puts something new beside its options, and says once what it does not know', async () => {
+  it('delivers if pino adds something new to its options, and reports unknown names once', async () => {
     expect(await logged({ pinoNews: {}, transportId: 7 })).toEqual({
       code: 0,
       signal: null,
@@ -22,7 +22,7 @@ describe('a target of pino', () => {
     })
   })
 
-  it('refuses a misspelt option, and says which one may have been meant', async () => {
+  it('refuses a misspelt option, and names the nearest one', async () => {
     expect(await logged({ maxBacth: 1 })).toMatchObject({
       stdout: 'unknown option maxBacth; did you mean maxBatch?',
       taken: 0,

@@ -34,7 +34,7 @@ function messagesOf(log: (setting: winston.LoggerOptions) => void): string[] {
 describe('arguments that follow the message', () => {
   const other = otherWinston()
 
-  it('are tried with two copies of logform', () => {
+  it('are tested with two copies of logform', () => {
     expect(other.format.json().transform).not.toBe(winston.format.json().transform)
   })
 

@@ -7,7 +7,7 @@ it.each([
   [{ SLUICE_SHUTDOWN_TIMEOUT_MS: '0' }, 0],
   [{ SLUICE_SHUTDOWN_TIMEOUT_MS: 'soon' }, 5000],
   [{ SLUICE_SHUTDOWN_TIMEOUT_MS: '9000' }, 5000],
-])('of %j the end of the process may take %i ms', (environment, expected) => {
+])('with %j the end of the process may take %i ms', (environment, expected) => {
   expect(loneOption('shutdownTimeoutMs', environment)).toBe(expected)
 })
 
@@ -16,6 +16,6 @@ it.each([
   [{ SLUICE_HANDLE_SIGNALS: 'Off' }, false],
   [{ SLUICE_HANDLE_SIGNALS: "'false'" }, false],
   [{ SLUICE_HANDLE_SIGNALS: 'perhaps' }, true],
-])('of %j signals are handled: %s', (environment, expected) => {
+])('with %j signals are handled: %s', (environment, expected) => {
   expect(loneOption('handleSignals', environment)).toBe(expected)
 })

@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Things that may stand where a file is expected. */
+/** Other things that may be found in the place of a file. */
 const strangers: Readonly<Record<string, (path: string) => void>> = {
   'a named pipe': (path) => execFileSync('mkfifo', [path]),
   'a folder': (path) => mkdirSync(path),
@@ -44,7 +44,7 @@ describe('a file that holds a key', () => {
     }
   })
 
-  it('may be named by a link, as Kubernetes does', () => {
+  it('may be a link, as in Kubernetes', () => {
     writeFileSync(join(folder, 'data'), '\ufeffsecret\n')
     symlinkSync('data', path)
     const environment = { SLUICE_URL: 'https://api.example', SLUICE_BUCKET: 'b', SLUICE_API_KEY_FILE: path }

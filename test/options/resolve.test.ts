@@ -129,7 +129,7 @@ describe('the options', () => {
     },
   )
 
-  it('take an empty variable for an unset one', () => {
+  it('treat an empty variable as unset', () => {
     expect(resolved({}, { SLUICE_MAX_BATCH: '', SLUICE_APP_NAME: ' ' }).options.maxBatch).toBe(64)
   })
 
@@ -151,7 +151,7 @@ describe('the options', () => {
     expect(resolved({}, { SLUICE_APP_NAME: 'mine', ...otel }).options.appName).toBe('mine')
   })
 
-  it('mean off when there is no URL, key and bucket at all, and when they say so', () => {
+  it('mean off without URL, key and bucket, and with disabled', () => {
     expect(resolve({}, { environment: {}, needs: 'logs' })).toMatchObject({ state: 'off', reason: 'not-configured' })
     expect(resolve(destination, { environment: { SLUICE_DISABLED: '1' }, needs: 'logs' })).toMatchObject({
       state: 'off',
@@ -173,7 +173,7 @@ describe('the options', () => {
     expect(shown.filter((text) => /secret-(key|token)/.test(text))).toEqual([])
   })
 
-  it('ask for a key or a token, and for no bucket, where content is wanted', () => {
+  it('need a key or a token and no bucket for content', () => {
     const url = 'https://api.example'
     const content = (user: SluiceOptions, environment = {}) => resolve(user, { environment, needs: 'content' })
     expect(content({ url, apiKey: 'k' }).state).toBe('on')
@@ -194,7 +194,7 @@ describe('a mistake in the configuration', () => {
         const { variable } = optionTable[option]
         const given = mistake({ ...destination, [option]: bucket })
         expect(given).toMatchObject({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: bucket })
-        // White space around a variable is none of it, and an empty one is not set.
+        // White space around a variable is removed, and an empty variable is not set.
         if (bucket.trim() === '') continue
         expect(mistake({ ...destination, [option]: undefined }, { [variable!]: bucket })).toMatchObject({
           option,
@@ -212,7 +212,7 @@ describe('a mistake in the configuration', () => {
     })
   })
 
-  it('is none in a bucket of any other characters', () => {
+  it('is not found in a bucket of any other characters', () => {
     for (const bucket of ['a b', 'büro/1', '...', '%2e%2e', '🚰', '.a']) {
       expect(resolve({ ...destination, bucket }, { environment: {}, needs: 'logs' }).options.logBucket).toBe(bucket)
     }
@@ -230,7 +230,7 @@ describe('a mistake in the configuration', () => {
     function: () => ['log', undefined],
   }
 
-  it.each(optionNames)('in %s is told with option, variable and value', (name) => {
+  it.each(optionNames)('in %s is reported with option, variable and value', (name) => {
     const row = optionTable[name]
     const [given, text] = wrong[row.kind.type](row.kind as never)
     const shown = (value: unknown) => (row.kind.type === 'secret' ? '[redacted]' : value)
@@ -269,7 +269,7 @@ describe('a mistake in the configuration', () => {
     expect(mistake({ url: 'https://api.example', apiKey: 'k' }).message).toContain('SLUICE_BUCKET')
   })
 
-  it('names all that is missing at once', () => {
+  it('names all missing options at once', () => {
     expect(mistake({ url: 'https://api.example' }).message).toBe(
       'options apiKey and bucket are missing: set them or SLUICE_API_KEY (or SLUICE_API_KEY_FILE)' +
         ' and SLUICE_BUCKET (or logBucket, SLUICE_LOG_BUCKET)',
@@ -280,7 +280,7 @@ describe('a mistake in the configuration', () => {
     )
   })
 
-  it('names the right option for a misspelt one', () => {
+  it('names the nearest option for a misspelt one', () => {
     expect(mistake({ ...destination, maxBatchs: 1 })).toMatchObject({
       code: 'SLUICE_CONFIG_UNKNOWN',
       option: 'maxBatchs',
@@ -288,7 +288,7 @@ describe('a mistake in the configuration', () => {
     expect(mistake({ ...destination, maxBatchs: 1 }).message).toContain('did you mean maxBatch?')
   })
 
-  it('names the right variable for a misspelt one, and leaves those of Kubernetes alone', () => {
+  it('names the nearest variable for a misspelt one, and ignores those of Kubernetes', () => {
     const environment = { SLUICE_MAX_BATCHES: '1', SLUICE_SERVICE_HOST: '10.0.0.1', SLUICE_PORT_80_TCP: 'x' }
     expect(misspeltVariables(environment)).toEqual([{ variable: 'SLUICE_MAX_BATCHES', nearest: 'SLUICE_MAX_BATCH' }])
   })
@@ -302,7 +302,7 @@ describe('a mistake in the configuration', () => {
     expect(misspeltVariables({ [variable]: 'x' })).toEqual([{ variable, nearest }])
   })
 
-  it('takes none of what Kubernetes and images set for a misspelling', () => {
+  it('ignores variables that Kubernetes and images set', () => {
     const names = ['SERVICE_HOST', 'SERVICE_PORT', 'PORT', 'PORT_18400_TCP_ADDR', 'RECEIVER_SERVICE_HOST', 'VERSION']
     expect(misspeltVariables(Object.fromEntries(names.map((name) => [`SLUICE_${name}`, 'x'])))).toEqual([])
   })
@@ -318,7 +318,7 @@ describe('a mistake in the configuration', () => {
     }
   })
 
-  it('accepts plain http on loopback, and elsewhere when told to', () => {
+  it('accepts plain http on loopback, and elsewhere with allowInsecure', () => {
     expect(resolved({ url: 'http://127.0.0.1:18400' }).options.url).toBe('http://127.0.0.1:18400')
     expect(resolved({ url: 'http://[::1]:1' }).options.url).toBe('http://[::1]:1')
     expect(resolved({ url: 'http://api.example', allowInsecure: true }).options.url).toBe('http://api.example')

@@ -17,7 +17,7 @@ describe('the text of an error', () => {
     )
   })
 
-  it('has causes that are no errors', () => {
+  it('has causes that are not errors', () => {
     expect(textOf(new Error('a', { cause: 'because' }))).toBe('Error: a\ncaused by: because')
     expect(textOf(new Error('a', { cause: { code: 1 } }))).toBe('Error: a\ncaused by: {"code":1}')
   })
@@ -27,7 +27,7 @@ describe('the text of an error', () => {
     expect(textOf(error)).toBe('AggregateError: all failed\nerror 1 of 2: Error: one\nerror 2 of 2: RangeError: two')
   })
 
-  it('has the name and message that the error has now, though its stack was taken before', () => {
+  it('has the current name and message of the error, even if its stack is older', () => {
     const error = new Error('before')
     error.name = 'PaymentError'
     error.message = 'after'
@@ -40,7 +40,7 @@ describe('the text of an error', () => {
     expect(errorText(error)).toBe('Error: boom')
   })
 
-  it('ends, though causes and members go round', () => {
+  it('ends, even if causes and members form a circle', () => {
     const error = new AggregateError([], 'round')
     error.errors.push(error, new Error('other', { cause: error }))
     error.cause = error
@@ -68,7 +68,7 @@ describe('the text of an error', () => {
 })
 
 describe('the text of a large error', () => {
-  it('is written without looking at anything twice, and ends soon after its room', () => {
+  it('is written in one pass, and ends soon after its bound', () => {
     const error = new Error(`${'\n'.repeat(200_000)}x`)
     const startedAt = performance.now()
     errorText(error)

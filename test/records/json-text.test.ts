@@ -11,7 +11,7 @@ function nested(depth: number): unknown {
   return value
 }
 
-/** What is logged, and how it reads. */
+/** Logged values and their text. */
 const table: [what: string, value: unknown, json: string][] = [
   ['plain values', { a: 1, b: 'x', c: [true, null], d: {} }, '{"a":1,"b":"x","c":[true,null],"d":{}}'],
   ['undefined', { a: undefined, b: [undefined] }, '{"b":[null]}'],
@@ -36,13 +36,13 @@ const table: [what: string, value: unknown, json: string][] = [
   ['a field that is called __proto__', JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
 ]
 
-describe('JSON of what was logged', () => {
+describe('JSON of logged values', () => {
   it.each(table)('%s', (_, value, json) => {
     expect(jsonOf(value)).toBe(json)
     expect(() => JSON.parse(json)).not.toThrow()
   })
 
-  it('has the whole of an error, wherever it is', () => {
+  it('has all of an error, wherever it is', () => {
     const inner = Object.assign(new TypeError('inner'), { code: 'E2' })
     const error = Object.assign(new Error('outer', { cause: inner }), { status: 500 })
     const { list } = JSON.parse(jsonOf({ list: [error] }))
@@ -65,7 +65,7 @@ describe('JSON of what was logged', () => {
     })
   })
 
-  it('says where something cannot be read, and reads the rest', () => {
+  it('marks values that cannot be read, and reads the rest', () => {
     const value = {
       before: 1,
       get bad() {

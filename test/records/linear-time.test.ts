@@ -24,7 +24,7 @@ const arrivedAt = 1_700_000_000_000
 const LEVEL = Symbol.for('level')
 const MESSAGE = Symbol.for('message')
 const SPLAT = Symbol.for('splat')
-/** Nothing is cut: a bound must not hide what takes long. */
+/** Nothing is cut: a bound must not hide slow work. */
 const style = { context: 'json', maxMessageBytes: 2 ** 28, timestampUnit: 'ms' } as const
 const about = { level: 'info', severity: 2, arrivedAt } as const
 const pinoHead = `"level":30,"time":${arrivedAt},"pid":1,"hostname":"h"`
@@ -145,7 +145,7 @@ function entry(text: string): unknown {
   return [readEntry(line), shippedText(line), formatOf(undefined)]
 }
 
-/** A ConfigError is what it should be. */
+/** Passes if a ConfigError is thrown. */
 function attempt(work: () => unknown): void {
   try {
     work()
@@ -154,7 +154,7 @@ function attempt(work: () => unknown): void {
   }
 }
 
-describe('the time that is taken by', () => {
+describe('the time for', () => {
   it.each(Object.entries(ways))('%s grows with the length alone, whatever is in it', (_, take) => {
     const slow = Object.keys(adversarialTexts).flatMap((shape) => {
       const found = superLinear((length) => {

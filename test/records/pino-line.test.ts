@@ -11,7 +11,7 @@ const time = 1_700_000_000_123
 const fieldsOf = (line: string, mapper = map) => mapPinoLine(mapper, line, { arrivedAt }).fields
 const base = `"time":${time},"pid":1,"hostname":"h"`
 
-/** Lines of pino, and the records that they become. */
+/** Lines of pino and their records. */
 const golden: Record<string, [line: string, record: object][]> = {
   level: [
     [`{"level":30,${base},"msg":"hello"}`, { timeStamp: time, level: 'info', message: 'hello' }],
@@ -151,7 +151,7 @@ describe('a line of pino', () => {
     expect(fieldsOf(`{"level":30,${base},"deep":${deep},"msg":"text"}`).message).toMatch(/^text \{"deep":/)
   })
 
-  it('has no half characters', () => {
+  it('has no half of a character', () => {
     expect(fieldsOf(`{"level":30,${base},"msg":"half \\ud83d"}`).message).toBe('half \ufffd')
   })
 
@@ -168,7 +168,7 @@ describe('a line of pino', () => {
 const head = `{"level":30,"time":${arrivedAt},"pid":1,"hostname":"h"`
 const anyone: IsBase = () => true
 
-/** What the parser makes of a line, and what is read without it. */
+/** The result of the parser for a line, and the result without it. */
 function both(line: string, { mapping, isBase = anyone }: { mapping: PinoMapping; isBase?: IsBase }) {
   const mapper = pinoMapper(mapping)
   const about = { messageKey: mapping.messageKey, arrivedAt, isBase }
@@ -227,7 +227,7 @@ const bases = fc.constantFrom<IsBase>(
 )
 
 describe('a plain line of pino', () => {
-  it('is read to what the parser makes of it, whatever stands in it, or is left to the parser', {
+  it('gives the result of the parser or is left to the parser, whatever it contains', {
     timeout: 300_000,
   }, () => {
     fc.assert(
@@ -239,7 +239,7 @@ describe('a plain line of pino', () => {
     )
   })
 
-  it('is read to the same whatever came before it', () => {
+  it('gives the same result whatever line came before it', () => {
     fc.assert(
       fc.property(fc.array(heads, { minLength: 1, maxLength: 3 }), runsOf(fields), mappings, (starts, run, mapping) => {
         const mapper = pinoMapper(mapping)
@@ -269,7 +269,7 @@ describe('a plain line of pino', () => {
     expect(plain).toEqual(parsed)
   })
 
-  it('is told from one of another logger that came before', () => {
+  it('is not confused with a line of another logger before it', () => {
     const mapper = pinoMapper(mapping)
     const named = `${head},"name":"shop","msg":"a"}`
     const other = `{"level":30,"time":${arrivedAt},"pid":2,"hostname":"h","msg":"b"}`

@@ -12,13 +12,13 @@ const collectGarbage = runInNewContext('gc') as () => void
 const mapping = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
 const mebibyte = 1_048_576
 
-/** A line at the head of a piece of text, as many of them come at once, cut out of it as readers of streams do. */
+/** A line that is cut out of a long piece of text, as readers of streams do. */
 function lineOfPiece(line: string): string {
   const piece = Buffer.from(`${line}\n${'y'.repeat(mebibyte)}`).toString()
   return piece.slice(0, piece.indexOf('\n'))
 }
 
-/** What memory is held after each of these lines has been mapped, in MiB. */
+/** The memory in MiB that is held after these lines are mapped. */
 function heldAfter(lines: readonly string[], map: (line: string) => unknown): number {
   const held = () => {
     collectGarbage()
@@ -29,18 +29,18 @@ function heldAfter(lines: readonly string[], map: (line: string) => unknown): nu
   const before = held()
   for (const line of lines) map(lineOfPiece(line))
   const after = held() - before
-  // It is still in use, and so is what it holds.
+  // With this, `map` and all that it holds is still in use.
   map(lines[0]!)
   return after
 }
 
-/** Each with one field more than the one before, twice. */
+/** The fields of lines, each with one field more than the one before, twice. */
 const growing = Array.from({ length: 24 }, (_, count) => {
   const fields = Array.from({ length: count }, (_, index) => `,"aFieldWithALongName${index}":${index}`)
   return Array<string>(2).fill(fields.join(''))
 }).flat()
 
-describe('what is remembered of plain lines', () => {
+describe('the memory that mapped lines hold', () => {
   it('does not hold on to the text that lines of pino came in', () => {
     const { parsed, plain } = pinoMapper(mapping)
     const isBase = learnedBase()

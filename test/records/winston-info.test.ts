@@ -7,7 +7,7 @@ import { severityIn, type WinstonInfo, winstonMapper } from '../../src/records/w
 const arrivedAt = 1_700_000_000_000
 const map = winstonMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
 
-/** What winston really hands to a transport, mapped. */
+/** The mapped info that winston really gives to a transport. */
 function logged(log: (logger: winston.Logger) => void, options: winston.LoggerOptions = {}): LogFields {
   let fields: LogFields | undefined
   const transport = new TransportStream({
@@ -25,7 +25,7 @@ const messageOf = (log: (logger: winston.Logger) => void, options: winston.Logge
 
 const { combine, colorize, errors, json, simple, splat, timestamp } = winston.format
 
-/** How winston is called, and the message that comes of it. */
+/** Calls of winston, with the message of the record. */
 const golden: Record<
   string,
   [log: (logger: winston.Logger) => void, message: string, options?: winston.LoggerOptions][]
@@ -102,7 +102,7 @@ describe.each(Object.entries(golden))('the message of a line of winston, %s', (_
 })
 
 describe('the level of a line of winston', () => {
-  it('is the clean one under a format that colours', () => {
+  it('has no colours under a format that adds them', () => {
     const format = combine(colorize(), simple())
     expect(logged((logger) => logger.warn('hello'), { format }).level).toBe('warn')
   })
@@ -140,7 +140,7 @@ describe('redaction by a format', () => {
     return info
   })
 
-  it('is respected: what was logged is never read behind it', () => {
+  it('is respected: redacted values are never read elsewhere', () => {
     const format = combine(redact(), json())
     const all = [
       messageOf((logger) => logger.info('login', { password: 'secret' }), { format }),
@@ -199,7 +199,7 @@ describe('a line of winston', () => {
     expect(map(throwing, { arrivedAt }).fields.message).toContain('odd')
   })
 
-  it('changes nothing of what was logged', () => {
+  it('does not change logged values', () => {
     const info = Object.freeze({ level: 'info', message: 'm', err: Object.freeze(new Error('e')), eventId: 1, a: 1 })
     expect(() => map(info, { arrivedAt })).not.toThrow()
     expect(Object.keys(info)).toEqual(['level', 'message', 'err', 'eventId', 'a'])

@@ -10,7 +10,7 @@ const arrivedAt = 1_700_000_000_000
 const mapping = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
 const map = winstonMapper(mapping)
 
-/** What a transport of this format recognises of what is logged, line by line. */
+/** The lines that a transport with this format recognises; undefined for each other one. */
 function recognised(format: winston.Logform.Format, log: (logger: winston.Logger) => void): (string | undefined)[] {
   const written = new WrittenLines()
   const lines: (string | undefined)[] = []
@@ -18,7 +18,7 @@ function recognised(format: winston.Logform.Format, log: (logger: winston.Logger
     log(info: WinstonInfo, next: () => void) {
       const line = written.of(info, true)
       lines.push(line)
-      // What is handed over as it is must give the record that mapping would have given.
+      // A recognised line must give the same record as its info.
       if (line !== undefined) {
         const mapped = map(info, { arrivedAt })
         const { level } = mapped.fields
@@ -33,7 +33,7 @@ function recognised(format: winston.Logform.Format, log: (logger: winston.Logger
 
 const { combine, json, timestamp, colorize, printf, errors, splat } = winston.format
 
-describe('a line that winston’s json format has written', () => {
+describe('a line of winston’s json format', () => {
   it.each<[string, winston.Logform.Format]>([
     ['json', json()],
     ['timestamp and json', combine(timestamp(), json())],
@@ -59,7 +59,7 @@ describe('a line that winston’s json format has written', () => {
     expect(recognised(combine(errors({ stack: true }), json()), log)).toEqual([undefined])
   })
 
-  it('is one line among thousands when something in it has an inside', () => {
+  it('is not shipped as it is if it has objects, one line among thousands', () => {
     const lines = recognised(json(), (logger) => {
       for (let number = 0; number < 100; number++) logger.info('flat', { number })
       logger.info('nested', { user: { id: 1 } })
@@ -89,7 +89,7 @@ describe('a line that winston’s json format has written', () => {
 
 const about = { level: 'info', severity: 2, arrivedAt } as const
 
-/** What the parser makes of a line, and what is read without it. */
+/** The result of the parser for a line, and the result without it. */
 function both(line: string, mapping: WinstonMapping) {
   return {
     plain: plainWinstonReader(mapping)(line, about),
@@ -133,7 +133,7 @@ const mappings: fc.Arbitrary<WinstonMapping> = fc.record({
 })
 
 describe('a plain line of winston', () => {
-  it('is read to what the parser makes of it, whatever stands in it, or is left to the parser', {
+  it('gives the result of the parser or is left to the parser, whatever it contains', {
     timeout: 300_000,
   }, () => {
     fc.assert(
@@ -146,7 +146,7 @@ describe('a plain line of winston', () => {
     )
   })
 
-  it('is read to the same whatever came before it', () => {
+  it('gives the same result whatever line came before it', () => {
     fc.assert(
       fc.property(runsOf(fields), mappings, (run, mapping) => {
         const plain = plainWinstonReader(mapping)

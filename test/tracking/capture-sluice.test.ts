@@ -12,7 +12,7 @@ let captured: CapturedSluice | undefined
 afterEach(() => captured?.restore())
 
 describe('captureSluice', () => {
-  it('has what is tracked and logged, at once, though nothing is configured', () => {
+  it('has tracked and logged records at once, without any configuration', () => {
     const winstonLogger = winston.createLogger({ transports: [new SluiceTransport({ appName: 'shop' })] })
     const pinoLogger = pino(sluicePino({ appName: 'shop' }))
     captured = captureSluice()
@@ -51,7 +51,7 @@ describe('captureSluice', () => {
     await server.close()
   })
 
-  it('needs no destination, and takes a wrong one', () => {
+  it('needs no destination, and accepts an invalid one', () => {
     captured = captureSluice()
     for (const variable of ['SLUICE_URL', 'SLUICE_MAX_BATCH']) {
       process.env[variable] = 'not what it should be'
@@ -83,7 +83,7 @@ describe('captureSluice', () => {
     await server.close()
   })
 
-  it('counts what is invalid, and tells of nothing', () => {
+  it('counts invalid events, and reports nothing', () => {
     captured = captureSluice()
     const sluice = createSluice()
     sluice.track(Number.NaN)

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 const odd = [0, -1, Number.NaN, Number.NEGATIVE_INFINITY, '5', {}, null, 10n, Symbol('time'), () => 5]
 
-describe('a time that is none', () => {
-  it.each(odd)('%s: flush() and close() resolve, and the account is settled', async (time) => {
+describe('an invalid time', () => {
+  it.each(odd)('%s: flush() and close() resolve, and the ledger is settled', async (time) => {
     const timeoutMs = time as number
     const setting = {
       url: 'http://127.0.0.1:1',

@@ -2,7 +2,7 @@ import { defineEvents } from 'sluice'
 import { describe, expect, it } from 'vitest'
 
 describe('defineEvents', () => {
-  it('gives the numbers back, and nobody can change them', () => {
+  it('returns the numbers, frozen', () => {
     const events = defineEvents({ signedUp: 1001, upgraded: 1002 })
     expect(events).toEqual({ signedUp: 1001, upgraded: 1002 })
     expect(Object.isFrozen(events)).toBe(true)

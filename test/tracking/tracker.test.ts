@@ -31,7 +31,7 @@ describe('a tracked function', () => {
     expect(recorded).toEqual([])
   })
 
-  it('records when its promise resolves, and not before; and gives that promise', async () => {
+  it('records when its promise resolves, not before, and returns that promise', async () => {
     let resolve = (_value: string) => {}
     const promise = new Promise<string>((done) => {
       resolve = done
@@ -53,7 +53,7 @@ describe('a tracked function', () => {
     expect(recorded).toEqual([])
   })
 
-  it('looks like the function that it is', () => {
+  it('has the name and length of the function', () => {
     async function checkout(_cart: string, _coupon: number) {}
     const run = tracked(4, checkout)
     expect([run.name, run.length]).toEqual(['checkout', 2])
@@ -61,7 +61,7 @@ describe('a tracked function', () => {
     void run(7)
   })
 
-  it('is refused where it is no function', () => {
+  it('is refused if it is not a function', () => {
     expect(() => tracked(1, 'checkout' as never)).toThrow(new TypeError('tracked: expected a function, got string'))
   })
 })

@@ -45,21 +45,21 @@ export class ConnectionLife {
   /** Requests that may be written at once on a connection without unanswered ones. 0 when it is about to end. */
   allowance(kind: RecordKind, { served, limit }: Aged): number {
     if (served >= limit) return 0
-    // A value twice is a wrong number: the first answer of a connection that may close can say when it does.
+    // A repeated value is a wrong number. The first answer of a connection that may close can tell when it does.
     if (kind === 'values' && served === 0 && this.#mayClose(limit)) return 1
     if (this.#rule !== undefined && served >= this.#rule) this.#distrust(this.#rule)
     if (this.#rule === undefined) return this.#closedAfter === undefined ? limit - served : 1
     return Math.min(limit, this.#rule) - served
   }
 
-  /** The server has announced that a connection ends. */
+  /** Call it when a connection has ended as the server announced. */
   closed({ served, limit }: Aged): void {
     if (served === limit || served === this.#rule) return
     if (served === this.#closedAfter) this.#rule = served
     else this.#distrust(served)
   }
 
-  /** The server has announced a limit, or closed a connection before. */
+  /** True when the server has announced a limit, or has closed a connection before. */
   #mayClose(limit: number): boolean {
     return limit !== Number.POSITIVE_INFINITY || this.#closedAfter !== undefined
   }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FaultServer } from '../support/fault-server.js'
-import { runProgram } from '../support/programs.js'
+import { ampleTime, runProgram } from '../support/programs.js'
 import { startProxy, type TestProxy } from '../support/proxy.js'
 
 describe('through a proxy', () => {
@@ -22,6 +22,7 @@ describe('through a proxy', () => {
       SLUICE_BUCKET: 'b',
       SLUICE_ALLOW_INSECURE: 'true',
       NODE_EXTRA_CA_CERTS: join(import.meta.dirname, '../support/certificates/service.pem'),
+      ...ampleTime,
       HTTP_PROXY: proxy.url,
       HTTPS_PROXY: proxy.url,
       ...variables,
@@ -62,7 +63,7 @@ describe('through a proxy', () => {
       SLUICE_URL: 'https://service.example',
       SLUICE_MODE: mode,
       END: end,
-      SLUICE_SHUTDOWN_TIMEOUT_MS: '400',
+      SLUICE_SHUTDOWN_TIMEOUT_MS: '2000',
     })
     expect(ended).toMatchObject({
       code: 0,

@@ -10,6 +10,11 @@ export interface Ended {
   readonly stderr: string
 }
 
+/** The longest time for the end of a program that there is, for busy machines. */
+export const ampleTime = { SLUICE_SHUTDOWN_TIMEOUT_MS: '8000' }
+/** An end within this many milliseconds has not waited for `ampleTime`. */
+export const atOnceMs = 7500
+
 /** A running program. */
 export interface Running {
   readonly process: ChildProcessByStdio<null, Readable, Readable>

@@ -1,7 +1,7 @@
 import { createSluice, flush, type Sluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { delivered, FaultServer } from '../../support/fault-server.js'
-import { runProgram } from '../../support/programs.js'
+import { ampleTime, atOnceMs, runProgram } from '../../support/programs.js'
 
 let server: FaultServer
 let sluice: Sluice | undefined
@@ -94,9 +94,9 @@ describe('what a service says', () => {
 
 describe('a process that has nothing more to do', () => {
   it('ends, whatever connections are open', async () => {
-    const { result, ms } = await timed(runProgram('idle-after-delivery.js', variables()))
+    const { result, ms } = await timed(runProgram('idle-after-delivery.js', { ...variables(), ...ampleTime }))
     expect(result).toEqual({ code: 0, signal: null, stdout: 'delivered 1', stderr: '' })
-    expect(ms).toBeLessThan(4500)
+    expect(ms).toBeLessThan(atOnceMs)
   })
 
   it('ends soon though it has flushed again and again during an outage', async () => {

@@ -84,7 +84,7 @@ describe.runIf(process.platform === 'linux').each(rowsOf(modes, ([name]) => name
     async function freezeInFlush(lambda: ReturnType<typeof startFunction>, afterMs: number) {
       server.script = ({ number }) => (number < 8 ? delivered : { ...delivered, afterMs })
       const answer = lambda.invoke(1)
-      await vi.waitFor(() => expect(server.requests.length).toBeGreaterThan(9), { interval: 1, timeout: 5000 })
+      await vi.waitFor(() => expect(server.requests.length).toBeGreaterThan(9), { interval: 1, timeout: 20_000 })
       await lambda.freeze()
       server.script = () => delivered
       return { answer, waiting: server.requests.length - server.answered }
@@ -108,7 +108,7 @@ describe.runIf(process.platform === 'linux').each(rowsOf(modes, ([name]) => name
     it('sends nothing again when the answers came while it was frozen, though too late by the clock', async () => {
       const lambda = startFunction({ ...variables, SLUICE_REQUEST_TIMEOUT_MS: '1000' })
       const { answer } = await freezeInFlush(lambda, 1200)
-      await vi.waitFor(() => expect(server.answered).toBe(server.requests.length), { timeout: 5000 })
+      await vi.waitFor(() => expect(server.answered).toBe(server.requests.length), { timeout: 20_000 })
       lambda.thaw()
       const ledger = await answer
       expect(await lambda.end()).toEqual({ code: 0, stderr: '' })

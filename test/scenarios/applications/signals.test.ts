@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
 import { rowsOf } from '../../support/full.js'
-import { runProgram } from '../../support/programs.js'
+import { ampleTime, atOnceMs, runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 const noAnswer = 'the service did not answer in time'
@@ -35,7 +35,7 @@ async function endBySignal(
 ) {
   const program = [...command, process.execPath, ...node, join(import.meta.dirname, '../../fixtures/signals.js')]
   const child = spawn(program[0]!, program.slice(1), {
-    env: { PATH: process.env.PATH, WAY: way, ...receiver.variables, ...variables },
+    env: { PATH: process.env.PATH, WAY: way, ...receiver.variables, ...ampleTime, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -104,8 +104,7 @@ describe('a signal to an application without a listener of its own', () => {
       variables: { ...variables, IMPORT: 'first', STARTING: '1', SLUICE_SHUTDOWN_TIMEOUT_MS: '300' },
     })
     expect(ended.by).toBe('SIGTERM')
-    // Without the variable it would be five seconds.
-    expect(ended.ms).toBeLessThan(4000)
+    expect(ended.ms).toBeLessThan(atOnceMs)
   })
 
   it('delivers beside the package signal-exit', async () => {
@@ -128,14 +127,14 @@ describe('a signal to an application without a listener of its own', () => {
   it('is not delayed by a busy worker thread of the application', async () => {
     const ended = await endBySignal('track', { variables: { BUSY: '1' } })
     expect(ended).toMatchObject({ by: 'SIGTERM' })
-    expect(ended.ms).toBeLessThan(4000)
+    expect(ended.ms).toBeLessThan(atOnceMs)
     expect(await stored('track')).toBe(1000)
   })
 
   it('ends at once when the key is wrong', async () => {
     const ended = await endBySignal('track', { variables: { SLUICE_API_KEY: 'wrong' } })
     expect(ended.by).toBe('SIGTERM')
-    expect(ended.ms).toBeLessThan(3000)
+    expect(ended.ms).toBeLessThan(atOnceMs)
     expect(ended.stderr).toContain('1000 records not delivered before the end of the process')
   })
 
@@ -151,11 +150,11 @@ describe('a signal to an application without a listener of its own', () => {
     )
 
     const hasty = await endBySignal('track', {
-      variables: { ...variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '8000' },
+      variables: { ...variables, ...ampleTime },
       meanwhile: (kill) => setTimeout(() => kill('SIGTERM'), 200),
     })
     expect(hasty).toMatchObject({ by: 'SIGTERM' })
-    expect(hasty.ms).toBeLessThan(3000)
+    expect(hasty.ms).toBeLessThan(atOnceMs)
     await server.close()
   })
 
@@ -163,7 +162,7 @@ describe('a signal to an application without a listener of its own', () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const ended = await endBySignal('track', { variables: { SLUICE_URL: server.url, SLUICE_HANDLE_SIGNALS: 'false' } })
     expect(ended).toMatchObject({ by: 'SIGTERM' })
-    expect(ended.ms).toBeLessThan(2000)
+    expect(ended.ms).toBeLessThan(atOnceMs)
     await server.close()
   })
 })

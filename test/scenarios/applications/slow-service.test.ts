@@ -4,7 +4,7 @@ import winston from 'winston'
 import TransportStream from 'winston-transport'
 import { delivered, FaultServer } from '../../support/fault-server.js'
 import { full, rowsOf } from '../../support/full.js'
-import { runProgram } from '../../support/programs.js'
+import { ampleTime, runProgram } from '../../support/programs.js'
 
 const slowly = { ...delivered, afterMs: 100 } as const
 const destination = (server: FaultServer) => ({ url: server.url, apiKey: 'k', bucket: 'b' })
@@ -35,7 +35,7 @@ describe.each(full ? ends : ends.slice(0, 2))(
           ...(way === 'pino' && end === 'SIGTERM' ? { NODE_OPTIONS: '--import sluice/register' } : {}),
           ...variables(server),
           // All records must arrive, and a busy machine may need longer than the default of five seconds.
-          SLUICE_SHUTDOWN_TIMEOUT_MS: '8000',
+          ...ampleTime,
         })
         await server.close()
         expect(ended).toEqual({ ...without, ...status })
@@ -169,7 +169,7 @@ describe('a service that never answers', () => {
       )
       const ended = await runProgram('late-values.js', {
         ...variables(server),
-        SLUICE_SHUTDOWN_TIMEOUT_MS: '1000',
+        SLUICE_SHUTDOWN_TIMEOUT_MS: '2000',
         LISTENER: listener,
       })
       await server.close()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { startProgram } from '../../support/programs.js'
+import { ampleTime, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 const folder = join(import.meta.dirname, '../../../examples/docker-secrets')
@@ -24,7 +24,7 @@ afterEach(async () => {
 /** Runs the program as a container does, until the receiver has so many lines. `meanwhile` is called after its start. */
 async function runUntil(lines: number, meanwhile: (told: Promise<unknown>) => Promise<void> = async () => {}) {
   const { SLUICE_API_KEY: _key, ...rest } = receiver.variables
-  const variables = { ...rest, SLUICE_API_KEY_FILE: file, SLUICE_PROBE_BASE_MS: '50', EVERY_MS: '50' }
+  const variables = { ...rest, SLUICE_API_KEY_FILE: file, SLUICE_PROBE_BASE_MS: '50', EVERY_MS: '50', ...ampleTime }
   const { process: child, ended } = startProgram('../../examples/docker-secrets/worker.js', { variables })
   await meanwhile(new Promise((resolve) => child.stderr.once('data', resolve)))
   await vi.waitFor(async () => expect((await receiver.logs()).length).toBeGreaterThanOrEqual(lines), {

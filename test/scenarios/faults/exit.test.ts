@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { delivered, type Fault, FaultServer } from '../../support/fault-server.js'
 import { rowsOf } from '../../support/full.js'
-import { runProgram } from '../../support/programs.js'
+import { ampleTime, atOnceMs, runProgram } from '../../support/programs.js'
 
 let server: FaultServer
 beforeEach(async () => {
@@ -19,6 +19,7 @@ async function exitInline(variables: Record<string, string> = { SLUICE_URL: serv
     SLUICE_BUCKET: 'b',
     SLUICE_MODE: 'inline',
     SLUICE_RETRY_BASE_MS: '20',
+    ...ampleTime,
     ...variables,
   })
   const events = server.taken.map((body) => (JSON.parse(body) as { eventId: number }).eventId)
@@ -103,13 +104,13 @@ it('an inline process.exit() ends at once when the key is wrong, and says what t
   expect(code).toBe(3)
   expect(stderr).toContain('the key is missing or wrong (401)')
   expect(stderr).toContain('sluice: 1000 records not delivered before the end of the process; last error: the key is')
-  expect(ms).toBeLessThan(4000)
+  expect(ms).toBeLessThan(atOnceMs)
 })
 
 it('an inline process.exit() to a server that cannot be reached ends by the deadline', async () => {
   const { url } = server
   await server.close()
-  const { code, stderr } = await exitInline({ SLUICE_URL: url, SLUICE_SHUTDOWN_TIMEOUT_MS: '300' })
+  const { code, stderr } = await exitInline({ SLUICE_URL: url, SLUICE_SHUTDOWN_TIMEOUT_MS: '1500' })
   expect({ code, stderr }).toEqual({
     code: 3,
     stderr: `sluice: 1000 records not delivered before the end of the process; last error: ${refusal(url)}\n`,

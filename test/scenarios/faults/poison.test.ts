@@ -58,7 +58,7 @@ describe.each(rowsOf(Object.entries(faults), ([title]) => title === 'a 500' || t
       open(fault)
       sluice.track(bad)
       for (let number = 0; number < 1000; number++) sluice.track(number)
-      const ledger = await sluice.close({ timeoutMs: 5000 })
+      const ledger = await sluice.close({ timeoutMs: 20_000 })
       expect(ledger).toMatchObject({ delivered: 1000, queued: 0, inFlight: 0 })
       expect(ledger.rejected + ledger.dropped.shutdown).toBe(1)
     })

@@ -7,7 +7,7 @@ import { startProgram } from '../support/programs.js'
 import { folderHere } from '../support/shipped.js'
 import { setUpSpool, spoolFolder } from '../support/spool.js'
 
-/** Colours, a link, a title, a bell, a line that is begun anew, C1 controls, ends of lines, a change of direction. */
+/** Colours, a link, a title, a bell, a carriage return, C1 controls, line ends, a change of the writing direction. */
 const hostile =
   '\u001b[2J\u001b]8;;http://evil\u0007\u001b]0;t\u0007\rsluice: all is well\n\u009b31m\u0085\u2028\u202ex\u007f\b'
 const unsafe = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
@@ -59,7 +59,7 @@ describe.each(Object.entries(commands))('text of the service in sluice %s', (nam
     expect(code).toBe(1)
     expect(server.requests.length).toBeGreaterThan(0)
     expect(lines.filter((line) => unsafe.test(line) || line.startsWith('sluice: all'))).toEqual([])
-    // A rejected line of a migration stands in its file of rejects.
+    // The reason of a rejected line is in the file of rejects.
     if (name !== 'migrate') expect(lines.some((line) => line.includes('sluice: all is well'))).toBe(true)
   })
 

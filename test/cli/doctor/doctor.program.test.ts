@@ -17,7 +17,7 @@ interface Seen {
   readonly code: number | null
   readonly ok: boolean
   readonly options: readonly { readonly name: string; readonly value: unknown; readonly source: string }[]
-  /** State, text and advice of each look, by its name. */
+  /** State, text and advice of each check, by its name. */
   readonly looks: Readonly<Record<string, string>>
 }
 
@@ -300,7 +300,7 @@ describe('sluice doctor', () => {
   it('prints colours on a terminal, unless NO_COLOR is set', () => {
     const run = (variables: Record<string, string>) => {
       const command = `${process.execPath} ${join(import.meta.dirname, '../../../bin/sluice.js')} doctor`
-      // Nothing that is inherited: CI, NODE_DISABLE_COLORS and others would speak of colours, too.
+      // Without inherited variables: CI, NODE_DISABLE_COLORS and others affect colours, too.
       const env = { PATH: process.env.PATH, TERM: 'xterm-256color', SLUICE_URL: 'ftp://x', ...variables }
       try {
         return execFileSync('script', ['-qec', command, '/dev/null'], { env, encoding: 'utf8', stdio: 'pipe' })

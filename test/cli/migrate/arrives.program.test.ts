@@ -71,7 +71,7 @@ describe('sluice migrate', () => {
           underWay--
           resolve()
         })
-        // The last lines do not come in full strength.
+        // The last lines come with fewer requests at once.
         if (waiting.length < concurrency && server.requests.length < 12) return
         const all = waiting
         waiting = []

@@ -111,14 +111,14 @@ describe('a migration that goes on', () => {
       const before = server.requests.length
       const { code, stderr } = await file.run()
       expect(code).toBe(0)
-      // A cut loses answers, or lines that the service has seen all the same: their keys are those of before.
+      // A cut loses answers, or lines that the service has seen. Their keys stay the same.
       expect(server.titles).toEqual(titlesOf(3))
       const left = whole.subarray(0, whole.lastIndexOf('\n', length - 1)).toString()
       const unanswered = left.split('"sent"').length - left.split('"digest"').length
       expect(stderr === '' ? 0 : stderr.trimEnd().split('\n').length).toBe(unanswered)
       expect(server.requests.length).toBeGreaterThan(before)
     }
-    // What was half written is gone, and does not spoil what came after it.
+    // A half-written note is removed, and the notes after it are intact.
     writeFileSync(file.journalPath, whole.subarray(0, head + 20))
     await file.run()
     expect(await file.run()).toMatchObject({
@@ -130,7 +130,7 @@ describe('a migration that goes on', () => {
   it('counts every announced line that has not arrived as sent, after a crash of the machine', async () => {
     const file = fileOf(articles(3000))
     await file.run()
-    // What was not forced to the disk is lost: here all from the moment when line 1030 was sent.
+    // Everything that is not synced is lost: here all notes from the sending of line 1030 on.
     const lines = file.journal.split('\n')
     const kept = lines.slice(
       0,

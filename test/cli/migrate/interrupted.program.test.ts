@@ -11,7 +11,7 @@ afterEach(() => server.close())
 
 const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.variables, lines)
 
-/** Calls back when the program says that it has heard of a signal. */
+/** Calls back when the program prints that it has received a signal. */
 function onceHeard({ stderr }: Running['process'], callBack: () => void) {
   let said = ''
   stderr.on('data', (text) => {

@@ -7,7 +7,7 @@ import { finished } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MigratedFile } from '../../support/migration.js'
 
-/** A service that remembers of an entry only that it has come, and of each idempotency key nothing. */
+/** A service that remembers which entries have come, but no idempotency keys. */
 let server: Server
 const times = new Uint8Array(1_000_001)
 let requests = 0
@@ -50,7 +50,7 @@ async function fileOf(count: number): Promise<MigratedFile> {
   return file
 }
 
-/** So little that twenty bytes for each line would be too much. */
+/** A heap that is too small for twenty bytes for each line. */
 const flags = [
   '--max-old-space-size=32',
   '--max-semi-space-size=2',
@@ -91,7 +91,7 @@ describe('a migration of a million lines', () => {
     const rate = (requests - before) / ((performance.now() - startedAt) / 1000)
     process.stdout.write(`sluice migrate: ${Math.round(rate)} entries/s\n`)
     expect(most).toBeLessThan(least + 20)
-    // Those under way at the kill were sent again, with the same key, which this service does not heed.
+    // The entries under way at the kill were sent again, with the same keys. This service ignores keys.
     const twice = times.reduce((count, each) => count + (each > 1 ? 1 : 0), 0)
     expect(twice).toBeLessThanOrEqual(8)
     expect(times.subarray(1).every((each) => each > 0)).toBe(true)

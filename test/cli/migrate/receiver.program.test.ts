@@ -17,7 +17,7 @@ afterEach(() => receiver.close())
 const fileOf = (lines: readonly (string | object)[], variables: Record<string, string> = receiver.variables) =>
   new MigratedFile(variables, lines)
 const titles = async () => sorted((await content.entries('article')).map(({ fields }) => fields.title))
-/** Takes what goes to the receiver, and does to it what a test asks for. */
+/** A proxy before the receiver that injects the faults of a test. */
 const between = () =>
   ContentServer.start({ behind: receiver.url, apiKey: receiver.apiKey, accessToken: receiver.apiKey })
 

@@ -21,7 +21,7 @@ const patience = { timeout: 20_000, interval: 50 }
 const segmentsIn = (folder: string) => filesIn(folder).filter((path) => path.endsWith('.ndjson'))
 const bodies = (count: number) => Array.from({ length: count }, (_, number) => `{"message":"left ${number}"}`)
 
-/** A process has ended with so many log records, and one value record, in the spool. */
+/** Leaves so many log records, and one value record, in the spool, as a process that has ended. */
 async function leave(count: number, { rejected = false } = {}): Promise<void> {
   const { clock, sender, delivery, log, value } = setUpSpool(dir)
   sender.answer = () => (rejected ? answers.rejected : answers.refused)

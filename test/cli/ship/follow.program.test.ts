@@ -38,7 +38,7 @@ describe('sluice ship --follow', () => {
     writeFileSync(log, 'old\n')
     const shipping = follow(`${log}.missing`, '--from-end')
     await shipping.said('no such file yet')
-    // Opening the first may take longer than seeing that the second is not there: write until something comes.
+    // The first file may be opened after the message about the second one: write until a line comes.
     let written = 0
     await expect
       .poll(
@@ -92,7 +92,7 @@ describe('sluice ship --follow', () => {
     renameSync(log, `${log}.away`)
     appendFileSync(`${log}.away`, 'c\n')
     await arrived('a', 'b', 'c')
-    // It has looked once more, and seen that the name is gone.
+    // By now it has noticed that the name is gone.
     appendFileSync(`${log}.away`, 'd\n')
     await arrived('a', 'b', 'c', 'd')
     renameSync(`${log}.away`, log)

@@ -128,7 +128,7 @@ describe('sluice ship of a pipe', () => {
     do lines++
     while (stdin.write(line) || stdin.writableLength < 500_000)
     await server.arrived(20)
-    // More than a pipe and the buffers of two programs hold: the rest waits here.
+    // The pipe and the buffers of two programs are full: the rest waits here.
     expect(stdin.writableLength).toBeGreaterThan(100_000)
     open = true
     stdin.end()
@@ -193,7 +193,7 @@ describe('sluice ship of a pipe', () => {
 
     for (const written of [['--quiet'], ['--json']]) {
       const swallowing = startShip(written, { variables: { SLUICE_DISABLED: '1' } })
-      // More than a pipe holds: it is only taken when somebody reads it.
+      // More than a pipe holds, so the program must read it.
       await new Promise<void>((done) => swallowing.process.stdin.end('a\n'.repeat(200_000), done))
       const { code, stdout, stderr } = await swallowing.ended
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

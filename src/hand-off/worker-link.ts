@@ -123,7 +123,7 @@ export class WorkerLink implements Link {
     if (!this.#over) this.#worker.postMessage(message)
   }
 
-  /** Hand over whole lines. The bytes must not change: thread-stream holds them. */
+  /** Hand over whole lines. The bytes must not change: thread-stream keeps them. */
   write(engine: number, bytes: Buffer): void {
     if (this.#over) return
     if (engine !== this.#engine) {

@@ -22,9 +22,9 @@ describe('lines in transit', () => {
     const left = [...lines]
     for (const [number, line] of lines.entries()) {
       const before = kept.pieces.map((piece) => piece.toString())
-      const held = kept.pieces
+      const pieces = kept.pieces
       kept.add(Buffer.from(line), 1)
-      expect(held.map((piece) => piece.toString())).toEqual(before)
+      expect(pieces.map((piece) => piece.toString())).toEqual(before)
       if (number % 50 !== 49) continue
       book.taken += 30
       kept.trim()

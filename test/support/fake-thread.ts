@@ -103,7 +103,7 @@ export class FakeThread implements DeliveryThread {
     }
   }
 
-  /** Answer the drains of engines that hold nothing. */
+  /** Answer the drains of engines that have delivered all that they took. */
   answer(): void {
     if (!this.up) return
     for (const [engine, { client, drains, plan }] of this.#engines) {
@@ -161,9 +161,9 @@ export class FakeThread implements DeliveryThread {
   }
 
   #takenBy(engine: number): string[] {
-    const held = this.#taken.get(engine) ?? []
-    this.#taken.set(engine, held)
-    return held
+    const taken = this.#taken.get(engine) ?? []
+    this.#taken.set(engine, taken)
+    return taken
   }
 
   #laneOf(line: string): number {

@@ -14,7 +14,7 @@ export interface MappedLog {
 }
 
 /** The fields that differ from one value record to the next. */
-export type ValueFields = Omit<ValueRecord, keyof Identity>
+type ValueFields = Omit<ValueRecord, keyof Identity>
 
 /**
  * Writes records as JSON. The part that all records of a process share is written once and appended: three to four times as fast as
@@ -28,10 +28,6 @@ export class RecordEncoder {
     this.#logTail = tailOf(identity)
     const { machineName: _, ...withoutMachine } = identity
     this.#valueTail = tailOf(withoutMachine)
-  }
-
-  log(fields: LogFields): string {
-    return this.completeLog(logHead(fields))
   }
 
   /** Completes a head that {@link logHead} has made. */

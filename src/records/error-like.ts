@@ -18,7 +18,7 @@ export function isErrorLike(value: unknown): value is ErrorLike {
 }
 
 /** Reads a field of any object; undefined if the read throws. */
-export function readField(value: object, key: string): unknown {
+function readField(value: object, key: string): unknown {
   try {
     return (value as Record<string, unknown>)[key]
   } catch {

@@ -1,7 +1,7 @@
 import { jsonOf } from './json-text.js'
 
 /** How fields without a place in the API follow the message. */
-export type ContextStyle = 'json' | 'logfmt' | 'none'
+type ContextStyle = 'json' | 'logfmt' | 'none'
 
 /** The parts of a line that become the record's `message`. */
 export interface Line {

@@ -75,7 +75,7 @@ export class Delivery {
   }
 
   /**
-   * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would not be heard,
+   * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would come too late,
    * and the record would be sent twice.
    */
   calm(delayMs: number): void {
@@ -182,7 +182,7 @@ export class Delivery {
     else lane.breaker.recordsCame(lane)
   }
 
-  /** No answer will be heard any more. */
+  /** Give up all requests in flight: their answers come too late. */
   #takeAllBack(): void {
     for (const lane of this.#lanes) {
       for (const record of this.#dispatchers[lane.index]!.abandon()) lane.takeBack(record)

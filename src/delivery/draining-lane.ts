@@ -23,7 +23,7 @@ export interface DrainingLanePlan extends Pick<DeliveryPlan, 'clock' | 'random' 
 export interface Sent extends Unanswered {
   readonly draining: DrainingLane
   readonly record: Pending
-  /** True when it tests the service for a lane that was held. */
+  /** True when it tests the service for a lane whose breaker is open. */
   readonly asked: boolean
 }
 
@@ -43,7 +43,7 @@ export class DrainingLane {
   readonly #inFlight = new Set<Sent>()
   /** Requests that may be in flight, one on each connection. */
   #window: number
-  #held: boolean
+  #breakerOpen: boolean
   #over = false
   /** Waits of the whole lane since its last success; each is longer than the one before. */
   #failures = 0
@@ -58,8 +58,8 @@ export class DrainingLane {
     this.lane = lane
     this.#plan = plan
     this.#startedAt = plan.clock.now()
-    this.#held = lane.breaker !== undefined
-    this.#window = this.#held ? 1 : Math.min(plan.maxConnections, connections * depth)
+    this.#breakerOpen = lane.breaker !== undefined
+    this.#window = this.#breakerOpen ? 1 : Math.min(plan.maxConnections, connections * depth)
     this.#notBefore = lane.honour(lane.breaker?.wait ?? noWait)
     this.#waiting = [...lane.delayed.clear(), ...lane.suspects.clear()].map(({ record, notBefore, excessive }) => ({
       record,
@@ -68,8 +68,8 @@ export class DrainingLane {
   }
 
   /** True while nothing has succeeded of late: one record at a time tests the service. */
-  get held(): boolean {
-    return this.#held
+  get breakerOpen(): boolean {
+    return this.#breakerOpen
   }
 
   /** True when its key, its bucket or its plan was refused: it sends nothing any more. */
@@ -85,11 +85,17 @@ export class DrainingLane {
     for (let room = this.#room(now); room > 0; room--) {
       // Beside a request that waits long for its answer, a record from elsewhere in the queue.
       const beside = this.#inFlight.size >= this.#allowed
-      const record = this.#held || beside ? lane.probes.next(lane, { beside }) : lane.cut(1)[0]
+      const record = this.#breakerOpen || beside ? lane.probes.next(lane, { beside }) : lane.cut(1)[0]
       const next = record ?? this.#takeSuspect(now)
       if (next === undefined) return
       lane.depart(next)
-      const sent = { draining: this, record: next, waitsSince: now, settledBefore: lane.settled, asked: this.#held }
+      const sent = {
+        draining: this,
+        record: next,
+        waitsSince: now,
+        settledBefore: lane.settled,
+        asked: this.#breakerOpen,
+      }
       this.#inFlight.add(sent)
       begin(sent)
     }
@@ -117,8 +123,8 @@ export class DrainingLane {
     const { maxConnections, clock } = this.#plan
     this.#window = nextWindow(this.#window, { success: true, most: maxConnections })
     this.#failures = 0
-    if (!this.#held) return
-    this.#held = false
+    if (!this.#breakerOpen) return
+    this.#breakerOpen = false
     this.#notBefore = Number.NEGATIVE_INFINITY
     const { atFault, unsent, others, confirmed } = lane.probes.over(clock.now())
     if (!confirmed) this.#window = windowAfterOutage
@@ -134,11 +140,11 @@ export class DrainingLane {
   }
 
   /** Nothing succeeded beside a record that failed: one record at a time goes out from here on. */
-  hold(wait: Wait): void {
+  openBreaker(wait: Wait): void {
     const { lane } = this
     const { clock } = this.#plan
-    this.#held = true
-    // The wait that the record was told may be its own: one other record tells.
+    this.#breakerOpen = true
+    // The wait may be meant for that record alone: another one finds out.
     if (lane.probes.confirming && lane.ready.length > 0) return
     this.#notBefore = Math.max(this.#notBefore, lane.honour(wait))
     if (lane.breaker?.cause === 'paused') this.#over = true
@@ -158,19 +164,20 @@ export class DrainingLane {
     this.#waiting = [...this.#waiting, { record, notBefore }]
   }
 
-  /** No time is left: all of its records are ready again. Returns true when requests are in flight, and none has failed before. */
+  /** No time is left: all of its records are ready again. */
   takeBack(): void {
     const { lane } = this
+    if (this.#inFlight.size > 0 && this.#failures === 0 && lane.breaker === undefined) lane.failed(noAnswer)
     for (const { record } of this.#inFlight) lane.takeBack(record)
-    const unanswered = this.#inFlight.size > 0 && this.#failures === 0 && lane.breaker === undefined
-    if (unanswered) lane.failed(noAnswer)
+    this.#inFlight.clear()
     lane.gather()
     for (const { record } of this.#waiting) lane.ready.putBack(record)
+    this.#waiting = []
   }
 
   /** Requests that may be in flight now. */
   get #allowed(): number {
-    return this.#held ? 1 : this.#window
+    return this.#breakerOpen ? 1 : this.#window
   }
 
   /**

@@ -11,7 +11,7 @@ import { type Pending, RecordQueue } from './record-queue.js'
 import { type Failure, isAmbiguous, patienceMs, reasonOf, type Wait } from './rules.js'
 import { type DrainTime, Suspects } from './suspects.js'
 
-/** What a lane asks of its delivery. */
+/** The port through which a lane calls its delivery. */
 export interface LaneEvents {
   /** Records have come that may be sent. */
   due(lane: Lane): void

@@ -28,8 +28,8 @@ export interface LastDrainPlan
 
 /**
  * The drain of a process that is ending. The event loop does not turn any more, so that this thread sends and waits step by step. It
- * keeps the rules of every drain: value records and the most severe lines first, one probe for a lane that was held, no request inside a
- * Retry-After, no waiting for a lane that is paused, and no record that holds up the others.
+ * keeps the rules of every drain: value records and the most severe lines first, one probe at a time while a breaker is open, no request
+ * inside a Retry-After, no waiting for a lane that is paused, and no record that holds up the others.
  */
 export class LastDrain {
   readonly #plan: LastDrainPlan
@@ -116,22 +116,22 @@ export class LastDrain {
     lane.cameBack(outcome)
     draining.wait(record, { attempt: suspicion.attempts, wait: this.#waitOf(outcome) })
     if (isDenial(outcome)) this.#pause(draining, outcome)
-    else if (!own && lane.settled === settledBefore) draining.hold(noWait)
+    else if (!own && lane.settled === settledBefore) draining.openBreaker(noWait)
   }
 
   /** Nothing succeeded beside this record: it is at fault, or the service is. */
   #question({ draining, record, asked }: Sent, outcome: Failure): void {
-    const { lane, held } = draining
+    const { lane, breakerOpen: open } = draining
     const now = this.#plan.clock.now()
     const own = mayBeItsOwn(outcome)
     const paused = lane.breaker?.cause === 'paused'
-    lane.probes.failedAlone(record, { blamed: own ? [record] : [], asked, open: held, paused, now })
+    lane.probes.failedAlone(record, { blamed: own ? [record] : [], asked, open, paused, now })
     if (!own && !asked) lane.ready.putBack(record)
-    const counts = own && (asked || !held)
+    const counts = own && (asked || !open)
     const confirmed =
       counts && outcome.type === 'pause' ? this.#refusals.confirmed(outcome, { lane, record, now }) : undefined
     if (confirmed !== undefined) this.#pause(draining, confirmed)
-    else draining.hold(this.#waitOf(outcome))
+    else draining.openBreaker(this.#waitOf(outcome))
   }
 
   #pause(draining: DrainingLane, cause: Refusal): void {

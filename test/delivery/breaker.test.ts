@@ -110,7 +110,7 @@ describe('a breaker', () => {
     expect(lane.sent).toBe(1)
   })
 
-  it('sends another record at once where the first one may be at fault, whatever wait that one was told', () => {
+  it('sends another record at once where the first one may be at fault, whatever wait the service asked for', () => {
     const { breaker, lane } = setUpBreaker()
     breaker.open(lane, { wait: { notBefore: 60_000, excessive: false }, atOnce: true })
     expect(lane.sent).toBe(1)

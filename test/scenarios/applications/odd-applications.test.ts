@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import { optionNames } from '../../../src/options/defaults.js'
 import { FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -76,7 +77,7 @@ describe('loggers of pino that are garbage', () => {
     expect(await receiver.logs()).toHaveLength(3)
   })
 
-  it('keep eight workers at most, and none that still has something to deliver is ended', async () => {
+  it.runIf(full)('keep eight workers at most, and none that still has something to deliver is ended', async () => {
     expect(await collected(12, 8)).toMatchObject({ code: 0, stderr: '', stdout: { delivered: 12, workers: 8 } })
     expect(await receiver.logs()).toHaveLength(12)
   })

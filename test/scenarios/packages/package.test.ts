@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type PackedFile, Project, pack } from '../../support/project.js'
+import { Project, pack } from '../../support/project.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 const root = join(import.meta.dirname, '../../..')
@@ -16,20 +16,25 @@ const entries = Object.keys(manifest.exports)
 /** The budget of the design: 3.5 MB of 1,000,000 bytes. */
 const mostBytes = 3_500_000
 
+let tarballs: Project
+let library: Awaited<ReturnType<typeof pack>>
+beforeAll(async () => {
+  tarballs = new Project()
+  library = await pack('.', tarballs.folder)
+}, 120_000)
+afterAll(() => tarballs.remove())
+
 describe('the package', () => {
   let project: Project
-  let files: readonly PackedFile[]
   let warnings: readonly string[]
   beforeAll(async () => {
     project = new Project()
-    const packed = await pack('.', project.folder)
-    files = packed.files
-    warnings = await project.install(packed.tarball)
+    warnings = await project.install(library.tarball)
   }, 120_000)
   afterAll(() => project.remove())
 
   it('has in its tarball what runs, its types and its documents, and nothing else', () => {
-    const paths = files.map(({ path }) => path)
+    const paths = library.files.map(({ path }) => path)
     expect(paths).toEqual(
       expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'bin/sluice.js']),
     )
@@ -101,8 +106,7 @@ describe('the packages, installed in an application', () => {
   })
 
   it('deliver by pino’s target, winston and track, and npm has no word about the peers', async () => {
-    const { tarball } = await pack('.', project.folder)
-    expect(await project.install(tarball, 'pino', 'winston')).toEqual([])
+    expect(await project.install(library.tarball, 'pino', 'winston')).toEqual([])
     project.write('application.js', application)
     const ended = await project.run(process.execPath, ['application.js'], receiver.variables)
     expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
@@ -112,8 +116,7 @@ describe('the packages, installed in an application', () => {
   }, 120_000)
 
   it('bring the receiver, which takes the library that is there', async () => {
-    const library = await pack('.', project.folder)
-    const { tarball, files } = await pack('receiver', project.folder)
+    const { tarball, files } = await pack('receiver', tarballs.folder)
     const paths = files.map(({ path }) => path)
     const documents = ['LICENSE', 'README.md', 'package.json', 'bin/sluice-receiver.js']
     expect(paths).toEqual(expect.arrayContaining(documents))

@@ -24,7 +24,7 @@ import {
 import type { Outcome, Sender } from './sender.js'
 
 /** A record that has to be sent again, and why. */
-export interface Returned {
+interface Returned {
   readonly record: Pending
   readonly outcome: Failure
   /** Its place in the batch. */
@@ -40,7 +40,7 @@ export interface Returned {
 export type Way = 'batch' | 'probe' | 'alone'
 
 /** The outcome of one batch on one connection. */
-export interface AttemptResult {
+interface AttemptResult {
   readonly startedAt: number
   /** Count of settled records of the lane when the batch left. */
   readonly settledBefore: number
@@ -143,7 +143,7 @@ export class Attempt implements Unanswered {
   }
 }
 
-export interface ConsequencesPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry'> {
+interface ConsequencesPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry'> {
   readonly buffer: RecordBuffer
   readonly breakers: Breakers
 }

@@ -8,7 +8,7 @@ import type { DeliveryPlan } from './plan.js'
 import type { Pending } from './record-queue.js'
 import { backoffMs, deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from './rules.js'
 
-export interface BreakersPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry' | 'probe' | 'observer'> {
+interface BreakersPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry' | 'probe' | 'observer'> {
   readonly lanes: readonly Lane[]
   /** The drains under way. Probes come sooner during a drain, and it gives up lanes for which it cannot wait. */
   readonly drains: ReadonlySet<Drain>

@@ -16,7 +16,7 @@ export interface Sample {
   readonly limited: boolean
 }
 
-export interface ConcurrencyBounds {
+interface ConcurrencyBounds {
   readonly maxConnections: number
   /** Called each time: the depth changes as more is known of the service. */
   readonly maxDepth: () => number

@@ -8,7 +8,7 @@ import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
 import { noAnswer, overdueOf, patienceMs, suspectsBeside } from './rules.js'
 
-export interface DispatcherPlan extends Pick<DeliveryPlan, 'sender' | 'clock' | 'maxConnections' | 'requestTimeoutMs'> {
+interface DispatcherPlan extends Pick<DeliveryPlan, 'sender' | 'clock' | 'maxConnections' | 'requestTimeoutMs'> {
   readonly lane: Lane
   readonly buffer: RecordBuffer
   readonly consequences: Consequences

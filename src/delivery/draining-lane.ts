@@ -14,7 +14,7 @@ import {
 } from './rules.js'
 import { Suspicion } from './suspicion.js'
 
-export interface DrainingLanePlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry' | 'maxConnections'> {
+interface DrainingLanePlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry' | 'maxConnections'> {
   /** After this time another record is tried beside one that waits for its answer. */
   readonly patienceMs: number
 }

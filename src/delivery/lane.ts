@@ -25,7 +25,7 @@ export interface LaneEvents {
 
 type Settings = 'sender' | 'clock' | 'random' | 'retry' | 'maxConnections' | 'maxBatch' | 'requestTimeoutMs'
 
-export interface LanePlan extends Pick<DeliveryPlan, Settings> {
+interface LanePlan extends Pick<DeliveryPlan, Settings> {
   readonly name: LaneName
   readonly index: number
   readonly events: LaneEvents

@@ -17,7 +17,7 @@ import {
 import type { BlockingSender, Outcome } from './sender.js'
 import { Suspicion } from './suspicion.js'
 
-export interface LastDrainPlan
+interface LastDrainPlan
   extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry' | 'maxConnections' | 'requestTimeoutMs' | 'observer'> {
   readonly lanes: readonly Lane[]
   readonly buffer: RecordBuffer

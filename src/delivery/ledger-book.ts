@@ -36,7 +36,7 @@ const column = Object.fromEntries(rowFields.map((name, index) => [name, index]))
 /**
  * The ledger at one moment. By lane: `taken` records that had come by the hand-off, and `kept` records in memory that are on disk, too.
  */
-export interface LedgerCopy {
+interface LedgerCopy {
   readonly ledger: Ledger
   readonly taken: readonly number[]
   readonly kept: readonly number[]

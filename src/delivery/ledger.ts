@@ -114,7 +114,7 @@ export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger
 }
 
 /** The store of a lane whose engine is gone: `spools` where it keeps records, `kept` the records in memory that it had written. */
-export interface Remains {
+interface Remains {
   readonly spools: boolean
   readonly kept: number
 }

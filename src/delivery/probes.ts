@@ -21,14 +21,14 @@ export interface Verdict {
 }
 
 /** The place from which a lane takes records. */
-export interface ProbeSource {
+interface ProbeSource {
   readonly ready: RecordQueue
   /** Take up to `size` records in the order in which they go out. */
   cut(size: number): Pending[]
 }
 
 /** The breaker of the lane when records of it failed, and nothing succeeded beside them. */
-export interface FailedAlone {
+interface FailedAlone {
   /** The breaker was open, and the failed record was its probe. */
   readonly asked: boolean
   readonly open: boolean

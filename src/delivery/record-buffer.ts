@@ -9,7 +9,7 @@ import { type Generation, type Pending, pendingRecord, type RecordQueue } from '
 import type { Rejection, Settled } from './rules.js'
 import { noStore, type Restored, type Room, type Store, type StoreOwner } from './store.js'
 
-export interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer' | 'keyPrefix'> {
+interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer' | 'keyPrefix'> {
   readonly lanes: readonly Lane[]
   readonly bounds: BufferBounds
   readonly store: Store

@@ -12,7 +12,7 @@ export interface DrainTime {
   readonly deadline: number
 }
 
-export interface SuspectsPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry'> {
+interface SuspectsPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry'> {
   readonly lane: LaneProgress
   /** The drains under way. Retries come sooner during a drain. */
   readonly drains: ReadonlySet<DrainTime>

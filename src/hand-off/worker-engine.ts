@@ -16,6 +16,8 @@ export interface WorkerEnginePlan {
   readonly post: (message: WorkerMessage) => void
   /** Called when the engine is closed: no line comes for it any more. */
   readonly closed: () => void
+  /** Watches a stalled disk. @default a separate process */
+  readonly watchDisk?: typeof whenDiskAnswers
 }
 
 type Drain = Frame & { readonly type: 'drain' }
@@ -39,7 +41,8 @@ export class WorkerEngine {
     this.#closedFlag = new ClosedFlag(plan.closed)
     this.#start(plan, plan.diskIsStalled ? undefined : spoolDir)
     if (plan.diskIsStalled && spoolDir !== undefined) {
-      this.#stopProbing = whenDiskAnswers(spoolDir, () => this.#start(plan, spoolDir))
+      const { watchDisk = whenDiskAnswers } = this.#plan
+      this.#stopProbing = watchDisk(spoolDir, () => this.#start(plan, spoolDir))
     }
     for (const line of this.#waiting.splice(0)) this.take(line)
   }

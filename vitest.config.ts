@@ -16,7 +16,16 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       { test: { ...shared, name: 'units', include: ['test/**/*.test.ts'], exclude: [full, ...programs] } },
-      { test: { ...shared, name: 'programs', include: programs, exclude: [full], testTimeout: 120_000 } },
+      {
+        test: {
+          ...shared,
+          name: 'programs',
+          include: programs,
+          exclude: [full],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
       { test: { ...shared, name: 'receiver', include: ['receiver/test/**/*.test.ts'], exclude: [full] } },
       { test: { ...shared, name: 'full', include: ['{test,receiver/test}/**/*.full.test.ts'], testTimeout: 600_000 } },
       { test: { ...shared, name: 'library', include: ['test/**/*.test.ts'], exclude: [full] } },

@@ -104,7 +104,7 @@ describe('a process that has nothing more to do', () => {
     await server.close()
     const { result, ms } = await timed(runProgram('flushes-in-outage.js', unreachable))
     expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining('21 ') })
-    expect(ms).toBeLessThan(6000)
+    expect(ms).toBeLessThan(atOnceMs)
   })
 
   it('says nothing, however often it flushes while pino’s worker is starting', async () => {
@@ -117,7 +117,7 @@ describe('a process that has nothing more to do', () => {
     await server.close()
     const { result, ms } = await timed(runProgram('track-and-end.js', unreachable))
     expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining('1 record not delivered') })
-    expect(ms).toBeLessThan(4500)
+    expect(ms).toBeLessThan(atOnceMs)
   })
 })
 
@@ -128,9 +128,9 @@ describe('flushes, closes and new records all at once', () => {
     const drains: Promise<unknown>[] = []
     for (let turn = 0; turn < 50; turn++) {
       for (let event = 0; event < 10; event++) sluice.track(turn * 10 + event)
-      drains.push(sluice.flush({ timeoutMs: 5000 }))
+      drains.push(sluice.flush({ timeoutMs: 30_000 }))
       if (turn % 10 === 9) await new Promise((resolve) => setImmediate(resolve))
-      if (turn > 40) drains.push(sluice.close({ timeoutMs: 5000 }))
+      if (turn > 40) drains.push(sluice.close({ timeoutMs: 30_000 }))
     }
     await Promise.all(drains)
     const ledger = sluice.stats()

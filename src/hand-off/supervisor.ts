@@ -127,16 +127,17 @@ export class Supervisor implements DeliveryThread {
   }
 
   async leave(engine: number): Promise<void> {
+    const link = this.#link
     const { spoolDir } = this.#clients.get(engine)?.options ?? {}
+    const isAtDisk = link?.standstill?.at === 'disk' && link.standstill.engine === engine
+    if (isAtDisk && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
     this.#clients.delete(engine)
     if (this.#clients.size > 0) return
-    const link = this.#link
     this.#link = undefined
     this.#enter('idle')
     if (link === undefined) return
     // A disk that does not answer may be the reason why the engines were closed.
     this.#stalled.add(link)
-    if (link.standstill?.at === 'disk' && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
     await link.terminate()
     if (!link.outlivesItsEnd) this.#stalled.delete(link)
   }

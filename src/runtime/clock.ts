@@ -1,11 +1,11 @@
-import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers'
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import { runInThisContext } from 'node:vm'
 
 /**
  * The timers of Node itself. A test may replace those of the global object by fake timers, which stand still: a `flush` that waited for
  * one of them would never end.
  */
-export { clearInterval, setImmediate, setInterval }
+export { setImmediate }
 export const queueMicrotask: (task: () => void) => void = runInThisContext('queueMicrotask')
 
 /** Time for delivery: a port, so that an hour of outage is a test of milliseconds. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../support/content-server.js'
+import { full } from '../../support/full.js'
 import { articles, MigratedFile, sorted, titlesOf } from '../../support/migration.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { ReceiverContent } from '../../support/receiver-content.js'
@@ -113,7 +114,7 @@ describe('sluice migrate stops at once', () => {
   })
 })
 
-describe('sluice migrate that is killed, again and again', () => {
+describe.runIf(full)('sluice migrate that is killed, again and again', () => {
   it('makes each entry once', async () => {
     const server = await between()
     const file = fileOf(articles(300), server.variables)

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import { optionNames } from '../../../src/options/defaults.js'
 import { FaultServer } from '../../support/fault-server.js'
-import { full } from '../../support/full.js'
+import { full, rowsOf } from '../../support/full.js'
 import { runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -148,19 +148,22 @@ describe('the end of a process', () => {
     expect((await receiver.logs()).length).toBeGreaterThanOrEqual(1)
   })
 
-  it.each(
-    ['worker', 'inline'].flatMap((mode) =>
-      ['idle-again.js', 'logs-in-before-exit.js'].map((program) => ({ mode, program })),
-    ),
-  )('$program, $mode: comes after many beforeExit events with every record sent once', async ({ mode, program }) => {
-    const variables = { ...receiver.variables, SLUICE_MODE: mode, SLUICE_DEBUG: '1' }
-    const { code, stdout, stderr } = await runProgram(program, variables)
-    const expected = Number(stdout || 6) + 1
-    expect(code).toBe(0)
-    expect(stderr).toContain(`ledger accepted=${expected} delivered=${expected} `)
-    expect(stderr).toContain('ambiguous=0')
-    expect(await receiver.values()).toHaveLength(expected)
-  })
+  const all = ['worker', 'inline'].flatMap((mode) =>
+    ['idle-again.js', 'logs-in-before-exit.js'].map((program) => ({ mode, program })),
+  )
+
+  it.each(rowsOf(all, ({ mode, program }) => (mode === 'inline') === (program === 'idle-again.js')))(
+    '$program, $mode: comes after many beforeExit events with every record sent once',
+    async ({ mode, program }) => {
+      const variables = { ...receiver.variables, SLUICE_MODE: mode, SLUICE_DEBUG: '1' }
+      const { code, stdout, stderr } = await runProgram(program, variables)
+      const expected = Number(stdout || 6) + 1
+      expect(code).toBe(0)
+      expect(stderr).toContain(`ledger accepted=${expected} delivered=${expected} `)
+      expect(stderr).toContain('ambiguous=0')
+      expect(await receiver.values()).toHaveLength(expected)
+    },
+  )
 
   it('does not wait for a service that asks for an hour', async () => {
     const server = await FaultServer.start(() => ({ type: 'answer', status: 503, headers: { 'retry-after': '3600' } }))
@@ -278,7 +281,7 @@ describe('instances with the same options', () => {
     for (const wrong of [Number.NaN, 1.5, -1, '7', undefined, {}, Number.NaN, -2, 2.5]) sluice.track(wrong as number)
     await sluice.close()
     expect(told.map((message) => message.replace(/^.*from 0(, got )?/, '')).sort()).toEqual(
-      ['', '"7"', '-1', '1.5', 'NaN', 'object'].sort(),
+      ['', '"7"', '-1', '1.5', 'NaN', 'an object'].sort(),
     )
   })
 

@@ -84,7 +84,7 @@ const bundlers: Record<string, () => Promise<string>> = {
   },
 }
 
-const some = ['esbuild, CommonJS, minified with names kept', 'webpack, ES module']
+const some = ['esbuild, CommonJS, minified with names kept']
 
 describe.each(rowsOf(Object.entries(bundlers), ([name]) => some.includes(name)))(
   'an application bundled by %s',

@@ -1,4 +1,4 @@
-// Value events: numbers that somebody counts on. Run with SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET set.
+// Value events: numbers of your own choice. Run with SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET set.
 import { flush, track } from 'sluice'
 
 const signedUp = 1001

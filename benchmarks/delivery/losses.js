@@ -21,7 +21,7 @@ const names = Object.entries(contestants)
   .map(([name]) => name)
   .filter((name) => !/, (tuned|pipelining off|keys not echoed)$/.test(name) && only.some((part) => name.includes(part)))
 /**
- * Rows: a name of the list of contestants and, with variables of its process, how it is told from another row of the same.
+ * Rows: a name of the list of contestants and, with variables of its process, a word that distinguishes it from other rows of the same contestant.
  *
  * @type {{ title: string, name: string, env?: Record<string, string> }[]}
  */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { transformSync } from 'esbuild'
 
-// The tests' clock, whose time moves only when it is told to; its types are taken off, for Node 20 does not read them.
+// The tests' clock, whose time moves only on request; its types are removed, because Node 20 cannot read them.
 const source = readFileSync(new URL('../../test/support/virtual-clock.ts', import.meta.url), 'utf8')
 const { code } = transformSync(source, { loader: 'ts' })
 

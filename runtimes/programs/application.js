@@ -14,7 +14,7 @@ const ends = {
     stay('flushed')
   },
   exception: () => {
-    throw new Error('nobody catches this')
+    throw new Error('not caught')
   },
 }
 

@@ -141,7 +141,7 @@ export class Dispatcher {
     if (result.successes > 0) buffer.reportLosses(lane)
   }
 
-  /** Records wait for a connection: look after a while for one that is stuck. */
+  /** Records wait for a connection: after a while, look for one that is stuck. */
   #lookLater(): void {
     const { clock } = this.#plan
     const at = clock.now() + this.#patienceMs

@@ -26,7 +26,7 @@ export interface EngineLease {
   readonly options: ResolvedOptions
   /** True once its user has released it. Later records of this user are refused, those of other users are not. */
   readonly released: boolean
-  /** Flush, and close the engine if nobody else uses it. */
+  /** Flush, and close the engine if this was its last lease. */
   release(options?: { timeoutMs?: number | undefined }): Promise<void>
 }
 

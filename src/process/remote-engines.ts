@@ -112,14 +112,14 @@ export class RemoteEngines {
 
   /** Close engines while this thread is held, step by step, each within what is left of its time. */
   closeSync(engines: readonly RemoteEngine[]): EndStep[] {
-    const nobody = new Int32Array(new SharedArrayBuffer(4))
+    const pause = new Int32Array(new SharedArrayBuffer(4))
     return engines.map((engine) => {
       const timeoutMs = this.#budget.remaining(engine)
       const deadline = systemClock.now() + timeoutMs
       this.#ask('close', { engine, timeoutMs })
       return (waitMs) => {
         if (undelivered(engine.stats()) === 0 || systemClock.now() >= deadline) return true
-        Atomics.wait(nobody, 0, 0, Math.min(waitMs, pollMs))
+        Atomics.wait(pause, 0, 0, Math.min(waitMs, pollMs))
         return false
       }
     })

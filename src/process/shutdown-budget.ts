@@ -30,8 +30,8 @@ export interface ShutdownBudgetPlan {
  * The time that engines have to deliver before the process ends. All of it runs at once: the end of the process takes the longest
  * `shutdownTimeoutMs`, and not their sum.
  *
- * A grant is for the records that an engine has accepted so far. Their time runs on, whoever asks again; records that come later have a
- * time for themselves, which is the rest of the end of the process, and a quarter of `shutdownTimeoutMs` at least.
+ * A grant is for the records that an engine has accepted so far. Their time runs on, however often it is asked for. Records that come later
+ * have a time for themselves, which is the rest of the end of the process, and a quarter of `shutdownTimeoutMs` at least.
  */
 export class ShutdownBudget {
   readonly #now: () => number

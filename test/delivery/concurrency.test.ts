@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Concurrency } from '../../src/delivery/concurrency.js'
 import { Delivery } from '../../src/delivery/delivery.js'
-import { nobody } from '../support/observer.js'
+import { silentObserver } from '../support/observer.js'
 import { type ServerModel, SimulatedServer } from '../support/simulated-server.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
@@ -30,7 +30,7 @@ async function simulate({ maxConnections, maxDepth, attainable, ...model }: Scen
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
       return seed / 2 ** 31
     },
-    observer: nobody,
+    observer: silentObserver,
     limits: { maxQueueRecords: 1e9, maxQueueBytes: 1e12 },
     maxConnections,
     maxBatch: maxDepth,

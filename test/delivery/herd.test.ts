@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
 import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
-import { nobody } from '../support/observer.js'
+import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
@@ -76,7 +76,7 @@ describe(`a herd of ${engines} engines`, () => {
             sender: service.sender(),
             clock,
             random,
-            observer: nobody,
+            observer: silentObserver,
             limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
             maxConnections: 64,
             maxBatch: 64,

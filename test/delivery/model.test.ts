@@ -6,7 +6,7 @@ import type { Failure } from '../../src/delivery/rules.js'
 import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
 import { assertModel, type Step } from '../support/model.js'
-import { nobody } from '../support/observer.js'
+import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
 
@@ -126,7 +126,7 @@ class World {
       sender: this.sender,
       clock: this.clock,
       random: () => 0.5,
-      observer: nobody,
+      observer: silentObserver,
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections: 3,
       maxBatch: 4,

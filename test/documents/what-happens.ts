@@ -20,7 +20,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('delivery/delivery.test.ts', 'begins with one record in flight again after an outage'),
     proof(
       'scenarios/applications/service-trouble.test.ts',
-      'is told once, with the reason, wherever the records come from, and so is its end',
+      'is reported once, with the reason, wherever the records come from, and so is its end',
     ),
     proof(
       'delivery/herd.test.ts',

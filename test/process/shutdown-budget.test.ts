@@ -28,7 +28,7 @@ describe('before the end of the process', () => {
     expect(budget.grant(engine)).toBe(4000)
   })
 
-  it('the time of a grant runs on, whoever asks again', () => {
+  it('the time of a grant runs on, however often it is asked for', () => {
     const engine = engineWith(1)
     budget.grant(engine)
     now += 1500

@@ -57,7 +57,7 @@ describe('an application that listens itself', () => {
   })
 })
 
-it('a signal during stop() is nobody else’s: stop() while draining keeps the process', async () => {
+it('a watch that is stopped while it drains raises no signal', async () => {
   host.emit('SIGTERM')
   watch.stop()
   drains[0]!()

@@ -26,7 +26,7 @@ export const atFirst =
   ({ number }: { number: number }) =>
     faults[number]
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 export async function closedPort(): Promise<number> {
   const listener = createServer()
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))

@@ -38,7 +38,7 @@ export class Disk {
     rmSync(join(this.#root, 'filler'), { force: true })
   }
 
-  /** While nobody writes to it. */
+  /** While no process writes to it. */
   readOnly(on: boolean): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     if (!this.#mount(['-o', `remount,${on ? 'ro' : 'rw'}`, this.#root])) throw new Error('the disk is in use')

@@ -78,7 +78,7 @@ export class ExampleServer {
     }
   }
 
-  /** Send SIGTERM, and wait until nobody can connect any more. */
+  /** Send SIGTERM, and wait until it refuses connections. */
   async terminate(): Promise<void> {
     this.#program.process.kill('SIGTERM')
     const refused = () => connection(this.#port).then(() => Promise.reject(new Error('it listens')), isRefused)

@@ -3,5 +3,5 @@ import { pinoTargets } from './pino-targets.js'
 import { sluice } from './sluice.js'
 import { winstonTransports } from './winston-transports.js'
 
-/** Whoever takes part, by the name that the table shows. @type {Record<string, import('./order.js').Contestant>} */
+/** The contestants, by the name that the table shows. @type {Record<string, import('./order.js').Contestant>} */
 export const contestants = { ...sluice, ...pinoTargets, ...winstonTransports, ...clients }

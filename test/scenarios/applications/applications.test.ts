@@ -36,7 +36,7 @@ describe('an application that logs with pino', () => {
     )
   })
 
-  it('names itself after its package.json when nobody tells it otherwise', async () => {
+  it('takes its name from its package.json by default', async () => {
     await runProgram('pino-natural-end.js', receiver.variables)
     expect((await receiver.logs())[0]).toMatchObject({ appName: 'sluice' })
   })
@@ -62,12 +62,12 @@ describe('an application that logs with pino', () => {
     expect((await receiver.logs()).map(({ level }) => level)).toEqual(['debug', 'warn'])
   })
 
-  it('ships only from the level on that it is told', async () => {
+  it('ships only from the configured level on', async () => {
     await runProgram('pino-natural-end.js', { ...receiver.variables, SLUICE_LEVEL: 'warn' })
     expect((await receiver.logs()).map(({ level }) => level)).toEqual(['warn', 'error'])
   })
 
-  it('is told on stderr, in one line, that Sluice is off when nothing is configured', async () => {
+  it('gets one line on stderr that Sluice is off when nothing is configured', async () => {
     const { code, stderr } = await runProgram('pino-natural-end.js')
     expect(code).toBe(0)
     expect(stderr).toBe('sluice: off: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET to ship logs and value events\n')

@@ -116,7 +116,7 @@ describe('sluicePino() without any configuration', () => {
   it('is off: lines are taken without effect', async () => {
     const off = sluicePino({ disabled: true })
     const logger = pino(off)
-    logger.info('nobody hears')
+    logger.info('not delivered')
     await new Promise<void>((resolve) => logger.flush(() => resolve()))
     const closed = new Promise((resolve) => off.once('close', resolve))
     off.end()

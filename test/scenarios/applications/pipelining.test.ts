@@ -9,7 +9,7 @@ import type { ConnectionOptions } from '../../../src/http/connector.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { type Fault, FaultServer, type Request } from '../../support/fault-server.js'
 import { nginxInstalled, startNginx } from '../../support/nginx.js'
-import { nobody } from '../../support/observer.js'
+import { silentObserver } from '../../support/observer.js'
 import { startTestReceiver } from '../../support/receiver.js'
 
 const cleanUps: (() => unknown)[] = []
@@ -45,7 +45,7 @@ function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {} }: Destina
     ],
     sender,
     random: Math.random,
-    observer: nobody,
+    observer: silentObserver,
     limits: { maxQueueRecords: 1_000_000, maxQueueBytes: 2 ** 30 },
     retry: { baseMs: 20, capMs: 200 },
     probe: { baseMs: 30, capMs: 300 },

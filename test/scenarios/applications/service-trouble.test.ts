@@ -60,7 +60,7 @@ describe('when the service is down and then up again', () => {
 })
 
 describe('an outage that lasts', () => {
-  it('is told once, with the reason, wherever the records come from, and so is its end', async () => {
+  it('is reported once, with the reason, wherever the records come from, and so is its end', async () => {
     await receiver.close()
     const { url, variables } = receiver
     const refusal = `connect ECONNREFUSED ${new URL(url).host}`
@@ -159,7 +159,7 @@ describe('when the service refuses', () => {
   })
 })
 
-it('the same trouble of two engines is told once', async () => {
+it('the same trouble of two engines is reported once', async () => {
   const { stderr } = await runProgram('two-engines-one-trouble.js', { ...receiver.variables, SLUICE_API_KEY: 'wrong' })
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(/^sluice: lane logs of bucket demo paused, records are kept: the key/),

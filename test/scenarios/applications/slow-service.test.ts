@@ -141,7 +141,7 @@ describe('a service that never answers', () => {
   )
 
   it.concurrent.each(['natural', 'exit'])(
-    'has no whole time again after a flush that had it, and the lines that are left are told as one: %s',
+    'has no whole time again after a flush that had it, and the remaining lines are reported as one: %s',
     { retry: 2 },
     async (end) => {
       const server = await FaultServer.start(() => ({ type: 'silence' }))

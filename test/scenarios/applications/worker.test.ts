@@ -99,7 +99,7 @@ describe('the end of a process, right after a thousand records', () => {
     expect(way === 'track' ? await receiver.values() : await receiver.logs()).toHaveLength(2000)
   })
 
-  it.each(['worker', 'inline'])('%s: what a close() has given up by then is told', async (mode) => {
+  it.each(['worker', 'inline'])('%s: the records that a close() has given up by then are reported', async (mode) => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const timeouts = { SLUICE_URL: server.url, SLUICE_SHUTDOWN_TIMEOUT_MS: '300' }
     const ended = await runProgram('exit-in-close.js', { ...receiver.variables, ...timeouts, SLUICE_MODE: mode })
@@ -187,7 +187,7 @@ describe('the end of a process, right after a thousand records', () => {
   )
 })
 
-describe.each(['worker', 'inline'])('levels of winston’s that nobody expects, mode %s', (mode) => {
+describe.each(['worker', 'inline'])('unknown levels of winston, mode %s', (mode) => {
   it('arrive like all others', async () => {
     const { code, stdout, stderr } = await runProgram('odd-levels.js', { ...receiver.variables, SLUICE_MODE: mode })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

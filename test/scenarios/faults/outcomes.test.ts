@@ -210,7 +210,7 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
     expect(taken).toBe(times)
   })
 
-  it('reaches whoever listens on node:diagnostics_channel', async () => {
+  it('reaches listeners on node:diagnostics_channel', async () => {
     const heard: [string, unknown][] = []
     const listen = (message: unknown, name: string | symbol) => heard.push([String(name), message])
     const names = ['sluice:rejected', 'sluice:paused', 'sluice:resumed']

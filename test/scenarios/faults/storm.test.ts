@@ -6,7 +6,7 @@ import { UndiciSender } from '../../../src/http/undici-sender.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { delivered, type Fault, FaultServer } from '../../support/fault-server.js'
 import { full } from '../../support/full.js'
-import { nobody } from '../../support/observer.js'
+import { silentObserver } from '../../support/observer.js'
 import { seeded } from '../../support/seeded.js'
 
 let server: FaultServer
@@ -84,7 +84,7 @@ function deliverBy(way: Exclude<Way, 'auto'>, bounds: Bounds): Promise<Ledger> {
     sender: way === 'undici' ? new UndiciSender(plan) : new PipelinedSender({ ...plan, maxDepth: 64 }),
     clock: systemClock,
     random: Math.random,
-    observer: nobody,
+    observer: silentObserver,
     limits: { maxQueueRecords: records, maxQueueBytes: 1_000_000 },
     ...bounds,
     maxBatch: 64,

@@ -12,7 +12,7 @@ const shared = {
 
 export default defineConfig({
   test: {
-    // Most of a test's time is another process's, or waiting: on two cores vitest would take one.
+    // Tests wait for programs and timers most of the time. On two cores vitest itself would start one worker.
     maxWorkers: 3,
     projects: [
       { test: { ...shared, name: 'units', include: ['test/**/*.test.ts'], exclude: [full, ...programs] } },
@@ -28,7 +28,6 @@ export default defineConfig({
       },
       { test: { ...shared, name: 'receiver', include: ['receiver/test/**/*.test.ts'], exclude: [full] } },
       { test: { ...shared, name: 'full', include: ['{test,receiver/test}/**/*.full.test.ts'], testTimeout: 600_000 } },
-      { test: { ...shared, name: 'library', include: ['test/**/*.test.ts'], exclude: [full] } },
     ],
   },
 })

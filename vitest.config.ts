@@ -13,7 +13,7 @@ const shared = {
 export default defineConfig({
   test: {
     // Tests wait for programs and timers most of the time. On two cores vitest itself would start one worker.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       { test: { ...shared, name: 'units', include: ['test/**/*.test.ts'], exclude: [full, ...programs] } },
       {

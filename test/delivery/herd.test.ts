@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
 import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import { rowsOf } from '../support/full.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -51,11 +52,13 @@ class Service {
 }
 
 describe(`a herd of ${engines} engines`, () => {
-  it.each([
+  const outages = [
     ['out of reach', answers.refused, 3.3],
     // An answer may be the fault of one record: a lane sends another one at once when its breaker opens.
     ['answers 500', answers.failed, 3.7],
-  ])(
+  ] as const
+
+  it.each(rowsOf(outages, ([title]) => title === 'out of reach'))(
     'goes through an outage of ten minutes (%s) without a storm, and comes back without a stampede',
     async (_, outage, mostAtPeak) => {
       const clock = new VirtualClock()

@@ -114,7 +114,7 @@ describe('the end of a process, right after a thousand records', () => {
     expect(await receiver.values()).toHaveLength(1)
   })
 
-  it.each(['worker', 'inline'])(
+  it.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))(
     '%s: a natural end comes by the deadline, too, and not later by that of the exit',
     { retry: 2 },
     async (mode) => {

@@ -97,7 +97,8 @@ export class WorkerLink implements Link {
     worker.once('exit', () => {
       this.#gone = true
     })
-    this.#stream.on('close', () => fail('the worker has ended'))
+    // thread-stream emits `error` in an immediate, so `close` may come before it.
+    this.#stream.on('close', () => setImmediate(() => fail('the worker has ended')))
     this.#stream.on('sluice', plan.received)
     // thread-stream calls unref when the worker is ready. A process without other work does not wait for that.
     worker.unref()

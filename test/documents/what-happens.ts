@@ -140,7 +140,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'the worker cannot start': [
     proof(
       'scenarios/applications/worker.test.ts',
-      'for %s, everything is delivered from the application’s thread, and told',
+      '%s, everything is delivered from the application’s thread, with a report',
     ),
   ],
   'the worker dies': [

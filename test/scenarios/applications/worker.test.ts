@@ -390,13 +390,18 @@ describe('where the worker cannot be started', () => {
     return folder
   }
 
-  it.each<[string, (entry: string) => void, number]>([
-    ['its file is missing', (entry) => rmSync(entry), 0],
-    ['it throws at its start', (entry) => writeFileSync(entry, 'throw new Error("no worker here")'), 1],
-  ])('for %s, everything is delivered from the application’s thread, and told', async (_, change, workers) => {
+  const throwing = (entry: string) => writeFileSync(entry, 'throw new Error("no worker here")')
+
+  it.each<[string, (entry: string) => void, number, string]>([
+    ['because its file is missing', rmSync, 0, '0'],
+    ['because it throws at its start', throwing, 1, '0'],
+    ['because it throws while the application is busy', throwing, 1, '3000'],
+  ])('%s, everything is delivered from the application’s thread, with a report', async (_, change, workers, busyMs) => {
     const folder = copyWith(change)
     const { stdout, stderr, code } = await runProgram(join(folder, 'test/fixtures/worker-dies.js'), {
       ...receiver.variables,
+      ...ampleTime,
+      BUSY_MS: busyMs,
       DEATHS: '0',
     })
     rmSync(folder, { recursive: true })

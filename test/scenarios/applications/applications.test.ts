@@ -109,7 +109,7 @@ describe('an application of winston and track', () => {
   it('says in one line how much was not delivered before a natural end', async () => {
     await receiver.close()
     const refusal = `connect ECONNREFUSED ${new URL(receiver.url).host}`
-    const ended = await runProgram('natural-end.js', { ...receiver.variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '300' })
+    const ended = await runProgram('natural-end.js', { ...receiver.variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '2000' })
     expect(ended).toMatchObject({
       code: 0,
       stderr: `sluice: 400 records not delivered before the end of the process; last error: ${refusal}\n`,

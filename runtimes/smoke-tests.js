@@ -115,7 +115,7 @@ export const smokeTests = [
     program: ['node_modules/sluice/bin/sluice.js', 'doctor', '--no-send'],
     outcome: ({ name, version }) => ({
       ...quiet,
-      stdout: new RegExp(`, ${name.startsWith('Node') ? 'Node.js' : name} ${version}\\n[^]*all is well\\n$`),
+      stdout: new RegExp(`, ${name.startsWith('Node') ? 'Node.js' : name} ${version}\\n[^]*no problems found\\n$`),
     }),
   },
 ]

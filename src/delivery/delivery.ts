@@ -14,6 +14,9 @@ import { type Acceptable, RecordBuffer } from './record-buffer.js'
 import type { BlockingSender } from './sender.js'
 import { noStore, type Store } from './store.js'
 
+/** A process that logs without a pause lives on: its records wait no longer than this. */
+const longestCalmMs = 1000
+
 /**
  * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread and no disk:
  * sender, store, clock and random source come from outside.
@@ -42,6 +45,8 @@ export class Delivery {
   /** New records wait this long before they are sent; 0: not at all. */
   #calmMs = 0
   #calmed: Timer | undefined
+  /** The moment at which the first of these records came. */
+  #calmSince: number | undefined
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
 
   constructor(plan: DeliveryPlan) {
@@ -76,7 +81,7 @@ export class Delivery {
 
   /**
    * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would come too late,
-   * and the record would be sent twice.
+   * and the record would be sent twice. Each new record starts the wait again, for a second at most.
    */
   calm(delayMs: number): void {
     this.#calmMs = delayMs
@@ -169,12 +174,22 @@ export class Delivery {
   /** Records may be sent from a lane, now or after the calm. */
   #due(lane: Lane): void {
     if (this.#calmMs === 0) this.#send(lane)
-    else {
-      this.#calmed ??= this.#plan.clock.schedule(() => {
-        this.#calmed = undefined
+    else this.#sendAfterCalm()
+  }
+
+  /** Send when no record has come for `#calmMs`, or the first has waited {@link longestCalmMs}. */
+  #sendAfterCalm(): void {
+    const { clock } = this.#plan
+    const now = clock.now()
+    this.#calmSince ??= now
+    this.#calmed?.cancel()
+    this.#calmed = clock.schedule(
+      () => {
+        this.#calmSince = undefined
         for (const each of this.#lanes) this.#send(each)
-      }, this.#calmMs)
-    }
+      },
+      Math.min(this.#calmMs, this.#calmSince + longestCalmMs - now),
+    )
   }
 
   #send(lane: Lane): void {

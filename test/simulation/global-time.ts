@@ -1,0 +1,75 @@
+import { epochMs, type World } from './world.js'
+
+/** A timer as Node gives it. Undici and others use its methods. */
+class GlobalTimer {
+  readonly #task: () => void
+  readonly #ms: number
+  readonly #every: boolean
+  #event: ReturnType<World['schedule']> | undefined
+
+  constructor(task: () => void, ms: number, every: boolean) {
+    this.#task = task
+    this.#ms = ms
+    this.#every = every
+    this.refresh()
+  }
+
+  refresh(): this {
+    this.close()
+    this.#event = world?.schedule(() => {
+      if (this.#every) this.refresh()
+      this.#task()
+    }, this.#ms)
+    return this
+  }
+
+  close(): void {
+    if (this.#event !== undefined) this.#event.cancelled = true
+  }
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+
+  hasRef(): boolean {
+    return false
+  }
+}
+
+let world: World | undefined
+
+/**
+ * Give libraries that the simulated code uses (undici, fastify) the time of a world: `Date.now`, `setTimeout` and `setInterval` of the
+ * global object. Code of Sluice gets its time through its ports; `Date.now` is the exception.
+ *
+ * @returns gives the real time back
+ */
+export function useTimeOf(present: World): () => void {
+  const real = { setTimeout, setInterval, clearTimeout, clearInterval, now: Date.now }
+  world = present
+  const timer =
+    (every: boolean) =>
+    (task: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) =>
+      new GlobalTimer(() => task(...values), ms, every)
+  const clear = (handle: unknown) => {
+    if (handle instanceof GlobalTimer) handle.close()
+    else if (handle !== undefined) real.clearTimeout(handle as NodeJS.Timeout)
+  }
+  Object.assign(globalThis, {
+    setTimeout: timer(false),
+    setInterval: timer(true),
+    clearTimeout: clear,
+    clearInterval: clear,
+  })
+  Date.now = () => epochMs + Math.floor(present.now)
+  return () => {
+    const { now, ...timers } = real
+    Object.assign(globalThis, timers)
+    Date.now = now
+    world = undefined
+  }
+}

@@ -48,8 +48,8 @@ export function readPlainFile(
     const pieces: Buffer[] = []
     let bytes = 0
     for (;;) {
-      const piece = Buffer.allocUnsafe(pieceBytes)
-      const read = files.readSync(file, piece, 0, pieceBytes, null)
+      const piece = Buffer.allocUnsafe(Math.min(pieceBytes, maxBytes + 1))
+      const read = files.readSync(file, piece, 0, piece.length, null)
       if (read === 0) return Buffer.concat(pieces)
       bytes += read
       if (bytes > maxBytes) throw failure('EFBIG', { path, words: `has more than ${maxBytes} bytes` })

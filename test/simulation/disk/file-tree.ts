@@ -19,6 +19,7 @@ export class FileTree {
   readonly root: FolderNode
   readonly #now: () => number
   readonly #journal = new EntryJournal()
+  readonly #paths = new Map<string, readonly [readonly string[], string]>()
 
   /** @param now milliseconds since 1970 */
   constructor(now: () => number) {
@@ -28,16 +29,27 @@ export class FileTree {
 
   /** Throws ENOENT and ENOTDIR when the folder of the path does not exist. */
   placeOf(path: string, syscall: string): Place {
-    const names = resolve(path).split('/').filter(Boolean)
-    const last = names.pop() ?? ''
+    const [folders, last] = this.#parsed(path)
     let node: Node | undefined = this.root
-    for (const name of names) {
+    for (const name of folders) {
       if (node.type === 'file') throw failure('ENOTDIR', { syscall, path })
       node = node.entries.get(name)
       if (node === undefined) throw failure('ENOENT', { syscall, path })
     }
     if (node.type === 'file') throw failure('ENOTDIR', { syscall, path })
     return { folder: node, name: last, node: last === '' ? node : node.entries.get(last) }
+  }
+
+  /** The names of the folders, and the last name. */
+  #parsed(path: string): readonly [readonly string[], string] {
+    let parsed = this.#paths.get(path)
+    if (parsed === undefined) {
+      const names = resolve(path).split('/').filter(Boolean)
+      const last = names.pop() ?? ''
+      parsed = [names, last]
+      this.#paths.set(path, parsed)
+    }
+    return parsed
   }
 
   /** Throws ENOENT and ENOTDIR. */

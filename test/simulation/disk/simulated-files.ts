@@ -128,7 +128,7 @@ export class SimulatedFiles implements Files {
   }
 
   fstatSync(number: number): FileFacts {
-    return this.#disk.perform({ operation: 'stat' }, () => factsOf(this.#descriptors.of(number, 'fstat').node))
+    return this.#disk.perform({ operation: 'stat' }, () => new Facts(this.#descriptors.of(number, 'fstat').node))
   }
 
   statSync(path: string): FileFacts
@@ -196,8 +196,9 @@ export class SimulatedFiles implements Files {
     try {
       for (;;) {
         await this.#disk.pause()
-        const piece = Buffer.allocUnsafe(highWaterMark)
-        const read = this.readSync(fd, piece, 0, highWaterMark, null)
+        const { file } = this.#descriptors.fileOf(fd, 'read')
+        const piece = Buffer.allocUnsafe(Math.min(highWaterMark, file.content.size + 1))
+        const read = this.readSync(fd, piece, 0, piece.length, null)
         if (read === 0) return
         yield piece.subarray(0, read)
       }
@@ -209,7 +210,7 @@ export class SimulatedFiles implements Files {
   #facts(path: string, { syscall, throwIfNoEntry = true }: EntryOption & { readonly syscall: string }) {
     return this.#disk.perform({ operation: 'stat', path }, () => {
       try {
-        return factsOf(this.#disk.tree.nodeAt(path, syscall))
+        return new Facts(this.#disk.tree.nodeAt(path, syscall))
       } catch (error) {
         if (!throwIfNoEntry && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
         throw error
@@ -230,19 +231,40 @@ export class SimulatedFiles implements Files {
 }
 
 const user = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 }
-const never = () => false
 
-function factsOf({ type, mode, mtimeMs, ...node }: Node): FileFacts {
-  const isFile = type === 'file'
-  return {
-    ...user,
-    mode: mode | (isFile ? 0o100000 : 0o040000),
-    size: 'content' in node ? node.content.size : 4096,
-    mtimeMs,
-    isFile: () => isFile,
-    isDirectory: () => !isFile,
-    isSymbolicLink: never,
-    isFIFO: never,
-    isSocket: never,
+/** Facts about a file or folder at this moment. */
+class Facts implements FileFacts {
+  readonly uid = user.uid
+  readonly gid = user.gid
+  readonly mode: number
+  readonly size: number
+  readonly mtimeMs: number
+  readonly #isFile: boolean
+
+  constructor(node: Node) {
+    this.#isFile = node.type === 'file'
+    this.mode = node.mode | (this.#isFile ? 0o100000 : 0o040000)
+    this.size = node.type === 'file' ? node.content.size : 4096
+    this.mtimeMs = node.mtimeMs
+  }
+
+  isFile(): boolean {
+    return this.#isFile
+  }
+
+  isDirectory(): boolean {
+    return !this.#isFile
+  }
+
+  isSymbolicLink(): boolean {
+    return false
+  }
+
+  isFIFO(): boolean {
+    return false
+  }
+
+  isSocket(): boolean {
+    return false
   }
 }

@@ -5,7 +5,7 @@ import type { Severity } from '../records/level.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
 import { deadLetterFile } from './dead-letters.js'
 import { type Lock, type Locks, lockFile, lockOf } from './lock.js'
-import { makeSpoolFolder } from './spool-folder.js'
+import { makeSpoolFolder, syncPath } from './spool-folder.js'
 
 /** Severities as file names spell them. */
 const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
@@ -30,6 +30,8 @@ export interface EngineFolderPlan {
   readonly dir: string
   /** Of the service: an engine for another service does not adopt these records. */
   readonly url: string
+  /** Wait until the folder is on disk, so that it survives a power cut. */
+  readonly sync: boolean
   readonly files: Files
   readonly locks: Locks
 }
@@ -43,7 +45,7 @@ export class EngineFolder {
   #segments = 0
 
   /** Throws what the file system does. */
-  constructor({ dir, url, files, locks }: EngineFolderPlan) {
+  constructor({ dir, url, sync, files, locks }: EngineFolderPlan) {
     this.#files = files
     this.#id = randomBytes(6).toString('hex')
     const name = `${fingerprint(url)}-${this.#id}`
@@ -56,9 +58,10 @@ export class EngineFolder {
       const lock = locks.claim(lockOf(unready), undefined)
       if (lock === undefined) throw new Error(`${unready} is locked`)
       files.renameSync(unready, this.path)
+      if (sync) syncPath(dir, files)
       this.#lock = lock.renamed(lockOf(this.path))
     } catch (error) {
-      removeFolder(unready, files)
+      for (const folder of [unready, this.path]) removeFolder(folder, files)
       throw error
     }
   }

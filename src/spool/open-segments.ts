@@ -7,6 +7,7 @@ import type { Clock } from '../runtime/clock.js'
 import type { Files } from '../runtime/files.js'
 import { write } from './append.js'
 import { Segment } from './segment.js'
+import { syncFolder } from './spool-folder.js'
 import { lineMiddle, spoolLine } from './spool-line.js'
 
 export interface OpenSegmentsPlan {
@@ -181,10 +182,8 @@ export class SegmentWriter {
 
   #sync(isNew: boolean): void {
     this.#files.fdatasyncSync(this.#file)
-    if (!isNew) return
-    // After a power cut a new file must be in its folder, and the folder in the spool.
-    const folder = dirname(this.#path)
-    for (const path of [folder, dirname(folder)]) syncFolder(path, this.#files)
+    // After a power cut a new file must be in its folder.
+    if (isNew) syncFolder(dirname(this.#path), this.#files)
   }
 
   /** Cut off a line of which only a part was written. Returns the number of whole lines. */
@@ -212,12 +211,3 @@ interface Commit {
 }
 
 const lineFeed = 10
-
-function syncFolder(path: string, files: Files): void {
-  const folder = files.openSync(path, 'r')
-  try {
-    files.fsyncSync(folder)
-  } finally {
-    closeFile(folder, files)
-  }
-}

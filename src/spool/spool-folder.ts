@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { closeFile } from '../options/plain-file.js'
 import type { FileFacts, Files } from '../runtime/files.js'
 
 /** The user and the groups of a process. */
@@ -95,6 +96,34 @@ export function makeFolder(path: string, files: Files): void {
   } catch (error) {
     // Another process may have made the folder meanwhile.
     if (!isFolder(folder, files)) throw error
+  }
+}
+
+/** Wait until the entries of a folder are on disk. Throws what the file system does. */
+export function syncFolder(path: string, files: Files): void {
+  const folder = files.openSync(path, 'r')
+  try {
+    files.fsyncSync(folder)
+  } finally {
+    closeFile(folder, files)
+  }
+}
+
+/** Error codes for a folder that this user may not read, and so has not made, and for a file system that cannot sync folders. */
+const unsyncableCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'EINVAL'])
+
+/**
+ * Wait until the entries of a folder and of all folders above it are on disk, as far as that is possible: after a power cut each must be in
+ * the one above it. Throws other errors of the file system.
+ */
+export function syncPath(path: string, files: Files): void {
+  for (let folder = resolve(path); ; folder = dirname(folder)) {
+    try {
+      syncFolder(folder, files)
+    } catch (error) {
+      if (!unsyncableCodes.has((error as NodeJS.ErrnoException).code)) throw error
+    }
+    if (folder === dirname(folder)) return
   }
 }
 

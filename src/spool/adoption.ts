@@ -193,12 +193,13 @@ class Adoption {
 
   #take(folder: string, name: string): Segment[] {
     const { files } = this.#plan
+    const source = join(folder, name)
     const path = join(this.#plan.home(), name)
     try {
-      const source = join(folder, name)
-      // Acknowledgements move first: a segment without them would send again what was delivered.
-      this.#renameIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
+      // A segment always has its acknowledgements beside it: without them it would send again what was delivered.
+      const isLinked = this.#linkIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
       files.renameSync(source, path)
+      if (isLinked) this.#remove(acknowledgementsOf(source))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#plan.trouble('adopt', error)
       return []
@@ -210,11 +211,28 @@ class Adoption {
     return [new Segment({ path, lane, severity, belongs, files })]
   }
 
-  #renameIfThere(from: string, to: string): void {
+  /** Give a file a second path, or a new one where that is impossible. True when it has both. Throws what the file system does. */
+  #linkIfThere(from: string, to: string): boolean {
+    const { files } = this.#plan
     try {
-      this.#plan.files.renameSync(from, to)
+      files.linkSync(from, to)
+      return true
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return false
+      // An earlier look came so far and no further.
+      if (code === 'EEXIST') return true
+      // Some file systems have no links.
+      files.renameSync(from, to)
+      return false
+    }
+  }
+
+  #remove(path: string): void {
+    try {
+      this.#plan.files.unlinkSync(path)
+    } catch (error) {
+      this.#plan.trouble('remove', error)
     }
   }
 

@@ -62,6 +62,26 @@ async function livesOf(seed: number, death: Death): Promise<World> {
   return world
 }
 
+/** A process with acknowledged records has died, and the next one dies at its so many-th operation. Returns what the third one gets. */
+async function adoptedAfter(operations: number) {
+  const world = new World(1)
+  const disk = new SimulatedDisk(world)
+  const first = new SpoolLife({ world, disk, sync: false, number: 1 })
+  for (const name of ['delivered', 'left']) first.keep(name, 2)
+  first.spool.commit()
+  first.settle('delivered')
+  first.spool.acknowledge()
+  first.thread.kill()
+  const { thread } = new SpoolLife({ world, disk, sync: false, number: 2 })
+  disk.killAt({ thread, operations, after: true, kill: () => thread.kill() })
+  await world.run(30_000)
+  const died = !thread.alive
+  thread.kill()
+  const third = new SpoolLife({ world, disk, sync: false, number: 3 })
+  await world.run(30_000)
+  return { died, names: [...third.records.keys()] }
+}
+
 describe('a spool', () => {
   it.each(['a kill', 'a power loss'] as const)('loses no record that was on disk before %s', async (death) => {
     for (let seed = 1; seed <= 50; seed++) {
@@ -82,6 +102,16 @@ describe('a spool', () => {
       const second = new SpoolLife({ world, disk, sync: true, number: 2 })
       await world.run(100_000)
       expect([...second.records.keys()], `seed ${seed}`).toEqual(['first'])
+    }
+  })
+
+  it('is adopted with its acknowledgements, whichever operation an earlier adoption has died after', async () => {
+    for (let operations = 1; ; operations++) {
+      const { died, names } = await adoptedAfter(operations)
+      expect(names, `after ${operations} operations`).toEqual(['left'])
+      if (died) continue
+      expect(operations).toBeGreaterThan(40)
+      break
     }
   })
 })

@@ -151,7 +151,7 @@ export class SimulatedDisk {
     const kill = this.#kills.get(thread)
     if (kill !== undefined && --kill.left <= 0) return this.#die(kill, { call, effect })
     const waitMs = this.#waitMs(thread)
-    if (waitMs > 0) thread.block(waitMs)
+    if (waitMs > 0 && call.waitsElsewhere !== true) thread.block(waitMs)
     const code = this.#faultAt(call)
     if (code === undefined) return effect(call.bytes ?? 0)
     call.failed?.()

@@ -13,6 +13,8 @@ export interface Call {
   readonly changes?: boolean
   /** The bytes of a write. */
   readonly bytes?: number
+  /** True for a call that another thread makes meanwhile: a slow disk does not block this one. */
+  readonly waitsElsewhere?: boolean
   /** Called when the disk fails. */
   readonly failed?: () => void
 }
@@ -90,6 +92,16 @@ export class SimulatedFiles implements Files {
       const read = file.content.bytes.copy(bytes, offset, Math.min(start, file.content.size), start + length)
       if (position === null) descriptor.position += read
       return read
+    })
+  }
+
+  /** The next bytes of a file; none at its end. */
+  #readOn(number: number, most: number): Buffer {
+    return this.#disk.perform({ operation: 'read', waitsElsewhere: true }, () => {
+      const { descriptor, file } = this.#descriptors.fileOf(number, 'read')
+      const piece = file.content.bytes.subarray(descriptor.position, descriptor.position + most)
+      descriptor.position += piece.length
+      return Buffer.from(piece)
     })
   }
 
@@ -196,11 +208,9 @@ export class SimulatedFiles implements Files {
     try {
       for (;;) {
         await this.#disk.pause()
-        const { file } = this.#descriptors.fileOf(fd, 'read')
-        const piece = Buffer.allocUnsafe(Math.min(highWaterMark, file.content.size + 1))
-        const read = this.readSync(fd, piece, 0, piece.length, null)
-        if (read === 0) return
-        yield piece.subarray(0, read)
+        const piece = this.#readOn(fd, highWaterMark)
+        if (piece.length === 0) return
+        yield piece
       }
     } finally {
       this.closeSync(fd)

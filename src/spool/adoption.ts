@@ -7,7 +7,7 @@ import type { Files } from '../runtime/files.js'
 import { acknowledgementsOf } from './acknowledgements.js'
 import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
 import type { Trouble } from './health.js'
-import { type Holder, type Locks, lockOf, signIntervalMs } from './lock.js'
+import { type Holder, type Lock, type Locks, lockOf, signIntervalMs } from './lock.js'
 import { type Recovery, Segment } from './segment.js'
 import { checkSpoolFolder, currentUser, isOurFolder } from './spool-folder.js'
 import type { SpoolLine } from './spool-line.js'
@@ -71,9 +71,11 @@ export class AdoptedRecords {
         const facts = await segment.recover()
         // The segment stays in this engine's folder for the next engine.
         if (this.#closed) return
+        this.#adoption.done(segment)
         this.#plan.recovered(segment, facts)
       } catch (error) {
-        // The segment stays for the next engine, or for a person.
+        // The next look tries again.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#adoption.done(segment)
         this.#plan.trouble('adopt', error)
       }
     }
@@ -119,60 +121,80 @@ class Adoption {
   readonly #plan: AdoptionPlan
   readonly #laneOf: ReadonlyMap<string, number>
   readonly #watched = new Map<string, { readonly sign: string; missed: number }>()
+  /** Folders that could not be released, because the disk failed. */
+  readonly #held = new Map<string, Lock>()
+  /** The paths of segments that are this engine's, and have not been read. */
+  readonly #unread = new Set<string>()
 
   constructor(plan: AdoptionPlan) {
     this.#plan = plan
     this.#laneOf = new Map(plan.lanes.map(({ kind, bucket }, index) => [`${kind} ${fingerprint(bucket)}`, index]))
   }
 
-  /** Look once, and return the segments that are this engine's from now on. Never throws. */
+  /** Look once, and return the segments that are this engine's from now on and have not been read. Never throws. */
   look(): Segment[] {
+    this.#adopt()
+    return [...this.#unread].map((path) => this.#segmentAt(path))
+  }
+
+  /** A segment was read, or is gone. */
+  done({ path }: Segment): void {
+    this.#unread.delete(path)
+  }
+
+  #adopt(): void {
     const { dir, url, files, trouble } = this.#plan
     try {
-      if (files.lstatSync(dir, { throwIfNoEntry: false }) === undefined) return []
+      if (files.lstatSync(dir, { throwIfNoEntry: false }) === undefined) return
       checkSpoolFolder(dir, files)
       const names = files
         .readdirSync(dir)
         .filter((name) => engineFolder.test(name) && name.startsWith(`${fingerprint(url)}-`))
       removeUnnamed(dir, this.#plan)
+      for (const [folder, lock] of this.#held) this.#release(folder, lock)
       for (const name of this.#watched.keys()) if (!names.includes(name)) this.#watched.delete(name)
-      return names.flatMap((name) => this.#lookAt(join(dir, name)))
+      for (const name of names) this.#lookAt(join(dir, name))
     } catch (error) {
       trouble('adopt', error)
-      return []
     }
   }
 
-  #lookAt(folder: string): Segment[] {
+  #lookAt(folder: string): void {
     const { files, locks, trouble } = this.#plan
     try {
-      if (!isOurFolder(folder, this.#plan)) return this.#leave(folder)
+      if (!isOurFolder(folder, this.#plan)) {
+        this.#leave(folder)
+        return
+      }
       const names = files.readdirSync(folder)
       const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1 && this.#isFile(join(folder, name)))
       // A folder without any segment goes on: it is claimed to be removed.
-      if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return []
+      if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return
       const holder = locks.holderOf(lockOf(folder))
-      if (!this.#isDead(folder, holder)) return []
+      if (!this.#isDead(folder, holder)) return
       const lock = locks.claim(lockOf(folder), holder)
-      if (lock === undefined) return []
+      if (lock === undefined) return
       try {
-        return wanted.flatMap((name) => this.#take(folder, name))
+        for (const name of wanted) this.#take(folder, name)
       } finally {
-        releaseFolder(folder, { lock, files })
+        this.#release(folder, lock)
       }
     } catch (error) {
       // Another engine was quicker and has removed the folder.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') trouble('adopt', error)
-      return []
     }
   }
 
   /** Leave a folder alone. It is reported, unless it belongs to another user. */
-  #leave(folder: string): [] {
+  #leave(folder: string): void {
     const facts = this.#plan.files.lstatSync(folder)
     const isOthers = facts.isDirectory() && facts.uid !== currentUser()?.id
     if (!isOthers) this.#plan.trouble('foreign', new Error(`${folder} is not a folder that only this user can write`))
-    return []
+  }
+
+  #release(folder: string, lock: Lock): void {
+    if (releaseFolder(folder, { lock, files: this.#plan.files })) this.#held.delete(folder)
+    else this.#held.set(folder, lock)
   }
 
   #isFile(path: string): boolean {
@@ -191,7 +213,7 @@ class Adoption {
     return false
   }
 
-  #take(folder: string, name: string): Segment[] {
+  #take(folder: string, name: string): void {
     const { files } = this.#plan
     const source = join(folder, name)
     const path = join(this.#plan.home(), name)
@@ -199,16 +221,21 @@ class Adoption {
       // A segment always has its acknowledgements beside it: without them it would send again what was delivered.
       const isLinked = this.#linkIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
       files.renameSync(source, path)
+      this.#unread.add(path)
       if (isLinked) this.#remove(acknowledgementsOf(source))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#plan.trouble('adopt', error)
-      return []
     }
+  }
+
+  #segmentAt(path: string): Segment {
+    const { files } = this.#plan
+    const name = basename(path)
     const lane = this.#laneOfSegment(name)
     const { severity } = segmentName(name)!
     const { kind, bucket } = this.#plan.lanes[lane]!
     const belongs = (line: SpoolLine) => line.kind === kind && line.bucket === bucket && line.severity === severity
-    return [new Segment({ path, lane, severity, belongs, files })]
+    return new Segment({ path, lane, severity, belongs, files })
   }
 
   /** Give a file a second path, or a new one where that is impossible. True when it has both. Throws what the file system does. */

@@ -83,22 +83,22 @@ export class EngineFolder {
   }
 }
 
-/** Release a folder, and remove it if it has no segment. */
+/** Release a folder, and remove it if it has no segment. False when the disk fails, so that this thread may still hold the lock. */
 export function releaseFolder(
   path: string,
   { lock, files = nodeFiles }: { readonly lock: Lock; readonly files?: Files },
-): void {
+): boolean {
   try {
     const names = files.readdirSync(path)
     if (!names.some((name) => name.endsWith('.ndjson'))) {
       for (const name of names) if (needsNoKeeping(name)) files.unlinkSync(join(path, name))
       files.rmdirSync(path)
-      return
+      return true
     }
   } catch {
     // The folder has other files in it, or is gone.
   }
-  lock.release()
+  return lock.release()
 }
 
 /** True for locks, and for acknowledgements of segments that are gone. */
@@ -115,7 +115,7 @@ export function isRecordFile(name: string): boolean {
 /** A new folder gets its lock at once. An older one without a lock was left by an engine that died. */
 const forgottenAfterMs = 60_000
 
-/** Remove folders that never got their name, because the engine died before. */
+/** Remove folders that never got their name, because the engine died before or the disk failed. */
 export function removeUnnamed(
   spoolDir: string,
   { files, locks, wallClock }: { readonly files: Files; readonly locks: Locks; readonly wallClock: () => number },
@@ -125,8 +125,10 @@ export function removeUnnamed(
     const path = join(spoolDir, name)
     try {
       const holder = locks.holderOf(lockOf(path))
+      // A thread names its folder before it looks: it could neither name nor remove this one, because the disk failed.
+      const failed = holder !== undefined && locks.isOwn(holder)
       const forgotten = holder === undefined && wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
-      if (holder?.state === 'dead' || forgotten) removeFolder(path, files)
+      if (holder?.state === 'dead' || failed || forgotten) removeFolder(path, files)
     } catch {}
   }
 }

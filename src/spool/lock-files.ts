@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { closeFile, readPlainFile } from '../options/plain-file.js'
 import type { Files } from '../runtime/files.js'
 import { write } from './append.js'
-import { type Owner, type Owners, ownerOf } from './owner.js'
+import { isCurrent, type Owner, type Owners, ownerOf } from './owner.js'
 
 export interface LockFilesPlan {
   readonly files: Files
@@ -65,29 +65,37 @@ export class LockFiles {
     }
   }
 
-  /** Never throws. */
-  remove(path: string): void {
+  /** False when the file may still be there. Never throws. */
+  remove(path: string): boolean {
     try {
       this.#files.unlinkSync(path)
-    } catch {
-      // The file is gone, or it stays and names a holder that dies with this process.
+      return true
+    } catch (error) {
+      // A file that stays names a holder that dies with this process.
+      return isGone(error)
+    }
+  }
+
+  /** Remove a file if it names the calling thread. False when it may still be there. Never throws. */
+  removeOwn(path: string): boolean {
+    try {
+      return !isCurrent(ownerFrom(this.#read(path)), this.#owners) || this.remove(path)
+    } catch (error) {
+      return isGone(error)
     }
   }
 
   /** Undefined when the file cannot be read, or names no owner. */
   ownerIn(path: string): Owner | undefined {
     try {
-      return ownerOf(JSON.parse(readPlainFile(path, { maxBytes: maxLockBytes, files: this.#files }).toString('utf8')))
+      return ownerFrom(this.#read(path))
     } catch {
       return undefined
     }
   }
 
-  /** True when the file names the calling thread. */
-  isOwn(path: string): boolean {
-    const owner = this.ownerIn(path)
-    const { pid, thread, started } = this.#owners.current()
-    return owner?.pid === pid && owner.thread === thread && owner.started === started
+  #read(path: string): string {
+    return readPlainFile(path, { maxBytes: maxLockBytes, files: this.#files }).toString('utf8')
   }
 
   #writeNew(path: string): boolean {
@@ -109,4 +117,17 @@ export class LockFiles {
       closeFile(file, files)
     }
   }
+}
+
+function ownerFrom(text: string): Owner | undefined {
+  try {
+    return ownerOf(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' || code === 'ENOTDIR'
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { nodeFiles } from '../runtime/files.js'
 import { LockFiles, type LockFilesPlan } from './lock-files.js'
-import { machineOwners, type Owner, type OwnerState, type Owners } from './owner.js'
+import { isCurrent, machineOwners, type Owner, type OwnerState, type Owners } from './owner.js'
 
 export interface Holder {
   /** The lock file. */
@@ -61,6 +61,11 @@ export class Locks {
       // The lock has just been released.
       return undefined
     }
+  }
+
+  /** True when the calling thread is the holder; false where threads cannot be told apart. */
+  isOwn({ owner }: Holder): boolean {
+    return owner?.thread !== undefined && isCurrent(owner, this.#owners)
   }
 
   /**
@@ -156,10 +161,12 @@ export class Lock {
     this.release()
   }
 
-  /** Remove the lock file. An earlier holder that only seemed dead, because it was frozen, has the lock again. Never throws. */
-  release(): void {
-    const path = pathOf(this.#name, this.#number)
+  /**
+   * Remove the lock file. An earlier holder that only seemed dead, because it was frozen, has the lock again. False when the disk fails, so
+   * that this thread may still hold the lock. Never throws.
+   */
+  release(): boolean {
     // A person may have removed the file, and another process may have taken the lock.
-    if (this.#files.isOwn(path)) this.#files.remove(path)
+    return this.#files.removeOwn(pathOf(this.#name, this.#number))
   }
 }

@@ -36,6 +36,12 @@ export function currentOwner(): Owner {
   }
 }
 
+/** True for the calling thread; where threads cannot be told apart, for every thread of this process. */
+export function isCurrent(owner: Owner | undefined, owners: Owners): boolean {
+  const { pid, thread, started } = owners.current()
+  return owner?.pid === pid && owner.thread === thread && owner.started === started
+}
+
 /** The owner that a lock file names; undefined for any value that no thread writes. */
 export function ownerOf(value: unknown): Owner | undefined {
   const { host, pid, thread, started } = (value ?? {}) as Partial<Record<keyof Owner, unknown>>

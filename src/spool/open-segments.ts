@@ -161,17 +161,15 @@ export class SegmentWriter {
     const bytes = Buffer.from(`${this.#lines.join('\n')}\n`)
     this.#lines = []
     this.#pending = 0
-    const taken = write(this.#file, { bytes, files: this.#files })
-    if (taken.error !== undefined) {
-      return { lines: this.#keepWhole(bytes.subarray(0, taken.bytes)), error: taken.error }
-    }
     const isNew = this.#written === 0
-    this.#written += bytes.length
+    const taken = write(this.#file, { bytes, files: this.#files })
+    const whole = taken.error === undefined ? lines : this.#keepWhole(bytes.subarray(0, taken.bytes))
+    if (taken.error === undefined) this.#written += bytes.length
     try {
       if (sync) this.#sync(isNew)
-      return { lines }
+      return { lines: whole, error: taken.error }
     } catch (error) {
-      return { lines, error }
+      return { lines: whole, error: taken.error ?? error }
     }
   }
 

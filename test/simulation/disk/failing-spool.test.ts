@@ -95,7 +95,7 @@ function setUpLeft() {
 const always = { code: 'EIO', chance: 1 } as const
 
 describe('a spool on a disk that fails for a while', () => {
-  it.each(['a kill'] as const)(
+  it.each(['a kill', 'a power loss'] as const)(
     'works when the disk works again, and loses nothing by %s that is on it',
     async (death) => {
       for (let seed = 1; seed <= 40; seed++) {
@@ -137,5 +137,23 @@ describe('a spool on a disk that fails for a while', () => {
     disk.faults.heal()
     await world.run(10_000)
     expect(disk.list(spoolDir).filter((name) => name.startsWith('.new-'))).toEqual([])
+  })
+
+  it('waits for the disk, too, for the records before the one that it could not write', async () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const world = new World(seed)
+      const disk = new SimulatedDisk(world)
+      const first = new SpoolLife({ world, disk, sync: true, number: 1 })
+      for (let number = 0; number < 10; number++) first.keep(`r${number}`, 2)
+      disk.faults.shortWrites = 1
+      first.spool.commit()
+      disk.faults.heal()
+      const onDisk = [...first.records].filter(([, place]) => first.spool.park(place)).map(([name]) => name)
+      first.thread.kill()
+      disk.powerLoss()
+      const second = new SpoolLife({ world, disk, sync: true, number: 2 })
+      await world.run(100_000)
+      expect([...second.records.keys()], `seed ${seed}`).toEqual(onDisk)
+    }
   })
 })

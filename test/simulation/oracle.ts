@@ -73,7 +73,7 @@ function checkLosses(world: World, { processes, stored, unsaved, schedule }: Evi
     [...each.accepted.keys()].filter((id) => !stored.has(id) && !unsaved.has(id))
   const countedOf = (each: SimulatedProcess) => {
     const ledger = each.end?.ledger ?? each.port.stats()
-    // What an ended process still had in memory, it has reported as lost.
+    // An ended process has reported as lost all that it still had in memory.
     const left = each.end?.how === 'kill' ? 0 : ledger.queued + ledger.inFlight
     return droppedTotal(ledger) + ledger.rejected + left
   }
@@ -103,7 +103,7 @@ function checkDuplicates(world: World, { schedule, stored, processes, proxied }:
   }
 }
 
-/** What is counted as delivered is stored. */
+/** The service has each record that counts as delivered. */
 function checkDelivered(world: World, { processes, successes }: Evidence): void {
   const delivered = sum(ledgers(processes), (ledger) => ledger.delivered)
   if (delivered > successes)

@@ -27,7 +27,9 @@ export function expectedStates(): string[] {
     ...['waiting > connected', 'connected > waiting', 'waiting > inline', 'connected > inline'].map(machine),
     ...['waiting > closed', 'connected > closed', 'inline > closed'].map(machine),
     ...['idle > running', 'running > replacing', 'running > impossible', 'running > idle'].map(machine),
-    ...['replacing > running', 'replacing > backoff', 'replacing > idle', 'backoff > running', 'backoff > idle'].map(machine),
+    ...['replacing > running', 'replacing > backoff', 'replacing > idle', 'backoff > running', 'backoff > idle'].map(
+      machine,
+    ),
     ...['worker', 'inline', 'target'].flatMap((mode) =>
       ['close', 'exit', 'signal', 'kill'].map((end) => `process: ${end} of ${mode}`),
     ),

@@ -39,11 +39,21 @@ async function show(seed: number): Promise<void> {
     return
   }
   process.stdout.write(`\n${verdict.failures.join('\n')}\n\nA smaller schedule that fails:\n`)
-  const smaller = await shrink(schedule, async (each) => (await simulate(each)).failures.length > 0)
+  const kind = kindOf(verdict.failures[0]!)
+  const fails = async (each: Schedule) => (await simulate(each)).failures.some((text) => kindOf(text) === kind)
+  const smaller = await shrink(schedule, fails)
   process.stdout.write(`${describe(smaller)}\n`)
   const again = await simulate(smaller, { keepsTrace: true })
   process.stdout.write(`${again.trace.join('\n')}\n${again.failures.join('\n')}\n`)
   process.exitCode = 1
+}
+
+/** The text of a violation without its figures. */
+function kindOf(violation: string): string {
+  return violation
+    .split('\n')[0]!
+    .replace(/\[.*|[\d.,]+/g, '')
+    .trim()
 }
 
 function describe({ bursts, ...schedule }: Schedule): string {
@@ -66,6 +76,10 @@ const { values } = parseArgs({
 if (values.states) process.stdout.write(JSON.stringify(expectedStates()))
 else if (values.show) await show(Number(values.from))
 else {
-  const result = await simulateSeeds({ from: Number(values.from), seeds: Number(values.seeds), step: Number(values.step) })
+  const result = await simulateSeeds({
+    from: Number(values.from),
+    seeds: Number(values.seeds),
+    step: Number(values.step),
+  })
   process.stdout.write(JSON.stringify(result))
 }

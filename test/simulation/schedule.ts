@@ -11,7 +11,7 @@ export interface PlannedProcess {
   /** `stays`: it lives until the end of the simulation, and is closed then. */
   readonly end: 'close' | 'exit' | 'signal' | 'kill' | 'stays'
   readonly endsAt: number
-  /** How its workers start, one after another; the last one stands for all later ones. */
+  /** How its first workers start. Later ones start as usual. */
   readonly starts: readonly { readonly startMs: number; readonly fails: boolean }[]
 }
 
@@ -108,8 +108,7 @@ function deriveOptions(choice: Choice, spools: boolean): SluiceOptions {
     ...some(0.3, [500, 2000, 8000], 'shutdownTimeoutMs'),
     ...some(0.3, [10, 100], 'retryBaseMs'),
     ...some(0.3, [1000, 5000], 'retryCapMs'),
-    ...some(0.3, [1000, 5000], 'probeBaseMs'),
-    ...some(0.3, [10_000, 60_000], 'probeCapMs'),
+    ...choice.oneOf([{}, {}, { probeBaseMs: 1000, probeCapMs: 10_000 }, { probeBaseMs: 5000, probeCapMs: 60_000 }]),
     ...some(0.2, ['none', 'logfmt'], 'context'),
     ...(spools
       ? {

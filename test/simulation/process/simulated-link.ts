@@ -31,6 +31,8 @@ export interface SimulatedLinkPlan extends WorkerLinkPlan {
   readonly machine: Machine
   readonly start: WorkerStart
   readonly random: () => number
+  /** Calls a task after each event of the world. */
+  readonly afterEach: (task: () => void) => () => void
   /** True while the worker's thread waits for a disk that does not answer. */
   readonly waitsForDisk: () => boolean
 }
@@ -64,6 +66,7 @@ export class SimulatedLink implements Link {
   #engine = 0
   #over = false
   #stuck = false
+  readonly #mirrors: (() => void)[] = []
   /** The worker has come to a line at which it ends or stalls. */
   #stopped = false
 
@@ -81,8 +84,10 @@ export class SimulatedLink implements Link {
     })
     thread.whenKilled(() => app.post(() => this.#died('the worker thread exited'), this.#latencyMs()))
     thread.post(() => {
-      if (start.fails) this.#died('Error: it cannot start')
-      else this.#start()
+      if (start.fails) {
+        this.#died('Error: it cannot start')
+        thread.kill()
+      } else this.#start()
     }, start.startMs)
   }
 
@@ -97,8 +102,9 @@ export class SimulatedLink implements Link {
   }
 
   open(engine: number, plan: EnginePlan): void {
-    const message: OpenEngine = { type: 'sluice.open', engine, plan }
-    if (!this.#over) this.#post(structuredClone(message))
+    if (this.#over) return
+    const message: OpenEngine = { type: 'sluice.open', engine, plan: { ...plan, memory: this.#mirrored(plan.memory) } }
+    this.#post(structuredClone(message))
   }
 
   write(engine: number, bytes: Buffer): void {
@@ -138,6 +144,7 @@ export class SimulatedLink implements Link {
       this.#listener(message)
     }
     while (this.#pieces.length > 0 && !this.#stopped && !this.#stands(0)) this.#takePiece()
+    for (const mirror of this.#mirrors) mirror()
     return this.#pieces.length === 0
   }
 
@@ -157,6 +164,22 @@ export class SimulatedLink implements Link {
     Atomics.store(new Int32Array(this.#state), 0, workerStates.halted)
     this.#plan.thread.kill()
     this.#plan.app.block(terminationMs)
+  }
+
+  /**
+   * Memory for the worker whose content appears in `memory`, until the thread is killed: microtasks of a killed thread run here, and would
+   * still write.
+   */
+  #mirrored(memory: SharedArrayBuffer): SharedArrayBuffer {
+    const ofWorker = new SharedArrayBuffer(memory.byteLength)
+    const [from, to] = [new Uint8Array(ofWorker), new Uint8Array(memory)]
+    from.set(to)
+    const mirror = () => {
+      if (this.#plan.thread.alive) to.set(from)
+    }
+    this.#mirrors.push(mirror)
+    this.#plan.thread.whenKilled(this.#plan.afterEach(mirror))
+    return ofWorker
   }
 
   /** True when the worker's thread does nothing for so long. */

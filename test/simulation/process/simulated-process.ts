@@ -223,6 +223,7 @@ export class SimulatedProcess {
       thread,
       machine: machineOf(thread, this),
       start,
+      afterEach: (task) => this.#world.afterEach(task),
       random: this.#world.random(`${thread.name}/link`),
       waitsForDisk: () => waitsForDisk(thread),
     })

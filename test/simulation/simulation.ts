@@ -162,7 +162,7 @@ class Simulation {
 
   #losePower(): void {
     const alive = this.#all.filter(({ end }) => end === undefined)
-    this.#site.losePower(alive, () => {
+    this.#site.losePower(this.#all, () => {
       for (const process of alive) process.kill()
     })
   }
@@ -234,9 +234,9 @@ class Simulation {
 
   /** Another process takes over what dead ones have left. */
   async #adoptTheRest(): Promise<void> {
-    if (!this.#site.hasSegments) return
+    if (this.#site.segments.length === 0) return
     const heir = this.#start(this.#schedule.processes.length, { mode: 'inline', starts: [] })
-    const isDone = () => !this.#site.hasSegments && this.#settled
+    const isDone = () => this.#site.segments.length === 0 && this.#settled
     await this.#run(livenessMs, isDone)
     if (!isDone()) this.#world.fail(`the spool is not empty: ${this.#unsettled}; ${this.#site.segments.join(', ')}`)
     heir.app.post(() => heir.close(heir.port.options.shutdownTimeoutMs))

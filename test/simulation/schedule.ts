@@ -72,7 +72,8 @@ export function deriveSchedule(seed: number): Schedule {
   const options = deriveOptions(choice, spools)
   const processes = deriveProcesses(choice, { healsAt, spools })
   const ids = { next: 0 }
-  const poison = choice.chance(0.25) ? choice.oneOf(poisons) : undefined
+  const service = deriveService(choice)
+  const poison = service.kind === 'scripted' && choice.chance(0.3) ? choice.oneOf(poisons) : undefined
   const bursts = processes.flatMap((process, index) =>
     Array.from({ length: choice.between(1, 4) }, () =>
       deriveBurst(choice, { process, index, ids, poison: poison !== undefined, healsAt }),
@@ -83,7 +84,6 @@ export function deriveSchedule(seed: number): Schedule {
     at: choice.real(0, healsAt),
     timeoutMs: choice.oneOf([0, 100, 1000, 5000, 30_000]),
   }))
-  const service = deriveService(choice)
   const faults = deriveFaults(choice, {
     healsAt,
     spools,
@@ -177,7 +177,7 @@ function deriveService(choice: Choice): PlannedService {
     announcesClose: choice.chance(0.5),
     keepAliveMs: choice.oneOf([5000, 5000, 60_000, 1000]),
     announcesKeepAlive: choice.chance(0.5),
-    proxyRetries: choice.chance(0.1),
+    proxyRetries: !real && choice.chance(0.1),
     chunked: choice.chance(0.2),
   }
 }

@@ -28,8 +28,11 @@ const usualStart = { startMs: 50, fails: false }
 const partingMs = 2000
 
 /** Run a schedule: first with faults, then without, until everything is settled. The same schedule gives the same verdict. */
-export function simulate(schedule: Schedule, options: { readonly keepsTrace?: boolean } = {}): Promise<Verdict> {
-  return new Simulation(schedule, options).run()
+export async function simulate(schedule: Schedule, options: { readonly keepsTrace?: boolean } = {}): Promise<Verdict> {
+  const world = new World(schedule.seed, options)
+  const coverage: Coverage = new Map()
+  const site = await Site.open(world, { schedule, reached: (name) => count(coverage, name) })
+  return new Simulation({ schedule, world, site, coverage }).run()
 }
 
 class Simulation {
@@ -40,14 +43,20 @@ class Simulation {
   readonly #processes = new Map<number, SimulatedProcess>()
   readonly #all: SimulatedProcess[] = []
   readonly #active = new Set<Fault>()
-  readonly #coverage: Coverage = new Map()
+  readonly #coverage: Coverage
   readonly #laneStates = new Map<string, string>()
   #nextLook = 0
 
-  constructor(schedule: Schedule, options: { readonly keepsTrace?: boolean }) {
+  constructor({
+    schedule,
+    world,
+    site,
+    coverage,
+  }: { schedule: Schedule; world: World; site: Site; coverage: Coverage }) {
     this.#schedule = schedule
-    this.#world = new World(schedule.seed, options)
-    this.#site = new Site(this.#world, schedule, (name) => count(this.#coverage, name))
+    this.#world = world
+    this.#site = site
+    this.#coverage = coverage
   }
 
   async run(): Promise<Verdict> {
@@ -141,6 +150,7 @@ class Simulation {
     this.#world.note(`fault: ${JSON.stringify(fault)}`)
     if (fault.on === 'process') this.#beginInProcess(fault)
     else if (fault.on === 'power') this.#losePower()
+    else if (fault.kind === 'deploy') this.#site.deploy(fault)
     this.#active.add(fault)
     this.#site.apply([...this.#active])
     this.#world.schedule(() => {
@@ -169,9 +179,9 @@ class Simulation {
 
   #heal(): void {
     this.#world.note('all faults are over')
-    this.#active.clear()
+    for (const fault of this.#active) if (fault.on !== 'records') this.#active.delete(fault)
     for (const process of this.#all) if (process.app.frozen && !process.ending) process.thaw()
-    this.#site.heal()
+    this.#site.heal([...this.#active])
   }
 
   async #run(ms: number, done: () => boolean = () => false): Promise<void> {

@@ -1,19 +1,28 @@
-import { createServer } from 'node:http'
 import type { Machine } from '../../src/engine/machine.js'
 import type { SluiceOptions } from '../../src/options/options.js'
 import type { DiskOperation } from './disk/disk-faults.js'
 import type { FailureCode } from './disk/failure.js'
 import { SimulatedDisk } from './disk/simulated-disk.js'
-import type { Fault } from './faults.js'
+import type { Fault, networkFaults, Poison, serviceFaults } from './faults.js'
+import { type Conditions, fineConditions } from './network/conditions.js'
 import { SimulatedNetwork } from './network/simulated-network.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
 import { simulatedSender } from './process/simulated-sender.js'
 import type { Schedule } from './schedule.js'
+import { type Behaviour, fineBehaviour, type Trouble } from './service/behaviour.js'
+import { receiverTenant, type Tenant } from './service/shared-receiver.js'
+import { SimulatedService } from './service/simulated-service.js'
 import type { SimulatedThread } from './simulated-thread.js'
-import { idOfBody, segmentsIn, spooledIds } from './spooled-ids.js'
+import { firstEvent, segmentsIn, spooledIds } from './spooled-ids.js'
 import type { World } from './world.js'
 
 const spoolFolder = '/spool'
+
+export interface SitePlan {
+  readonly schedule: Schedule
+  /** Called with the name of each thing that happened. */
+  readonly reached: (name: string) => void
+}
 
 /** The surroundings of the processes: network, service and disk, with the faults that are on now. */
 export class Site {
@@ -22,37 +31,28 @@ export class Site {
   readonly #schedule: Schedule
   readonly #network: SimulatedNetwork
   readonly #disk: SimulatedDisk
-  readonly #stored = new Map<number, number>()
+  readonly #service: SimulatedService
+  readonly #tenant: Tenant | undefined
   readonly #unsaved = new Set<number>()
-  #successes = 0
   #threads = 0
 
-  constructor(world: World, schedule: Schedule, reached: (name: string) => void) {
+  static async open(world: World, plan: SitePlan): Promise<Site> {
+    const tenant = plan.schedule.service.kind === 'receiver' ? await receiverTenant() : undefined
+    return new Site(world, { ...plan, tenant })
+  }
+
+  private constructor(world: World, { schedule, reached, tenant }: SitePlan & { readonly tenant: Tenant | undefined }) {
+    const { backends, proxyRetries } = schedule.service
     this.#world = world
     this.#schedule = schedule
+    this.#tenant = tenant
     this.#network = new SimulatedNetwork(world, { reached })
     this.#disk = new SimulatedDisk(world, { reached })
-    this.options = { ...schedule.options, url: 'http://service.test', allowInsecure: true, apiKey: 'k', bucket: 'b' }
-    const server = createServer(
-      { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0, connectionsCheckingInterval: 1e9 },
-      (request, response) => {
-        let body = ''
-        request.on('data', (part) => {
-          body += part
-        })
-        request.on('end', () => {
-          const id = idOfBody(body)
-          if (id !== undefined) this.#stored.set(id, (this.#stored.get(id) ?? 0) + 1)
-          this.#successes++
-          response.writeHead(201, {
-            'content-type': 'application/json',
-            'idempotency-key': request.headers['idempotency-key'] ?? '',
-          })
-          response.end('{"result":true}')
-        })
-      },
-    )
-    this.#network.listen('service.test:80', (socket) => void server.emit('connection', socket))
+    const served = tenant === undefined ? { proxy: proxyRetries } : { receiver: tenant }
+    this.#service = new SimulatedService(world, this.#network, { backends, reached, ...served })
+    const { apiKey, bucket } = tenant ?? { apiKey: 'k', bucket: 'b' }
+    this.options = { ...schedule.options, url: this.#service.url, allowInsecure: true, apiKey, bucket }
+    this.apply([])
   }
 
   /** The machine as the code in a thread sees it. */
@@ -132,24 +132,86 @@ export class Site {
 
   /** Put these faults on, and no others. */
   apply(faults: readonly Fault[]): void {
-    const disk = this.#disk.faults
-    disk.heal()
+    this.#disk.faults.heal()
+    this.#network.conditions = { ...fineConditions, latencyMs: this.#schedule.latencyMs }
+    const poison = faults.find(({ on }) => on === 'records')?.kind as Poison | undefined
+    this.#service.behave({ ...this.#usual, ...(poison && { poison: poisonOf(poison) }) })
     for (const fault of faults) {
-      if (fault.on !== 'disk') continue
-      const failing = diskFailures[fault.kind]
-      if (failing !== undefined) disk.at.set(failing[1], { code: failing[0], chance: fault.chance })
-      else if (fault.kind === 'ENOSPC') disk.capacityBytes = this.#disk.usedBytes + fullDiskBytes
-      else if (fault.kind === 'EROFS') disk.readOnly = true
-      else if (fault.kind === 'slow') disk.slowMs = slowDiskMs
-      else if (fault.kind === 'hung') disk.hungUntilMs = fault.at + fault.forMs
-      if (fault.kind === 'ENOSPC') disk.shortWrites = fault.chance / 2
+      if (fault.on === 'disk') this.#applyToDisk(fault)
+      else if (fault.on === 'network') this.#applyToNetwork(fault)
+      else if (fault.on === 'service') this.#applyToService(fault)
     }
   }
 
-  /** All is well from now on. */
-  heal(): void {
+  /** A backend goes away, and comes back when the fault is over. */
+  deploy({ backend = 0, chance, forMs }: Fault & { readonly on: 'service' }): void {
+    this.#service.deploy(backend, { how: chance === 1 ? 'graceful' : 'abrupt', awayMs: forMs })
+  }
+
+  #applyToDisk({ kind, chance, at, forMs }: Fault & { readonly on: 'disk' }): void {
+    const disk = this.#disk.faults
+    const failing = diskFailures[kind]
+    if (failing !== undefined) disk.at.set(failing[1], { code: failing[0], chance })
+    else if (kind === 'EROFS') disk.readOnly = true
+    else if (kind === 'slow') disk.slowMs = slowDiskMs
+    else if (kind === 'hung') disk.hungUntilMs = at + forMs
+    else {
+      disk.capacityBytes = this.#disk.usedBytes + fullDiskBytes
+      disk.shortWrites = chance / 2
+    }
+  }
+
+  #applyToNetwork({ kind, chance }: Fault & { readonly on: 'network' }): void {
+    const changes = networkChanges[kind](chance)
+    this.#network.conditions = { ...this.#network.conditions, ...changes }
+  }
+
+  #applyToService({ kind, chance, backend }: Fault & { readonly on: 'service' }): void {
+    if (kind === 'deploy') return
+    const changes = serviceChanges[kind]
+    // The scripted backend that takes the receiver's place has not its records, so it must store none.
+    const stores =
+      changes.trouble === undefined || ('when' in changes.trouble && changes.trouble.when === 'after commit')
+    if (this.#tenant !== undefined && stores) return
+    const own = this.#tenant === undefined ? { troubleChance: chance } : { receiver: false, troubleChance: 1 }
+    for (const [number, each] of this.#service.backends.entries()) {
+      if (backend === undefined || backend === number) each.behaviour = { ...each.behaviour, ...changes, ...own }
+    }
+  }
+
+  /** The service without any fault. */
+  get #usual(): Behaviour {
+    const {
+      answerMs,
+      oneByOne,
+      echoesKeys,
+      honoursKeys,
+      closesAfter,
+      announcesClose,
+      keepAliveMs,
+      announcesKeepAlive,
+      chunked,
+    } = this.#schedule.service
+    return {
+      ...fineBehaviour,
+      workMs: [answerMs / 2, answerMs],
+      pipelined: oneByOne ? 'one by one' : 'side by side',
+      echoesKeys,
+      honoursKeys,
+      requestsPerConnection: closesAfter === 0 ? Number.POSITIVE_INFINITY : closesAfter,
+      announcesClose: announcesClose ? 'close' : 'no',
+      idleMs: keepAliveMs,
+      announcesIdle: announcesKeepAlive,
+      form: chunked ? 'chunked' : 'length',
+      receiver: this.#tenant !== undefined,
+    }
+  }
+
+  /** All is well from now on. Bad records stay bad. */
+  heal(faults: readonly Fault[]): void {
     this.#network.heal()
-    this.#disk.faults.heal()
+    this.#service.heal()
+    this.apply(faults)
   }
 
   /** Segments of the spool, living engines' included. */
@@ -157,13 +219,79 @@ export class Site {
     return this.#spools ? segmentsIn(this.#disk, spoolFolder) : []
   }
 
+  /** The facts about the service, for the oracle. */
   get evidence() {
-    return { stored: this.#stored, successes: this.#successes, unsaved: this.#unsaved, proxied: 0 }
+    const stored = new Map<number, number>()
+    for (const [recordId, times] of this.#service.stored) {
+      if (recordId !== '') stored.set(idOf(recordId), times.length)
+    }
+    const successes = this.#service.log.filter(({ committed, status }) => committed && status >= 200 && status < 300)
+    const proxied = this.#service.proxy === undefined ? 0 : Number.POSITIVE_INFINITY
+    return { stored, successes: successes.length, unsaved: this.#unsaved, proxied }
   }
 
   async close(): Promise<void> {
+    await this.#service.verifyReceiver()
     this.#network.close()
+    this.#tenant?.leave()
   }
+}
+
+function idOf(recordId: string): number {
+  const number = Number(recordId.slice(1))
+  return recordId.startsWith('v') ? number - firstEvent : number
+}
+
+function poisonOf(kind: Poison): Behaviour['poison'] {
+  const trouble = poisonTroubles[kind]
+  return ({ body }) => (body.includes(' poison ') ? trouble : undefined)
+}
+
+const poisonTroubles: Readonly<Record<Poison, Trouble>> = {
+  '500': { type: 'status', status: 500 },
+  '400': { type: 'status', status: 400 },
+  '403': { type: 'status', status: 403 },
+  reset: { type: 'reset', when: 'before commit' },
+  hang: { type: 'hang', when: 'before commit' },
+}
+
+const networkChanges: Readonly<Record<(typeof networkFaults)[number], (chance: number) => Partial<Conditions>>> = {
+  refuse: (refused) => ({ refused }),
+  dns: (chance) => ({ unknownName: chance / 2, nameServerSilent: chance / 2 }),
+  'black hole': (chance) => ({ blackHole: chance * 0.8, unanswered: chance * 0.2 }),
+  'reset early': (reset) => ({ reset, cutAfterBytes: [0, 700] }),
+  'reset late': (reset) => ({ reset, cutAfterBytes: [500, 10_000] }),
+  fin: (closed) => ({ closed, cutAfterBytes: [0, 3000] }),
+  slow: () => ({ latencyMs: [300, 3000], jitterMs: 200, bytesPerMs: 5 }),
+  'single bytes': () => ({ segmentBytes: 1 }),
+}
+
+const status = (code: number, when: 'before commit' | 'after commit' = 'before commit'): { trouble: Trouble } => ({
+  trouble: { type: 'status', status: code, when },
+})
+const asked = (as: 'seconds' | 'date'): { trouble: Trouble } => ({
+  trouble: { type: 'status', status: 429, retryAfter: { seconds: 7, as } },
+})
+
+const serviceChanges: Readonly<Record<Exclude<(typeof serviceFaults)[number], 'deploy'>, Partial<Behaviour>>> = {
+  '500 before commit': status(500),
+  '500 after commit': status(500, 'after commit'),
+  '503': status(503),
+  '429': status(429),
+  '429 with seconds': asked('seconds'),
+  '429 with date': asked('date'),
+  '401': status(401),
+  '403': status(403),
+  '404': status(404),
+  '412': status(412),
+  'hung before commit': { trouble: { type: 'hang', when: 'before commit' } },
+  'hung after commit': { trouble: { type: 'hang', when: 'after commit' } },
+  slow: { workMs: [500, 3000] },
+  garbage: { trouble: { type: 'garbage', when: 'before commit' } },
+  html: { trouble: { type: 'html' } },
+  'result false': { trouble: { type: 'result false' } },
+  'hasty close': { requestsPerConnection: 2, announcesClose: 'no', closesWith: 'reset' },
+  'HTTP/1.0': { form: '1.0' },
 }
 
 const threadStartMs = 50

@@ -1,7 +1,8 @@
 import { readSpoolLine } from '../../src/spool/spool-line.js'
 import type { SimulatedDisk } from './disk/simulated-disk.js'
 
-const firstEvent = 1_000_000
+/** A value record's event is this and its id. */
+export const firstEvent = 1_000_000
 const lineFeed = 10
 
 /** The id of the record in a body, as {@link SimulatedProcess} writes it; undefined for a record of Sluice's own. */

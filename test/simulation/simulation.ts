@@ -4,7 +4,7 @@ import { count } from './coverage.js'
 import type { Fault } from './faults.js'
 import { useTimeOf } from './global-time.js'
 import { checkEnd, checkNow } from './oracle.js'
-import { SimulatedProcess } from './process/simulated-process.js'
+import { SimulatedProcess, type SimulatedRecord } from './process/simulated-process.js'
 import type { PlannedProcess, Schedule } from './schedule.js'
 import { Site } from './site.js'
 import { World } from './world.js'
@@ -24,8 +24,6 @@ const livenessMs = 30 * 60_000
 /** The oracle looks after so many events. */
 const stepsPerLook = 20
 const usualStart = { startMs: 50, fails: false }
-/** Sockets and timers of a closed engine have this long to go. */
-const partingMs = 2000
 
 /** Run a schedule: first with faults, then without, until everything is settled. The same schedule gives the same verdict. */
 export async function simulate(schedule: Schedule, options: { readonly keepsTrace?: boolean } = {}): Promise<Verdict> {
@@ -46,6 +44,8 @@ class Simulation {
   readonly #coverage: Coverage
   readonly #laneStates = new Map<string, string>()
   #nextLook = 0
+  /** Ids of records that the service never takes. */
+  readonly #bad: ReadonlySet<number>
 
   constructor({
     schedule,
@@ -57,6 +57,9 @@ class Simulation {
     this.#world = world
     this.#site = site
     this.#coverage = coverage
+    const isPoisoned = schedule.faults.some(({ on }) => on === 'records')
+    const bad = schedule.bursts.flatMap(({ records }) => (isPoisoned ? records.filter(isBad) : []))
+    this.#bad = new Set(bad.map(({ id }) => id))
   }
 
   async run(): Promise<Verdict> {
@@ -227,10 +230,27 @@ class Simulation {
       if (process.end !== undefined) return []
       const { queued, inFlight, spooled } = process.port.stats()
       if (process.ending) return [`${process.name} is ending`]
-      const open = queued + inFlight + spooled
-      return open === 0 ? [] : [`${process.name} has ${queued} queued, ${inFlight} in flight, ${spooled} spooled`]
+      // After the death of a worker, its records are adopted by the next, and stay in the account as spooled.
+      const open = queued + inFlight + (process.mode === 'worker' ? 0 : spooled)
+      // A bad record is only known as bad where others succeed after it.
+      return open <= this.#badLeft
+        ? []
+        : [`${process.name} has ${queued} queued, ${inFlight} in flight, ${spooled} spooled`]
     })
     return parts.join('; ')
+  }
+
+  /** Bad records that were accepted and are not settled, at most. */
+  get #badLeft(): number {
+    if (this.#bad.size === 0) return 0
+    return this.#all.reduce((sum, { accepted }) => sum + [...this.#bad].filter((id) => accepted.has(id)).length, 0)
+  }
+
+  get #isSpoolDone(): boolean {
+    return (
+      this.#site.segments.length === 0 ||
+      (this.#bad.size > 0 && this.#site.undelivered.every((id) => this.#bad.has(id)))
+    )
   }
 
   async #closeAll(): Promise<void> {
@@ -244,9 +264,9 @@ class Simulation {
 
   /** Another process takes over what dead ones have left. */
   async #adoptTheRest(): Promise<void> {
-    if (this.#site.segments.length === 0) return
+    if (this.#isSpoolDone) return
     const heir = this.#start(this.#schedule.processes.length, { mode: 'inline', starts: [] })
-    const isDone = () => this.#site.segments.length === 0 && this.#settled
+    const isDone = () => this.#isSpoolDone && this.#settled
     await this.#run(livenessMs, isDone)
     if (!isDone()) this.#world.fail(`the spool is not empty: ${this.#unsettled}; ${this.#site.segments.join(', ')}`)
     heir.app.post(() => heir.close(heir.port.options.shutdownTimeoutMs))
@@ -260,11 +280,14 @@ class Simulation {
       }
       if (end !== undefined) this.#world.note(`${mode} ${end.how}`)
     }
-    checkEnd(this.#world, { ...this.#site.evidence, schedule: this.#schedule, processes: this.#all })
+    const left = new Set(this.#site.undelivered.filter((id) => this.#bad.has(id)))
+    checkEnd(this.#world, { ...this.#site.evidence, left, schedule: this.#schedule, processes: this.#all })
   }
 }
 
-void partingMs
+function isBad({ by, message }: SimulatedRecord): boolean {
+  return by !== 'track' && message.includes(' poison ')
+}
 
 /** Report each change of mode of the machines. Returns an end of that. */
 function watchMachines(reached: (name: string) => void): () => void {

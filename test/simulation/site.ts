@@ -34,6 +34,8 @@ export class Site {
   readonly #service: SimulatedService
   readonly #tenant: Tenant | undefined
   readonly #unsaved = new Set<number>()
+  /** A scripted backend may take the receiver's place now. */
+  #standsIn = false
   #threads = 0
 
   static async open(world: World, plan: SitePlan): Promise<Site> {
@@ -136,6 +138,10 @@ export class Site {
     this.#network.conditions = { ...fineConditions, latencyMs: this.#schedule.latencyMs }
     const poison = faults.find(({ on }) => on === 'records')?.kind as Poison | undefined
     this.#service.behave({ ...this.#usual, ...(poison && { poison: poisonOf(poison) }) })
+    const standsIn = this.#tenant !== undefined && faults.some(({ on }) => on === 'service')
+    // Connections to the scripted backend would go on.
+    if (this.#standsIn && !standsIn) this.#network.resetAll()
+    this.#standsIn = standsIn
     for (const fault of faults) {
       if (fault.on === 'disk') this.#applyToDisk(fault)
       else if (fault.on === 'network') this.#applyToNetwork(fault)
@@ -217,6 +223,12 @@ export class Site {
   /** Segments of the spool, living engines' included. */
   get segments(): readonly string[] {
     return this.#spools ? segmentsIn(this.#disk, spoolFolder) : []
+  }
+
+  /** The ids of the records in the spool that the service does not have. */
+  get undelivered(): readonly number[] {
+    const { stored } = this.evidence
+    return [...spooledIds(this.#disk, spoolFolder)].filter((id) => !stored.has(id))
   }
 
   /** The facts about the service, for the oracle. */

@@ -32,7 +32,7 @@ export interface ByteStreamPlan {
 }
 
 type Arrival =
-  | { at: number; readonly type: 'bytes'; bytes: Buffer }
+  | { at: number; readonly type: 'bytes'; readonly pieces: Buffer[]; length: number }
   | { readonly at: number; readonly type: 'end' | 'reset' }
 
 /** One direction of a connection. It has one event in the world's queue at most: that of the next arrival. */
@@ -149,10 +149,15 @@ export class ByteStream {
     this.#plan.world.schedule(cut.then, this.#arrivalAt() - this.#plan.world.now)
   }
 
+  /** Bytes that arrive at the same time arrive together, as far as a segment goes. */
   #send(bytes: Buffer): void {
     const { segmentBytes, bytesPerMs } = this.#plan.terms
-    const wholeAt = this.#arrivalAt(bytes.length)
-    this.#add({ type: 'bytes', bytes, at: wholeAt - Math.max(0, bytes.length - segmentBytes) / bytesPerMs })
+    const at = this.#arrivalAt(bytes.length) - Math.max(0, bytes.length - segmentBytes) / bytesPerMs
+    const last = this.#coming.at(-1)
+    if (last?.type === 'bytes' && last.at === at && last.length + bytes.length <= segmentBytes) {
+      last.pieces.push(bytes)
+      last.length += bytes.length
+    } else this.#add({ type: 'bytes', pieces: [bytes], length: bytes.length, at })
   }
 
   /** Time at which the last of so many bytes arrives that are written now. */
@@ -209,18 +214,20 @@ export class ByteStream {
 
   #firstSegment(first: Arrival & { type: 'bytes' }): Buffer {
     const { segmentBytes, bytesPerMs } = this.#plan.terms
-    const { bytes } = first
-    if (bytes.length > segmentBytes) {
-      first.bytes = bytes.subarray(segmentBytes)
-      first.at += Math.min(segmentBytes, first.bytes.length) / bytesPerMs
-      return bytes.subarray(0, segmentBytes)
+    const [piece = Buffer.alloc(0)] = first.pieces
+    if (first.length > segmentBytes) {
+      const rest = piece.subarray(segmentBytes)
+      first.pieces[0] = rest
+      first.length = rest.length
+      first.at += Math.min(segmentBytes, rest.length) / bytesPerMs
+      return piece.subarray(0, segmentBytes)
     }
     this.#next++
     if (this.#next === this.#coming.length) {
       this.#coming.length = 0
       this.#next = 0
     }
-    return bytes
+    return first.pieces.length === 1 ? piece : Buffer.concat(first.pieces)
   }
 
   #unblock(): void {

@@ -36,6 +36,8 @@ export class SimulatedNetwork {
   readonly #world: World
   readonly #reached: (name: string) => void
   readonly #listeners = new Map<string, Listener>()
+  /** Hosts that the name server knows. */
+  readonly #hosts = new Set<string>()
   readonly #connections = new Set<Connection>()
   readonly #ends = new Map<SimulatedSocket, Connection>()
   /** Sockets that nothing answers, and how to refuse them. */
@@ -71,6 +73,7 @@ export class SimulatedNetwork {
     }
     const listener: Listener = { accept, thread, refuses: false, close }
     this.#listeners.set(authority, listener)
+    this.#hosts.add(authority.slice(0, authority.lastIndexOf(':')))
     thread?.whenKilled(() => {
       if (!this.#dark.has(thread)) close()
     })
@@ -197,7 +200,7 @@ export class SimulatedNetwork {
     })
     const { failure, latencyMs } = fate
     const code = failure === 'ENOTFOUND' || failure === 'EAI_AGAIN' ? failure : undefined
-    if (code !== undefined || !this.#knows(host)) {
+    if (code !== undefined || !this.#hosts.has(host)) {
       const name = code ?? 'ENOTFOUND'
       run(() => fail(systemError(name, { syscall: 'getaddrinfo', target: host }), name), latencyMs)
     } else if (failure === 'refused') run(refused, 2 * latencyMs)
@@ -207,11 +210,6 @@ export class SimulatedNetwork {
 
   #ignore(socket: SimulatedSocket, refused: () => void): void {
     this.#unanswered.set(socket, () => void this.#world.schedule(refused, 0, socket.thread))
-  }
-
-  #knows(host: string): boolean {
-    for (const authority of this.#listeners.keys()) if (authority.startsWith(`${host}:`)) return true
-    return false
   }
 
   /** The wish for a connection reaches the port. */

@@ -22,6 +22,8 @@ export class RepeatingProxy implements Worker {
   breaks = 0
   /** Time for an answer of a backend. */
   patienceMs = 5000
+  /** Requests that it has sent to a backend again. */
+  repeats = 0
   readonly #plan: ProxyPlan
   readonly #random: () => number
   #next = 0
@@ -60,7 +62,10 @@ export class RepeatingProxy implements Worker {
       if (!waits) return
       waits = false
       timer.cancelled = true
-      reached(`proxy: repeated after ${name}`)
+      if (left > 1) {
+        this.repeats++
+        reached(`proxy: repeated after ${name}`)
+      }
       this.#attempt({ request, reply, left: left - 1 })
     }
     const timer = world.schedule(() => again('a time-out'), this.patienceMs)

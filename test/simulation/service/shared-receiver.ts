@@ -17,6 +17,8 @@ export interface Tenant {
   accept(socket: SimulatedSocket): void
   /** From now on requests go into this journal, as those of this backend. */
   record(journal: Journal, backend: number): void
+  /** True while a record waits for its commit. */
+  isBusy(): boolean
   /** The ids of the records that it has really stored, each as often as it has. */
   stored(): Promise<readonly string[]>
   /** The simulation is over. */
@@ -52,6 +54,7 @@ class SharedReceiver {
   readonly #apiKey: string
   readonly #recorders = new Map<string, Recorder>()
   readonly #taken: TakenByBody = new WeakMap()
+  #committing = 0
 
   static async start(): Promise<SharedReceiver> {
     const storage = new SqliteStorage(':memory:')
@@ -99,6 +102,7 @@ class SharedReceiver {
       apiKey: this.#apiKey,
       accept: (socket) => void this.#app.server.emit('connection', socket),
       record: (journal, backend) => void this.#recorders.set(bucket, { journal, backend }),
+      isBusy: () => this.#committing > 0,
       stored: async () => [...(await this.#idsOf('logs', bucket)), ...(await this.#idsOf('values', bucket))],
       leave: () => void this.#recorders.delete(bucket),
     }
@@ -123,7 +127,12 @@ class SharedReceiver {
   #watched(records: RecordStorage): RecordStorage {
     return {
       append: async (record: NewRecord) => {
-        await records.append(record)
+        this.#committing++
+        try {
+          await records.append(record)
+        } finally {
+          this.#committing--
+        }
         const taken = this.#taken.get(record.record)
         if (taken !== undefined) this.#recorders.get(record.bucket)?.journal.store(taken, { honoursKeys: true })
       },

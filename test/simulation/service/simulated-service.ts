@@ -71,7 +71,10 @@ export class SimulatedService {
     this.#random = world.random('balancer')
     this.url = `http://${authority}`
     this.journal = new Journal(world)
-    receiver?.record(this.journal, 0)
+    if (receiver !== undefined) {
+      receiver.record(this.journal, 0)
+      world.standStillWhile(() => receiver.isBusy())
+    }
     const { journal } = this
     this.backends = Array.from(
       { length: backends },

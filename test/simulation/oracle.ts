@@ -1,4 +1,5 @@
 import { type DropReason, droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import { killingSign, stallingSign } from './process/simulated-link.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
 import type { Schedule } from './schedule.js'
 import type { World } from './world.js'
@@ -100,9 +101,14 @@ function checkDuplicates(world: World, { schedule, stored, processes, proxied }:
     return
   }
   const hasPower = schedule.faults.some(({ on }) => on === 'power')
+  const spooledWorkerMayDie = workerMayFail(schedule)
   // An engine that takes over a spool does not know what was delivered last.
   // After a power loss, the spool may have again what was delivered and removed.
-  if (schedule.options.spoolDir !== undefined && (processes.some(({ end }) => end?.how !== 'close') || hasPower)) return
+  if (
+    schedule.options.spoolDir !== undefined &&
+    (processes.some(({ end }) => end?.how !== 'close') || hasPower || spooledWorkerMayDie)
+  )
+    return
   const extra = sum(twice, ([, times]) => times - 1)
   // An answer that says "failed" after the record was stored explains another one.
   const lies = schedule.faults.some(({ kind }) => kind === '500 after commit')
@@ -121,14 +127,12 @@ function checkDelivered(world: World, { processes, successes }: Evidence): void 
 
 /** Each reason of a drop, and each rejection, has a cause in the schedule. */
 function checkReasons(world: World, process: SimulatedProcess, schedule: Schedule): void {
-  const { options, faults, processes } = schedule
+  const { options, faults } = schedule
   const ledger = process.end?.ledger ?? process.port.stats()
   const has = (on: string, ...kinds: string[]) =>
     faults.some((fault) => fault.on === on && (kinds.length === 0 || kinds.includes(fault.kind)))
   const bounded = options.maxQueueRecords !== undefined || options.maxQueueBytes !== undefined
-  const slowStart = processes.some(({ starts }) => starts.some(({ startMs, fails }) => startMs > 1000 || fails))
-  const fatal = schedule.bursts.some(({ records }) => records.some(({ message }) => /[☠⌛]/.test(message)))
-  const workerFails = fatal || slowStart || has('process') || has('disk', 'hung', 'slow')
+  const fatal = hasFatalLine(schedule)
   const causes: Record<DropReason, boolean> = {
     'queue-full': bounded || has('disk') || has('power'),
     'hand-off-full': bounded,
@@ -137,7 +141,7 @@ function checkReasons(world: World, process: SimulatedProcess, schedule: Schedul
     closed: true,
     shutdown: process.end !== undefined,
     unreadable: fatal || has('process', 'worker dies', 'worker hangs'),
-    'worker-failed': workerFails,
+    'worker-failed': workerMayFail(schedule),
   }
   for (const [reason, count] of Object.entries(ledger.dropped)) {
     if (count > 0 && !causes[reason as DropReason]) {
@@ -150,4 +154,20 @@ function checkReasons(world: World, process: SimulatedProcess, schedule: Schedul
   if (ledger.rejected > 0 && !refuses && !has('network') && !has('service')) {
     world.fail(`${process.name} counts ${ledger.rejected} records as rejected, and nothing explains it`)
   }
+}
+
+function hasFatalLine({ bursts }: Schedule): boolean {
+  return bursts.some(({ records }) =>
+    records.some(({ message }) => message.includes(killingSign) || message.includes(stallingSign)),
+  )
+}
+
+/** True where something in the schedule can end a delivery worker. */
+function workerMayFail(schedule: Schedule): boolean {
+  const { faults, processes } = schedule
+  const isSlow = processes.some(({ starts }) => starts.some(({ startMs, fails }) => startMs > 1000 || fails))
+  const isStopped = faults.some(
+    ({ on, kind }) => on === 'process' || (on === 'disk' && (kind === 'hung' || kind === 'slow')),
+  )
+  return isSlow || isStopped || hasFatalLine(schedule)
 }

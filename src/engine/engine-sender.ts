@@ -1,11 +1,10 @@
 import type { Sender } from '../delivery/sender.js'
 import { openSender } from '../http/auto-sender.js'
 import { proxyFor } from '../http/proxy.js'
-import { ThreadSender } from '../http/thread-sender.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { ApiKey } from '../options/secret.js'
-import { systemClock } from '../runtime/clock.js'
 import { userAgent } from '../runtime/version.js'
+import type { Machine, StartedSender } from './machine.js'
 
 /** Reports a mistake in the set-up, or a sender that changed. */
 export type ReportSender = (code: 'SLUICE_PIPELINING' | 'SLUICE_PROXY', text: string) => void
@@ -14,12 +13,14 @@ export type ReportSender = (code: 'SLUICE_PIPELINING' | 'SLUICE_PROXY', text: st
 export class EngineSender {
   readonly sender: Sender
   readonly #options: ResolvedOptions
+  readonly #machine: Machine
   readonly #apiKey: ApiKey
   readonly #proxyUrl: string | undefined
 
-  constructor(options: ResolvedOptions, report: ReportSender) {
+  constructor(options: ResolvedOptions, { machine, report }: { machine: Machine; report: ReportSender }) {
     const { url, maxConnections, maxBatch, pipelining, requestTimeoutMs } = options
     this.#options = options
+    this.#machine = machine
     this.#apiKey = new ApiKey(options.apiKey, options.apiKeyFile)
     this.#proxyUrl = proxyOf(url, report)
     this.sender = openSender({
@@ -31,19 +32,20 @@ export class EngineSender {
       pipelining,
       proxyUrl: this.#proxyUrl,
       requestTimeoutMs,
-      clock: systemClock,
+      clock: machine.clock,
+      ...(machine.connection && { connection: machine.connection }),
       left: (reason) => report('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
     })
   }
 
   /** Start the thread, for `timeoutMs` at most. Undefined where none can be started. The sender of this thread is closed. */
-  moveToThread(timeoutMs: number): ThreadSender | undefined {
+  moveToThread(timeoutMs: number): StartedSender | undefined {
     // The new connections replace these. The thread starts so slowly that the service knows of their end by then.
     void this.sender.close()
     const { url, maxConnections, requestTimeoutMs } = this.#options
     const apiKey = this.#apiKey.reveal()
     const plan = { url, apiKey, userAgent, maxConnections, requestTimeoutMs, proxyUrl: this.#proxyUrl }
-    return ThreadSender.start(plan, timeoutMs)
+    return this.#machine.startSender(plan, timeoutMs)
   }
 }
 

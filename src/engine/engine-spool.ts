@@ -2,9 +2,10 @@ import type { LaneName } from '../delivery/ledger.js'
 import type { RecordBuffer } from '../delivery/record-buffer.js'
 import type { Store } from '../delivery/store.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { type Clock, queueMicrotask, systemClock } from '../runtime/clock.js'
+import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import { Spool } from '../spool/spool.js'
 import { absolutePath } from '../spool/spool-folder.js'
+import type { Machine } from './machine.js'
 import type { EnginePosition } from './worker-position.js'
 
 export interface EngineSpoolPlan {
@@ -14,6 +15,7 @@ export interface EngineSpoolPlan {
   /** Shows that the worker waits for the disk. @default nowhere */
   readonly position: EnginePosition | undefined
   readonly report: (text: string) => void
+  readonly machine: Machine
 }
 
 /** Runs work that may wait for a disk. */
@@ -27,7 +29,7 @@ export class EngineSpool {
   readonly #spool: Spool
   readonly #onDisk: OnDisk
 
-  constructor(options: ResolvedOptions, { spoolDir, lanes, position, report }: EngineSpoolPlan) {
+  constructor(options: ResolvedOptions, { spoolDir, lanes, position, report, machine }: EngineSpoolPlan) {
     const onDisk: OnDisk = (work) => (position === undefined ? work() : position.worker.onDisk(position.engine, work))
     this.#onDisk = onDisk
     this.#spool = new Spool({
@@ -37,10 +39,12 @@ export class EngineSpool {
       maxBytes: options.spoolMaxBytes,
       maxAgeMs: options.spoolMaxAgeHours * hourMs,
       sync: options.spoolSync,
-      clock: clockOnDisk(systemClock, onDisk),
+      clock: clockOnDisk(machine.clock, onDisk),
       defer: (task) => queueMicrotask(() => onDisk(task)),
       wallClock: Date.now,
-      random: Math.random,
+      random: machine.random,
+      files: machine.files,
+      owners: machine.owners,
       report,
     })
     this.store = storeOnDisk(this.#spool, onDisk)

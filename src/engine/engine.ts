@@ -10,10 +10,10 @@ import { logHead, type MappedLog } from '../records/encode.js'
 import { type Severity, valueSeverity } from '../records/level.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
-import { systemClock } from '../runtime/clock.js'
 import { spooledSender } from '../spool/spooled-sender.js'
 import { EngineSender } from './engine-sender.js'
 import { EngineSpool } from './engine-spool.js'
+import { type Machine, thisMachine } from './machine.js'
 import type { DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 import type { EnginePosition } from './worker-position.js'
@@ -33,6 +33,8 @@ export interface EngineSetting {
   readonly listeners?: Listeners
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
+  /** @default this one */
+  readonly machine?: Machine
 }
 
 /** Time for which a process that is about to end gathers records, in case it lives on. */
@@ -51,6 +53,7 @@ export class Engine implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
   readonly position: SharedArrayBuffer | undefined
+  readonly #machine: Machine
   readonly #reporter: Reporter
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
@@ -63,7 +66,8 @@ export class Engine implements RecordPort {
   #closing: Promise<Ledger> | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
-    const { kinds, memory, handedOver = false, listeners, print, elsewhere, position } = setting
+    const { kinds, memory, handedOver = false, listeners, print, elsewhere, position, machine = thisMachine } = setting
+    this.#machine = machine
     this.position = position?.worker.memory
     this.options = options
     this.lanes = lanesOf(options, kinds)
@@ -71,7 +75,7 @@ export class Engine implements RecordPort {
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.#writer = new RecordWriter(options)
-    const clock = systemClock
+    const { clock, random } = machine
     this.#reporter = new Reporter({
       clock,
       listeners: listeners ?? ownListeners(options.onError),
@@ -79,17 +83,19 @@ export class Engine implements RecordPort {
       elsewhere,
       warn: (message) => this.#warn(message),
     })
-    this.#sender = new EngineSender(options, (code, text) => this.misused(code, text))
+    this.#sender = new EngineSender(options, { machine, report: (code, text) => this.misused(code, text) })
     const { sender } = this.#sender
     const { spoolDir, maxQueueRecords, maxQueueBytes } = options
     const report = (text: string) => this.misused('SLUICE_SPOOL', text, text)
     const spool =
-      spoolDir === undefined ? undefined : new EngineSpool(options, { spoolDir, lanes: this.lanes, position, report })
+      spoolDir === undefined
+        ? undefined
+        : new EngineSpool(options, { spoolDir, lanes: this.lanes, position, report, machine })
     this.#spool = spool
     this.#delivery = new Delivery({
       lanes: this.lanes,
       clock,
-      random: Math.random,
+      random,
       memory,
       observer: this.#reporter,
       limits: { maxQueueRecords, maxQueueBytes },
@@ -238,13 +244,14 @@ export class Engine implements RecordPort {
       this.#delivery.leave()
       return true
     }
-    const deadline = systemClock.now() + timeoutMs
+    const { clock } = this.#machine
+    const deadline = clock.now() + timeoutMs
     const { queued, inFlight } = this.stats()
     if (queued + inFlight === 0 || timeoutMs === 0) return end
     const sender = this.#sender.moveToThread(timeoutMs)
     if (sender === undefined) return end
     this.#spool?.commit()
-    const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - systemClock.now() })
+    const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - clock.now() })
     return (waitMs) => {
       if (!drain.step(waitMs)) return false
       sender.close()

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { parentPort } from 'node:worker_threads'
+import type { Machine } from '../engine/machine.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { queueMicrotask } from '../runtime/clock.js'
 import { engineOf } from './frames.js'
@@ -8,8 +9,31 @@ import { answerHeartbeat } from './heartbeat.js'
 import { heartbeatQuestion, type OpenEngine, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
 import { WorkerEngine } from './worker-engine.js'
 
-/** The delivery worker of the process, started by thread-stream. It takes the lines of every engine, delivers, and answers drains. */
-export default function deliveryWorker({ state, heartbeat, position: memory }: WorkerPlan): Writable {
+/** The connection of a delivery worker to the application's thread, beside the stream of lines. */
+export interface WorkerPort {
+  /** Call `listener` with each message from the application's thread. */
+  listen(listener: (message: unknown) => void): void
+  post(message: WorkerMessage): void
+  /** @default this machine */
+  readonly machine?: Machine
+}
+
+/** Emits an event on thread-stream's stream in the application's thread. */
+const ownPort: WorkerPort = {
+  listen: (listener) => void parentPort?.on('message', listener),
+  post: (message) => parentPort?.postMessage({ code: 'EVENT', name: 'sluice', args: [message] }),
+}
+
+/** The delivery worker of the process. Started by thread-stream. */
+export default function deliveryWorker(plan: WorkerPlan): Writable {
+  return lineStream(plan, ownPort)
+}
+
+/** The stream of a delivery worker. It takes the lines of every engine, delivers, and answers drains. */
+export function lineStream(
+  { state, heartbeat, position: memory }: WorkerPlan,
+  { listen, post, machine }: WorkerPort,
+): Writable {
   const progress = new Int32Array(state)
   const position = new WorkerPosition(memory)
   position.nameThread()
@@ -19,7 +43,7 @@ export default function deliveryWorker({ state, heartbeat, position: memory }: W
   /** The lines are for this engine until a line names another one. */
   let current = 0
 
-  parentPort?.on('message', (message: unknown) => {
+  listen((message) => {
     if (message === heartbeatQuestion) answerHeartbeat(heartbeat)
     else if (isOpenEngine(message)) engineNumbered(message.engine).open(message.plan)
   })
@@ -56,16 +80,11 @@ export default function deliveryWorker({ state, heartbeat, position: memory }: W
   function engineNumbered(number: number): WorkerEngine {
     let engine = engines.get(number)
     if (engine === undefined) {
-      engine = new WorkerEngine({ engine: number, position, post, closed: () => void engines.delete(number) })
+      engine = new WorkerEngine({ engine: number, position, post, closed: () => void engines.delete(number), machine })
       engines.set(number, engine)
     }
     return engine
   }
-}
-
-/** Emits an event on thread-stream's stream in the application's thread. */
-function post(message: WorkerMessage): void {
-  parentPort?.postMessage({ code: 'EVENT', name: 'sluice', args: [message] })
 }
 
 function isOpenEngine(message: unknown): message is OpenEngine {

@@ -4,6 +4,7 @@ import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import { Engine, lanesOf } from '../engine/engine.js'
+import { type Machine, thisMachine } from '../engine/machine.js'
 import type { DrainOptions, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
 import { warning } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
@@ -13,7 +14,6 @@ import type { MappedLog } from '../records/encode.js'
 import type { Severity } from '../records/level.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
-import { type Clock, systemClock } from '../runtime/clock.js'
 import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
@@ -25,8 +25,8 @@ import { ClosedFlag, type EnginePlan, enginePlan, type WorkerMessage } from './p
 
 export interface HandOffSetting {
   readonly thread: DeliveryThread
-  /** @default the machine's */
-  readonly clock?: Clock
+  /** @default this one */
+  readonly machine?: Machine
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
 }
@@ -68,7 +68,7 @@ export class HandOff implements RecordPort, EngineClient {
   readonly lanes: readonly LaneName[]
   readonly options: ResolvedOptions
   readonly #thread: DeliveryThread
-  readonly #clock: Clock
+  readonly #machine: Machine
   readonly #book: LedgerBook
   readonly #listeners: Listeners
   readonly #reporter: Reporter
@@ -85,11 +85,12 @@ export class HandOff implements RecordPort, EngineClient {
   #closing: Promise<Ledger> | undefined
   #isEndReported = false
 
-  constructor(options: ResolvedOptions, { thread, clock = systemClock, print }: HandOffSetting) {
+  constructor(options: ResolvedOptions, { thread, machine = thisMachine, print }: HandOffSetting) {
     this.options = options
     this.lanes = lanesOf(options)
     this.#thread = thread
-    this.#clock = clock
+    const { clock } = machine
+    this.#machine = machine
     this.#book = new LedgerBook(this.lanes)
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
@@ -195,7 +196,7 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))
-    return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#clock, timeoutMs) : () => true
+    return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#machine.clock, timeoutMs) : () => true
   }
 
   attached(): void {
@@ -221,7 +222,7 @@ export class HandOff implements RecordPort, EngineClient {
 
   cannotStart(): void {
     if (!this.#mode.enter('inline')) return
-    const engine = new Engine(this.options, { memory: this.memory })
+    const engine = new Engine(this.options, { memory: this.memory, machine: this.#machine })
     this.#outbox.handOver()
     this.#account.deliverDirectly()
     const { styles } = this.#outbox.frames

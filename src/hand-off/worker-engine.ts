@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { Engine, type EngineSetting } from '../engine/engine.js'
+import { type Machine, thisMachine } from '../engine/machine.js'
 import type { WorkerPosition } from '../engine/worker-position.js'
 import { Secret } from '../options/secret.js'
 import type { PinoStyle } from '../records/pino-line.js'
@@ -16,6 +17,8 @@ export interface WorkerEnginePlan {
   readonly post: (message: WorkerMessage) => void
   /** Called when the engine is closed: no line comes for it any more. */
   readonly closed: () => void
+  /** @default this one */
+  readonly machine?: Machine | undefined
   /** Watches a stalled disk. @default a separate process */
   readonly watchDisk?: typeof whenDiskAnswers
 }
@@ -64,8 +67,9 @@ export class WorkerEngine {
   }
 
   #start({ options, apiKey, memory }: EnginePlan, spoolDir: string | undefined): void {
-    const { engine, position, post } = this.#plan
+    const { engine, position, post, machine = thisMachine } = this.#plan
     const setting: EngineSetting = {
+      machine,
       memory,
       handedOver: true,
       // The application's side reports the records that its close drops.

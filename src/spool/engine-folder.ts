@@ -9,6 +9,7 @@ import { makeSpoolFolder, syncPath } from './spool-folder.js'
 
 /** Severities as file names spell them. */
 const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
+const newPrefix = '.new-'
 const newFolder = /^\.new-[0-9a-f]{8}-[0-9a-f]{12}$/
 export const engineFolder = /^[0-9a-f]{8}-[0-9a-f]{12}$/
 const segmentFile = /^(?:trace|debug|info|warn|error|fatal|value)-([0-9a-f]{8})-[0-9a-f]{12}-\d{6,}\.ndjson$/
@@ -30,7 +31,7 @@ export interface EngineFolderPlan {
   readonly dir: string
   /** Of the service: an engine for another service does not adopt these records. */
   readonly url: string
-  /** Wait until the folder is on disk, so that it survives a power cut. */
+  /** Wait for the disk, so that a new folder survives a power cut. */
   readonly sync: boolean
   readonly files: Files
   readonly locks: Locks
@@ -50,7 +51,7 @@ export class EngineFolder {
     this.#id = randomBytes(6).toString('hex')
     const name = `${fingerprint(url)}-${this.#id}`
     this.path = join(dir, name)
-    const unready = join(dir, `.new-${name}`)
+    const unready = join(dir, newPrefix + name)
     makeSpoolFolder(dir, files)
     files.mkdirSync(unready, { mode: 0o700 })
     try {
@@ -112,10 +113,13 @@ export function isRecordFile(name: string): boolean {
   return segmentFile.test(name) || deadLetterFile.test(name)
 }
 
-/** A new folder gets its lock at once. An older one without a lock was left by an engine that died. */
+/** A new folder gets its lock and its name at once. An older one was left by an engine that died, unless that can be seen to live. */
 const forgottenAfterMs = 60_000
 
-/** Remove folders that never got their name, because the engine died before or the disk failed. */
+/**
+ * Remove folders that never got their name, because the engine died before or the disk failed. One with records had its name: a power cut
+ * took it back, for it was not synced. It gets the name again.
+ */
 export function removeUnnamed(
   spoolDir: string,
   { files, locks, wallClock }: { readonly files: Files; readonly locks: Locks; readonly wallClock: () => number },
@@ -127,8 +131,11 @@ export function removeUnnamed(
       const holder = locks.holderOf(lockOf(path))
       // A thread names its folder before it looks: it could neither name nor remove this one, because the disk failed.
       const failed = holder !== undefined && locks.isOwn(holder)
-      const forgotten = holder === undefined && wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
-      if (holder?.state === 'dead' || failed || forgotten) removeFolder(path, files)
+      const old = wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
+      if (holder?.state !== 'dead' && !failed && (holder?.state === 'alive' || !old)) continue
+      const hasRecords = files.readdirSync(path).some((each) => segmentFile.test(each))
+      if (hasRecords) files.renameSync(path, join(spoolDir, name.slice(newPrefix.length)))
+      else removeFolder(path, files)
     } catch {}
   }
 }

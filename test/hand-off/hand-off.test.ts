@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { thisMachine } from '../../src/engine/machine.js'
 import { HandOff } from '../../src/hand-off/hand-off.js'
 import { configure } from '../../src/process/configure.js'
 import { FakeThread } from '../support/fake-thread.js'
@@ -19,7 +20,11 @@ function start({ url = 'http://127.0.0.1:1', up = true, maxQueueBytes = 65_536 }
   const thread = new FakeThread(lanes)
   thread.up = up
   const { options } = configure({ url, apiKey: 'k', bucket: 'b', maxQueueBytes, onError }, 'values')
-  const engine = new HandOff(options, { thread, clock, print: (text) => void printed.push(text) })
+  const engine = new HandOff(options, {
+    thread,
+    machine: { ...thisMachine, clock },
+    print: (text) => void printed.push(text),
+  })
   const log = (text: string, severity: 2 | 4 = 2) =>
     engine.pinoLine(JSON.stringify({ msg: text }), { style, severity, arrivedAt: 0 })
   /** The worker does all that there is to do. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import { thisMachine } from '../../src/engine/machine.js'
 import { HandOff } from '../../src/hand-off/hand-off.js'
 import { SluicePinoStream } from '../../src/loggers/pino-stream.js'
 import { configure } from '../../src/process/configure.js'
@@ -56,7 +57,11 @@ class World {
       { kind: 'values', bucket: 'b' },
     ] as const
     this.thread = new FakeThread(lanes)
-    this.engine = new HandOff(options, { thread: this.thread, clock: this.clock, print: () => {} })
+    this.engine = new HandOff(options, {
+      thread: this.thread,
+      machine: { ...thisMachine, clock: this.clock },
+      print: () => {},
+    })
     const users = new Set<SharedLease>()
     const leases = [0, 1, 2, 3].map(() => new SharedLease(this.engine, users))
     this.trackers = leases.slice(0, 2).map((lease) => ({ lease, tracker: new Tracker(lease) }))

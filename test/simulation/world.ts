@@ -5,6 +5,9 @@ import { SimulatedThread } from './simulated-thread.js'
 /** Milliseconds since 1970 at which every simulation begins. */
 export const epochMs = Date.UTC(2026, 0, 1)
 
+/** Turns of Node's event loop for work that is no event. */
+const mostTurns = 10_000
+
 /**
  * A world in which only this program moves time: a queue of events, threads that run them one after another, and random sources that
  * follow from a seed. All that happens in it is decided by the seed, so that a run can be repeated.
@@ -22,6 +25,8 @@ export class World {
   #hash = 0x811c9dc5
   readonly #trace: string[] = []
   readonly #failures: string[] = []
+  readonly #afterEach = new Set<() => void>()
+  readonly #busy = new Set<() => boolean>()
 
   /** @param options `keepsTrace`: keep the lines of {@link note}, not only their hash. @default false */
   constructor(seed: number, { keepsTrace = false }: { readonly keepsTrace?: boolean } = {}) {
@@ -74,6 +79,18 @@ export class World {
     if (this.#keepsTrace) this.#trace.push(line)
   }
 
+  /** Call `task` after each event. Returns an end of that. */
+  afterEach(task: () => void): () => void {
+    this.#afterEach.add(task)
+    return () => void this.#afterEach.delete(task)
+  }
+
+  /** Time stands still while `isBusy`: work goes on that is no event. Returns an end of that. */
+  standStillWhile(isBusy: () => boolean): () => void {
+    this.#busy.add(isBusy)
+    return () => void this.#busy.delete(isBusy)
+  }
+
   /** Report a violation. The simulation goes on. */
   fail(text: string): void {
     this.note(`VIOLATION ${text}`)
@@ -108,16 +125,32 @@ export class World {
       } catch (error) {
         this.fail(`an exception that nobody caught: ${error instanceof Error ? error.stack : error}`)
       }
-      await turn()
+      await this.#standStill()
+      for (const task of this.#afterEach) task()
       if (done()) return
     }
-    this.#now = end
+    if (!done()) this.#now = end
+  }
+
+  async #standStill(): Promise<void> {
+    await turn()
+    for (const isBusy of this.#busy) {
+      for (let turns = 0; isBusy(); turns++) {
+        if (turns > mostTurns) {
+          this.fail('work that is no event does not end')
+          this.#busy.delete(isBusy)
+          break
+        }
+        await turn()
+      }
+    }
   }
 }
 
-/** Let microtasks, ticks and immediates run. */
+/** Let microtasks, ticks and immediates run, also the immediates that these set. */
 export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  // Immediates that microtasks and ticks set stand behind the first one.
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 }
 
 /** FNV-1a. */

@@ -1,0 +1,34 @@
+import type { BlockingSender } from '../delivery/sender.js'
+import type { ConnectionOptions } from '../http/connector.js'
+import { ThreadSender, type ThreadSenderPlan } from '../http/thread-sender.js'
+import { type Clock, systemClock } from '../runtime/clock.js'
+import { type Files, nodeFiles } from '../runtime/files.js'
+import { machineOwners, type Owners } from '../spool/owner.js'
+
+/** A {@link BlockingSender} with a thread of its own. */
+export interface StartedSender extends BlockingSender {
+  /** End the thread and its requests. */
+  close(): void
+}
+
+/** The machine as an engine uses it: whatever does not follow from the options and the records. */
+export interface Machine {
+  readonly clock: Clock
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly files: Files
+  readonly owners: Owners
+  /** Opens connections. @default undici's connector */
+  readonly connection?: Pick<ConnectionOptions, 'open'>
+  /** Start a thread that makes requests while this one is blocked. Undefined when none starts within `withinMs`. */
+  readonly startSender: (plan: ThreadSenderPlan, withinMs: number) => StartedSender | undefined
+}
+
+/** The machine of this thread. */
+export const thisMachine: Machine = {
+  clock: systemClock,
+  random: Math.random,
+  files: nodeFiles,
+  owners: machineOwners,
+  startSender: ThreadSender.start,
+}

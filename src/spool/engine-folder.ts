@@ -112,7 +112,7 @@ export function isRecordFile(name: string): boolean {
   return segmentFile.test(name) || deadLetterFile.test(name)
 }
 
-/** A new folder gets its lock at once. An older one without a lock was left by an engine that died. */
+/** A new folder gets its lock and its name at once. An older one was left by an engine that died. A power cut may leave its lock empty. */
 const forgottenAfterMs = 60_000
 
 /**
@@ -128,7 +128,7 @@ export function removeUnnamed(
     const path = join(spoolDir, name)
     try {
       const holder = locks.holderOf(lockOf(path))
-      const forgotten = holder === undefined && wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
+      const forgotten = holder?.state !== 'alive' && wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
       if (holder?.state !== 'dead' && !forgotten) continue
       const hasRecords = files.readdirSync(path).some((each) => segmentFile.test(each))
       if (hasRecords) files.renameSync(path, join(spoolDir, name.slice(newPrefix.length)))

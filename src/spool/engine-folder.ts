@@ -113,7 +113,7 @@ export function isRecordFile(name: string): boolean {
   return segmentFile.test(name) || deadLetterFile.test(name)
 }
 
-/** A new folder gets its lock and its name at once. An older one was left by an engine that died, unless that can be seen to live. */
+/** A new folder gets its lock and its name at once. An older one was left by an engine that died. A power cut may leave its lock empty. */
 const forgottenAfterMs = 60_000
 
 /**
@@ -131,8 +131,8 @@ export function removeUnnamed(
       const holder = locks.holderOf(lockOf(path))
       // A thread names its folder before it looks: it could neither name nor remove this one, because the disk failed.
       const failed = holder !== undefined && locks.isOwn(holder)
-      const old = wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
-      if (holder?.state !== 'dead' && !failed && (holder?.state === 'alive' || !old)) continue
+      const forgotten = holder?.state !== 'alive' && wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
+      if (holder?.state !== 'dead' && !failed && !forgotten) continue
       const hasRecords = files.readdirSync(path).some((each) => segmentFile.test(each))
       if (hasRecords) files.renameSync(path, join(spoolDir, name.slice(newPrefix.length)))
       else removeFolder(path, files)

@@ -222,6 +222,7 @@ export class Delivery {
     for (const lane of this.#lanes) {
       for (const record of this.#dispatchers[lane.index]!.abandon()) this.buffer.leave(lane, record, 'inFlight')
     }
+    this.#drains.endAll()
     this.#store.close()
     await this.#plan.sender.close()
     return this.stats()

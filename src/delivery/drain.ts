@@ -37,6 +37,11 @@ export class Drain {
     if (notBefore > this.deadline && !lane.probing) this.giveUp(lane)
   }
 
+  /** Resolve now. */
+  end(): void {
+    this.#finish()
+  }
+
   /** Stop waiting for a lane. */
   giveUp(lane: Lane): void {
     if (this.#waiting.delete(lane) && this.#waiting.size === 0) this.#finish()
@@ -82,6 +87,11 @@ export class Drains {
       if (lane.breaker !== undefined) drain.checkWait(lane, lane.breaker.wait)
     }
     return { ledger, end }
+  }
+
+  /** Nothing is delivered any more: end all drains. A `flush` with a later deadline would hold the process until then. */
+  endAll(): void {
+    for (const drain of [...this.#open]) drain.end()
   }
 
   /** A lane has settled records, or suspects of it have failed: end the drains that have no more to wait for. */

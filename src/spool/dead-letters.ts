@@ -76,7 +76,7 @@ export class DeadLetters {
   /** Begin another file, and remove the oldest to make room, but only files that Sluice has named. Returns the error of a removal. */
   #begin(): unknown {
     const { files, maxBytes } = this.#plan
-    makeFolder(this.#folder, files)
+    makeFolder(this.#folder, { files })
     if (!isOurFolder(this.#folder, this.#plan)) {
       throw new Error(`${deadLetterFolder} is not a folder that only this user can write: move it away`)
     }

@@ -9,6 +9,7 @@ import { makeSpoolFolder } from './spool-folder.js'
 
 /** Severities as file names spell them. */
 const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
+const newPrefix = '.new-'
 const newFolder = /^\.new-[0-9a-f]{8}-[0-9a-f]{12}$/
 export const engineFolder = /^[0-9a-f]{8}-[0-9a-f]{12}$/
 const segmentFile = /^(?:trace|debug|info|warn|error|fatal|value)-([0-9a-f]{8})-[0-9a-f]{12}-\d{6,}\.ndjson$/
@@ -32,6 +33,8 @@ export interface EngineFolderPlan {
   readonly url: string
   readonly files: Files
   readonly locks: Locks
+  /** Wait for the disk, so that a new folder survives a power cut. */
+  readonly sync: boolean
 }
 
 /** The folder of one engine in a spool, and its lock. */
@@ -43,13 +46,13 @@ export class EngineFolder {
   #segments = 0
 
   /** Throws what the file system does. */
-  constructor({ dir, url, files, locks }: EngineFolderPlan) {
+  constructor({ dir, url, files, locks, sync }: EngineFolderPlan) {
     this.#files = files
     this.#id = randomBytes(6).toString('hex')
     const name = `${fingerprint(url)}-${this.#id}`
     this.path = join(dir, name)
-    const unready = join(dir, `.new-${name}`)
-    makeSpoolFolder(dir, files)
+    const unready = join(dir, newPrefix + name)
+    makeSpoolFolder(dir, { files, sync })
     files.mkdirSync(unready, { mode: 0o700 })
     try {
       // The folder gets its lock before its name: a named folder without a lock is free for every engine.
@@ -109,10 +112,13 @@ export function isRecordFile(name: string): boolean {
   return segmentFile.test(name) || deadLetterFile.test(name)
 }
 
-/** A new folder gets its lock at once. An older one without a lock was left by an engine that died. */
+/** A new folder gets its lock and its name at once. An older one was left by an engine that died. A power cut may leave its lock empty. */
 const forgottenAfterMs = 60_000
 
-/** Remove folders that never got their name, because the engine died before. */
+/**
+ * Remove folders that never got their name, because the engine died before. One with records had its name: a power cut took it back, for
+ * it was not synced. It gets the name again.
+ */
 export function removeUnnamed(
   spoolDir: string,
   { files, locks, wallClock }: { readonly files: Files; readonly locks: Locks; readonly wallClock: () => number },
@@ -122,8 +128,11 @@ export function removeUnnamed(
     const path = join(spoolDir, name)
     try {
       const holder = locks.holderOf(lockOf(path))
-      const forgotten = holder === undefined && wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
-      if (holder?.state === 'dead' || forgotten) removeFolder(path, files)
+      const forgotten = holder?.state !== 'alive' && wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
+      if (holder?.state !== 'dead' && !forgotten) continue
+      const hasRecords = files.readdirSync(path).some((each) => segmentFile.test(each))
+      if (hasRecords) files.renameSync(path, join(spoolDir, name.slice(newPrefix.length)))
+      else removeFolder(path, files)
     } catch {}
   }
 }

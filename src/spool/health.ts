@@ -8,7 +8,7 @@ const longestWaitMs = 30_000
 /** Trouble that does not stop records from being written, and its effect. */
 const troubles = {
   close: 'a file could not be closed: a crash of the machine may cost its last records',
-  remove: 'a file without records cannot be removed: it takes room until you remove it',
+  remove: 'a file without records cannot be removed: it takes room until that succeeds',
   acknowledge: 'cannot write which records are delivered: the next process may send them again, with the same keys',
   deadLetter: 'dead letters cannot be written: rejected records are counted, but not kept',
   read: 'records cannot be read back: they stay on disk until they can',

@@ -7,6 +7,7 @@ import type { Clock } from '../runtime/clock.js'
 import type { Files } from '../runtime/files.js'
 import { write } from './append.js'
 import { Segment } from './segment.js'
+import { syncFolder } from './spool-folder.js'
 import { lineMiddle, spoolLine } from './spool-line.js'
 
 export interface OpenSegmentsPlan {
@@ -212,12 +213,3 @@ interface Commit {
 }
 
 const lineFeed = 10
-
-function syncFolder(path: string, files: Files): void {
-  const folder = files.openSync(path, 'r')
-  try {
-    files.fsyncSync(folder)
-  } finally {
-    closeFile(folder, files)
-  }
-}

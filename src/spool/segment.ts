@@ -47,6 +47,8 @@ export class Segment {
   /** By place: no record with a lower number is there. */
   readonly #first: [number, number, number, number] = [0, 0, 0, 0]
   #unacknowledged: number[] = []
+  /** The file could not be removed, and all of its records are acknowledged. */
+  #isAllAcknowledged = false
   readonly #belongs: (line: SpoolLine) => boolean
   readonly #files: Files
   readonly #acknowledgements: Acknowledgements
@@ -189,7 +191,7 @@ export class Segment {
   }
 
   /**
-   * Remove the file, then its acknowledgements. A file that cannot be removed stays with all of its records acknowledged, so that none is
+   * Remove the file, then its acknowledgements; again after a failure. A file that cannot be removed stays with all of its records acknowledged, so that none is
    * sent again. Returns the error of the file system, if there is one. Never throws.
    */
   remove(): unknown {
@@ -197,8 +199,11 @@ export class Segment {
     const fault = this.#faultOfRemoving(this.path)
     if (fault === undefined) return this.#faultOfRemoving(this.#acknowledgements.path)
     try {
-      this.#unacknowledged = Array.from({ length: this.#length }, (_, number) => number)
-      this.acknowledge()
+      if (!this.#isAllAcknowledged) {
+        this.#unacknowledged = Array.from({ length: this.#length }, (_, number) => number)
+        this.acknowledge()
+        this.#isAllAcknowledged = true
+      }
     } catch {
       // The disk takes nothing at all.
     }

@@ -34,10 +34,15 @@ export interface SegmentsPlan {
   readonly stuck: (error: unknown) => void
 }
 
+/** Of the files that cannot be removed, so many are tried again. */
+const maxStuck = 1000
+
 /** The segments of an engine by severity, the oldest first. Bounded in bytes and age: what does not fit is given up. */
 export class Segments {
   readonly #plan: SegmentsPlan
   readonly #bySeverity: readonly Segment[][] = Array.from({ length: 7 }, () => [])
+  /** Segments without records whose files could not be removed. */
+  readonly #stuck = new Set<Segment>()
   #bytes = 0
 
   constructor(plan: SegmentsPlan) {
@@ -61,11 +66,19 @@ export class Segments {
     this.#plan.seal(segment)
     if (segment.gone) return
     const fault = segment.remove()
-    if (fault !== undefined) this.#plan.stuck(fault)
+    if (fault !== undefined) {
+      this.#plan.stuck(fault)
+      if (this.#stuck.size < maxStuck) this.#stuck.add(segment)
+    }
     const chain = this.#bySeverity[segment.severity]!
     const index = chain.indexOf(segment)
     if (index !== -1) chain.splice(index, 1)
     this.#bytes -= segment.bytes
+  }
+
+  /** Try again to remove the files that could not be removed. Never throws. */
+  removeStuck(): void {
+    for (const segment of this.#stuck) if (segment.remove() === undefined) this.#stuck.delete(segment)
   }
 
   /** True when so many more bytes of this severity fit. To make room, the oldest of the least severe segments are given up. */

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { closeFile } from '../options/plain-file.js'
 import type { FileFacts, Files } from '../runtime/files.js'
 
 /** The user and the groups of a process. */
@@ -26,13 +27,16 @@ export function currentUser(): User | undefined {
 }
 
 /**
- * Make the folder of a spool if it does not exist, and check that no other user can replace it or a folder in it. Throws what the file
+ * Make the folder of a spool if it does not exist, with `sync` so that it survives a power cut, and check that no other user can replace it or a folder in it. Throws what the file
  * system does, and an error that says what is wrong and what to do.
  */
-export function makeSpoolFolder(path: string, files: Files): void {
+export function makeSpoolFolder(
+  path: string,
+  { files, sync }: { readonly files: Files; readonly sync: boolean },
+): void {
   // For a link that leads nowhere `mkdir` would throw a misleading error.
   const before = files.lstatSync(path, { throwIfNoEntry: false })
-  if (before?.isSymbolicLink() !== true) makeFolder(path, files)
+  if (before?.isSymbolicLink() !== true) makeFolder(path, { files, sync })
   checkSpoolFolder(path, files)
 }
 
@@ -85,16 +89,37 @@ function mayOthersWrite({ mode, gid }: Pick<Facts, 'mode' | 'gid'>, { groups }: 
  * The recursive `mkdir` of Node.js never returns where an existing folder answers ENOENT, as `/proc` does: a wrong `SLUICE_SPOOL_DIR` would
  * block the thread for ever.
  */
-export function makeFolder(path: string, files: Files): void {
+export function makeFolder(
+  path: string,
+  { files, sync = false }: { readonly files: Files; readonly sync?: boolean },
+): void {
   const folder = resolve(path)
   if (isFolder(folder, files)) return
   const above = dirname(folder)
-  if (!files.existsSync(above)) makeFolder(above, files)
+  if (!files.existsSync(above)) makeFolder(above, { files, sync })
   try {
     files.mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     // Another process may have made the folder meanwhile.
     if (!isFolder(folder, files)) throw error
+  }
+  if (sync) trySync(above, files)
+}
+
+/** A folder that may not be read cannot be synced. */
+function trySync(folder: string, files: Files): void {
+  try {
+    syncFolder(folder, files)
+  } catch {}
+}
+
+/** Wait until the disk has the names in a folder. Throws what the file system does. */
+export function syncFolder(path: string, files: Files): void {
+  const folder = files.openSync(path, 'r')
+  try {
+    files.fsyncSync(folder)
+  } finally {
+    closeFile(folder, files)
   }
 }
 

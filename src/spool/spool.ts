@@ -220,6 +220,7 @@ export class Spool implements Store {
     this.#adopted?.close()
     this.acknowledge()
     this.#open.sealAll()
+    this.#segments.removeStuck()
     this.#home?.release()
   }
 
@@ -263,6 +264,7 @@ export class Spool implements Store {
       this.#health.failed(new Error('its folder was removed'))
     }
     this.#segments.giveUpOld()
+    this.#segments.removeStuck()
   }
 
   /** False when the folder was removed. A disk that does not answer may still have it. */

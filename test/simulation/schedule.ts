@@ -72,7 +72,8 @@ export function deriveSchedule(seed: number): Schedule {
   const options = deriveOptions(choice, spools)
   const processes = deriveProcesses(choice, { healsAt, spools })
   const ids = { next: 0 }
-  const poison = choice.chance(0.25) ? choice.oneOf(poisons) : undefined
+  const service = deriveService(choice)
+  const poison = service.kind === 'scripted' && choice.chance(0.3) ? choice.oneOf(poisons) : undefined
   const bursts = processes.flatMap((process, index) =>
     Array.from({ length: choice.between(1, 4) }, () =>
       deriveBurst(choice, { process, index, ids, poison: poison !== undefined, healsAt }),
@@ -83,7 +84,6 @@ export function deriveSchedule(seed: number): Schedule {
     at: choice.real(0, healsAt),
     timeoutMs: choice.oneOf([0, 100, 1000, 5000, 30_000]),
   }))
-  const service = deriveService(choice)
   const faults = deriveFaults(choice, {
     healsAt,
     spools,
@@ -91,8 +91,10 @@ export function deriveSchedule(seed: number): Schedule {
     backends: service.backends,
     poison,
   })
-  const slowest = choice.oneOf([0.2, 5, 50, 400])
-  return { seed, options, service, latencyMs: [slowest / 2, slowest], processes, bursts, flushes, faults, healsAt }
+  const slowest = choice.oneOf([0.2, 5, 50, 50, 400])
+  // A round trip takes less than a request may.
+  const latency = Math.min(slowest, (options.requestTimeoutMs ?? 10_000) / 10)
+  return { seed, options, service, latencyMs: [latency / 2, latency], processes, bursts, flushes, faults, healsAt }
 }
 
 function deriveOptions(choice: Choice, spools: boolean): SluiceOptions {
@@ -175,9 +177,9 @@ function deriveService(choice: Choice): PlannedService {
     oneByOne: choice.chance(0.3),
     closesAfter: choice.chance(0.2) ? choice.oneOf([1, 5, 100]) : 0,
     announcesClose: choice.chance(0.5),
-    keepAliveMs: choice.oneOf([5000, 5000, 60_000, 1000]),
+    keepAliveMs: choice.oneOf([5000, 5000, 60_000, 3000]),
     announcesKeepAlive: choice.chance(0.5),
-    proxyRetries: choice.chance(0.1),
+    proxyRetries: !real && choice.chance(0.1),
     chunked: choice.chance(0.2),
   }
 }

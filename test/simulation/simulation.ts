@@ -4,7 +4,7 @@ import { count } from './coverage.js'
 import type { Fault } from './faults.js'
 import { useTimeOf } from './global-time.js'
 import { checkEnd, checkNow } from './oracle.js'
-import { SimulatedProcess } from './process/simulated-process.js'
+import { SimulatedProcess, type SimulatedRecord } from './process/simulated-process.js'
 import type { PlannedProcess, Schedule } from './schedule.js'
 import { Site } from './site.js'
 import { World } from './world.js'
@@ -24,12 +24,13 @@ const livenessMs = 30 * 60_000
 /** The oracle looks after so many events. */
 const stepsPerLook = 20
 const usualStart = { startMs: 50, fails: false }
-/** Sockets and timers of a closed engine have this long to go. */
-const partingMs = 2000
 
 /** Run a schedule: first with faults, then without, until everything is settled. The same schedule gives the same verdict. */
-export function simulate(schedule: Schedule, options: { readonly keepsTrace?: boolean } = {}): Promise<Verdict> {
-  return new Simulation(schedule, options).run()
+export async function simulate(schedule: Schedule, options: { readonly keepsTrace?: boolean } = {}): Promise<Verdict> {
+  const world = new World(schedule.seed, options)
+  const coverage: Coverage = new Map()
+  const site = await Site.open(world, { schedule, reached: (name) => count(coverage, name) })
+  return new Simulation({ schedule, world, site, coverage }).run()
 }
 
 class Simulation {
@@ -40,14 +41,25 @@ class Simulation {
   readonly #processes = new Map<number, SimulatedProcess>()
   readonly #all: SimulatedProcess[] = []
   readonly #active = new Set<Fault>()
-  readonly #coverage: Coverage = new Map()
+  readonly #coverage: Coverage
   readonly #laneStates = new Map<string, string>()
   #nextLook = 0
+  /** Ids of records that the service never takes. */
+  readonly #bad: ReadonlySet<number>
 
-  constructor(schedule: Schedule, options: { readonly keepsTrace?: boolean }) {
+  constructor({
+    schedule,
+    world,
+    site,
+    coverage,
+  }: { schedule: Schedule; world: World; site: Site; coverage: Coverage }) {
     this.#schedule = schedule
-    this.#world = new World(schedule.seed, options)
-    this.#site = new Site(this.#world, schedule, (name) => count(this.#coverage, name))
+    this.#world = world
+    this.#site = site
+    this.#coverage = coverage
+    const isPoisoned = schedule.faults.some(({ on }) => on === 'records')
+    const bad = schedule.bursts.flatMap(({ records }) => (isPoisoned ? records.filter(isBad) : []))
+    this.#bad = new Set(bad.map(({ id }) => id))
   }
 
   async run(): Promise<Verdict> {
@@ -141,6 +153,7 @@ class Simulation {
     this.#world.note(`fault: ${JSON.stringify(fault)}`)
     if (fault.on === 'process') this.#beginInProcess(fault)
     else if (fault.on === 'power') this.#losePower()
+    else if (fault.kind === 'deploy') this.#site.deploy(fault)
     this.#active.add(fault)
     this.#site.apply([...this.#active])
     this.#world.schedule(() => {
@@ -162,16 +175,16 @@ class Simulation {
 
   #losePower(): void {
     const alive = this.#all.filter(({ end }) => end === undefined)
-    this.#site.losePower(alive, () => {
+    this.#site.losePower(this.#all, () => {
       for (const process of alive) process.kill()
     })
   }
 
   #heal(): void {
     this.#world.note('all faults are over')
-    this.#active.clear()
+    for (const fault of this.#active) if (fault.on !== 'records') this.#active.delete(fault)
     for (const process of this.#all) if (process.app.frozen && !process.ending) process.thaw()
-    this.#site.heal()
+    this.#site.heal([...this.#active])
   }
 
   async #run(ms: number, done: () => boolean = () => false): Promise<void> {
@@ -217,10 +230,27 @@ class Simulation {
       if (process.end !== undefined) return []
       const { queued, inFlight, spooled } = process.port.stats()
       if (process.ending) return [`${process.name} is ending`]
-      const open = queued + inFlight + spooled
-      return open === 0 ? [] : [`${process.name} has ${queued} queued, ${inFlight} in flight, ${spooled} spooled`]
+      // After the death of a worker, its records are adopted by the next, and stay in the account as spooled.
+      const open = queued + inFlight + (process.mode === 'worker' ? 0 : spooled)
+      // A bad record is only known as bad where others succeed after it.
+      return open <= this.#badLeft
+        ? []
+        : [`${process.name} has ${queued} queued, ${inFlight} in flight, ${spooled} spooled`]
     })
     return parts.join('; ')
+  }
+
+  /** Bad records that were accepted and are not settled, at most. */
+  get #badLeft(): number {
+    if (this.#bad.size === 0) return 0
+    return this.#all.reduce((sum, { accepted }) => sum + [...this.#bad].filter((id) => accepted.has(id)).length, 0)
+  }
+
+  get #isSpoolDone(): boolean {
+    return (
+      this.#site.segments.length === 0 ||
+      (this.#bad.size > 0 && this.#site.undelivered.every((id) => this.#bad.has(id)))
+    )
   }
 
   async #closeAll(): Promise<void> {
@@ -234,9 +264,9 @@ class Simulation {
 
   /** Another process takes over what dead ones have left. */
   async #adoptTheRest(): Promise<void> {
-    if (!this.#site.hasSegments) return
+    if (this.#isSpoolDone) return
     const heir = this.#start(this.#schedule.processes.length, { mode: 'inline', starts: [] })
-    const isDone = () => !this.#site.hasSegments && this.#settled
+    const isDone = () => this.#isSpoolDone && this.#settled
     await this.#run(livenessMs, isDone)
     if (!isDone()) this.#world.fail(`the spool is not empty: ${this.#unsettled}; ${this.#site.segments.join(', ')}`)
     heir.app.post(() => heir.close(heir.port.options.shutdownTimeoutMs))
@@ -250,11 +280,14 @@ class Simulation {
       }
       if (end !== undefined) this.#world.note(`${mode} ${end.how}`)
     }
-    checkEnd(this.#world, { ...this.#site.evidence, schedule: this.#schedule, processes: this.#all })
+    const left = new Set(this.#site.undelivered.filter((id) => this.#bad.has(id)))
+    checkEnd(this.#world, { ...this.#site.evidence, left, schedule: this.#schedule, processes: this.#all })
   }
 }
 
-void partingMs
+function isBad({ by, message }: SimulatedRecord): boolean {
+  return by !== 'track' && message.includes(' poison ')
+}
 
 /** Report each change of mode of the machines. Returns an end of that. */
 function watchMachines(reached: (name: string) => void): () => void {

@@ -126,9 +126,11 @@ export class SimulatedProcess {
     const closing = this.#expect('close', this.port.close({ timeoutMs }), timeoutMs)
     void closing.ledger.then((ledger) => {
       this.#ended('close', ledger)
-      // Nothing may be left that holds the process.
-      for (const thread of this.#threads) if (thread.alive) this.#reportHolding(thread)
-      this.#killThreads()
+      this.#world.schedule(() => {
+        // Nothing may be left that holds the process.
+        for (const thread of this.#threads) if (thread.alive) this.#reportHolding(thread)
+        this.#killThreads()
+      }, 0)
     })
   }
 

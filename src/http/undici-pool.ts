@@ -8,9 +8,9 @@ import dispatcher from 'undici/lib/dispatcher/dispatcher.js'
 import pool from 'undici/lib/dispatcher/pool.js'
 // @ts-expect-error
 import proxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
-import type { Clock } from '../runtime/clock.js'
+import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
-import { ConnectionSlots, type Holder } from './connection-slots.js'
+import { type Claim, ConnectionSlots, type Holder } from './connection-slots.js'
 import { type ConnectionOptions, quietConnector, quietly, sessionKeeping } from './connector.js'
 import { describeError } from './describe-error.js'
 
@@ -62,7 +62,10 @@ export class UndiciPool implements Holder {
   readonly #slots: ConnectionSlots
   readonly #dispatcher: undici.Dispatcher
   readonly #sockets = new Set<Duplex>()
+  /** Connections that wait for a slot, and how to give each of them up. */
+  readonly #waiting = new Map<Claim, () => void>()
   #underWay = 0
+  #closed = false
 
   constructor(plan: UndiciPoolPlan) {
     this.#plan = plan
@@ -109,11 +112,21 @@ export class UndiciPool implements Holder {
   /** Wait for the answers under way, then release every connection. */
   async close(): Promise<void> {
     await this.#dispatcher.close().catch(() => {})
+    this.#dialNoMore()
   }
 
   /** Release every connection. Requests under way break. */
   async destroy(): Promise<void> {
-    await this.#dispatcher.destroy().catch(() => {})
+    const destroyed = this.#dispatcher.destroy().catch(() => {})
+    this.#dialNoMore()
+    await destroyed
+  }
+
+  /** A connection that is being made, or waits for a slot, is of no use any more. */
+  #dialNoMore(): void {
+    this.#closed = true
+    for (const giveUp of [...this.#waiting.values()]) giveUp()
+    for (const socket of this.#sockets) socket.destroy(new Error(closedReason))
   }
 
   #open(): undici.Dispatcher {
@@ -122,14 +135,15 @@ export class UndiciPool implements Holder {
     const straight = { connectTimeoutMs: requestTimeoutMs, ...connection }
     if (proxyUrl === undefined) {
       const connect = holdsProcess ? sessionKeeping(straight) : quietConnector(straight)
-      return new Pool(origin, { ...settings, connect: this.#counted(connect) })
+      return keeping(new Pool(origin, { ...settings, connect: this.#counted(connect) }))
     }
     const proxy = new URL(proxyUrl).origin
     const open = (target: string | URL, given: object) => {
       const { connect } = given as { connect: Connector }
       const held = holdsProcess ? connect : quietly(connect)
       // The connection to the proxy is counted, a tunnel through it is not.
-      return new Pool(target, { ...settings, connect: new URL(target).origin === proxy ? this.#counted(held) : held })
+      const counted = new URL(target).origin === proxy ? this.#counted(held) : held
+      return keeping(new Pool(target, { ...settings, connect: counted }))
     }
     return new ProxyAgent({
       uri: proxyUrl,
@@ -145,16 +159,40 @@ export class UndiciPool implements Holder {
   #counted(connect: Connector): Connector {
     const { holdsProcess = false, clock, requestTimeoutMs } = this.#plan
     return (target, callback) => {
+      const refuse = () => callback(new Error(closedReason), null)
+      if (this.#closed) {
+        queueMicrotask(refuse)
+        return
+      }
       // No socket keeps the process alive before there is a connection.
       const hold = holdsProcess ? clock.schedule(() => {}, 2 * requestTimeoutMs, true) : undefined
-      const granted = () => {
-        hold?.cancel()
-        const socket = connect(target, callback) as unknown as Duplex
-        this.#sockets.add(socket)
-        socket.once('close', () => this.#sockets.delete(socket))
-        this.#slots.hold(socket)
+      const claim: Claim = {
+        granted: () => {
+          this.#waiting.delete(claim)
+          hold?.cancel()
+          const socket = connect(target, callback) as unknown as Duplex
+          this.#sockets.add(socket)
+          socket.once('close', () => this.#sockets.delete(socket))
+          this.#slots.hold(socket)
+        },
       }
-      this.#slots.claim({ granted })
+      this.#waiting.set(claim, () => {
+        this.#waiting.delete(claim)
+        this.#slots.withdraw(claim)
+        hold?.cancel()
+        refuse()
+      })
+      this.#slots.claim(claim)
     }
   }
 }
+
+/**
+ * A pool that keeps a client which could not connect. Undici takes it out of the pool, and gives it the next waiting request all the same:
+ * its connection then belongs to no pool, and takes its slot until the server closes it.
+ */
+function keeping(pool: undici.Pool): undici.Pool {
+  return pool.removeAllListeners('connectionError')
+}
+
+const closedReason = 'the sender has been closed'

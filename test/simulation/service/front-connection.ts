@@ -32,6 +32,8 @@ export class FrontConnection {
   #answered = 0
   /** No further answer is written. */
   #over = false
+  /** Nothing that comes is read any more. */
+  #deaf = false
   #drains = false
   #answeredEarly = false
   #idleFrom: number
@@ -71,7 +73,9 @@ export class FrontConnection {
     const { worker, world } = this.#plan
     const reader = this.#reader
     const runs = worker.behaviour.pipelined === 'side by side'
-    if (this.#over && !runs) return
+    // A backend that has left out bytes cannot read on.
+    if (this.#over && !runs) this.#deaf = true
+    if (this.#deaf) return
     try {
       reader.push(bytes)
       for (let request = reader.next(); request !== undefined; request = reader.next()) {
@@ -181,6 +185,7 @@ export class FrontConnection {
         this.#watch(left)
         return
       }
+      this.#deaf = true
       this.#plan.reached(`service: idle close${worker.behaviour.goodbye ? ' with 408' : ''}`)
       if (worker.behaviour.goodbye) {
         socket.write('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n', 'latin1')

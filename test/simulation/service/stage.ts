@@ -18,6 +18,13 @@ export interface StageOptions extends ServiceOptions {
   readonly tenant?: Tenant
 }
 
+/** A batch under way. */
+export interface Sent {
+  readonly outcomes: readonly Outcome[]
+  readonly settled: Promise<void>
+  done: boolean
+}
+
 export const requestTimeoutMs = 10_000
 
 /** A real sender, the network and the service, in one world. */
@@ -64,7 +71,11 @@ export class Stage {
   }
 
   /** The outcomes of these records, sent as one batch, when the world has run until then. */
-  async send(numbers: readonly number[], kind: RecordKind = 'logs', about: Partial<Batch> = {}): Promise<Outcome[]> {
+  async send(
+    numbers: readonly number[],
+    kind: RecordKind = 'logs',
+    about: Partial<Batch> = {},
+  ): Promise<readonly Outcome[]> {
     const sent = this.begin(numbers, kind, about)
     await this.world.run(10 * requestTimeoutMs, () => sent.done)
     if (!sent.done) throw new Error('the batch is not settled')
@@ -72,19 +83,17 @@ export class Stage {
   }
 
   /** Send these records as one batch; the outcomes come while the world runs. */
-  begin(
-    numbers: readonly number[],
-    kind: RecordKind = 'logs',
-    about: Partial<Batch> = {},
-  ): { readonly outcomes: Outcome[]; done: boolean } {
-    const sent = { outcomes: [] as Outcome[], done: false }
+  begin(numbers: readonly number[], kind: RecordKind = 'logs', about: Partial<Batch> = {}): Sent {
+    const outcomes: Outcome[] = []
     const settle = (index: number, outcome: Outcome) => {
-      if (sent.outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
-      sent.outcomes[index] = outcome
+      if (outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
+      outcomes[index] = outcome
       this.world.note(`${kind} ${numbers[index]}: ${outcome.type}`)
     }
-    const records = numbers.map((number) => record(number, kind))
-    void this.sender.send({ kind, bucket: this.#bucket, probe: false, records, settle, ...about }).then(() => {
+    const records = numbers.map((number) => this.#record(number, kind))
+    const settled = this.sender.send({ kind, bucket: this.#bucket, probe: false, records, settle, ...about })
+    const sent = { outcomes, settled, done: false }
+    void settled.then(() => {
       sent.done = true
     })
     return sent
@@ -96,6 +105,19 @@ export class Stage {
     if (outcome?.type !== 'delivered') throw new Error(`the service is not well: ${JSON.stringify(outcome)}`)
   }
 
+  keyOf(number: number, kind: RecordKind): string {
+    return `key-${kind}-${String(number).padStart(7, '0')}`
+  }
+
+  #record(number: number, kind: RecordKind): Outgoing {
+    const common = `"timeStamp":1767225600000,"appName":"shop","env":"test"`
+    const body =
+      kind === 'logs'
+        ? `{${common},"level":"info","message":"r#${number} the order was placed and paid, ${'x'.repeat(120)}"}`
+        : `{${common},"eventId":${1_000_000 + number}}`
+    return { body, bytes: body.length, idempotencyKey: this.keyOf(number, kind) }
+  }
+
   async end(): Promise<void> {
     await this.sender.close()
     await this.world.run(0)
@@ -104,15 +126,6 @@ export class Stage {
     this.#tenant?.leave()
     this.#giveTimeBack()
   }
-}
-
-function record(number: number, kind: RecordKind): Outgoing {
-  const common = `"timeStamp":1767225600000,"appName":"shop","env":"test"`
-  const body =
-    kind === 'logs'
-      ? `{${common},"level":"info","message":"r#${number} the order was placed and paid, ${'x'.repeat(120)}"}`
-      : `{${common},"eventId":${1_000_000 + number}}`
-  return { body, bytes: body.length, idempotencyKey: `key-${kind}-${String(number).padStart(7, '0')}` }
 }
 
 /** The numbers from 1 to `count`. */

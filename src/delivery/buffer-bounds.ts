@@ -73,6 +73,12 @@ export class BufferBounds {
     return this.#fillsAtMost(1 / 4)
   }
 
+  /** Room for one record that is needed now, until three quarters are taken: it may be larger than the room. */
+  get single(): Room {
+    const bytes = this.#limits.maxQueueBytes - this.#bytes
+    return this.#fillsAtMost(3 / 4) ? { records: 1, bytes } : { records: 0, bytes: 0 }
+  }
+
   /** Room for records that need not come now: until half of it is taken. */
   get spare(): Room {
     const { maxQueueRecords, maxQueueBytes } = this.#limits

@@ -141,10 +141,11 @@ export class RecordBuffer implements StoreOwner {
   room(laneIndex: number): Room {
     const lane = this.#plan.lanes[laneIndex]!
     if (lane.ready.length > 0 || this.#closed) return noRoom
-    const { spare } = this.#plan.bounds
-    if (lane.breaker === undefined) return spare
-    // The one record that the lane has may be at fault: another one can show it.
-    return lane.probes.confirming ? { ...spare, records: Math.min(1, spare.records) } : noRoom
+    const { bounds } = this.#plan
+    if (lane.breaker === undefined) return bounds.spare
+    // The records that the lane has tried may all be at fault: another one can show it.
+    if (bounds.single.records === 0) this.#parkWaiting()
+    return bounds.single
   }
 
   adopt(laneIndex: number, count: number): void {

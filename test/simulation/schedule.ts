@@ -72,11 +72,13 @@ export function deriveSchedule(seed: number): Schedule {
   const options = deriveOptions(choice, spools)
   const processes = deriveProcesses(choice, { healsAt, spools })
   const ids = { next: 0 }
+  // A record is far smaller than the bound of memory.
+  const longest = Math.min(20_000, (options.maxQueueBytes ?? 1_000_000) / 10)
   const service = deriveService(choice)
   const poison = service.kind === 'scripted' && choice.chance(0.3) ? choice.oneOf(poisons) : undefined
   const bursts = processes.flatMap((process, index) =>
     Array.from({ length: choice.between(1, 4) }, () =>
-      deriveBurst(choice, { process, index, ids, poison: poison !== undefined, healsAt }),
+      deriveBurst(choice, { process, index, ids, poison: poison !== undefined, healsAt, longest }),
     ),
   )
   const flushes = Array.from({ length: choice.between(0, 3) }, () => ({
@@ -142,9 +144,9 @@ function deriveProcesses(choice: Choice, about: { healsAt: number; spools: boole
 
 function deriveBurst(
   choice: Choice,
-  about: { process: PlannedProcess; index: number; ids: { next: number }; poison: boolean; healsAt: number },
+  about: { process: PlannedProcess; index: number; ids: { next: number }; poison: boolean; healsAt: number; longest: number },
 ): Burst {
-  const { process, index, ids, poison, healsAt } = about
+  const { process, index, ids, poison, healsAt, longest } = about
   const until = process.end === 'stays' ? healsAt : process.endsAt
   const count = choice.oneOf([1, 3, 10, 30, 60])
   const by = choice.oneOf(['pino', 'winston', 'track', 'all', 'all'] as const)
@@ -153,7 +155,7 @@ function deriveBurst(
     const id = ids.next++
     const sign = process.mode === 'worker' && choice.chance(0.003) ? choice.oneOf(['☠', '⌛']) : ''
     const bad = poison && choice.chance(0.05) ? 'poison ' : ''
-    const text = 'x'.repeat(long ? choice.between(100, 20_000) : choice.between(0, 60))
+    const text = 'x'.repeat(long ? choice.between(100, longest) : choice.between(0, 60))
     return {
       id,
       by: by === 'all' ? choice.oneOf(['pino', 'winston', 'track'] as const) : by,

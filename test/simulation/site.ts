@@ -101,7 +101,7 @@ export class Site {
     const { operations, kill } = plan
     const thread = process.worker ?? process.app
     const die = () => {
-      // What was written in this turn was not synced.
+      // The lines of this turn were not synced.
       if (this.#schedule.faults.some(({ on }) => on === 'power')) this.#giveUp(process)
       kill()
     }

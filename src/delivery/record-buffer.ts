@@ -142,8 +142,9 @@ export class RecordBuffer implements StoreOwner {
     const lane = this.#plan.lanes[laneIndex]!
     if (lane.ready.length > 0 || this.#closed) return noRoom
     const { bounds } = this.#plan
-    if (lane.breaker === undefined) return bounds.spare
-    // The records that the lane has tried may all be at fault: another one can show it.
+    const { spare } = bounds
+    if (lane.breaker === undefined && spare.records > 0) return spare
+    // All records that the lane has may be at fault: another one can show it.
     if (bounds.single.records === 0) this.#parkWaiting()
     return bounds.single
   }

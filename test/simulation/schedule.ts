@@ -106,7 +106,7 @@ function deriveOptions(choice: Choice, spools: boolean): SluiceOptions {
     ...some(0.3, [1, 2, 4], 'maxConnections'),
     ...some(0.3, [1, 4, 16], 'maxBatch'),
     ...some(0.2, ['off'], 'pipelining'),
-    ...some(0.25, [5, 20, 100], 'maxQueueRecords'),
+    ...some(0.25, [10, 30, 100], 'maxQueueRecords'),
     ...some(0.15, [20_000, 100_000], 'maxQueueBytes'),
     ...some(0.3, [500, 2000], 'requestTimeoutMs'),
     ...some(0.3, [500, 2000, 8000], 'shutdownTimeoutMs'),

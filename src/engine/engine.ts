@@ -66,7 +66,8 @@ export class Engine implements RecordPort {
   #closing: Promise<Ledger> | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
-    const { kinds, memory, handedOver = false, listeners, print, elsewhere, position, machine = thisMachine } = setting
+    const { kinds, memory, handedOver = false, listeners, elsewhere, position, machine = thisMachine } = setting
+    const { print = machine.print } = setting
     this.#machine = machine
     this.position = position?.worker.memory
     this.options = options

@@ -20,6 +20,8 @@ export interface Machine {
   readonly owners: Owners
   /** Opens connections. @default undici's connector */
   readonly connection?: Pick<ConnectionOptions, 'open'>
+  /** Writes one line for people. @default to stderr */
+  readonly print?: (text: string) => void
   /** Start a thread that makes requests while this one is blocked. Undefined when none starts within `withinMs`. */
   readonly startSender: (plan: ThreadSenderPlan, withinMs: number) => StartedSender | undefined
 }

@@ -137,7 +137,7 @@ function checkReasons(world: World, process: SimulatedProcess, schedule: Schedul
     'queue-full': bounded || has('disk') || has('power'),
     'hand-off-full': bounded,
     'spool-full': options.spoolMaxBytes !== undefined || has('disk') || has('power'),
-    'too-old': false,
+    'too-old': options.spoolMaxAgeHours !== undefined,
     closed: true,
     shutdown: process.end !== undefined,
     unreadable: fatal || has('process', 'worker dies', 'worker hangs'),

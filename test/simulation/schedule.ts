@@ -67,7 +67,7 @@ export interface Schedule {
 /** The schedule of a seed: a random subset of faults and of options, and a random workload. */
 export function deriveSchedule(seed: number): Schedule {
   const choice = new Choice(seeded(Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995))
-  const healsAt = choice.oneOf([2_000, 20_000, 60_000, 180_000, 600_000])
+  const healsAt = choice.chance(0.02) ? 10_000_000 : choice.oneOf([2_000, 20_000, 60_000, 180_000, 600_000])
   const spools = choice.chance(0.5)
   const options = deriveOptions(choice, spools)
   const processes = deriveProcesses(choice, { healsAt, spools })
@@ -119,6 +119,7 @@ function deriveOptions(choice: Choice, spools: boolean): SluiceOptions {
           spoolDir: '/spool',
           ...some(0.4, [true], 'spoolSync'),
           ...some(0.15, [65_536, 300_000], 'spoolMaxBytes'),
+          ...some(0.2, [1], 'spoolMaxAgeHours'),
         }
       : {}),
   }
@@ -144,7 +145,14 @@ function deriveProcesses(choice: Choice, about: { healsAt: number; spools: boole
 
 function deriveBurst(
   choice: Choice,
-  about: { process: PlannedProcess; index: number; ids: { next: number }; poison: boolean; healsAt: number; longest: number },
+  about: {
+    process: PlannedProcess
+    index: number
+    ids: { next: number }
+    poison: boolean
+    healsAt: number
+    longest: number
+  },
 ): Burst {
   const { process, index, ids, poison, healsAt, longest } = about
   const until = process.end === 'stays' ? healsAt : process.endsAt

@@ -103,7 +103,7 @@ class Simulation {
     }
     for (const { process, at, everyMs, records } of bursts) {
       for (const [index, record] of records.entries()) {
-        world.schedule(() => this.#inApp(process, (each) => each.log(record)), at + index * everyMs)
+        world.schedule(() => this.#log(process, record), at + index * everyMs)
       }
     }
     for (const { process, at, timeoutMs } of flushes) {
@@ -126,6 +126,14 @@ class Simulation {
     this.#processes.set(number, process)
     this.#all.push(process)
     return process
+  }
+
+  /** Log a record, also while the application closes Sluice. */
+  #log(number: number, record: SimulatedRecord): void {
+    const process = this.#processes.get(number)
+    process?.app.post(() => {
+      if (!process.ending || process.closing) process.log(record)
+    })
   }
 
   /** Run a task in the thread of an application, if that is there. */
@@ -152,8 +160,10 @@ class Simulation {
   #begin(fault: Fault): void {
     this.#world.note(`fault: ${JSON.stringify(fault)}`)
     if (fault.on === 'process') this.#beginInProcess(fault)
-    else if (fault.on === 'power') this.#losePower()
-    else if (fault.kind === 'deploy') this.#site.deploy(fault)
+    else if (fault.on === 'power') {
+      count(this.#coverage, 'power loss')
+      this.#losePower()
+    } else if (fault.kind === 'deploy') this.#site.deploy(fault)
     this.#active.add(fault)
     this.#site.apply([...this.#active])
     this.#world.schedule(() => {

@@ -68,6 +68,7 @@ export class Site {
       files: this.#disk.filesOf(thread),
       owners: this.#disk.ownersOf(thread, { pid: started, started }),
       connection,
+      print: () => {},
       startSender: ({ url, userAgent, maxConnections, requestTimeoutMs, apiKey }) => {
         const own = process.thread('last drain')
         thread.block(threadStartMs)

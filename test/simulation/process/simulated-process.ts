@@ -61,6 +61,8 @@ export class SimulatedProcess {
   readonly promises: Promised[] = []
   end: EndOfProcess | undefined
   ending = false
+  /** Sluice is being closed, and the application goes on. */
+  closing = false
   readonly #world: World
   readonly #plan: ProcessPlan
   readonly #threads: SimulatedThread[] = []
@@ -123,6 +125,7 @@ export class SimulatedProcess {
   close(timeoutMs: number): void {
     if (this.ending) return
     this.ending = true
+    this.closing = true
     const closing = this.#expect('close', this.port.close({ timeoutMs }), timeoutMs)
     void closing.ledger.then((ledger) => {
       this.#ended('close', ledger)

@@ -106,7 +106,7 @@ function checkDuplicates(world: World, { schedule, stored, processes, proxied }:
   // After a power loss, the spool may have again what was delivered and removed.
   if (
     schedule.options.spoolDir !== undefined &&
-    (processes.some(({ end }) => end?.how !== 'close') || hasPower || spooledWorkerMayDie)
+    (processes.some(({ end }) => end?.how !== 'close' || end.ledger.spooled > 0) || hasPower || spooledWorkerMayDie)
   )
     return
   const extra = sum(twice, ([, times]) => times - 1)

@@ -135,14 +135,17 @@ export class Site {
 
   /** Put these faults on, and no others. */
   apply(faults: readonly Fault[]): void {
+    const standsIn = this.#tenant !== undefined && faults.some(({ on }) => on === 'service')
+    if (this.#standsIn && !standsIn) {
+      // Requests to the scripted backend would go on.
+      for (const backend of this.#service.backends) backend.crash()
+      this.#network.resetAll()
+    }
+    this.#standsIn = standsIn
     this.#disk.faults.heal()
     this.#network.conditions = { ...fineConditions, latencyMs: this.#schedule.latencyMs }
     const poison = faults.find(({ on }) => on === 'records')?.kind as Poison | undefined
     this.#service.behave({ ...this.#usual, ...(poison && { poison: poisonOf(poison) }) })
-    const standsIn = this.#tenant !== undefined && faults.some(({ on }) => on === 'service')
-    // Connections to the scripted backend would go on.
-    if (this.#standsIn && !standsIn) this.#network.resetAll()
-    this.#standsIn = standsIn
     for (const fault of faults) {
       if (fault.on === 'disk') this.#applyToDisk(fault)
       else if (fault.on === 'network') this.#applyToNetwork(fault)

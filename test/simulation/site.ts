@@ -213,7 +213,8 @@ export class Site {
       idleMs: keepAliveMs,
       announcesIdle: announcesKeepAlive,
       form: chunked ? 'chunked' : 'length',
-      receiver: this.#tenant !== undefined,
+      // Requests that still come to the scripted backend after it stood in for the receiver are not stored.
+      ...(this.#tenant && { receiver: true, trouble: { type: 'hang', when: 'before commit' } }),
     }
   }
 

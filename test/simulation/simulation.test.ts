@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { deriveSchedule } from './schedule.js'
+import { simulate } from './simulation.js'
+
+/** Seeds of `npm test`. `npm run test:full` simulates 20,000 by `scripts/simulate.js`. */
+const seeds = 300
+const perTest = 50
+
+describe('the whole of Sluice, in simulated time, network, disk and death', () => {
+  it.each(Array.from({ length: seeds / perTest }, (_, part) => 1 + part * perTest))(
+    'keeps all promises, in each of the seeds from %d on',
+    async (from) => {
+      const failures: string[] = []
+      for (let seed = from; seed < from + perTest; seed++) {
+        const verdict = await simulate(deriveSchedule(seed))
+        for (const text of verdict.failures) failures.push(`seed ${seed}: ${text}`)
+      }
+      expect(failures).toEqual([])
+    },
+    120_000,
+  )
+})
+
+it.each([1, 9, 34, 212, 253])('gives the same trace each time, byte for byte, with seed %d', async (seed) => {
+  const first = await simulate(deriveSchedule(seed), { keepsTrace: true })
+  // Another simulation between them must not matter.
+  await simulate(deriveSchedule(seed + 1))
+  const second = await simulate(deriveSchedule(seed), { keepsTrace: true })
+  expect(second.trace.join('\n')).toBe(first.trace.join('\n'))
+  expect(second.traceHash).toBe(first.traceHash)
+  expect(second.steps).toBe(first.steps)
+})

@@ -132,7 +132,7 @@ class Simulation {
   #log(number: number, record: SimulatedRecord): void {
     const process = this.#processes.get(number)
     process?.app.post(() => {
-      if (!process.ending || process.closing) process.log(record)
+      if (!process.ending || (process.closing && process.end === undefined)) process.log(record)
     })
   }
 

@@ -19,6 +19,8 @@ export interface RequestFacts {
 const turnMs = 200
 /** Without a success for this long, no batch is under way that has had one. */
 const withoutSuccessMs = 15_000
+/** Probes are counted in spans of this length, and after as long without a success: their waits have grown by then. */
+const probeSpanMs = 60_000
 /** Sends of one record, each after a success of its lane: a suspect is rejected after about nine. */
 const mostSends = 20
 
@@ -26,7 +28,10 @@ const mostSends = 20
 export function checkRequests(world: World, facts: RequestFacts): void {
   const lanes = requestsByLane(facts.log)
   for (const [lane, requests] of lanes) {
-    if (isCalm(facts.schedule)) checkWaits(world, { ...facts, requests, lane })
+    if (isCalm(facts.schedule)) {
+      checkWaits(world, { ...facts, requests, lane })
+      checkProbes(world, { ...facts, requests, lane })
+    }
     if (!has(facts.schedule, 'network')) checkRejections(world, requests)
   }
   checkAcknowledged(world, facts)
@@ -42,6 +47,10 @@ function requestsByLane(log: readonly TakenRequest[]): Map<string, TakenRequest[
     else requests.push(request)
   }
   return lanes
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(3)} s`
 }
 
 function has({ faults }: Schedule, on: string): boolean {
@@ -64,10 +73,10 @@ function isSuccess({ status }: TakenRequest): boolean {
   return status >= 200 && status < 300
 }
 
-/** An answer that asks to wait. */
-interface Asked {
-  readonly heardAt: number
-  readonly notBefore: number
+interface LaneFacts extends RequestFacts {
+  readonly requests: readonly TakenRequest[]
+  /** The kind, and the engine. */
+  readonly lane: string
 }
 
 /**
@@ -96,12 +105,36 @@ function checkWaits(
   const firsts = requests.filter(({ idempotencyKey }) => !seen.has(idempotencyKey) && seen.add(idempotencyKey))
   for (const { at, answeredAt, notBefore } of firsts) {
     if (notBefore === undefined || answeredAt === undefined) continue
-    const asked: Asked = { heardAt: answeredAt + latencyMs, notBefore }
+    const heardAt = answeredAt + latencyMs
     if (isDisturbed(at - withoutSuccessMs, notBefore)) continue
-    const within = firsts.filter((each) => each.at > asked.heardAt && each.at < asked.notBefore)
+    const within = firsts.filter((each) => each.at > heardAt && each.at < notBefore)
     if (within.length <= 1) continue
+    const [, second] = within
     world.fail(
-      `${within.length} new records of ${lane.split(' ')[0]} were sent within a Retry-After, from ${asked.heardAt} to ${asked.notBefore}`,
+      `${within.length} new records of ${lane.split(' ')[0]} were sent within a Retry-After: ` +
+        `it came at ${seconds(answeredAt)} and ended at ${seconds(notBefore)}, the second record came at ${seconds(second!.at)}`,
+    )
+    return
+  }
+}
+
+/** In an outage that lasts, the requests of a lane are few: three times what the longest waits allow, and some. */
+function checkProbes(world: World, { requests, lane, schedule, processes, log }: LaneFacts): void {
+  const { retryCapMs = 30_000, probeCapMs = 60_000 } = schedule.options
+  const perSpan = Math.max((2 * probeSpanMs) / retryCapMs, (2 * probeSpanMs) / probeCapMs)
+  const most = 3 * perSpan + 20
+  const others = log.filter(({ status }) => status > 0 && status < 500 && status !== 429)
+  const moments = [
+    ...others.map(({ at }) => at),
+    ...processes.map(({ endingAt }) => endingAt ?? Number.POSITIVE_INFINITY),
+    ...schedule.flushes.flatMap(({ at, timeoutMs }) => [at, at + timeoutMs]),
+  ]
+  for (const [index, { at }] of requests.entries()) {
+    const last = requests[index + Math.ceil(most)]
+    if (last === undefined) return
+    if (last.at > at + probeSpanMs || moments.some((each) => each >= at - probeSpanMs && each <= last.at)) continue
+    world.fail(
+      `more than ${most} ${lane.split(' ')[0]} were sent from ${seconds(at)} to ${seconds(last.at)}, in an outage`,
     )
     return
   }
@@ -124,7 +157,9 @@ function checkRejections(world: World, requests: readonly TakenRequest[]): void 
     if (before > sent.last) sent.count++
     sent.last = before
     if (sent.count > mostSends) {
-      world.fail(`${recordId} was sent ${sent.count} times, and others were delivered between them`)
+      world.fail(
+        `${recordId} was sent ${sent.count} times until ${seconds(at)}, and others were delivered between them`,
+      )
       return
     }
   }
@@ -138,7 +173,7 @@ function checkAcknowledged(world: World, { log, acknowledged, idOf, schedule }: 
     const id = idOf(request)
     const since = id === undefined ? undefined : acknowledged.get(id)
     if (since === undefined || request.at <= since + latencyMs) continue
-    world.fail(`record ${id} was settled on disk at ${(since / 1000).toFixed(3)} s, and sent again`)
+    world.fail(`record ${id} was settled on disk at ${seconds(since)}, and sent again at ${seconds(request.at)}`)
     return
   }
 }

@@ -133,7 +133,8 @@ class Simulation {
   #log(number: number, record: SimulatedRecord): void {
     const process = this.#processes.get(number)
     process?.app.post(() => {
-      if (!process.ending || process.closing) process.log(record)
+      // The ledger of its end is final.
+      if (process.end === undefined && (!process.ending || process.closing)) process.log(record)
     })
   }
 

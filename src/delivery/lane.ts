@@ -64,6 +64,8 @@ export class Lane implements BreakerLane {
   #breaker: Breaker | undefined
   #closed = false
   #probing = false
+  /** A suspect tests the service when all other records have failed, in turn with them. */
+  #suspectIsNext = false
   #delivered = 0
   #settled = 0
   #lastSuccessAt = Number.NEGATIVE_INFINITY
@@ -246,9 +248,14 @@ export class Lane implements BreakerLane {
     return batch
   }
 
-  /** Take the record that tests the service next; `beside` others that are in flight. A suspect only where there is nothing else. */
+  /**
+   * Take the record that tests the service next; `beside` others that are in flight. Where all others have failed since the breaker opened,
+   * they and the suspects take turns: all of the others may be at fault.
+   */
   cutProbe({ beside }: { readonly beside: boolean }): Pending[] {
-    const record = this.probes.next(this, { beside }) ?? this.suspects.takeAny()
+    const suspect = this.ready.length === 0 && this.#suspectIsNext ? this.suspects.takeAny() : undefined
+    this.#suspectIsNext = this.ready.length === 0 && !this.#suspectIsNext
+    const record = suspect ?? this.probes.next(this, { beside }) ?? this.suspects.takeAny()
     return record === undefined ? [] : [record]
   }
 

@@ -33,6 +33,8 @@ export class Suspects {
   readonly fresh = new RecordQueue()
   /** Due again. */
   readonly known = new RecordQueue()
+  /** The known ones in the order in which they came due: whoever fails often comes after the others. */
+  readonly #turns = new Set<Pending>()
   readonly #plan: SuspectsPlan
   /** Count of settled records of the lane at the last failure. */
   #settled = 0
@@ -47,7 +49,7 @@ export class Suspects {
   constructor(plan: SuspectsPlan) {
     this.#plan = plan
     this.waiting = new DelayedRecords(plan.clock, (records) => {
-      for (const record of records) this.#queueOf(record).putBack(record)
+      for (const record of records) this.#isDue(record)
       plan.due()
     })
   }
@@ -107,7 +109,7 @@ export class Suspects {
   /** Take one that may go out now. One that every drain has given up goes on waiting: many of them would keep a drain busy. */
   take(): Pending | undefined {
     while (this.fresh.length + this.known.length > 0 && !this.#gated()) {
-      const record = this.fresh.takeOldest() ?? this.known.takeOldest()!
+      const record = this.fresh.takeOldest() ?? this.#takeKnown()!
       if (!this.#isGivenUp(record)) return record
       this.wait(record)
     }
@@ -116,7 +118,7 @@ export class Suspects {
 
   /** Take one to test the service with, in a lane that has no other records. */
   takeAny(): Pending | undefined {
-    const record = this.fresh.takeOldest() ?? this.known.takeOldest()
+    const record = this.fresh.takeOldest() ?? this.#takeKnown()
     return record ?? this.waiting.takeEarliest()
   }
 
@@ -129,6 +131,7 @@ export class Suspects {
   /** Take out all, with their waits, and stop every timer. */
   clear(): { readonly record: Pending; readonly notBefore: number; readonly excessive: boolean }[] {
     this.stop()
+    this.#turns.clear()
     const due = [...this.fresh.takeAll(), ...this.known.takeAll()]
     return [...this.waiting.clear(), ...due.map((record) => ({ record, ...noWait }))]
   }
@@ -160,8 +163,23 @@ export class Suspects {
     return suspicion!.isHopeless(lane, Math.max(...[...drains].map(({ startedAt }) => startedAt)))
   }
 
-  #queueOf(record: Pending): RecordQueue {
-    return record.suspicion!.attempts === 0 ? this.fresh : this.known
+  #isDue(record: Pending): void {
+    if (record.suspicion!.attempts === 0) this.fresh.putBack(record)
+    else {
+      this.known.putBack(record)
+      this.#turns.add(record)
+    }
+  }
+
+  #takeKnown(): Pending | undefined {
+    for (const record of this.#turns) {
+      this.#turns.delete(record)
+      // The record may have been shed.
+      if (record.heapIndex < 0) continue
+      this.known.remove(record)
+      return record
+    }
+    return undefined
   }
 
   #gated(): boolean {

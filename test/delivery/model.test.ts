@@ -139,7 +139,7 @@ class World {
 
   /**
    * Records go out. They were queued. No older record of their severity still waits for its first attempt, unless they are probes. A
-   * suspect goes alone, and is a probe only when the lane has no other record.
+   * suspect goes alone, and is a probe only when all other records of the lane have failed: then they take turns.
    */
   onSent({ kind, probe, records }: Batch): number {
     const lane = kind === 'logs' ? 0 : 1
@@ -147,7 +147,8 @@ class World {
       const record = this.records.get(body)
       if (record?.place !== 'queued') throw new Error(`sent, though ${record?.place ?? 'never accepted'}: ${body}`)
       if (record.suspect && records.length > 1) throw new Error(`${body} was sent with others`)
-      if (record.suspect && probe && this.at('queued').some((other) => other.lane === lane && !other.suspect)) {
+      const untried = this.at('queued').some((other) => other.lane === lane && other.attempts === 0)
+      if (record.suspect && probe && untried) {
         throw new Error(`${body} was asked with, though there are others`)
       }
       if (!this.retried && !probe) {

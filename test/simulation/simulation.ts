@@ -23,7 +23,7 @@ export interface Verdict {
 /** Within this time after the end of all faults, everything must be settled. */
 const livenessMs = 30 * 60_000
 /** The oracle looks after so many events. */
-const stepsPerLook = 20
+const stepsPerLook = 40
 const usualStart = { startMs: 50, fails: false }
 
 /** Run a schedule: first with faults, then without, until everything is settled. The same schedule gives the same verdict. */
@@ -133,8 +133,7 @@ class Simulation {
   #log(number: number, record: SimulatedRecord): void {
     const process = this.#processes.get(number)
     process?.app.post(() => {
-      // The ledger of its end is final.
-      if (process.end === undefined && (!process.ending || process.closing)) process.log(record)
+      if (!process.ending || (process.closing && process.end === undefined)) process.log(record)
     })
   }
 

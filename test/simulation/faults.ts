@@ -33,6 +33,8 @@ export const serviceFaults = [
   'HTTP/1.0',
   'deploy',
 ] as const
+/** Faults of a backend that only some schedules have. */
+export const rareServiceFaults = ['surplus answer'] as const
 /** Faults of the disk under the spool. */
 export const diskFaults = [
   'ENOSPC',
@@ -56,7 +58,7 @@ export type Fault = { readonly at: number; readonly forMs: number } & (
   | { readonly on: 'network'; readonly kind: (typeof networkFaults)[number]; readonly chance: number }
   | {
       readonly on: 'service'
-      readonly kind: (typeof serviceFaults)[number]
+      readonly kind: (typeof serviceFaults)[number] | (typeof rareServiceFaults)[number]
       readonly chance: number
       /** Undefined: all. */
       readonly backend: number | undefined
@@ -108,4 +110,38 @@ export function deriveFaults(choice: Choice, bounds: FaultBounds): Fault[] {
   })
   if (spools && choice.chance(0.15)) faults.push({ on: 'power', kind: 'loss', at: choice.real(0, healsAt), forMs: 0 })
   return faults.sort((a, b) => a.at - b.at)
+}
+
+/** Faults that only some schedules have. They are drawn last, so that all else in a schedule stays as it is. */
+export function deriveRareFaults(
+  choice: Choice,
+  plan: {
+    readonly healsAt: number
+    readonly starts: readonly number[]
+    readonly spools: boolean
+    readonly echoes: boolean
+  },
+): Fault[] {
+  const { healsAt, starts, spools, echoes } = plan
+  const faults: Fault[] = []
+  // Without the keys, nobody can tell a late surplus answer from the next one.
+  if (echoes && choice.chance(0.05)) {
+    const at = choice.real(0, healsAt / 2)
+    const forMs = healsAt / 2
+    faults.push({
+      on: 'service',
+      kind: 'surplus answer',
+      chance: choice.oneOf([1, 0.5, 0.1]),
+      backend: undefined,
+      at,
+      forMs,
+    })
+  }
+  // A later process dies while it takes over what others have left.
+  for (const [process, startsAt] of starts.entries()) {
+    if (process === 0 || !spools || !choice.chance(0.1)) continue
+    const operations = choice.between(1, 150)
+    faults.push({ on: 'process', kind: 'killed in a write', process, operations, at: startsAt + 1, forMs: 0 })
+  }
+  return faults
 }

@@ -1,4 +1,5 @@
 import { type DropReason, droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import type { Promised } from './process/promised.js'
 import { killingSign, stallingSign } from './process/simulated-link.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
 import type { Schedule } from './schedule.js'
@@ -48,8 +49,25 @@ export function checkNow(world: World, processes: readonly SimulatedProcess[]): 
         world.fail(`${promised.name} has not settled by its deadline`)
         promised.settled = true
       }
+      checkFlush(world, { each, ledger, promised })
     }
   }
+}
+
+/** A flush resolves when all records are settled. Only where the application's thread delivers it knows that at once. */
+function checkFlush(
+  world: World,
+  { each, ledger, promised }: { each: SimulatedProcess; ledger: Ledger; promised: Promised },
+): void {
+  const idle = ledger.queued + ledger.inFlight + ledger.spooled === 0
+  if (promised.settled || !idle || each.mode === 'worker' || each.app.clock.now() > world.now) {
+    promised.idleSince = undefined
+    return
+  }
+  promised.idleSince ??= world.now
+  if (world.now <= promised.idleSince + graceMs || !promised.name.endsWith('flush')) return
+  world.fail(`${promised.name} waits, and all records are settled since ${(promised.idleSince / 1000).toFixed(3)} s`)
+  promised.settled = true
 }
 
 const largestBody = 21_000

@@ -1,7 +1,7 @@
 import type { SluiceOptions } from '../../src/options/options.js'
 import { seeded } from '../support/seeded.js'
 import { Choice } from './choice.js'
-import { deriveFaults, type Fault, poisons } from './faults.js'
+import { deriveFaults, deriveRareFaults, type Fault, poisons } from './faults.js'
 import type { ProcessMode, SimulatedRecord } from './process/simulated-process.js'
 
 /** A process of the schedule. */
@@ -96,6 +96,10 @@ export function deriveSchedule(seed: number): Schedule {
   const slowest = choice.oneOf([0.2, 5, 50, 50, 400])
   // A round trip takes less than a request may.
   const latency = Math.min(slowest, (options.requestTimeoutMs ?? 10_000) / 10)
+  const starts = processes.map(({ startsAt }) => startsAt)
+  const echoes = service.kind === 'scripted' && service.echoesKeys
+  faults.push(...deriveRareFaults(choice, { healsAt, starts, spools, echoes }))
+  faults.sort((a, b) => a.at - b.at)
   return { seed, options, service, latencyMs: [latency / 2, latency], processes, bursts, flushes, faults, healsAt }
 }
 

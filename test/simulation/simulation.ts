@@ -5,8 +5,9 @@ import type { Fault } from './faults.js'
 import { useTimeOf } from './global-time.js'
 import { checkEnd, checkNow } from './oracle.js'
 import { SimulatedProcess, type SimulatedRecord } from './process/simulated-process.js'
+import { checkRequests } from './request-rules.js'
 import type { PlannedProcess, Schedule } from './schedule.js'
-import { Site } from './site.js'
+import { idOf, Site } from './site.js'
 import { World } from './world.js'
 
 /** The result of a simulation. */
@@ -154,6 +155,7 @@ class Simulation {
   #kill(process: SimulatedProcess): void {
     if (process.end !== undefined) return
     this.#site.willBeKilled(process)
+    this.#site.noteAcknowledged()
     process.kill()
   }
 
@@ -178,8 +180,10 @@ class Simulation {
     const process = this.#processes.get(fault.process)
     if (process === undefined || process.end !== undefined) return
     if (fault.kind === 'freeze') process.freeze()
-    else if (fault.kind === 'worker dies') process.worker?.kill()
-    else if (fault.kind === 'worker hangs') process.worker?.freeze()
+    else if (fault.kind === 'worker dies') {
+      this.#site.noteAcknowledged()
+      process.worker?.kill()
+    } else if (fault.kind === 'worker hangs') process.worker?.freeze()
     else this.#site.killInWrite(process, { operations: fault.operations, kill: () => this.#kill(process) })
   }
 
@@ -291,7 +295,9 @@ class Simulation {
       if (end !== undefined) this.#world.note(`${mode} ${end.how}`)
     }
     const left = new Set(this.#site.undelivered.filter((id) => this.#bad.has(id)))
-    checkEnd(this.#world, { ...this.#site.evidence, left, schedule: this.#schedule, processes: this.#all })
+    const facts = { ...this.#site.evidence, schedule: this.#schedule, processes: this.#all }
+    checkEnd(this.#world, { ...facts, left })
+    checkRequests(this.#world, { ...facts, idOf: ({ recordId }) => (recordId === '' ? undefined : idOf(recordId)) })
   }
 }
 

@@ -3,7 +3,7 @@ import type { SluiceOptions } from '../../src/options/options.js'
 import type { DiskOperation } from './disk/disk-faults.js'
 import type { FailureCode } from './disk/failure.js'
 import { SimulatedDisk } from './disk/simulated-disk.js'
-import type { Fault, networkFaults, Poison, serviceFaults } from './faults.js'
+import type { Fault, networkFaults, Poison, rareServiceFaults, serviceFaults } from './faults.js'
 import { type Conditions, fineConditions } from './network/conditions.js'
 import { SimulatedNetwork } from './network/simulated-network.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
@@ -13,7 +13,7 @@ import { type Behaviour, fineBehaviour, type Trouble } from './service/behaviour
 import { receiverTenant, type Tenant } from './service/shared-receiver.js'
 import { SimulatedService } from './service/simulated-service.js'
 import type { SimulatedThread } from './simulated-thread.js'
-import { firstEvent, segmentsIn, spooledIds } from './spooled-ids.js'
+import { acknowledgedIds, firstEvent, segmentsIn, spooledIds } from './spooled-ids.js'
 import type { World } from './world.js'
 
 const spoolFolder = '/spool'
@@ -34,6 +34,8 @@ export class Site {
   readonly #service: SimulatedService
   readonly #tenant: Tenant | undefined
   readonly #unsaved = new Set<number>()
+  /** When the acknowledgement of a record was first seen on disk. */
+  readonly #acknowledged = new Map<number, number>()
   /** A scripted backend may take the receiver's place now. */
   #standsIn = false
   #threads = 0
@@ -123,6 +125,16 @@ export class Site {
     for (const process of all) for (const thread of process.threads) this.#network.losePower(thread)
     kill()
     this.#disk.powerLoss()
+    // Acknowledgements are not synced.
+    this.#acknowledged.clear()
+  }
+
+  /** Remember which records the spool has as settled now. */
+  noteAcknowledged(): void {
+    if (!this.#spools) return
+    for (const id of acknowledgedIds(this.#disk, spoolFolder)) {
+      if (!this.#acknowledged.has(id)) this.#acknowledged.set(id, this.#world.now)
+    }
   }
 
   #giveUp(process: SimulatedProcess): void {
@@ -244,7 +256,15 @@ export class Site {
     }
     const successes = this.#service.log.filter(({ committed, status }) => committed && status >= 200 && status < 300)
     const proxied = this.#service.proxy === undefined ? 0 : Number.POSITIVE_INFINITY
-    return { stored, successes: successes.length, unsaved: this.#unsaved, proxied }
+    const { log } = this.#service
+    return {
+      stored,
+      successes: successes.length,
+      unsaved: this.#unsaved,
+      proxied,
+      log,
+      acknowledged: this.#acknowledged,
+    }
   }
 
   async close(): Promise<void> {
@@ -254,7 +274,8 @@ export class Site {
   }
 }
 
-function idOf(recordId: string): number {
+/** The id of a record of the application, by its name in the journal. */
+export function idOf(recordId: string): number {
   const number = Number(recordId.slice(1))
   return recordId.startsWith('v') ? number - firstEvent : number
 }
@@ -290,7 +311,10 @@ const asked = (as: 'seconds' | 'date'): { trouble: Trouble } => ({
   trouble: { type: 'status', status: 429, retryAfter: { seconds: 7, as } },
 })
 
-const serviceChanges: Readonly<Record<Exclude<(typeof serviceFaults)[number], 'deploy'>, Partial<Behaviour>>> = {
+type ServiceFault = (typeof serviceFaults)[number] | (typeof rareServiceFaults)[number]
+
+const serviceChanges: Readonly<Record<Exclude<ServiceFault, 'deploy'>, Partial<Behaviour>>> = {
+  'surplus answer': { trouble: { type: 'surplus answer', when: 'after commit' } },
   '500 before commit': status(500),
   '500 after commit': status(500, 'after commit'),
   '503': status(503),

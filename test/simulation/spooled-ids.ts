@@ -1,4 +1,5 @@
-import { readSpoolLine } from '../../src/spool/spool-line.js'
+import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
+import { readSpoolLine, withoutChecksum } from '../../src/spool/spool-line.js'
 import type { SimulatedDisk } from './disk/simulated-disk.js'
 
 /** A value record's event is this and its id. */
@@ -22,15 +23,41 @@ export function segmentsIn(disk: SimulatedDisk, folder: string): string[] {
 export function spooledIds(disk: SimulatedDisk, folder: string): Set<number> {
   const ids = new Set<number>()
   for (const path of segmentsIn(disk, folder)) {
-    const bytes = disk.read(path) ?? Buffer.alloc(0)
-    for (
-      let start = 0, end = bytes.indexOf(lineFeed);
-      end !== -1;
-      start = end + 1, end = bytes.indexOf(lineFeed, start)
-    ) {
-      const id = idOfBody(readSpoolLine(bytes.subarray(start, end))?.body ?? '')
-      if (id !== undefined) ids.add(id)
-    }
+    for (const { id } of recordsIn(disk, path)) ids.add(id)
   }
   return ids
+}
+
+/** The ids of all records of a spool that an acknowledgement beside their segment names. */
+export function acknowledgedIds(disk: SimulatedDisk, folder: string): Set<number> {
+  const ids = new Set<number>()
+  for (const path of segmentsIn(disk, folder)) {
+    const numbers = new Set<number>()
+    for (const line of linesOf(disk.read(acknowledgementsOf(path)))) {
+      const ranges = /^"settled":"([\d,-]+)"\}$/.exec(withoutChecksum(line) ?? '')?.[1] ?? ''
+      for (const range of ranges.split(',').filter((each) => each !== '')) {
+        const [from = 0, to = from] = range.split('-').map(Number)
+        for (let number = from; number <= to; number++) numbers.add(number)
+      }
+    }
+    if (numbers.size === 0) continue
+    for (const { id, number } of recordsIn(disk, path)) if (numbers.has(number)) ids.add(id)
+  }
+  return ids
+}
+
+function* recordsIn(disk: SimulatedDisk, path: string): Generator<{ readonly id: number; readonly number: number }> {
+  for (const bytes of linesOf(disk.read(path))) {
+    const line = readSpoolLine(bytes)
+    const id = idOfBody(line?.body ?? '')
+    if (line !== undefined && id !== undefined) yield { id, number: line.number }
+  }
+}
+
+function* linesOf(bytes: Buffer = Buffer.alloc(0)): Generator<Buffer> {
+  for (let start = 0, end = bytes.indexOf(lineFeed); end !== -1; ) {
+    yield bytes.subarray(start, end)
+    start = end + 1
+    end = bytes.indexOf(lineFeed, start)
+  }
 }

@@ -5,6 +5,8 @@ export class Promised {
   readonly name: string
   readonly ledger: Promise<Ledger>
   settled = false
+  /** Since when its engine has had no record left, as far as the oracle has seen. */
+  idleSince: number | undefined
   #deadline: number
   readonly #timeoutMs: number
 

@@ -60,7 +60,8 @@ export class SimulatedProcess {
   readonly accepted = new Map<number, number>()
   readonly promises: Promised[] = []
   end: EndOfProcess | undefined
-  ending = false
+  /** The moment at which its end has begun. */
+  endingAt: number | undefined
   /** Sluice is being closed, and the application goes on. */
   closing = false
   readonly #world: World
@@ -90,6 +91,10 @@ export class SimulatedProcess {
     const thread = this.#world.thread(`${this.name}/${name}`)
     this.#threads.push(thread)
     return thread
+  }
+
+  get ending(): boolean {
+    return this.endingAt !== undefined
   }
 
   get threads(): readonly SimulatedThread[] {
@@ -124,7 +129,7 @@ export class SimulatedProcess {
   /** The application closes Sluice, and ends when that is done. */
   close(timeoutMs: number): void {
     if (this.ending) return
-    this.ending = true
+    this.endingAt = this.#world.now
     this.closing = true
     const closing = this.#expect('close', this.port.close({ timeoutMs }), timeoutMs)
     void closing.ledger.then((ledger) => {
@@ -140,7 +145,7 @@ export class SimulatedProcess {
   /** SIGTERM: everything is drained, then the process dies. */
   signal(): void {
     if (this.ending) return
-    this.ending = true
+    this.endingAt = this.#world.now
     const { shutdownTimeoutMs: timeoutMs } = this.port.options
     void this.#expect('park', this.port.park({ timeoutMs }), timeoutMs).ledger.then(() => {
       if (this.end === undefined) this.#die('signal')
@@ -157,7 +162,7 @@ export class SimulatedProcess {
       this.close(timeoutMs)
       return
     }
-    this.ending = true
+    this.endingAt = this.#world.now
     const beganAt = app.clock.now()
     port.beforeEnd()
     app.freeze()
@@ -176,7 +181,7 @@ export class SimulatedProcess {
   /** SIGKILL, or the end of power. */
   kill(): void {
     if (this.end !== undefined) return
-    this.ending = true
+    this.endingAt = this.#world.now
     this.#die('kill')
   }
 

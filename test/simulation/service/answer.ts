@@ -10,6 +10,8 @@ export interface Answer {
   readonly contentType?: string
   readonly echoedKey: string | undefined
   readonly retryAfter?: string | undefined
+  /** It is written two times. @default false */
+  readonly twice?: boolean
 }
 
 /** The end of a request: an answer, bytes that are none, a reset of its connection, or nothing at all. */
@@ -40,6 +42,8 @@ export function troubled(
       return { bytes: '\u0000\u0001 this is not HTTP \r\n\r\n' }
     case 'html':
       return { status: 200, form, body: page, contentType: 'text/html', echoedKey: undefined }
+    case 'surplus answer':
+      return { status: 201, form, body: acceptedBody, echoedKey, twice: true }
     case 'result false':
       return { status: 200, form, body: '{"result":false,"validationErrors":[],"errors":[]}', echoedKey }
     case 'status': {

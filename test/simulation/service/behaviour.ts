@@ -14,6 +14,8 @@ export type Trouble =
   | { readonly type: 'html' }
   /** 200 with `result: false`. Nothing is stored. */
   | { readonly type: 'result false' }
+  /** It stores the record, and answers twice. */
+  | { readonly type: 'surplus answer'; readonly when: 'after commit' }
   /** Bytes that are not HTTP. */
   | { readonly type: 'garbage'; readonly when: Moment }
 

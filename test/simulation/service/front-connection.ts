@@ -112,7 +112,10 @@ export class FrontConnection {
         this.#over = true
         reset = true
       } else if ('bytes' in first.reply) text += first.reply.bytes
-      else text += this.#answer(first.reply)
+      else {
+        const answer = this.#answer(first.reply)
+        text += first.reply.twice === true ? answer + answer : answer
+      }
     }
     const { socket } = this.#plan
     if (text !== '' && socket.writable) socket.write(text, 'latin1')

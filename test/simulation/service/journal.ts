@@ -15,6 +15,8 @@ export interface TakenRequest {
   readonly backend: number
   /** Of the answer that was given; 0 while there is none. */
   status: number
+  /** Time of the world of the answer. */
+  answeredAt: number | undefined
   /** The record is stored, by this request or one before with the same key. */
   committed: boolean
   /** The answer asks not to come again before this time of the world. */
@@ -46,6 +48,7 @@ export class Journal {
       recordId,
       backend,
       status: 0,
+      answeredAt: undefined,
       committed: false,
       notBefore: undefined,
     }
@@ -57,6 +60,7 @@ export class Journal {
 
   answer(taken: TakenRequest, status: number): void {
     taken.status = status
+    taken.answeredAt = this.#world.now
     this.counts.answered++
     if (status >= 300) this.counts.refused++
   }

@@ -1,0 +1,9 @@
+import fc from 'fast-check'
+
+// The random tests of a mutant: the same runs each time, no search for a smaller counterexample.
+fc.configureGlobal({
+  seed: 1,
+  endOnFailure: true,
+  interruptAfterTimeLimit: 300,
+  markInterruptAsFailure: false,
+})

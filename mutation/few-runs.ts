@@ -5,5 +5,6 @@ fc.configureGlobal({
   seed: 1,
   endOnFailure: true,
   interruptAfterTimeLimit: 300,
+  timeout: 1500,
   markInterruptAsFailure: false,
 })

@@ -18,6 +18,6 @@ export default defineConfig({
     setupFiles: ['mutation/few-runs.ts'],
     isolate: false,
     sequence: { sequencer: QuickFirst },
-    testTimeout: 4000,
+    testTimeout: 1500,
   },
 })

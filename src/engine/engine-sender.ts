@@ -33,6 +33,7 @@ export class EngineSender {
       proxyUrl: this.#proxyUrl,
       requestTimeoutMs,
       clock: machine.clock,
+      ...(machine.connection && { connection: machine.connection }),
       left: (reason) => report('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
     })
   }

@@ -43,6 +43,8 @@ export class EngineSpool {
       defer: (task) => queueMicrotask(() => onDisk(task)),
       wallClock: Date.now,
       random: machine.random,
+      files: machine.files,
+      owners: machine.owners,
       report,
     })
     this.store = storeOnDisk(this.#spool, onDisk)

@@ -1,6 +1,9 @@
 import type { BlockingSender } from '../delivery/sender.js'
+import type { ConnectionOptions } from '../http/connector.js'
 import { ThreadSender, type ThreadSenderPlan } from '../http/thread-sender.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
+import { type Files, nodeFiles } from '../runtime/files.js'
+import { machineOwners, type Owners } from '../spool/owner.js'
 
 /** A {@link BlockingSender} with a thread of its own. */
 export interface StartedSender extends BlockingSender {
@@ -13,6 +16,10 @@ export interface Machine {
   readonly clock: Clock
   /** Uniform in [0, 1). */
   readonly random: () => number
+  readonly files: Files
+  readonly owners: Owners
+  /** Opens connections. @default undici's connector */
+  readonly connection?: Pick<ConnectionOptions, 'open'>
   /** Start a thread that makes requests while this one is blocked. Undefined when none starts within `withinMs`. */
   readonly startSender: (plan: ThreadSenderPlan, withinMs: number) => StartedSender | undefined
 }
@@ -21,5 +28,7 @@ export interface Machine {
 export const thisMachine: Machine = {
   clock: systemClock,
   random: Math.random,
+  files: nodeFiles,
+  owners: machineOwners,
   startSender: ThreadSender.start,
 }

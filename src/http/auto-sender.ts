@@ -64,7 +64,7 @@ class AutoSender implements Sender {
 
   constructor(plan: OpenSenderPlan) {
     this.#plan = plan
-    this.#slots = laneSlots(plan.maxConnections)
+    this.#slots = laneSlots(plan.maxConnections, plan.clock)
     const watch = {
       saw: (answer: ReadAnswer, idempotencyKey: string | undefined) => this.#read(answer, idempotencyKey),
       answered: (count: number) => {

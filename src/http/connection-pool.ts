@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { buildConnector } from 'undici'
 import type { RecordKind } from '../records/wire.js'
 import type { Clock } from '../runtime/clock.js'
@@ -29,7 +29,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
   readonly #idle: PipelinedConnection[] = []
   /** Connections that have ended and are not yet closed. */
   readonly #leaving = new Set<PipelinedConnection>()
-  readonly #dialling = new Set<Socket>()
+  readonly #dialling = new Set<Duplex>()
   readonly #claims = new Set<Claim>()
   readonly #waiting: Transmission[] = []
   #closed = false
@@ -103,7 +103,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
     const { slots, base, connect } = this.#plan
     const { host, hostname, protocol, port } = base
     let waits = true
-    const settle = (error: Error | null, connected: Socket | null) => {
+    const settle = (error: Error | null, connected: Duplex | null) => {
       if (!waits) return
       waits = false
       this.#dialling.delete(socket)
@@ -111,14 +111,14 @@ export class ConnectionPool implements ConnectionOwner, Holder {
       else this.#connected(connected)
     }
     const target = { host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port }
-    const socket = connect(target, (...[error, connected]) => settle(error, connected)) as unknown as Socket
+    const socket = connect(target, (...[error, connected]) => settle(error, connected)) as unknown as Duplex
     this.#dialling.add(socket)
     // The only event of a socket that is destroyed while it connects.
     socket.once('close', () => settle(null, null))
     slots.hold(socket)
   }
 
-  #connected(socket: Socket): void {
+  #connected(socket: Duplex): void {
     if (this.#closed) {
       socket.destroy()
       return

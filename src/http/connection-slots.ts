@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { RecordKind } from '../records/wire.js'
-import { setImmediate, systemClock } from '../runtime/clock.js'
+import { type Clock, setImmediate } from '../runtime/clock.js'
 
 /** A request for a slot. */
 export interface Claim {
@@ -23,12 +23,14 @@ const hearingMs = 50
  */
 export class ConnectionSlots {
   readonly #most: number
+  readonly #clock: Clock
   readonly #claims = new Set<Claim>()
   readonly #holders = new Set<Holder>()
   #taken = 0
 
-  constructor(most: number) {
+  constructor(most: number, clock: Clock) {
     this.#most = most
+    this.#clock = clock
   }
 
   /** True while a claim waits for a slot. */
@@ -58,11 +60,11 @@ export class ConnectionSlots {
   }
 
   /** Use the slot for this connection, until it is closed and the server has noticed that. */
-  hold(socket: Socket): void {
+  hold(socket: Duplex): void {
     socket.once('close', () => {
       const release = () => this.release()
       if (serverKnows(socket)) setImmediate(release)
-      else systemClock.schedule(release, hearingMs)
+      else this.#clock.schedule(release, hearingMs)
     })
   }
 
@@ -77,13 +79,13 @@ export class ConnectionSlots {
 }
 
 /** True when the server has ended the connection itself, or there never was one. */
-function serverKnows({ readableEnded, errored }: Socket): boolean {
+function serverKnows({ readableEnded, errored }: Duplex): boolean {
   return readableEnded || (errored as NodeJS.ErrnoException | null)?.syscall !== undefined
 }
 
 /** Slots for each kind of record. The lanes never wait for each other's connections. */
 export type LaneSlots = Readonly<Record<RecordKind, ConnectionSlots>>
 
-export function laneSlots(most: number): LaneSlots {
-  return { logs: new ConnectionSlots(most), values: new ConnectionSlots(most) }
+export function laneSlots(most: number, clock: Clock): LaneSlots {
+  return { logs: new ConnectionSlots(most, clock), values: new ConnectionSlots(most, clock) }
 }

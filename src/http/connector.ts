@@ -12,6 +12,8 @@ export interface ConnectionOptions {
   readonly lookup?: LookupFunction
   /** Authorities to trust, PEM. @default those of Node */
   readonly ca?: string | Buffer
+  /** Opens each connection, in place of the network of the machine. Not asked where a proxy is set. @default undici's connector */
+  readonly open?: undici.buildConnector.connector
 }
 
 /**
@@ -27,9 +29,10 @@ export type TimedConnectionOptions = ConnectionOptions & { readonly connectTimeo
 /** A connector whose sockets keep the process alive, with the same TLS. */
 export function sessionKeeping({
   connectTimeoutMs,
+  open,
   ...options
 }: TimedConnectionOptions): undici.buildConnector.connector {
-  const connect = buildConnector({ timeout: connectTimeoutMs, ...options })
+  const connect = open ?? buildConnector({ timeout: connectTimeoutMs, ...options })
   // undici has a weak reference to the last session. This one keeps it.
   const kept: { session?: Buffer } = {}
   return (target, callback) => {

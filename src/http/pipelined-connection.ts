@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { RecordKind } from '../records/wire.js'
 import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
 import { type ConnectionLife, type PipelineWatch, SpokenLimit } from './connection-life.js'
@@ -16,7 +16,7 @@ export interface ConnectionOwner {
 
 export interface PipelinedConnectionPlan {
   /** A connected socket, which this connection owns. */
-  readonly socket: Socket
+  readonly socket: Duplex
   readonly clock: Clock
   readonly requestTimeoutMs: number
   readonly owner: ConnectionOwner

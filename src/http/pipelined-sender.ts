@@ -33,9 +33,9 @@ export class PipelinedSender implements Sender {
     const {
       url,
       maxConnections,
-      slots = laneSlots(maxConnections),
       requestTimeoutMs,
       clock,
+      slots = laneSlots(maxConnections, clock),
       connection,
       watch = noWatch,
     } = plan

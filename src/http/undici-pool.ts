@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type * as undici from 'undici'
 // @ts-expect-error undici describes the types of its whole alone
 import connectMethod from 'undici/lib/api/api-connect.js'
@@ -61,12 +61,12 @@ export class UndiciPool implements Holder {
   readonly #plan: UndiciPoolPlan
   readonly #slots: ConnectionSlots
   readonly #dispatcher: undici.Dispatcher
-  readonly #sockets = new Set<Socket>()
+  readonly #sockets = new Set<Duplex>()
   #underWay = 0
 
   constructor(plan: UndiciPoolPlan) {
     this.#plan = plan
-    this.#slots = plan.slots ?? new ConnectionSlots(plan.maxConnections)
+    this.#slots = plan.slots ?? new ConnectionSlots(plan.maxConnections, plan.clock)
     this.#slots.attend(this)
     this.#dispatcher = this.#open()
   }
@@ -149,7 +149,7 @@ export class UndiciPool implements Holder {
       const hold = holdsProcess ? clock.schedule(() => {}, 2 * requestTimeoutMs, true) : undefined
       const granted = () => {
         hold?.cancel()
-        const socket = connect(target, callback) as unknown as Socket
+        const socket = connect(target, callback) as unknown as Duplex
         this.#sockets.add(socket)
         socket.once('close', () => this.#sockets.delete(socket))
         this.#slots.hold(socket)

@@ -30,7 +30,7 @@ export class UndiciSender implements Sender {
   constructor(plan: UndiciSenderPlan) {
     this.#plan = plan
     this.#base = new URL(plan.url)
-    this.#slots = plan.slots ?? laneSlots(plan.maxConnections)
+    this.#slots = plan.slots ?? laneSlots(plan.maxConnections, plan.clock)
   }
 
   carriage(): Carriage {

@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { constants } from 'node:fs'
+import { type FileFacts, type Files, nodeFiles } from '../runtime/files.js'
 
 /** Flags that a platform does not have are 0. */
 const { O_RDONLY, O_CREAT, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
@@ -10,6 +11,8 @@ export interface OpenSetting {
   readonly follow?: boolean
   /** Flags of `node:fs`. @default O_RDONLY */
   readonly flags?: number
+  /** @default the machine's */
+  readonly files?: Files
 }
 
 /**
@@ -18,16 +21,18 @@ export interface OpenSetting {
  *
  * @throws the error of the file system; for a file of another kind an error with the code `EISDIR`, `ELOOP` (a symbolic link) or `EFTYPE`
  */
-export function openPlainFile(path: string, { follow = false, flags = O_RDONLY }: OpenSetting = {}): number {
-  const facts = follow ? statSync(path, { throwIfNoEntry: false }) : lstatSync(path, { throwIfNoEntry: false })
+export function openPlainFile(path: string, setting: OpenSetting = {}): number {
+  const { follow = false, flags = O_RDONLY, files = nodeFiles } = setting
+  const entry = { throwIfNoEntry: false } as const
+  const facts = follow ? files.statSync(path, entry) : files.lstatSync(path, entry)
   // Without an entry, `openSync` fails or makes the file.
   if (facts !== undefined) requireFile(path, facts)
-  const file = openSync(path, flags | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW), ownerOnly)
+  const file = files.openSync(path, flags | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW), ownerOnly)
   try {
     // The name may have got another file meanwhile.
-    requireFile(path, fstatSync(file))
+    requireFile(path, files.fstatSync(file))
   } catch (error) {
-    closeFile(file)
+    closeFile(file, files)
     throw error
   }
   return file
@@ -36,22 +41,22 @@ export function openPlainFile(path: string, { follow = false, flags = O_RDONLY }
 /** Reads a whole regular file. Throws as {@link openPlainFile} does, and `EFBIG` for more than `maxBytes`. */
 export function readPlainFile(
   path: string,
-  { maxBytes, follow = false }: { readonly maxBytes: number; readonly follow?: boolean },
+  { maxBytes, follow = false, files = nodeFiles }: Omit<OpenSetting, 'flags'> & { readonly maxBytes: number },
 ): Buffer {
-  const file = openPlainFile(path, { follow })
+  const file = openPlainFile(path, { follow, files })
   try {
     const pieces: Buffer[] = []
     let bytes = 0
     for (;;) {
       const piece = Buffer.allocUnsafe(pieceBytes)
-      const read = readSync(file, piece, 0, pieceBytes, null)
+      const read = files.readSync(file, piece, 0, pieceBytes, null)
       if (read === 0) return Buffer.concat(pieces)
       bytes += read
       if (bytes > maxBytes) throw failure('EFBIG', { path, words: `has more than ${maxBytes} bytes` })
       pieces.push(piece.subarray(0, read))
     }
   } finally {
-    closeFile(file)
+    closeFile(file, files)
   }
 }
 
@@ -59,9 +64,9 @@ export function readPlainFile(
 export const appendFlags = constants.O_WRONLY | constants.O_APPEND | O_CREAT
 
 /** Closes a descriptor. Returns the error of the file system: thrown, it would hide an earlier one. */
-export function closeFile(file: number): unknown {
+export function closeFile(file: number, files = nodeFiles): unknown {
   try {
-    closeSync(file)
+    files.closeSync(file)
     return undefined
   } catch (error) {
     return error
@@ -69,16 +74,16 @@ export function closeFile(file: number): unknown {
 }
 
 /** The reason why a path is not that of a regular file; undefined if it is. Throws the error of the file system. */
-export function faultOfFile(path: string): string | undefined {
-  return faultOf(lstatSync(path))?.words
+export function faultOfFile(path: string, files = nodeFiles): string | undefined {
+  return faultOf(files.lstatSync(path))?.words
 }
 
-function requireFile(path: string, facts: Stats): void {
+function requireFile(path: string, facts: FileFacts): void {
   const fault = faultOf(facts)
   if (fault !== undefined) throw failure(fault.code, { path, words: fault.words })
 }
 
-function faultOf(facts: Stats): { readonly code: string; readonly words: string } | undefined {
+function faultOf(facts: FileFacts): { readonly code: string; readonly words: string } | undefined {
   if (facts.isFile()) return undefined
   if (facts.isDirectory()) return { code: 'EISDIR', words: 'is a folder, not a file' }
   if (facts.isSymbolicLink()) return { code: 'ELOOP', words: 'is a symbolic link, not a file' }

@@ -1,4 +1,5 @@
 import { readPlainFile } from '../options/plain-file.js'
+import type { Files } from '../runtime/files.js'
 import { append } from './append.js'
 import { LineScanner } from './line-scanner.js'
 import { withChecksum, withoutChecksum } from './spool-line.js'
@@ -11,33 +12,44 @@ export function acknowledgementsOf(segment: string): string {
   return segment.replace(/\.ndjson$/, '.acks')
 }
 
-/** Write that records of a segment are settled. Throws what the file system does; the records then may be sent again. */
-export function acknowledge(segment: string, numbers: readonly number[]): void {
-  // A full disk may have left half a line before this one. The scanner finds this one all the same.
-  append(acknowledgementsOf(segment), withChecksum(`"settled":"${rangesOf(numbers)}"}`))
-}
-
 /** The first and the last number of a range. */
 export type Range = readonly [from: number, to: number]
 
-/**
- * The settled records of a segment. A damaged line acknowledges nothing. Throws for a file that is there and cannot be read: without it,
- * delivered records would be sent again.
- */
-export function* acknowledged(segment: string): Generator<Range> {
-  let bytes: Buffer
-  try {
-    bytes = readPlainFile(acknowledgementsOf(segment), { maxBytes })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
-    throw error
+/** Which records of a segment are settled, in the file beside it. */
+export class Acknowledgements {
+  readonly path: string
+  readonly #files: Files
+
+  constructor(segment: string, files: Files) {
+    this.path = acknowledgementsOf(segment)
+    this.#files = files
   }
-  const scanner = new LineScanner(withoutChecksum)
-  for (const { line } of [...scanner.push(bytes), ...scanner.end()]) {
-    const text = /^"settled":"([\d,-]+)"\}$/.exec(line)?.[1] ?? ''
-    for (const range of text.split(',')) {
-      const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(range) ?? []
-      if (from !== undefined) yield [Number(from), Number(to)]
+
+  /** Write that records are settled. Throws what the file system does; the records then may be sent again. */
+  add(numbers: readonly number[]): void {
+    // A full disk may have left half a line before this one. The scanner finds this one all the same.
+    append(this.path, { lines: withChecksum(`"settled":"${rangesOf(numbers)}"}`), files: this.#files })
+  }
+
+  /**
+   * The settled records. A damaged line acknowledges nothing. Throws for a file that is there and cannot be read: without it, delivered
+   * records would be sent again.
+   */
+  *read(): Generator<Range> {
+    let bytes: Buffer
+    try {
+      bytes = readPlainFile(this.path, { maxBytes, files: this.#files })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+      throw error
+    }
+    const scanner = new LineScanner(withoutChecksum)
+    for (const { line } of [...scanner.push(bytes), ...scanner.end()]) {
+      const text = /^"settled":"([\d,-]+)"\}$/.exec(line)?.[1] ?? ''
+      for (const range of text.split(',')) {
+        const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(range) ?? []
+        if (from !== undefined) yield [Number(from), Number(to)]
+      }
     }
   }
 }

@@ -1,13 +1,13 @@
-import { lstatSync, readdirSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Restored, Room, StoreOwner } from '../delivery/store.js'
 import { faultOfFile } from '../options/plain-file.js'
 import type { Clock, Timer } from '../runtime/clock.js'
+import type { Files } from '../runtime/files.js'
 import { acknowledgementsOf } from './acknowledgements.js'
 import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
 import type { Trouble } from './health.js'
-import { type Holder, Lock, lockOf, signIntervalMs } from './lock.js'
+import { type Holder, type Locks, lockOf, signIntervalMs } from './lock.js'
 import { type Recovery, Segment } from './segment.js'
 import { checkSpoolFolder, currentUser, isOurFolder } from './spool-folder.js'
 import type { SpoolLine } from './spool-line.js'
@@ -19,6 +19,10 @@ interface AdoptionPlan {
   readonly lanes: readonly LaneName[]
   /** The engine's own folder, made when it is first needed. Throws what the file system does. */
   readonly home: () => string
+  readonly files: Files
+  readonly locks: Locks
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number
   /** Called with the reason for anything that is left alone or cannot be adopted. */
   readonly trouble: (what: Trouble, error: unknown) => void
 }
@@ -123,14 +127,14 @@ class Adoption {
 
   /** Look once, and return the segments that are this engine's from now on. Never throws. */
   look(): Segment[] {
-    const { dir, url, trouble } = this.#plan
+    const { dir, url, files, trouble } = this.#plan
     try {
-      if (lstatSync(dir, { throwIfNoEntry: false }) === undefined) return []
-      checkSpoolFolder(dir)
-      const names = readdirSync(dir).filter(
-        (name) => engineFolder.test(name) && name.startsWith(`${fingerprint(url)}-`),
-      )
-      removeUnnamed(dir)
+      if (files.lstatSync(dir, { throwIfNoEntry: false }) === undefined) return []
+      checkSpoolFolder(dir, files)
+      const names = files
+        .readdirSync(dir)
+        .filter((name) => engineFolder.test(name) && name.startsWith(`${fingerprint(url)}-`))
+      removeUnnamed(dir, this.#plan)
       for (const name of this.#watched.keys()) if (!names.includes(name)) this.#watched.delete(name)
       return names.flatMap((name) => this.#lookAt(join(dir, name)))
     } catch (error) {
@@ -140,21 +144,21 @@ class Adoption {
   }
 
   #lookAt(folder: string): Segment[] {
-    const { home, trouble } = this.#plan
+    const { files, locks, trouble } = this.#plan
     try {
-      if (!isOurFolder(folder, home)) return this.#leave(folder)
-      const names = readdirSync(folder)
+      if (!isOurFolder(folder, this.#plan)) return this.#leave(folder)
+      const names = files.readdirSync(folder)
       const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1 && this.#isFile(join(folder, name)))
       // A folder without any segment goes on: it is claimed to be removed.
       if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return []
-      const holder = Lock.holderOf(lockOf(folder))
+      const holder = locks.holderOf(lockOf(folder))
       if (!this.#isDead(folder, holder)) return []
-      const lock = Lock.claim(lockOf(folder), holder)
+      const lock = locks.claim(lockOf(folder), holder)
       if (lock === undefined) return []
       try {
         return wanted.flatMap((name) => this.#take(folder, name))
       } finally {
-        releaseFolder(folder, lock)
+        releaseFolder(folder, { lock, files })
       }
     } catch (error) {
       // Another engine was quicker and has removed the folder.
@@ -165,14 +169,14 @@ class Adoption {
 
   /** Leave a folder alone. It is reported, unless it belongs to another user. */
   #leave(folder: string): [] {
-    const facts = lstatSync(folder)
+    const facts = this.#plan.files.lstatSync(folder)
     const isOthers = facts.isDirectory() && facts.uid !== currentUser()?.id
     if (!isOthers) this.#plan.trouble('foreign', new Error(`${folder} is not a folder that only this user can write`))
     return []
   }
 
   #isFile(path: string): boolean {
-    const fault = faultOfFile(path)
+    const fault = faultOfFile(path, this.#plan.files)
     if (fault !== undefined) this.#plan.trouble('foreign', new Error(`${path} ${fault}`))
     return fault === undefined
   }
@@ -188,12 +192,13 @@ class Adoption {
   }
 
   #take(folder: string, name: string): Segment[] {
+    const { files } = this.#plan
     const path = join(this.#plan.home(), name)
     try {
       const source = join(folder, name)
       // Acknowledgements move first: a segment without them would send again what was delivered.
-      renameIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
-      renameSync(source, path)
+      this.#renameIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
+      files.renameSync(source, path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#plan.trouble('adopt', error)
       return []
@@ -202,7 +207,15 @@ class Adoption {
     const { severity } = segmentName(name)!
     const { kind, bucket } = this.#plan.lanes[lane]!
     const belongs = (line: SpoolLine) => line.kind === kind && line.bucket === bucket && line.severity === severity
-    return [new Segment({ path, lane, severity, belongs })]
+    return [new Segment({ path, lane, severity, belongs, files })]
+  }
+
+  #renameIfThere(from: string, to: string): void {
+    try {
+      this.#plan.files.renameSync(from, to)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
   }
 
   #laneOfSegment(name: string): number {
@@ -210,13 +223,5 @@ class Adoption {
     return known === undefined
       ? -1
       : (this.#laneOf.get(`${known.severity === 6 ? 'values' : 'logs'} ${known.bucket}`) ?? -1)
-  }
-}
-
-function renameIfThere(from: string, to: string): void {
-  try {
-    renameSync(from, to)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }

@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Files } from '../runtime/files.js'
 import { append } from './append.js'
 import { isOurFolder, makeFolder } from './spool-folder.js'
 import { lineMiddle, type SpoolLine, spoolLine } from './spool-line.js'
@@ -22,6 +22,7 @@ export interface DeadLettersPlan {
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
   readonly random: () => number
+  readonly files: Files
   /** A folder in the spool that this engine has made. Throws what the file system does. */
   readonly home: () => string
 }
@@ -68,32 +69,33 @@ export class DeadLetters {
     this.#bytes += Buffer.byteLength(text) + 1
     const name = `${this.#id}-${String(this.#number).padStart(6, '0')}.ndjson`
     // The file is opened by name each time, because `sluice replay` may have renamed it.
-    append(join(this.#folder, name), text)
+    append(join(this.#folder, name), { lines: text, files: this.#plan.files })
     if (fault !== undefined) throw fault
   }
 
   /** Begin another file, and remove the oldest to make room, but only files that Sluice has named. Returns the error of a removal. */
   #begin(): unknown {
-    makeFolder(this.#folder)
-    if (!isOurFolder(this.#folder, this.#plan.home)) {
+    const { files, maxBytes } = this.#plan
+    makeFolder(this.#folder, files)
+    if (!isOurFolder(this.#folder, this.#plan)) {
       throw new Error(`${deadLetterFolder} is not a folder that only this user can write: move it away`)
     }
     this.#number++
     this.#bytes = 0
     this.#records = 0
-    const files = readdirSync(this.#folder).flatMap((name) => {
+    const letters = files.readdirSync(this.#folder).flatMap((name) => {
       if (!deadLetterFile.test(name.replace(/\.acks$/, '.ndjson'))) return []
       const path = join(this.#folder, name)
-      const facts = lstatSync(path, { throwIfNoEntry: false })
+      const facts = files.lstatSync(path, { throwIfNoEntry: false })
       return facts?.isFile() === true ? [{ path, bytes: facts.size, at: facts.mtimeMs }] : []
     })
-    files.sort((a, b) => a.at - b.at)
-    let bytes = files.reduce((sum, file) => sum + file.bytes, this.#fileBytes)
+    letters.sort((a, b) => a.at - b.at)
+    let bytes = letters.reduce((sum, file) => sum + file.bytes, this.#fileBytes)
     let fault: unknown
-    for (const file of files) {
-      if (bytes <= this.#plan.maxBytes) break
+    for (const file of letters) {
+      if (bytes <= maxBytes) break
       try {
-        unlinkSync(file.path)
+        files.unlinkSync(file.path)
       } catch (error) {
         // Another engine was quicker.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') fault ??= error

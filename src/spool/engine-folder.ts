@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Severity } from '../records/level.js'
+import { type Files, nodeFiles } from '../runtime/files.js'
 import { deadLetterFile } from './dead-letters.js'
-import { Lock, lockFile, lockOf } from './lock.js'
+import { type Lock, type Locks, lockFile, lockOf } from './lock.js'
 import { makeSpoolFolder } from './spool-folder.js'
 
 /** Severities as file names spell them. */
@@ -25,33 +25,40 @@ export function segmentName(name: string): { readonly bucket: string; readonly s
   return bucket === undefined ? undefined : { bucket, severity }
 }
 
+export interface EngineFolderPlan {
+  /** The folder of the spool. */
+  readonly dir: string
+  /** Of the service: an engine for another service does not adopt these records. */
+  readonly url: string
+  readonly files: Files
+  readonly locks: Locks
+}
+
 /** The folder of one engine in a spool, and its lock. */
 export class EngineFolder {
   readonly path: string
   readonly #id: string
   readonly #lock: Lock
+  readonly #files: Files
   #segments = 0
 
-  /**
-   * Throws what the file system does.
-   *
-   * @param url of the service: an engine for another service does not adopt these records
-   */
-  constructor(spoolDir: string, url: string) {
+  /** Throws what the file system does. */
+  constructor({ dir, url, files, locks }: EngineFolderPlan) {
+    this.#files = files
     this.#id = randomBytes(6).toString('hex')
     const name = `${fingerprint(url)}-${this.#id}`
-    this.path = join(spoolDir, name)
-    const unready = join(spoolDir, `.new-${name}`)
-    makeSpoolFolder(spoolDir)
-    mkdirSync(unready, { mode: 0o700 })
+    this.path = join(dir, name)
+    const unready = join(dir, `.new-${name}`)
+    makeSpoolFolder(dir, files)
+    files.mkdirSync(unready, { mode: 0o700 })
     try {
       // The folder gets its lock before its name: a named folder without a lock is free for every engine.
-      const lock = Lock.claim(lockOf(unready), undefined)
+      const lock = locks.claim(lockOf(unready), undefined)
       if (lock === undefined) throw new Error(`${unready} is locked`)
-      renameSync(unready, this.path)
+      files.renameSync(unready, this.path)
       this.#lock = lock.renamed(lockOf(this.path))
     } catch (error) {
-      removeFolder(unready)
+      removeFolder(unready, files)
       throw error
     }
   }
@@ -69,17 +76,20 @@ export class EngineFolder {
 
   /** Leave the folder to the next engine. A folder without records is removed. */
   release(): void {
-    releaseFolder(this.path, this.#lock)
+    releaseFolder(this.path, { lock: this.#lock, files: this.#files })
   }
 }
 
 /** Release a folder, and remove it if it has no segment. */
-export function releaseFolder(path: string, lock: Lock): void {
+export function releaseFolder(
+  path: string,
+  { lock, files = nodeFiles }: { readonly lock: Lock; readonly files?: Files },
+): void {
   try {
-    const names = readdirSync(path)
+    const names = files.readdirSync(path)
     if (!names.some((name) => name.endsWith('.ndjson'))) {
-      for (const name of names) if (needsNoKeeping(name)) unlinkSync(join(path, name))
-      rmdirSync(path)
+      for (const name of names) if (needsNoKeeping(name)) files.unlinkSync(join(path, name))
+      files.rmdirSync(path)
       return
     }
   } catch {
@@ -103,24 +113,27 @@ export function isRecordFile(name: string): boolean {
 const forgottenAfterMs = 60_000
 
 /** Remove folders that never got their name, because the engine died before. */
-export function removeUnnamed(spoolDir: string): void {
-  for (const name of readdirSync(spoolDir)) {
+export function removeUnnamed(
+  spoolDir: string,
+  { files, locks, wallClock }: { readonly files: Files; readonly locks: Locks; readonly wallClock: () => number },
+): void {
+  for (const name of files.readdirSync(spoolDir)) {
     if (!newFolder.test(name)) continue
     const path = join(spoolDir, name)
     try {
-      const holder = Lock.holderOf(lockOf(path))
-      const forgotten = holder === undefined && Date.now() - lstatSync(path).mtimeMs > forgottenAfterMs
-      if (holder?.state === 'dead' || forgotten) removeFolder(path)
+      const holder = locks.holderOf(lockOf(path))
+      const forgotten = holder === undefined && wallClock() - files.lstatSync(path).mtimeMs > forgottenAfterMs
+      if (holder?.state === 'dead' || forgotten) removeFolder(path, files)
     } catch {}
   }
 }
 
 /** Remove a folder with nothing but locks in it. Never throws. */
-function removeFolder(path: string): void {
+function removeFolder(path: string, files: Files): void {
   try {
-    if (!lstatSync(path).isDirectory()) return
-    for (const name of readdirSync(path)) if (lockFile.test(name)) unlinkSync(join(path, name))
-    rmdirSync(path)
+    if (!files.lstatSync(path).isDirectory()) return
+    for (const name of files.readdirSync(path)) if (lockFile.test(name)) files.unlinkSync(join(path, name))
+    files.rmdirSync(path)
   } catch {
     // The next engine that looks finds the folder again.
   }

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { linkSync, lstatSync, openSync, readdirSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { closeFile, readPlainFile } from '../options/plain-file.js'
-import { currentOwner, isCurrent, isInUse, type Owner, type OwnerState, ownerOf, stateOf } from './owner.js'
+import { join } from 'node:path'
+import { nodeFiles } from '../runtime/files.js'
+import { LockFiles, type LockFilesPlan } from './lock-files.js'
+import { machineOwners, type Owner, type OwnerState, type Owners } from './owner.js'
 
 export interface Holder {
   /** The lock file. */
@@ -32,28 +31,32 @@ export function lockOf(folder: string): string {
   return join(folder, 'lock')
 }
 
+function pathOf(name: string, number: number): string {
+  return `${name}-${number}`
+}
+
 /**
  * A lock is a series of files: `NAME-1`, `NAME-2` and so on. The file with the highest number names the holder. A process takes the lock
  * from a dead holder when it is the first to create the file with the next number. So one of several succeeds, however slow each is.
  */
-export class Lock {
-  readonly #name: string
-  readonly #number: number
+export class Locks {
+  readonly #files: LockFiles
+  readonly #owners: Owners
 
-  private constructor(name: string, number: number) {
-    this.#name = name
-    this.#number = number
+  constructor(plan: LockFilesPlan) {
+    this.#files = new LockFiles(plan)
+    this.#owners = plan.owners
   }
 
   /** Undefined when the lock is free. Throws when the folder cannot be read. */
-  static holderOf(name: string): Holder | undefined {
-    const number = Math.max(0, ...numbersOf(name))
+  holderOf(name: string): Holder | undefined {
+    const number = Math.max(0, ...this.#files.numbersOf(name))
     if (number === 0) return undefined
     const path = pathOf(name, number)
     try {
-      const sign = signOf(path)
-      const owner = readOwner(path)
-      return { path, number, owner, sign, state: owner === undefined ? 'unknown' : stateOf(owner) }
+      const sign = this.#files.signOf(path)
+      const owner = this.#files.ownerIn(path)
+      return { path, number, owner, sign, state: owner === undefined ? 'unknown' : this.#owners.stateOf(owner) }
     } catch {
       // The lock has just been released.
       return undefined
@@ -64,42 +67,75 @@ export class Lock {
    * Take a lock that was found free, or held by a dead holder. Undefined when another thread was quicker, or the holder has given a sign of
    * life. Throws what the file system does.
    */
-  static claim(name: string, found: Holder | undefined): Lock | undefined {
+  claim(name: string, found: Holder | undefined): Lock | undefined {
     const number = (found?.number ?? 0) + 1
     const path = pathOf(name, number)
-    if (!create(path)) return undefined
+    if (!this.#files.create(path)) return undefined
     // Numbers are used again after a release: another holder may have come and gone since.
-    if (found === undefined || isUnchanged(found)) return new Lock(name, number)
-    remove(path)
+    if (found === undefined || this.#isUnchanged(found)) return new Lock(this.#files, { name, number })
+    this.#files.remove(path)
     return undefined
   }
 
   /** Take the lock at once, or name the process that holds it. Throws what the file system does. */
-  static take(name: string): Lock | LockingProcess {
+  take(name: string): Lock | LockingProcess {
     for (;;) {
-      const found = Lock.holderOf(name)
-      const running = runningProcess(found)
+      const found = this.holderOf(name)
+      const running = this.#runningProcess(found)
       if (running !== undefined) return running
-      const lock = Lock.claim(name, found)
+      const lock = this.claim(name, found)
       if (lock !== undefined) return lock
     }
   }
 
   /** The running process that holds the lock; undefined when there is none. */
-  static processOf(name: string): LockingProcess | undefined {
-    return runningProcess(Lock.holderOf(name))
+  processOf(name: string): LockingProcess | undefined {
+    return this.#runningProcess(this.holderOf(name))
+  }
+
+  #isUnchanged({ path, sign }: Holder): boolean {
+    try {
+      return this.#files.signOf(path) === sign
+    } catch {
+      return false
+    }
+  }
+
+  /** An owner that cannot be seen counts as running only where there are no starts to compare, and its process number is in use. */
+  #runningProcess(holder: Holder | undefined): LockingProcess | undefined {
+    if (holder?.owner === undefined) return undefined
+    const { path, state, owner } = holder
+    const { pid, started } = owner
+    const runs =
+      state === 'alive' || (state === 'unknown' && started === undefined && this.#owners.isInUse(pid) !== false)
+    return runs ? { pid, path } : undefined
+  }
+}
+
+/** Those of the machine. */
+export const machineLocks = new Locks({ files: nodeFiles, owners: machineOwners, wallClock: Date.now })
+
+/** A lock that this thread has taken. */
+export class Lock {
+  readonly #files: LockFiles
+  readonly #name: string
+  readonly #number: number
+
+  constructor(files: LockFiles, { name, number }: { readonly name: string; readonly number: number }) {
+    this.#files = files
+    this.#name = name
+    this.#number = number
   }
 
   /** The same lock under the name that it has now. */
   renamed(name: string): Lock {
-    return new Lock(name, this.#number)
+    return new Lock(this.#files, { name, number: this.#number })
   }
 
   /** Give a sign of life. False when the lock file is gone. Throws any other error of the file system. */
   touch(): boolean {
     try {
-      const now = new Date()
-      utimesSync(pathOf(this.#name, this.#number), now, now)
+      this.#files.touch(pathOf(this.#name, this.#number))
       return true
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
@@ -111,7 +147,9 @@ export class Lock {
   /** Remove the lock file, and before it those of earlier holders. Never throws. */
   clear(): void {
     try {
-      for (const number of numbersOf(this.#name)) if (number < this.#number) remove(pathOf(this.#name, number))
+      for (const number of this.#files.numbersOf(this.#name)) {
+        if (number < this.#number) this.#files.remove(pathOf(this.#name, number))
+      }
     } catch {
       // The folder is gone or cannot be read.
     }
@@ -122,92 +160,6 @@ export class Lock {
   release(): void {
     const path = pathOf(this.#name, this.#number)
     // A person may have removed the file, and another process may have taken the lock.
-    if (isCurrent(readOwner(path))) remove(path)
+    if (this.#files.isOwn(path)) this.#files.remove(path)
   }
-}
-
-/** A lock file has fewer bytes. */
-const maxLockBytes = 4096
-
-function pathOf(name: string, number: number): string {
-  return `${name}-${number}`
-}
-
-function numbersOf(name: string): number[] {
-  const prefix = `${basename(name)}-`
-  return readdirSync(dirname(name)).flatMap((each) =>
-    each.startsWith(prefix) && /^\d{1,15}$/.test(each.slice(prefix.length)) ? Number(each.slice(prefix.length)) : [],
-  )
-}
-
-function signOf(path: string): string {
-  return `${basename(path)} ${lstatSync(path).mtimeMs}`
-}
-
-function isUnchanged({ path, sign }: Holder): boolean {
-  try {
-    return signOf(path) === sign
-  } catch {
-    return false
-  }
-}
-
-/** False when there is such a file. It appears with all of its text, so that no thread reads half of it. */
-function create(path: string): boolean {
-  const draft = `${path}.${randomBytes(4).toString('hex')}`
-  if (!writeNew(draft)) return false
-  try {
-    linkSync(draft, path)
-    return true
-  } catch (error) {
-    // Some file systems have no links.
-    return (error as NodeJS.ErrnoException).code === 'EEXIST' ? false : writeNew(path)
-  } finally {
-    remove(draft)
-  }
-}
-
-function writeNew(path: string): boolean {
-  let file: number
-  try {
-    file = openSync(path, 'wx', 0o600)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
-  try {
-    writeFileSync(file, `${JSON.stringify(currentOwner())}\n`)
-    return true
-  } catch (error) {
-    // A full disk takes the name of a file and not its text.
-    remove(path)
-    throw error
-  } finally {
-    closeFile(file)
-  }
-}
-
-function remove(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // The file is gone, or it stays and names a holder that dies with this process.
-  }
-}
-
-function readOwner(path: string): Owner | undefined {
-  try {
-    return ownerOf(JSON.parse(readPlainFile(path, { maxBytes: maxLockBytes }).toString('utf8')))
-  } catch {
-    return undefined
-  }
-}
-
-/** An owner that cannot be seen counts as running only where there are no starts to compare, and its process number is in use. */
-function runningProcess(holder: Holder | undefined): LockingProcess | undefined {
-  if (holder?.owner === undefined) return undefined
-  const { path, state, owner } = holder
-  const { pid, started } = owner
-  const runs = state === 'alive' || (state === 'unknown' && started === undefined && isInUse(pid) !== false)
-  return runs ? { pid, path } : undefined
 }

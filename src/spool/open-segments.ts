@@ -1,10 +1,10 @@
-import { fdatasyncSync, fsyncSync, ftruncateSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Storable } from '../delivery/store.js'
 import { closeFile } from '../options/plain-file.js'
 import type { Severity } from '../records/level.js'
 import type { Clock } from '../runtime/clock.js'
+import type { Files } from '../runtime/files.js'
 import { write } from './append.js'
 import { Segment } from './segment.js'
 import { lineMiddle, spoolLine } from './spool-line.js'
@@ -18,6 +18,7 @@ export interface OpenSegmentsPlan {
   readonly sync: boolean
   readonly clock: Clock
   readonly wallClock: () => number
+  readonly files: Files
   /** Path of the next segment. Throws what the file system does. */
   readonly pathFor: (lane: LaneName, severity: Severity) => string
   /** Called with a new segment. */
@@ -111,9 +112,9 @@ export class OpenSegments {
   #begin(lane: number, severity: Severity): Open {
     const laneName = this.#plan.lanes[lane]!
     const path = this.#plan.pathFor(laneName, severity)
-    const writer = new SegmentWriter(path)
+    const writer = new SegmentWriter(path, this.#plan.files)
     const openedAt = this.#plan.clock.now()
-    const segment = new Segment({ path, lane, severity })
+    const segment = new Segment({ path, lane, severity, files: this.#plan.files })
     const open: Open = { segment, writer, middle: lineMiddle({ ...laneName, severity }), openedAt, committed: 0 }
     segment.lastAt = openedAt
     this.#open.set(nameOf(segment), open)
@@ -129,15 +130,17 @@ function nameOf({ lane, severity }: { readonly lane: number; readonly severity: 
 /** Adds lines to the end of a segment's file: they are gathered, then written in one go. */
 export class SegmentWriter {
   readonly #path: string
+  readonly #files: Files
   readonly #file: number
   #lines: string[] = []
   #pending = 0
   #written = 0
 
   /** Throws what the file system does. */
-  constructor(path: string) {
+  constructor(path: string, files: Files) {
     this.#path = path
-    this.#file = openSync(path, 'ax', 0o600)
+    this.#files = files
+    this.#file = files.openSync(path, 'ax', 0o600)
   }
 
   /** Characters that wait to be written. */
@@ -157,7 +160,7 @@ export class SegmentWriter {
     const bytes = Buffer.from(`${this.#lines.join('\n')}\n`)
     this.#lines = []
     this.#pending = 0
-    const taken = write(this.#file, bytes)
+    const taken = write(this.#file, { bytes, files: this.#files })
     if (taken.error !== undefined) {
       return { lines: this.#keepWhole(bytes.subarray(0, taken.bytes)), error: taken.error }
     }
@@ -173,15 +176,15 @@ export class SegmentWriter {
 
   /** Returns the error of the file system, if there is one. Never throws. */
   close(): unknown {
-    return closeFile(this.#file)
+    return closeFile(this.#file, this.#files)
   }
 
   #sync(isNew: boolean): void {
-    fdatasyncSync(this.#file)
+    this.#files.fdatasyncSync(this.#file)
     if (!isNew) return
     // After a power cut a new file must be in its folder, and the folder in the spool.
     const folder = dirname(this.#path)
-    for (const path of [folder, dirname(folder)]) syncFolder(path)
+    for (const path of [folder, dirname(folder)]) syncFolder(path, this.#files)
   }
 
   /** Cut off a line of which only a part was written. Returns the number of whole lines. */
@@ -194,7 +197,7 @@ export class SegmentWriter {
     }
     this.#written += end
     try {
-      ftruncateSync(this.#file, this.#written)
+      this.#files.ftruncateSync(this.#file, this.#written)
     } catch {
       // Part of a line does no harm: no reader takes it for a line.
     }
@@ -210,11 +213,11 @@ interface Commit {
 
 const lineFeed = 10
 
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
+function syncFolder(path: string, files: Files): void {
+  const folder = files.openSync(path, 'r')
   try {
-    fsyncSync(folder)
+    files.fsyncSync(folder)
   } finally {
-    closeFile(folder)
+    closeFile(folder, files)
   }
 }

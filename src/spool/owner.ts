@@ -15,6 +15,15 @@ export interface Owner {
 /** `unknown`: the owner cannot be seen from here. It is in another container, on another machine, or not on Linux. */
 export type OwnerState = 'alive' | 'dead' | 'unknown'
 
+/** The threads that may hold a lock, as the calling thread sees them. */
+export interface Owners {
+  /** The calling thread. */
+  current(): Owner
+  stateOf(owner: Owner): OwnerState
+  /** True when there is a process of this number here; `hidden` when it belongs to another user. */
+  isInUse(pid: number): boolean | 'hidden'
+}
+
 /** The calling thread. */
 export function currentOwner(): Owner {
   const self = { host: hostname(), pid: process.pid }
@@ -25,11 +34,6 @@ export function currentOwner(): Owner {
   } catch {
     return self
   }
-}
-
-export function isCurrent(owner: Owner | undefined): boolean {
-  const { pid, thread, started } = currentOwner()
-  return owner?.pid === pid && owner.thread === thread && owner.started === started
 }
 
 /** The owner that a lock file names; undefined for any value that no thread writes. */
@@ -46,7 +50,7 @@ function isProcessNumber(value: unknown): boolean {
 }
 
 /** Process numbers are used again, and in several containers at once: the start of the thread decides. */
-export function stateOf(owner: Owner): OwnerState {
+function stateOf(owner: Owner): OwnerState {
   const { pid, thread, started } = owner
   if (thread === undefined || started === undefined) {
     return owner.host === hostname() && isInUse(pid) === false ? 'dead' : 'unknown'
@@ -102,7 +106,7 @@ function startOfThread(pid: number, thread: number): string | undefined {
   }
 }
 
-export function isInUse(pid: number): boolean | 'hidden' {
+function isInUse(pid: number): boolean | 'hidden' {
   try {
     process.kill(pid, 0)
     return true
@@ -110,3 +114,6 @@ export function isInUse(pid: number): boolean | 'hidden' {
     return (error as NodeJS.ErrnoException).code === 'EPERM' ? 'hidden' : false
   }
 }
+
+/** Those of the machine. */
+export const machineOwners: Owners = { current: currentOwner, stateOf, isInUse }

@@ -1,8 +1,8 @@
-import { createReadStream, readSync, unlinkSync } from 'node:fs'
 import type { Room } from '../delivery/store.js'
 import { closeFile, openPlainFile } from '../options/plain-file.js'
 import type { Severity } from '../records/level.js'
-import { acknowledge, acknowledged, acknowledgementsOf, mergedRanges } from './acknowledgements.js'
+import { type Files, nodeFiles } from '../runtime/files.js'
+import { Acknowledgements, mergedRanges } from './acknowledgements.js'
 import { type Found, LineScanner } from './line-scanner.js'
 import { readSpoolLine, type SpoolLine } from './spool-line.js'
 
@@ -48,15 +48,20 @@ export class Segment {
   readonly #first: [number, number, number, number] = [0, 0, 0, 0]
   #unacknowledged: number[] = []
   readonly #belongs: (line: SpoolLine) => boolean
+  readonly #files: Files
+  readonly #acknowledgements: Acknowledgements
 
-  /** @param plan `belongs` returns true for a line that may stand in this file. @default every line may */
+  /** @param plan `belongs` returns true for a line that may stand in this file; by default, every line may */
   constructor(plan: {
     readonly path: string
     readonly lane: number
     readonly severity: Severity
     readonly belongs?: (line: SpoolLine) => boolean
+    readonly files?: Files
   }) {
     this.path = plan.path
+    this.#files = plan.files ?? nodeFiles
+    this.#acknowledgements = new Acknowledgements(plan.path, this.#files)
     this.#belongs = plan.belongs ?? (() => true)
     this.lane = plan.lane
     this.severity = plan.severity
@@ -152,7 +157,7 @@ export class Segment {
   #readFrom(start: number, bytes: Buffer): boolean {
     let file: number
     try {
-      file = openPlainFile(this.path)
+      file = openPlainFile(this.path, { files: this.#files })
     } catch (error) {
       if (goneCodes.has((error as NodeJS.ErrnoException).code)) return false
       throw error
@@ -160,12 +165,12 @@ export class Segment {
     try {
       let read = 0
       for (let more = -1; more !== 0 && read < bytes.length; read += more) {
-        more = readSync(file, bytes, read, bytes.length - read, start + read)
+        more = this.#files.readSync(file, bytes, read, bytes.length - read, start + read)
       }
       bytes.fill(0, read)
       return true
     } finally {
-      closeFile(file)
+      closeFile(file, this.#files)
     }
   }
 
@@ -178,7 +183,7 @@ export class Segment {
   acknowledge(): void {
     while (this.#unacknowledged.length > 0) {
       const batch = this.#unacknowledged.slice(0, maxAcknowledged)
-      acknowledge(this.path, batch)
+      this.#acknowledgements.add(batch)
       this.#unacknowledged = this.#unacknowledged.slice(batch.length)
     }
   }
@@ -189,8 +194,8 @@ export class Segment {
    */
   remove(): unknown {
     this.gone = true
-    const fault = faultOfRemoving(this.path)
-    if (fault === undefined) return faultOfRemoving(acknowledgementsOf(this.path))
+    const fault = this.#faultOfRemoving(this.path)
+    if (fault === undefined) return this.#faultOfRemoving(this.#acknowledgements.path)
     try {
       this.#unacknowledged = Array.from({ length: this.#length }, (_, number) => number)
       this.acknowledge()
@@ -198,6 +203,16 @@ export class Segment {
       // The disk takes nothing at all.
     }
     return fault
+  }
+
+  #faultOfRemoving(path: string): unknown {
+    try {
+      this.#files.unlinkSync(path)
+      return undefined
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : error
+    }
   }
 
   /**
@@ -218,9 +233,9 @@ export class Segment {
         }
       }
     }
-    const settled = mergedRanges(acknowledged(this.path))
-    const fd = openPlainFile(this.path)
-    for await (const piece of createReadStream(this.path, { fd, highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
+    const settled = mergedRanges(this.#acknowledgements.read())
+    const fd = openPlainFile(this.path, { files: this.#files })
+    for await (const piece of this.#files.createReadStream(this.path, { fd, highWaterMark: pieceBytes })) {
       this.bytes += piece.length
       take(scanner.push(piece))
     }
@@ -266,13 +281,3 @@ export interface Recovery {
 
 /** Error codes for a file that is gone, or whose name belongs to something else. */
 const goneCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EFTYPE'])
-
-function faultOfRemoving(path: string): unknown {
-  try {
-    unlinkSync(path)
-    return undefined
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : error
-  }
-}

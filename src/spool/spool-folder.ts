@@ -1,5 +1,5 @@
-import { existsSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { FileFacts, Files } from '../runtime/files.js'
 
 /** The user and the groups of a process. */
 interface User {
@@ -7,7 +7,7 @@ interface User {
   readonly groups: ReadonlySet<number>
 }
 
-type Facts = Pick<Stats, 'uid' | 'gid' | 'mode' | 'isDirectory' | 'isSymbolicLink'>
+type Facts = Pick<FileFacts, 'uid' | 'gid' | 'mode' | 'isDirectory' | 'isSymbolicLink'>
 
 const root = 0
 const sticky = 0o1000
@@ -29,16 +29,16 @@ export function currentUser(): User | undefined {
  * Make the folder of a spool if it does not exist, and check that no other user can replace it or a folder in it. Throws what the file
  * system does, and an error that says what is wrong and what to do.
  */
-export function makeSpoolFolder(path: string): void {
+export function makeSpoolFolder(path: string, files: Files): void {
   // For a link that leads nowhere `mkdir` would throw a misleading error.
-  const before = lstatSync(path, { throwIfNoEntry: false })
-  if (before?.isSymbolicLink() !== true) makeFolder(path)
-  checkSpoolFolder(path)
+  const before = files.lstatSync(path, { throwIfNoEntry: false })
+  if (before?.isSymbolicLink() !== true) makeFolder(path, files)
+  checkSpoolFolder(path, files)
 }
 
 /** Check the folder of a spool that exists. Throws as {@link makeSpoolFolder} does. */
-export function checkSpoolFolder(path: string): void {
-  const fault = spoolFolderFault(lstatSync(path), currentUser())
+export function checkSpoolFolder(path: string, files: Files): void {
+  const fault = spoolFolderFault(files.lstatSync(path), currentUser())
   if (fault !== undefined) throw new Error(`it ${fault}`)
 }
 
@@ -60,14 +60,17 @@ export function spoolFolderFault(facts: Facts, user: User | undefined): string |
 /**
  * True for a folder that this user has made and no other user can write: only Sluice has written the files in it.
  *
- * @param made returns a folder that this process has made in the same place: some file systems give all folders one owner and mode
+ * @param plan `home` returns a folder that this process has made in the same place: some file systems give all folders one owner and mode
  */
-export function isOurFolder(path: string, made: () => string): boolean {
-  const facts = lstatSync(path)
+export function isOurFolder(
+  path: string,
+  { home, files }: { readonly home: () => string; readonly files: Files },
+): boolean {
+  const facts = files.lstatSync(path)
   if (!facts.isDirectory()) return false
   const user = currentUser()
   if (user === undefined || (facts.uid === user.id && !mayOthersWrite(facts, user))) return true
-  const own = lstatSync(made())
+  const own = files.lstatSync(home())
   return facts.uid === own.uid && facts.gid === own.gid && (facts.mode & ~own.mode & 0o022) === 0
 }
 
@@ -82,21 +85,21 @@ function mayOthersWrite({ mode, gid }: Pick<Facts, 'mode' | 'gid'>, { groups }: 
  * The recursive `mkdir` of Node.js never returns where an existing folder answers ENOENT, as `/proc` does: a wrong `SLUICE_SPOOL_DIR` would
  * block the thread for ever.
  */
-export function makeFolder(path: string): void {
+export function makeFolder(path: string, files: Files): void {
   const folder = resolve(path)
-  if (isFolder(folder)) return
+  if (isFolder(folder, files)) return
   const above = dirname(folder)
-  if (!existsSync(above)) makeFolder(above)
+  if (!files.existsSync(above)) makeFolder(above, files)
   try {
-    mkdirSync(folder, { mode: 0o700 })
+    files.mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     // Another process may have made the folder meanwhile.
-    if (!isFolder(folder)) throw error
+    if (!isFolder(folder, files)) throw error
   }
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+function isFolder(path: string, files: Files): boolean {
+  return files.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** The absolute path of a folder: it stays the same when the application changes its working directory, and in every thread. */

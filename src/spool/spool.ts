@@ -3,11 +3,14 @@ import type { DropReason, LaneName } from '../delivery/ledger.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Place, Restored, Room, Storable, Store, StoreOwner } from '../delivery/store.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
+import { type Files, nodeFiles } from '../runtime/files.js'
 import { AdoptedRecords } from './adoption.js'
 import { DeadLetters } from './dead-letters.js'
 import { EngineFolder } from './engine-folder.js'
 import { Health } from './health.js'
+import { Locks } from './lock.js'
 import { OpenSegments, type Written } from './open-segments.js'
+import { machineOwners, type Owners } from './owner.js'
 import { type PlaceState, places, type Recovery, type Segment } from './segment.js'
 import { Segments, SettledSegments, type Spot } from './segments.js'
 
@@ -31,6 +34,10 @@ export interface SpoolPlan {
   readonly report: (text: string) => void
   /** Calls a task at the end of this turn of the event loop. @default queueMicrotask */
   readonly defer?: (task: () => void) => void
+  /** @default the machine's */
+  readonly files?: Files
+  /** @default the machine's */
+  readonly owners?: Owners
 }
 
 const maxSegmentBytes = 8_388_608
@@ -55,7 +62,7 @@ const lineBytes = 200
  * again.
  */
 export class Spool implements Store {
-  readonly #plan: SpoolPlan
+  readonly #plan: SpoolPlan & { readonly files: Files; readonly locks: Locks }
   readonly #segments: Segments
   readonly #open: OpenSegments
   readonly #settled: SettledSegments
@@ -69,7 +76,9 @@ export class Spool implements Store {
   #upkeepAt = 0
   #closed = false
 
-  constructor(plan: SpoolPlan) {
+  constructor(given: SpoolPlan) {
+    const { files = nodeFiles, owners = machineOwners, wallClock } = given
+    const plan = { ...given, files, locks: new Locks({ files, owners, wallClock }) }
     this.#plan = plan
     this.#health = new Health(plan)
     this.#segments = new Segments({
@@ -215,7 +224,7 @@ export class Spool implements Store {
   }
 
   #folder(): EngineFolder {
-    this.#home ??= new EngineFolder(this.#plan.dir, this.#plan.url)
+    this.#home ??= new EngineFolder(this.#plan)
     return this.#home
   }
 

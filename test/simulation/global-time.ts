@@ -1,3 +1,5 @@
+// @ts-expect-error undici describes the types of its whole alone
+import undiciTimers from 'undici/lib/util/timers.js'
 import { epochMs, type World } from './world.js'
 
 /** A timer as Node gives it. Undici and others use its methods. */
@@ -51,6 +53,9 @@ let world: World | undefined
 export function useTimeOf(present: World): () => void {
   const real = { setTimeout, setInterval, clearTimeout, clearInterval, now: Date.now }
   world = present
+  // undici has one clock for all its timers: it begins anew with each world.
+  const { reset } = undiciTimers as { reset(): void }
+  reset()
   const timer =
     (every: boolean) =>
     (task: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) =>
@@ -67,6 +72,7 @@ export function useTimeOf(present: World): () => void {
   })
   Date.now = () => epochMs + Math.floor(present.now)
   return () => {
+    reset()
     const { now, ...timers } = real
     Object.assign(globalThis, timers)
     Date.now = now

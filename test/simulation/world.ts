@@ -22,6 +22,7 @@ export class World {
   #hash = 0x811c9dc5
   readonly #trace: string[] = []
   readonly #failures: string[] = []
+  readonly #afterEach = new Set<() => void>()
 
   /** @param options `keepsTrace`: keep the lines of {@link note}, not only their hash. @default false */
   constructor(seed: number, { keepsTrace = false }: { readonly keepsTrace?: boolean } = {}) {
@@ -74,6 +75,12 @@ export class World {
     if (this.#keepsTrace) this.#trace.push(line)
   }
 
+  /** Call `task` after each event. Returns an end of that. */
+  afterEach(task: () => void): () => void {
+    this.#afterEach.add(task)
+    return () => void this.#afterEach.delete(task)
+  }
+
   /** Report a violation. The simulation goes on. */
   fail(text: string): void {
     this.note(`VIOLATION ${text}`)
@@ -109,9 +116,10 @@ export class World {
         this.fail(`an exception that nobody caught: ${error instanceof Error ? error.stack : error}`)
       }
       await turn()
+      for (const task of this.#afterEach) task()
       if (done()) return
     }
-    this.#now = end
+    if (!done()) this.#now = end
   }
 }
 

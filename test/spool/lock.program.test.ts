@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Lock, lockOf } from '../../src/spool/lock.js'
+import { Lock, lockOf, machineLocks } from '../../src/spool/lock.js'
 import { currentOwner } from '../../src/spool/owner.js'
 import { startProgram } from '../support/programs.js'
 import { spoolFolder } from '../support/spool.js'
@@ -43,11 +43,11 @@ describe('the lock of a file', () => {
     const first = await taker(name)
     expect(first.said).toBe('taken')
     const holder = { pid: first.child.pid, path: join(dir, 'lock-1') }
-    expect(Lock.take(name)).toEqual(holder)
-    expect(Lock.processOf(name)).toEqual(holder)
+    expect(machineLocks.take(name)).toEqual(holder)
+    expect(machineLocks.processOf(name)).toEqual(holder)
     await first.end()
     expect(readdirSync(dir)).toEqual([])
-    const lock = Lock.take(name)
+    const lock = machineLocks.take(name)
     expect(lock).toBeInstanceOf(Lock)
     expect(readdirSync(dir)).toEqual(['lock-1'])
     if (lock instanceof Lock) lock.clear()

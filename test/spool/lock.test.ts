@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Lock, lockOf } from '../../src/spool/lock.js'
+import { Lock, lockOf, machineLocks } from '../../src/spool/lock.js'
 import { currentOwner } from '../../src/spool/owner.js'
 import { Disk } from '../support/disk.js'
 import { spoolFolder } from '../support/spool.js'
@@ -13,9 +13,9 @@ describe('the lock of a folder', () => {
   it('does not go to a slow claimer when another one has claimed it since', () => {
     const lock = lockOf(spoolFolder())
     writeFileSync(`${lock}-1`, '{"host":"gone","pid":1}')
-    const [slow, quick] = [Lock.holderOf(lock), Lock.holderOf(lock)]
-    expect(Lock.claim(lock, quick)).toBeDefined()
-    expect(Lock.claim(lock, slow)).toBeUndefined()
+    const [slow, quick] = [machineLocks.holderOf(lock), machineLocks.holderOf(lock)]
+    expect(machineLocks.claim(lock, quick)).toBeDefined()
+    expect(machineLocks.claim(lock, slow)).toBeUndefined()
   })
 
   it('does not go to a slow claimer when another one has released it since, and a third one holds it', () => {
@@ -23,10 +23,10 @@ describe('the lock of a folder', () => {
     const lock = lockOf(dir)
     writeFileSync(`${lock}-1`, '{"host":"gone","pid":1}')
     utimesSync(`${lock}-1`, 1, 1)
-    const slow = Lock.holderOf(lock)
-    Lock.claim(lock, slow)!.clear()
-    const third = Lock.claim(lock, Lock.holderOf(lock))!
-    expect(Lock.claim(lock, slow)).toBeUndefined()
+    const slow = machineLocks.holderOf(lock)
+    machineLocks.claim(lock, slow)!.clear()
+    const third = machineLocks.claim(lock, machineLocks.holderOf(lock))!
+    expect(machineLocks.claim(lock, slow)).toBeUndefined()
     expect(readdirSync(dir)).toEqual(['lock-1'])
     expect(third.touch()).toBe(true)
   })
@@ -35,21 +35,21 @@ describe('the lock of a folder', () => {
     const dir = spoolFolder()
     const lock = lockOf(dir)
     writeFileSync(`${lock}-1`, JSON.stringify({ ...currentOwner(), namespace: 'pid:[1]' }))
-    const found = Lock.holderOf(lock)
+    const found = machineLocks.holderOf(lock)
     utimesSync(`${lock}-1`, 1, 1)
-    expect(Lock.claim(lock, found)).toBeUndefined()
+    expect(machineLocks.claim(lock, found)).toBeUndefined()
     expect(readdirSync(dir)).toEqual(['lock-1'])
   })
 
   it('names its holder until it is released', () => {
     const dir = spoolFolder()
     const name = lockOf(dir)
-    expect(Lock.holderOf(name)).toBeUndefined()
-    const lock = Lock.claim(name, undefined)!
-    expect(Lock.holderOf(name)).toMatchObject({ state: 'alive', owner: { pid: process.pid } })
+    expect(machineLocks.holderOf(name)).toBeUndefined()
+    const lock = machineLocks.claim(name, undefined)!
+    expect(machineLocks.holderOf(name)).toMatchObject({ state: 'alive', owner: { pid: process.pid } })
     expect(lock.touch()).toBe(true)
     lock.release()
-    expect(Lock.holderOf(name)).toBeUndefined()
+    expect(machineLocks.holderOf(name)).toBeUndefined()
     expect(lock.touch()).toBe(false)
     expect(readdirSync(dir)).toEqual([])
   })
@@ -57,18 +57,18 @@ describe('the lock of a folder', () => {
   it('goes back to an earlier holder that only seemed dead, unless it is cleared', () => {
     const dir = spoolFolder()
     const name = lockOf(dir)
-    const frozen = Lock.claim(name, undefined)!
-    Lock.claim(name, Lock.holderOf(name))!.release()
+    const frozen = machineLocks.claim(name, undefined)!
+    machineLocks.claim(name, machineLocks.holderOf(name))!.release()
     expect(frozen.touch()).toBe(true)
-    expect(Lock.holderOf(name)).toMatchObject({ number: 1, state: 'alive' })
-    Lock.claim(name, Lock.holderOf(name))!.clear()
+    expect(machineLocks.holderOf(name)).toMatchObject({ number: 1, state: 'alive' })
+    machineLocks.claim(name, machineLocks.holderOf(name))!.clear()
     expect(frozen.touch()).toBe(false)
     expect(readdirSync(dir)).toEqual([])
   })
 
   it('stays when it is released by a holder that has lost it to another process', () => {
     const dir = spoolFolder()
-    const lock = Lock.claim(lockOf(dir), undefined)!
+    const lock = machineLocks.claim(lockOf(dir), undefined)!
     rmSync(join(dir, 'lock-1'))
     writeFileSync(join(dir, 'lock-1'), JSON.stringify({ ...currentOwner(), pid: process.ppid }))
     lock.release()
@@ -82,7 +82,7 @@ describe('the lock of a folder', () => {
     const texts = hostile.map((changes) => JSON.stringify({ ...written, ...changes }))
     for (const text of ['', '{"pid"', 'null', '[]', ...texts]) {
       writeFileSync(join(dir, 'lock-1'), text)
-      expect(Lock.holderOf(lockOf(dir))).toMatchObject({ state: 'unknown', owner: undefined })
+      expect(machineLocks.holderOf(lockOf(dir))).toMatchObject({ state: 'unknown', owner: undefined })
     }
   })
 
@@ -92,7 +92,7 @@ describe('the lock of a folder', () => {
       skip(!disk.mounted, 'no disk can be mounted here')
       mkdirSync(disk.folder)
       disk.fill()
-      expect(() => Lock.claim(lockOf(disk.folder), undefined)).toThrow('ENOSPC')
+      expect(() => machineLocks.claim(lockOf(disk.folder), undefined)).toThrow('ENOSPC')
       expect(readdirSync(disk.folder)).toEqual([])
     } finally {
       disk.close()
@@ -105,7 +105,7 @@ describe('the lock of a file', () => {
     const name = lockOf(spoolFolder())
     const { host } = currentOwner()
     writeFileSync(`${name}-1`, JSON.stringify({ host, pid: process.ppid }))
-    expect(Lock.take(name)).toEqual({ pid: process.ppid, path: `${name}-1` })
+    expect(machineLocks.take(name)).toEqual({ pid: process.ppid, path: `${name}-1` })
   })
 
   const own = currentOwner()
@@ -121,10 +121,10 @@ describe('the lock of a file', () => {
     const dir = spoolFolder()
     const name = lockOf(dir)
     writeFileSync(`${name}-1`, JSON.stringify(owner()) ?? '')
-    expect(Lock.processOf(name)).toBeUndefined()
-    const lock = Lock.take(name)
+    expect(machineLocks.processOf(name)).toBeUndefined()
+    const lock = machineLocks.take(name)
     expect(lock).toBeInstanceOf(Lock)
-    expect(Lock.processOf(name)).toEqual({ pid: process.pid, path: `${name}-2` })
+    expect(machineLocks.processOf(name)).toEqual({ pid: process.pid, path: `${name}-2` })
     if (lock instanceof Lock) lock.clear()
     expect(readdirSync(dir)).toEqual([])
   })

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { acknowledge, acknowledged, acknowledgementsOf } from '../../src/spool/acknowledgements.js'
+import { nodeFiles } from '../../src/runtime/files.js'
+import { Acknowledgements, acknowledgementsOf } from '../../src/spool/acknowledgements.js'
 import { LineScanner } from '../../src/spool/line-scanner.js'
 import { SegmentWriter } from '../../src/spool/open-segments.js'
 import { places, Segment } from '../../src/spool/segment.js'
@@ -25,7 +26,7 @@ const bodies = messages.map((message, index) => JSON.stringify({ timeStamp: inde
 /** A segment with these records, and the place of each. */
 function writeSegment(name: string) {
   const path = join(folder, name)
-  const writer = new SegmentWriter(path)
+  const writer = new SegmentWriter(path, nodeFiles)
   const ranges: { start: number; end: number }[] = []
   let start = 0
   bodies.forEach((body, number) => {
@@ -39,6 +40,7 @@ function writeSegment(name: string) {
   return { path, bytes: readFileSync(path), ranges }
 }
 
+const acknowledged = (path: string) => new Acknowledgements(path, nodeFiles).read()
 const segment = writeSegment('segment.ndjson')
 
 function recovered(bytes: Buffer, pieceBytes = bytes.length): (readonly [number, string])[] {
@@ -123,7 +125,7 @@ describe('a damaged segment', () => {
 describe('damaged acknowledgements', () => {
   const path = join(folder, 'acknowledged.ndjson')
   const batches = [[0, 1, 2, 5], [12], [7, 8]]
-  for (const batch of batches) acknowledge(path, batch)
+  for (const batch of batches) new Acknowledgements(path, nodeFiles).add(batch)
   const bytes = readFileSync(acknowledgementsOf(path))
   const expand = (ranges: Iterable<readonly [number, number]>) =>
     [...ranges].flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index))

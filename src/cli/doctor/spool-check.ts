@@ -6,7 +6,7 @@ import { describeError } from '../../http/describe-error.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
 import { engineFolder, fingerprint, isRecordFile } from '../../spool/engine-folder.js'
-import { Lock, lockOf } from '../../spool/lock.js'
+import { lockOf, machineLocks } from '../../spool/lock.js'
 import { currentUser, spoolFolderFault } from '../../spool/spool-folder.js'
 import { bad, type Finding, good, skipped } from './finding.js'
 
@@ -56,7 +56,7 @@ function* checkBacklog(dir: string, url: string): Generator<Finding> {
   for (const name of readdirSync(dir).filter((name) => engineFolder.test(name))) {
     const folder = join(dir, name)
     if (!lstatSync(folder).isDirectory()) continue
-    const held = Lock.holderOf(lockOf(folder))
+    const held = machineLocks.holderOf(lockOf(folder))
     if (held?.state === 'alive') living++
     else add(name.startsWith(fingerprint(url)) ? left : foreign, folder)
   }

@@ -154,7 +154,7 @@ export class Journal {
   /** @throws the first error of writing, at every later call, too: a note after half a line could not be read */
   #append(note: Head | Note): void {
     if (this.#failure !== undefined) throw this.#failure.error
-    const { error } = write(this.#file!.fd, Buffer.from(`${JSON.stringify(note)}\n`))
+    const { error } = write(this.#file!.fd, { bytes: Buffer.from(`${JSON.stringify(note)}\n`) })
     if (error === undefined) return
     this.#failure = { error }
     throw error

@@ -4,7 +4,7 @@ import { openContentService } from '../../content/content-client.js'
 import type { ContentService } from '../../content/content-service.js'
 import { isPathSegment } from '../../records/wire.js'
 import { systemClock } from '../../runtime/clock.js'
-import { Lock, type LockingProcess } from '../../spool/lock.js'
+import { Lock, type LockingProcess, machineLocks } from '../../spool/lock.js'
 import type { Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { linesOfFile } from '../line-splitter.js'
@@ -121,7 +121,7 @@ interface Run extends MigrateArguments {
 
 /** Check every line, and send nothing. */
 async function check({ file, project, type, output, service, totalBytes }: Run): Promise<Status> {
-  const holder = Lock.processOf(lockName(file))
+  const holder = machineLocks.processOf(lockName(file))
   // The running migration writes the same file of rejects.
   if (holder !== undefined) return failForLock(output, { file, holder })
   const rejects = await RejectsFile.begin(rejectsPath(file))
@@ -136,7 +136,7 @@ async function check({ file, project, type, output, service, totalBytes }: Run):
 }
 
 async function send({ file, project, type, concurrency, output, service, totalBytes }: Run): Promise<Status> {
-  const lock = Lock.take(lockName(file))
+  const lock = machineLocks.take(lockName(file))
   if (!(lock instanceof Lock)) return failForLock(output, { file, holder: lock })
   let journal: Journal | undefined
   let rejects: RejectsFile | undefined

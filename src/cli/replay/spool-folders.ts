@@ -6,7 +6,7 @@ import { faultOfFile } from '../../options/plain-file.js'
 import type { Clock } from '../../runtime/clock.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
 import { engineFolder, isRecordFile, releaseFolder, segmentName } from '../../spool/engine-folder.js'
-import { type Holder, Lock, lockFile, lockOf, signIntervalMs } from '../../spool/lock.js'
+import { type Holder, type Lock, lockFile, lockOf, machineLocks, signIntervalMs } from '../../spool/lock.js'
 
 /** A running holder gives a sign of life within this time. */
 const patienceMs = 1.5 * signIntervalMs
@@ -38,9 +38,9 @@ export class SpoolFolders {
   ): Promise<SpoolFolders | Refusal> {
     const held: { path: string; lock: Lock }[] = []
     for (const path of foldersOf(resolve(dir))) {
-      const holder = Lock.holderOf(lockOf(path))
+      const holder = machineLocks.holderOf(lockOf(path))
       const lives = await livingHolder(path, { holder, clock, say })
-      const lock = lives === undefined ? Lock.claim(lockOf(path), holder) : undefined
+      const lock = lives === undefined ? machineLocks.claim(lockOf(path), holder) : undefined
       if (lock === undefined) {
         for (const each of held) each.lock.release()
         return {
@@ -58,7 +58,7 @@ export class SpoolFolders {
   }
 
   release(): void {
-    for (const { path, lock } of this.#held) releaseFolder(path, lock)
+    for (const { path, lock } of this.#held) releaseFolder(path, { lock })
   }
 }
 
@@ -82,7 +82,7 @@ async function livingHolder(
   if (holder.state === 'alive') return `${words}, which is running`
   say(`waiting ${patienceMs / 1000} s to see whether ${words} still runs, which holds ${folder}`)
   await pause(clock, { ms: patienceMs })
-  const later = Lock.holderOf(lockOf(folder))
+  const later = machineLocks.holderOf(lockOf(folder))
   return later === undefined || later.sign === holder.sign ? undefined : `${words}, which is running`
 }
 

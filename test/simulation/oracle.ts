@@ -1,0 +1,144 @@
+import { type DropReason, droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import type { SimulatedProcess } from './process/simulated-process.js'
+import type { Schedule } from './schedule.js'
+import type { World } from './world.js'
+
+/** The parts of a simulation that the oracle looks at. */
+export interface Evidence {
+  readonly schedule: Schedule
+  readonly processes: readonly SimulatedProcess[]
+  /** How often the service has stored each record. */
+  readonly stored: ReadonlyMap<number, number>
+  /** Answers of the service that say that a record is stored. */
+  readonly successes: number
+  /** Ids that nobody could save: their process was killed, and the disk did not have them. */
+  readonly unsaved: ReadonlySet<number>
+  /** Requests that a proxy has repeated. */
+  readonly proxied: number
+}
+
+/** True where the counts of a ledger add up. */
+export function addsUp(ledger: Ledger): boolean {
+  const { accepted, delivered, rejected, spooled, queued, inFlight } = ledger
+  return accepted === delivered + rejected + droppedTotal(ledger) + spooled + queued + inFlight
+}
+
+/** Checks what is true at every moment. */
+export function checkNow(world: World, processes: readonly SimulatedProcess[]): void {
+  for (const each of processes) {
+    if (each.end !== undefined) continue
+    const ledger = each.port.stats()
+    if (!addsUp(ledger)) world.fail(`the ledger of ${each.name} does not add up: ${JSON.stringify(ledger)}`)
+    const { maxQueueRecords, maxQueueBytes } = each.port.options
+    if (each.mode !== 'worker' && ledger.queued + ledger.inFlight > maxQueueRecords) {
+      world.fail(`${each.name} has ${ledger.queued + ledger.inFlight} records in memory`)
+    }
+    if (ledger.heldBytes > maxQueueBytes) world.fail(`${each.name} has ${ledger.heldBytes} bytes in memory`)
+    for (const [name, count] of Object.entries(ledger)) {
+      if (typeof count === 'number' && count < 0) world.fail(`${each.name} counts ${count} as ${name}`)
+    }
+    if (each.app.frozen || !each.app.alive) continue
+    for (const promised of each.promises) {
+      if (!promised.settled && world.now > Math.max(promised.deadline, each.app.clock.now()) + graceMs) {
+        world.fail(`${promised.name} has not settled by its deadline`)
+        promised.settled = true
+      }
+    }
+  }
+}
+
+/** A drain resolves this long after its deadline at the latest, over a hand-off. */
+const graceMs = 600
+
+/** Checks the end, when everything is settled. */
+export function checkEnd(world: World, evidence: Evidence): void {
+  checkLosses(world, evidence)
+  checkDuplicates(world, evidence)
+  checkDelivered(world, evidence)
+  for (const each of evidence.processes) checkReasons(world, each, evidence.schedule)
+}
+
+function ledgers(processes: readonly SimulatedProcess[]): Ledger[] {
+  return processes.map((each) => each.end?.ledger ?? each.port.stats())
+}
+
+function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {
+  return items.reduce((total, item) => total + count(item), 0)
+}
+
+/** Nothing accepted is missing unless it is counted. */
+function checkLosses(world: World, { processes, stored, unsaved, schedule }: Evidence): void {
+  const spools = schedule.options.spoolDir !== undefined
+  const missingOf = (each: SimulatedProcess) =>
+    [...each.accepted.keys()].filter((id) => !stored.has(id) && !unsaved.has(id))
+  const countedOf = (each: SimulatedProcess) => {
+    const ledger = each.end?.ledger ?? each.port.stats()
+    // An ended process has reported as lost all that it still had in memory.
+    const left = each.end?.how === 'kill' ? 0 : ledger.queued + ledger.inFlight
+    return droppedTotal(ledger) + ledger.rejected + left
+  }
+  const groups = spools ? [processes] : processes.map((each) => [each])
+  for (const group of groups) {
+    const missing = group.flatMap(missingOf)
+    const counted = sum(group, countedOf)
+    if (missing.length <= counted) continue
+    const names = group.map(({ name }) => name).join(', ')
+    world.fail(`${missing.length} records of ${names} are missing, and ${counted} are counted: ${missing.slice(0, 9)}`)
+  }
+}
+
+/** A service that knows the keys stores each record once. Another one stores a record again only after an ambiguous retry. */
+function checkDuplicates(world: World, { schedule, stored, processes, proxied }: Evidence): void {
+  const twice = [...stored].filter(([, times]) => times > 1)
+  if (schedule.service.honoursKeys) {
+    if (twice.length > 0) world.fail(`records are stored more than once, by their keys: ${twice.slice(0, 9).join(' ')}`)
+    return
+  }
+  // An engine that takes over a spool does not know what was delivered last.
+  if (schedule.options.spoolDir !== undefined && processes.some(({ end }) => end?.how !== 'close')) return
+  const extra = sum(twice, ([, times]) => times - 1)
+  const explained = sum(ledgers(processes), ({ ambiguousRetries }) => ambiguousRetries) + proxied
+  if (extra > explained) {
+    world.fail(`${extra} records are stored again, and ${explained} explained: ${twice.slice(0, 9).join(' ')}`)
+  }
+}
+
+/** The service has each record that counts as delivered. */
+function checkDelivered(world: World, { processes, successes }: Evidence): void {
+  const delivered = sum(ledgers(processes), (ledger) => ledger.delivered)
+  if (delivered > successes)
+    world.fail(`${delivered} records count as delivered, and the service has taken ${successes}`)
+}
+
+/** Each reason of a drop, and each rejection, has a cause in the schedule. */
+function checkReasons(world: World, process: SimulatedProcess, schedule: Schedule): void {
+  const { options, faults, processes } = schedule
+  const ledger = process.end?.ledger ?? process.port.stats()
+  const has = (on: string, ...kinds: string[]) =>
+    faults.some((fault) => fault.on === on && (kinds.length === 0 || kinds.includes(fault.kind)))
+  const bounded = options.maxQueueRecords !== undefined || options.maxQueueBytes !== undefined
+  const slowStart = processes.some(({ starts }) => starts.some(({ startMs, fails }) => startMs > 1000 || fails))
+  const fatal = schedule.bursts.some(({ records }) => records.some(({ message }) => /[☠⌛]/.test(message)))
+  const workerFails = fatal || slowStart || has('process') || has('disk', 'hung', 'slow')
+  const causes: Record<DropReason, boolean> = {
+    'queue-full': bounded || has('disk') || has('power'),
+    'hand-off-full': bounded,
+    'spool-full': options.spoolMaxBytes !== undefined || has('disk') || has('power'),
+    'too-old': false,
+    closed: true,
+    shutdown: process.end !== undefined,
+    unreadable: fatal || has('process', 'worker dies', 'worker hangs'),
+    'worker-failed': workerFails,
+  }
+  for (const [reason, count] of Object.entries(ledger.dropped)) {
+    if (count > 0 && !causes[reason as DropReason]) {
+      world.fail(`${process.name} has dropped ${count} records by ${reason}, and nothing explains it`)
+    }
+  }
+  const refuses =
+    has('records') ||
+    has('service', 'result false', '403', '404', '412', 'garbage', 'html', '500 before commit', '500 after commit')
+  if (ledger.rejected > 0 && !refuses && !has('network') && !has('service')) {
+    world.fail(`${process.name} counts ${ledger.rejected} records as rejected, and nothing explains it`)
+  }
+}

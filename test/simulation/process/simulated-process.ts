@@ -1,0 +1,250 @@
+import type { Ledger } from '../../../src/delivery/ledger.js'
+import { Engine } from '../../../src/engine/engine.js'
+import type { Machine } from '../../../src/engine/machine.js'
+import type { EndStep, RecordPort } from '../../../src/engine/ports.js'
+import { WorkerPosition } from '../../../src/engine/worker-position.js'
+import { HandOff } from '../../../src/hand-off/hand-off.js'
+import { Supervisor } from '../../../src/hand-off/supervisor.js'
+import type { WorkerLinkPlan } from '../../../src/hand-off/worker-link.js'
+import type { SluiceOptions } from '../../../src/options/options.js'
+import { resolve } from '../../../src/options/resolve.js'
+import { type Severity, severityOfNumber } from '../../../src/records/level.js'
+import type { SimulatedThread } from '../simulated-thread.js'
+import { epochMs, type World } from '../world.js'
+import { Promised } from './promised.js'
+import { SimulatedLink, type WorkerStart } from './simulated-link.js'
+
+/** `worker`: a hand-off and the delivery worker. `inline`: the application's thread delivers. `target`: pino's worker delivers. */
+export type ProcessMode = 'worker' | 'inline' | 'target'
+
+/** A record that the application logs or tracks. */
+export interface SimulatedRecord {
+  readonly id: number
+  readonly by: 'pino' | 'winston' | 'track'
+  /** A number of pino, 10 to 60. */
+  readonly level: number
+  /** Its message; a track call has none. */
+  readonly message: string
+}
+
+export interface ProcessPlan {
+  readonly name: string
+  readonly mode: ProcessMode
+  readonly options: SluiceOptions
+  /** The machine as the code in a thread sees it. */
+  readonly machineOf: (thread: SimulatedThread, process: SimulatedProcess) => Machine
+  /** How the next worker starts. */
+  readonly nextStart: () => WorkerStart
+  /** True while this thread waits for a disk that does not answer. */
+  readonly waitsForDisk: (thread: SimulatedThread) => boolean
+  readonly reached: (name: string) => void
+}
+
+/** The end of a process, and the ledger as it was then. */
+export interface EndOfProcess {
+  readonly how: 'close' | 'exit' | 'signal' | 'kill'
+  readonly at: number
+  readonly ledger: Ledger
+}
+
+const endStepMs = 5
+const pinoStyle = { base: { pid: 1, hostname: 'h' } } as const
+
+/** An application with Sluice in it: its threads, its engine, and the records that the engine has accepted. */
+export class SimulatedProcess {
+  readonly name: string
+  readonly mode: ProcessMode
+  readonly app: SimulatedThread
+  readonly port: RecordPort
+  /** Ids of the accepted records, with the moment of their acceptance. */
+  readonly accepted = new Map<number, number>()
+  readonly promises: Promised[] = []
+  end: EndOfProcess | undefined
+  ending = false
+  readonly #world: World
+  readonly #plan: ProcessPlan
+  readonly #threads: SimulatedThread[] = []
+
+  constructor(world: World, plan: ProcessPlan) {
+    this.#world = world
+    this.#plan = plan
+    this.name = plan.name
+    this.mode = plan.mode
+    this.app = this.thread('app')
+    const { options } = resolve(plan.options, { environment: {}, needs: 'values', folder: '/' })
+    const print = (text: string) => world.note(`${plan.name} prints: ${text.slice(0, 60)}`)
+    const machine = plan.machineOf(this.app, this)
+    if (plan.mode === 'worker') {
+      const thread = new Supervisor({ clock: this.app.clock, print: () => {}, start: (link) => this.#startLink(link) })
+      this.port = new HandOff(options, { thread, machine, print })
+    } else {
+      const position = plan.mode === 'target' ? { worker: new WorkerPosition(), engine: 1 } : undefined
+      this.port = new Engine(options, { machine, print, ...(position && { position }) })
+    }
+  }
+
+  /** Another thread of this process. */
+  thread(name: string): SimulatedThread {
+    const thread = this.#world.thread(`${this.name}/${name}`)
+    this.#threads.push(thread)
+    return thread
+  }
+
+  get threads(): readonly SimulatedThread[] {
+    return this.#threads
+  }
+
+  /** The worker that delivers now; undefined where there is none. */
+  get worker(): SimulatedThread | undefined {
+    return this.#threads.findLast(({ name, alive }) => alive && name.startsWith(`${this.name}/worker`))
+  }
+
+  /** Log or track. Called in the application's thread. */
+  log({ id, by, level, message }: SimulatedRecord): void {
+    const severity = severityOfNumber(level) as Severity
+    const arrivedAt = epochMs + Math.floor(this.app.clock.now())
+    this.accepted.set(id, this.#world.now)
+    if (by === 'track') this.port.value(1_000_000 + id, arrivedAt)
+    else if (by === 'pino') {
+      const line = JSON.stringify({ level, time: arrivedAt, ...pinoStyle.base, id, msg: message })
+      this.port.pinoLine(line, { style: pinoStyle, severity, arrivedAt })
+    } else {
+      const name = winstonLevels[severity] ?? 'info'
+      const line = JSON.stringify({ level: name, message, id })
+      this.port.winstonLine(line, { level: name, severity, arrivedAt })
+    }
+  }
+
+  flush(timeoutMs: number): Promised {
+    return this.#expect('flush', this.port.flush({ timeoutMs }), timeoutMs)
+  }
+
+  /** The application closes Sluice, and ends when that is done. */
+  close(timeoutMs: number): void {
+    if (this.ending) return
+    this.ending = true
+    const closing = this.#expect('close', this.port.close({ timeoutMs }), timeoutMs)
+    void closing.ledger.then((ledger) => {
+      this.#ended('close', ledger)
+      // Nothing may be left that holds the process.
+      for (const thread of this.#threads) if (thread.alive) this.#reportHolding(thread)
+      this.#killThreads()
+    })
+  }
+
+  /** SIGTERM: everything is drained, then the process dies. */
+  signal(): void {
+    if (this.ending) return
+    this.ending = true
+    const { shutdownTimeoutMs: timeoutMs } = this.port.options
+    void this.#expect('park', this.port.park({ timeoutMs }), timeoutMs).ledger.then(() => {
+      if (this.end === undefined) this.#die('signal')
+    })
+  }
+
+  /** process.exit(): the event loop of the application's thread turns no more. */
+  exit(): void {
+    if (this.ending) return
+    const { port, app } = this
+    const { shutdownTimeoutMs: timeoutMs } = port.options
+    if (this.mode === 'target') {
+      // pino ends its stream, and waits for the worker, which closes its engine.
+      this.close(timeoutMs)
+      return
+    }
+    this.ending = true
+    const beganAt = app.clock.now()
+    port.beforeEnd()
+    app.freeze()
+    const step: EndStep = port.endSync({ timeoutMs })
+    const goOn = () => {
+      if (this.end !== undefined) return
+      if (step(0)) {
+        const tookMs = app.clock.now() - beganAt
+        if (tookMs > timeoutMs * 1.25 + 4500) this.#world.fail(`${this.name} took ${tookMs} ms to exit`)
+        this.#die('exit')
+      } else this.#world.schedule(goOn, endStepMs)
+    }
+    this.#world.schedule(goOn, app.clock.now() - this.#world.now)
+  }
+
+  /** SIGKILL, or the end of power. */
+  kill(): void {
+    if (this.end !== undefined) return
+    this.ending = true
+    this.#die('kill')
+  }
+
+  freeze(): void {
+    for (const thread of this.#threads) thread.freeze()
+  }
+
+  thaw(): void {
+    for (const thread of this.#threads) thread.thaw()
+    for (const promised of this.promises) promised.allow(this.#world.now)
+  }
+
+  #die(how: EndOfProcess['how']): void {
+    this.#ended(how, this.port.stats())
+    this.#killThreads()
+  }
+
+  #ended(how: EndOfProcess['how'], ledger: Ledger): void {
+    this.end = { how, at: this.#world.now, ledger }
+    this.#plan.reached(`process: ${how} of ${this.mode}`)
+    this.#world.note(`${this.name} ends by ${how}: ${countsOf(ledger)}`)
+  }
+
+  #killThreads(): void {
+    for (const thread of this.#threads) thread.kill()
+  }
+
+  #reportHolding(thread: SimulatedThread): void {
+    if (thread.holdingTimers > 0) this.#world.fail(`${thread.name} is held by a timer after close()`)
+  }
+
+  #expect(name: string, ledger: Promise<Ledger>, timeoutMs: number): Promised {
+    const promised = new Promised({ name: `${this.name} ${name}`, ledger, at: this.app.clock.now(), timeoutMs })
+    this.promises.push(promised)
+    void ledger.then(
+      (result) => this.#world.note(`${this.name} ${name} resolves: ${countsOf(result)}`),
+      (error: unknown) => this.#world.fail(`${this.name} ${name} rejects: ${error}`),
+    )
+    return promised
+  }
+
+  #startLink(plan: WorkerLinkPlan): SimulatedLink {
+    const thread = this.thread(`worker ${this.#threads.length}`)
+    const { machineOf, nextStart, waitsForDisk } = this.#plan
+    const start = nextStart()
+    return new SimulatedLink({
+      ...plan,
+      app: this.app,
+      thread,
+      machine: machineOf(thread, this),
+      start,
+      afterEach: (task) => this.#world.afterEach(task),
+      random: this.#world.random(`${thread.name}/link`),
+      waitsForDisk: () => waitsForDisk(thread),
+    })
+  }
+}
+
+const winstonLevels: readonly string[] = ['silly', 'debug', 'info', 'warn', 'error', 'error']
+
+/** The figures of a ledger that are the same in each run of a seed. */
+export function countsOf(ledger: Ledger): string {
+  const { accepted, delivered, rejected, spooled, queued, inFlight, retries, ambiguousRetries } = ledger
+  const drops = Object.entries(ledger.dropped).filter(([, count]) => count > 0)
+  return JSON.stringify({
+    accepted,
+    delivered,
+    rejected,
+    spooled,
+    queued,
+    inFlight,
+    retries,
+    ambiguousRetries,
+    ...Object.fromEntries(drops),
+  })
+}

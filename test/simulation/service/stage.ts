@@ -1,0 +1,121 @@
+import type { Batch, Outcome, Outgoing, Sender } from '../../../src/delivery/sender.js'
+import { openSender } from '../../../src/http/auto-sender.js'
+import type { RecordKind } from '../../../src/records/wire.js'
+import { useTimeOf } from '../global-time.js'
+import { SimulatedNetwork } from '../network/simulated-network.js'
+import type { SimulatedThread } from '../simulated-thread.js'
+import { World } from '../world.js'
+import type { Tenant } from './shared-receiver.js'
+import { type ServiceOptions, SimulatedService } from './simulated-service.js'
+
+export interface StageOptions extends ServiceOptions {
+  /** @default 1 */
+  readonly seed?: number
+  /** @default 'auto' */
+  readonly pipelining?: 'auto' | 'off'
+  /** @default 4 */
+  readonly maxConnections?: number
+  readonly tenant?: Tenant
+}
+
+export const requestTimeoutMs = 10_000
+
+/** A real sender, the network and the service, in one world. */
+export class Stage {
+  readonly world: World
+  readonly network: SimulatedNetwork
+  readonly service: SimulatedService
+  readonly thread: SimulatedThread
+  readonly sender: Sender
+  /** Names of what has happened. */
+  readonly reached = new Set<string>()
+  /** Reasons for which pipelining has ended. */
+  readonly left: string[] = []
+  readonly #bucket: string
+  readonly #tenant: Tenant | undefined
+  readonly #giveTimeBack: () => void
+
+  constructor(options: StageOptions = {}) {
+    const { seed = 1, pipelining = 'auto', maxConnections = 4, tenant, ...about } = options
+    const reached = (name: string) => void this.reached.add(name)
+    this.world = new World(seed, { keepsTrace: true })
+    this.#giveTimeBack = useTimeOf(this.world)
+    this.network = new SimulatedNetwork(this.world, { reached })
+    const receiver = tenant === undefined ? {} : { receiver: tenant }
+    this.service = new SimulatedService(this.world, this.network, { reached, ...receiver, ...about })
+    if (tenant !== undefined) this.service.behave({ receiver: true })
+    this.#tenant = tenant
+    this.#bucket = tenant?.bucket ?? 'b'
+    this.thread = this.world.thread('engine')
+    const apiKey = tenant?.apiKey ?? 'key'
+    this.sender = openSender({
+      url: this.service.url,
+      apiKey: { reveal: () => apiKey, renew: () => false },
+      userAgent: 'sluice/test',
+      maxConnections,
+      maxBatch: 64,
+      requestTimeoutMs,
+      clock: this.thread.clock,
+      pipelining,
+      proxyUrl: undefined,
+      left: (reason) => void this.left.push(reason),
+      connection: { open: this.network.connector(this.thread, { connectTimeoutMs: requestTimeoutMs }) },
+    })
+  }
+
+  /** The outcomes of these records, sent as one batch, when the world has run until then. */
+  async send(numbers: readonly number[], kind: RecordKind = 'logs', about: Partial<Batch> = {}): Promise<Outcome[]> {
+    const sent = this.begin(numbers, kind, about)
+    await this.world.run(10 * requestTimeoutMs, () => sent.done)
+    if (!sent.done) throw new Error('the batch is not settled')
+    return sent.outcomes
+  }
+
+  /** Send these records as one batch; the outcomes come while the world runs. */
+  begin(
+    numbers: readonly number[],
+    kind: RecordKind = 'logs',
+    about: Partial<Batch> = {},
+  ): { readonly outcomes: Outcome[]; done: boolean } {
+    const sent = { outcomes: [] as Outcome[], done: false }
+    const settle = (index: number, outcome: Outcome) => {
+      if (sent.outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
+      sent.outcomes[index] = outcome
+      this.world.note(`${kind} ${numbers[index]}: ${outcome.type}`)
+    }
+    const records = numbers.map((number) => record(number, kind))
+    void this.sender.send({ kind, bucket: this.#bucket, probe: false, records, settle, ...about }).then(() => {
+      sent.done = true
+    })
+    return sent
+  }
+
+  /** The first success, after which the sender pipelines. */
+  async warmUp(): Promise<void> {
+    const [outcome] = await this.send([0])
+    if (outcome?.type !== 'delivered') throw new Error(`the service is not well: ${JSON.stringify(outcome)}`)
+  }
+
+  async end(): Promise<void> {
+    await this.sender.close()
+    await this.world.run(0)
+    this.network.close()
+    await this.world.run(0)
+    this.#tenant?.leave()
+    this.#giveTimeBack()
+  }
+}
+
+function record(number: number, kind: RecordKind): Outgoing {
+  const common = `"timeStamp":1767225600000,"appName":"shop","env":"test"`
+  const body =
+    kind === 'logs'
+      ? `{${common},"level":"info","message":"r#${number} the order was placed and paid, ${'x'.repeat(120)}"}`
+      : `{${common},"eventId":${1_000_000 + number}}`
+  return { body, bytes: body.length, idempotencyKey: `key-${kind}-${String(number).padStart(7, '0')}` }
+}
+
+/** The numbers from 1 to `count`. */
+export function numbersTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1)
+}

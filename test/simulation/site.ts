@@ -1,0 +1,307 @@
+import type { Machine } from '../../src/engine/machine.js'
+import type { SluiceOptions } from '../../src/options/options.js'
+import type { DiskOperation } from './disk/disk-faults.js'
+import type { FailureCode } from './disk/failure.js'
+import { SimulatedDisk } from './disk/simulated-disk.js'
+import type { Fault, networkFaults, Poison, serviceFaults } from './faults.js'
+import { type Conditions, fineConditions } from './network/conditions.js'
+import { SimulatedNetwork } from './network/simulated-network.js'
+import type { SimulatedProcess } from './process/simulated-process.js'
+import { simulatedSender } from './process/simulated-sender.js'
+import type { Schedule } from './schedule.js'
+import { type Behaviour, fineBehaviour, type Trouble } from './service/behaviour.js'
+import { receiverTenant, type Tenant } from './service/shared-receiver.js'
+import { SimulatedService } from './service/simulated-service.js'
+import type { SimulatedThread } from './simulated-thread.js'
+import { firstEvent, segmentsIn, spooledIds } from './spooled-ids.js'
+import type { World } from './world.js'
+
+const spoolFolder = '/spool'
+
+export interface SitePlan {
+  readonly schedule: Schedule
+  /** Called with the name of each thing that happened. */
+  readonly reached: (name: string) => void
+}
+
+/** The surroundings of the processes: network, service and disk, with the faults that are on now. */
+export class Site {
+  readonly options: SluiceOptions
+  readonly #world: World
+  readonly #schedule: Schedule
+  readonly #network: SimulatedNetwork
+  readonly #disk: SimulatedDisk
+  readonly #service: SimulatedService
+  readonly #tenant: Tenant | undefined
+  readonly #unsaved = new Set<number>()
+  #threads = 0
+
+  static async open(world: World, plan: SitePlan): Promise<Site> {
+    const tenant = plan.schedule.service.kind === 'receiver' ? await receiverTenant() : undefined
+    return new Site(world, { ...plan, tenant })
+  }
+
+  private constructor(world: World, { schedule, reached, tenant }: SitePlan & { readonly tenant: Tenant | undefined }) {
+    const { backends, proxyRetries } = schedule.service
+    this.#world = world
+    this.#schedule = schedule
+    this.#tenant = tenant
+    this.#network = new SimulatedNetwork(world, { reached })
+    this.#disk = new SimulatedDisk(world, { reached })
+    const served = tenant === undefined ? { proxy: proxyRetries } : { receiver: tenant }
+    this.#service = new SimulatedService(world, this.#network, { backends, reached, ...served })
+    const { apiKey, bucket } = tenant ?? { apiKey: 'k', bucket: 'b' }
+    this.options = { ...schedule.options, url: this.#service.url, allowInsecure: true, apiKey, bucket }
+    this.apply([])
+  }
+
+  /** The machine as the code in a thread sees it. */
+  machineOf(thread: SimulatedThread, process: SimulatedProcess): Machine {
+    const { requestTimeoutMs: connectTimeoutMs = 10_000 } = this.options
+    const connection = { open: this.#network.connector(thread, { connectTimeoutMs }) }
+    const started = ++this.#threads
+    return {
+      clock: thread.clock,
+      random: this.#world.random(`${thread.name}/random`),
+      files: this.#disk.filesOf(thread),
+      owners: this.#disk.ownersOf(thread, { pid: started, started }),
+      connection,
+      startSender: ({ url, userAgent, maxConnections, requestTimeoutMs, apiKey }) => {
+        const own = process.thread('last drain')
+        thread.block(threadStartMs)
+        return simulatedSender(own, {
+          url,
+          userAgent,
+          maxConnections,
+          requestTimeoutMs,
+          clock: own.clock,
+          apiKey: { reveal: () => apiKey, renew: () => false },
+          connection: { open: this.#network.connector(own, { connectTimeoutMs }) },
+        })
+      },
+    }
+  }
+
+  /** True while a thread waits for a disk that does not answer. */
+  waitsForDisk(thread: SimulatedThread): boolean {
+    const { hungUntilMs } = this.#disk.faults
+    return hungUntilMs > this.#world.now && thread.clock.now() >= hungUntilMs
+  }
+
+  /** Remember the records of a process that nobody can save once it is killed. */
+  willBeKilled(process: SimulatedProcess): void {
+    const saved = this.#spools ? spooledIds(this.#disk, spoolFolder) : new Set()
+    for (const id of process.accepted.keys()) if (!saved.has(id)) this.#unsaved.add(id)
+  }
+
+  /** Kill a process at one of the next operations of the thread that writes its spool. */
+  killInWrite(process: SimulatedProcess, plan: { readonly operations: number; readonly kill: () => void }): void {
+    const { operations, kill } = plan
+    const thread = process.worker ?? process.app
+    const die = () => {
+      // What was written in this turn was not synced.
+      if (this.#schedule.faults.some(({ on }) => on === 'power')) this.#giveUp(process)
+      kill()
+    }
+    this.#disk.killAt({ thread, operations, after: operations % 2 === 0, torn: operations % 3 === 0, kill: die })
+  }
+
+  /**
+   * The machine stops. With `spoolSync`, and a disk that did not lie, what was written before this moment must survive; without it nothing
+   * need.
+   */
+  losePower(all: readonly SimulatedProcess[], kill: () => void): void {
+    const { options, faults } = this.#schedule
+    const lies = faults.some(({ on, kind }) => on === 'disk' && kind === 'EIO at fsync')
+    const saved = options.spoolSync === true && !lies ? spooledIds(this.#disk, spoolFolder) : new Set()
+    for (const process of all) {
+      for (const id of process.accepted.keys()) if (!saved.has(id)) this.#unsaved.add(id)
+    }
+    for (const process of all) for (const thread of process.threads) this.#network.losePower(thread)
+    kill()
+    this.#disk.powerLoss()
+  }
+
+  #giveUp(process: SimulatedProcess): void {
+    for (const id of process.accepted.keys()) this.#unsaved.add(id)
+  }
+
+  get #spools(): boolean {
+    return this.options.spoolDir !== undefined
+  }
+
+  /** Put these faults on, and no others. */
+  apply(faults: readonly Fault[]): void {
+    this.#disk.faults.heal()
+    this.#network.conditions = { ...fineConditions, latencyMs: this.#schedule.latencyMs }
+    const poison = faults.find(({ on }) => on === 'records')?.kind as Poison | undefined
+    this.#service.behave({ ...this.#usual, ...(poison && { poison: poisonOf(poison) }) })
+    for (const fault of faults) {
+      if (fault.on === 'disk') this.#applyToDisk(fault)
+      else if (fault.on === 'network') this.#applyToNetwork(fault)
+      else if (fault.on === 'service') this.#applyToService(fault)
+    }
+  }
+
+  /** A backend goes away, and comes back when the fault is over. */
+  deploy({ backend = 0, chance, forMs }: Fault & { readonly on: 'service' }): void {
+    this.#service.deploy(backend, { how: chance === 1 ? 'graceful' : 'abrupt', awayMs: forMs })
+  }
+
+  #applyToDisk({ kind, chance, at, forMs }: Fault & { readonly on: 'disk' }): void {
+    const disk = this.#disk.faults
+    const failing = diskFailures[kind]
+    if (failing !== undefined) disk.at.set(failing[1], { code: failing[0], chance })
+    else if (kind === 'EROFS') disk.readOnly = true
+    else if (kind === 'slow') disk.slowMs = slowDiskMs
+    else if (kind === 'hung') disk.hungUntilMs = at + forMs
+    else {
+      disk.capacityBytes = this.#disk.usedBytes + fullDiskBytes
+      disk.shortWrites = chance / 2
+    }
+  }
+
+  #applyToNetwork({ kind, chance }: Fault & { readonly on: 'network' }): void {
+    const changes = networkChanges[kind](chance)
+    this.#network.conditions = { ...this.#network.conditions, ...changes }
+  }
+
+  #applyToService({ kind, chance, backend }: Fault & { readonly on: 'service' }): void {
+    if (kind === 'deploy') return
+    const changes = serviceChanges[kind]
+    // The scripted backend that takes the receiver's place has not its records, so it must store none.
+    const stores =
+      changes.trouble === undefined || ('when' in changes.trouble && changes.trouble.when === 'after commit')
+    if (this.#tenant !== undefined && stores) return
+    const own = this.#tenant === undefined ? { troubleChance: chance } : { receiver: false, troubleChance: 1 }
+    for (const [number, each] of this.#service.backends.entries()) {
+      if (backend === undefined || backend === number) each.behaviour = { ...each.behaviour, ...changes, ...own }
+    }
+  }
+
+  /** The service without any fault. */
+  get #usual(): Behaviour {
+    const {
+      answerMs,
+      oneByOne,
+      echoesKeys,
+      honoursKeys,
+      closesAfter,
+      announcesClose,
+      keepAliveMs,
+      announcesKeepAlive,
+      chunked,
+    } = this.#schedule.service
+    return {
+      ...fineBehaviour,
+      workMs: [answerMs / 2, answerMs],
+      pipelined: oneByOne ? 'one by one' : 'side by side',
+      echoesKeys,
+      honoursKeys,
+      requestsPerConnection: closesAfter === 0 ? Number.POSITIVE_INFINITY : closesAfter,
+      announcesClose: announcesClose ? 'close' : 'no',
+      idleMs: keepAliveMs,
+      announcesIdle: announcesKeepAlive,
+      form: chunked ? 'chunked' : 'length',
+      receiver: this.#tenant !== undefined,
+    }
+  }
+
+  /** All is well from now on. Bad records stay bad. */
+  heal(faults: readonly Fault[]): void {
+    this.#network.heal()
+    this.#service.heal()
+    this.apply(faults)
+  }
+
+  /** Segments of the spool, living engines' included. */
+  get segments(): readonly string[] {
+    return this.#spools ? segmentsIn(this.#disk, spoolFolder) : []
+  }
+
+  /** The facts about the service, for the oracle. */
+  get evidence() {
+    const stored = new Map<number, number>()
+    for (const [recordId, times] of this.#service.stored) {
+      if (recordId !== '') stored.set(idOf(recordId), times.length)
+    }
+    const successes = this.#service.log.filter(({ committed, status }) => committed && status >= 200 && status < 300)
+    const proxied = this.#service.proxy === undefined ? 0 : Number.POSITIVE_INFINITY
+    return { stored, successes: successes.length, unsaved: this.#unsaved, proxied }
+  }
+
+  async close(): Promise<void> {
+    await this.#service.verifyReceiver()
+    this.#network.close()
+    this.#tenant?.leave()
+  }
+}
+
+function idOf(recordId: string): number {
+  const number = Number(recordId.slice(1))
+  return recordId.startsWith('v') ? number - firstEvent : number
+}
+
+function poisonOf(kind: Poison): Behaviour['poison'] {
+  const trouble = poisonTroubles[kind]
+  return ({ body }) => (body.includes(' poison ') ? trouble : undefined)
+}
+
+const poisonTroubles: Readonly<Record<Poison, Trouble>> = {
+  '500': { type: 'status', status: 500 },
+  '400': { type: 'status', status: 400 },
+  '403': { type: 'status', status: 403 },
+  reset: { type: 'reset', when: 'before commit' },
+  hang: { type: 'hang', when: 'before commit' },
+}
+
+const networkChanges: Readonly<Record<(typeof networkFaults)[number], (chance: number) => Partial<Conditions>>> = {
+  refuse: (refused) => ({ refused }),
+  dns: (chance) => ({ unknownName: chance / 2, nameServerSilent: chance / 2 }),
+  'black hole': (chance) => ({ blackHole: chance * 0.8, unanswered: chance * 0.2 }),
+  'reset early': (reset) => ({ reset, cutAfterBytes: [0, 700] }),
+  'reset late': (reset) => ({ reset, cutAfterBytes: [500, 10_000] }),
+  fin: (closed) => ({ closed, cutAfterBytes: [0, 3000] }),
+  slow: () => ({ latencyMs: [300, 3000], jitterMs: 200, bytesPerMs: 5 }),
+  'single bytes': () => ({ segmentBytes: 1 }),
+}
+
+const status = (code: number, when: 'before commit' | 'after commit' = 'before commit'): { trouble: Trouble } => ({
+  trouble: { type: 'status', status: code, when },
+})
+const asked = (as: 'seconds' | 'date'): { trouble: Trouble } => ({
+  trouble: { type: 'status', status: 429, retryAfter: { seconds: 7, as } },
+})
+
+const serviceChanges: Readonly<Record<Exclude<(typeof serviceFaults)[number], 'deploy'>, Partial<Behaviour>>> = {
+  '500 before commit': status(500),
+  '500 after commit': status(500, 'after commit'),
+  '503': status(503),
+  '429': status(429),
+  '429 with seconds': asked('seconds'),
+  '429 with date': asked('date'),
+  '401': status(401),
+  '403': status(403),
+  '404': status(404),
+  '412': status(412),
+  'hung before commit': { trouble: { type: 'hang', when: 'before commit' } },
+  'hung after commit': { trouble: { type: 'hang', when: 'after commit' } },
+  slow: { workMs: [500, 3000] },
+  garbage: { trouble: { type: 'garbage', when: 'before commit' } },
+  html: { trouble: { type: 'html' } },
+  'result false': { trouble: { type: 'result false' } },
+  'hasty close': { requestsPerConnection: 2, announcesClose: 'no', closesWith: 'reset' },
+  'HTTP/1.0': { form: '1.0' },
+}
+
+const threadStartMs = 50
+const slowDiskMs = 20
+const fullDiskBytes = 2000
+
+const diskFailures: Partial<Record<string, readonly [FailureCode, DiskOperation]>> = {
+  EDQUOT: ['EDQUOT', 'write'],
+  'EIO at write': ['EIO', 'write'],
+  'EIO at fsync': ['EIO', 'fsync'],
+  'EIO at close': ['EIO', 'close'],
+  'EIO at read': ['EIO', 'read'],
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Attempt } from '../../src/delivery/attempt.js'
 import type { Lane } from '../../src/delivery/lane.js'
+import type { RecordBuffer } from '../../src/delivery/record-buffer.js'
 import { type Pending, pendingRecord } from '../../src/delivery/record-queue.js'
 import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
 import { addsUp, setUp } from '../support/delivery.js'
@@ -21,11 +22,13 @@ async function setUpAttempt(count: number) {
     records: Array.from({ length: count }, (_, sequence) => record(sequence)),
     way: 'batch',
     clock,
-    buffer: { settle: (_lane: Lane, { body }: Pending, { type }: Outcome) => void settled.push(`${body} ${type}`) },
-  } as ConstructorParameters<typeof Attempt>[0])
+    buffer: {
+      settle: (_lane: Lane, { body }: Pending, { type }: Outcome) => settled.push(`${body} ${type}`),
+    } as unknown as RecordBuffer,
+  })
   const run = (send: (batch: Batch) => Promise<void>) => attempt.run({ send } as Sender)
-  const after = (ms: number) => new Promise<void>((resolve) => clock.schedule(resolve, ms))
-  return { clock, attempt, settled, run, after }
+  const passed = (ms: number) => new Promise<void>((resolve) => clock.schedule(resolve, ms))
+  return { clock, attempt, settled, run, passed }
 }
 
 describe('an attempt', () => {
@@ -68,11 +71,11 @@ describe('an attempt', () => {
   })
 
   it('that is given up returns the records without success, and is changed by no later answer', async () => {
-    const { clock, attempt, settled, run, after } = await setUpAttempt(4)
+    const { clock, attempt, settled, run, passed } = await setUpAttempt(4)
     const result = run(async ({ settle }) => {
       settle(0, answers.delivered)
       settle(1, answers.failed)
-      await after(10)
+      await passed(10)
       settle(2, answers.delivered)
       settle(3, answers.failed)
     })
@@ -85,11 +88,11 @@ describe('an attempt', () => {
   })
 
   it('waits for its first answer since it left, and for the next one since the one before', async () => {
-    const { clock, attempt, run, after } = await setUpAttempt(2)
+    const { clock, attempt, run, passed } = await setUpAttempt(2)
     void run(async ({ settle }) => {
-      await after(300)
+      await passed(300)
       settle(0, answers.delivered)
-      await after(300)
+      await passed(300)
     })
     expect(attempt.waitsSince).toBe(1000)
     await clock.advance(299)
@@ -99,10 +102,10 @@ describe('an attempt', () => {
   })
 
   it('measures the time to its first success, and the mean time from one to the next', async () => {
-    const { clock, run, after } = await setUpAttempt(4)
+    const { clock, run, passed } = await setUpAttempt(4)
     const result = run(async ({ settle }) => {
       for (const [index, waitMs] of [300, 10, 20, 60].entries()) {
-        await after(waitMs)
+        await passed(waitMs)
         settle(index, index === 3 ? answers.failed : answers.delivered)
       }
     })
@@ -113,11 +116,11 @@ describe('an attempt', () => {
 
   it('measures the time between two successes, and none for one, or for a batch that was written in parts', async () => {
     const settleAll = async (count: number, parted: boolean) => {
-      const { clock, run, after } = await setUpAttempt(count)
+      const { clock, run, passed } = await setUpAttempt(count)
       const result = run(async (batch) => {
-        if (parted) batch.parted()
+        if (parted) batch.parted?.()
         for (let index = 0; index < count; index++) {
-          await after(40)
+          await passed(40)
           batch.settle(index, answers.delivered)
         }
       })

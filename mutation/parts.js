@@ -5,7 +5,8 @@ import { readdirSync } from 'node:fs'
 /**
  * @typedef {object} Part
  * @property {readonly string[]} files The files that are mutated.
- * @property {readonly string[]} tests The tests that run.
+ * @property {readonly string[]} tests The tests that run for each mutant.
+ * @property {readonly string[]} [slowTests] They take seconds, and run only for the mutants that the others do not notice.
  */
 
 const root = new URL('../', import.meta.url)
@@ -29,10 +30,11 @@ const exchange = ['response-reader', 'transmission']
 
 /** @type {Readonly<Record<string, Part>>} */
 export const parts = {
-  // A herd of a thousand engines takes seconds for what the tests of a breaker say, too.
+  // Without the herd of a thousand engines: the tests of a breaker say the same.
   delivery: {
     files: sourcesIn('delivery', ['concurrency']),
     tests: testsIn('delivery', ['herd', 'concurrency', 'poison']),
+    slowTests: ['test/delivery/poison.test.ts'],
   },
   concurrency: { files: ['src/delivery/concurrency.ts'], tests: ['test/delivery/concurrency.test.ts'] },
   'hand-off': { files: sourcesIn('hand-off'), tests: testsIn('hand-off') },

@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { parts } from './parts.js'
 
+const { tests, slowTests = [] } = parts[process.env.MUTATED_PART ?? 'delivery']!
+const thorough = process.env.MUTATED_THOROUGHLY === 'yes'
+
 /** The quick tests first: the first that fails ends the run of a mutant. */
 class QuickFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -14,10 +17,10 @@ class QuickFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../', import.meta.url)),
-    include: [...parts[process.env.MUTATED_PART ?? 'delivery']!.tests],
+    include: [...tests, ...(thorough ? slowTests : [])],
     setupFiles: ['mutation/few-runs.ts'],
     isolate: false,
     sequence: { sequencer: QuickFirst },
-    testTimeout: 1500,
+    testTimeout: thorough ? 5000 : 1500,
   },
 })

@@ -37,11 +37,19 @@ export const parts = {
     slowTests: ['test/delivery/poison.test.ts'],
   },
   concurrency: { files: ['src/delivery/concurrency.ts'], tests: ['test/delivery/concurrency.test.ts'] },
-  'hand-off': { files: sourcesIn('hand-off'), tests: testsIn('hand-off') },
-  // Of the tests of a sender, those that know it from outside, with real servers and time-outs.
+  // The link to a real worker, and the program of that worker, are tested with programs only.
+  'hand-off': { files: sourcesIn('hand-off', ['worker-link', 'delivery-worker']), tests: testsIn('hand-off') },
   http: {
     files: [...parsers, ...exchange].map((name) => `src/http/${name}.ts`),
-    tests: testsIn('http', ['auto-sender', 'closing-server', 'describe-error', 'socket-bound']),
+    tests: testsIn('http', [
+      'auto-sender',
+      'closing-server',
+      'describe-error',
+      'pipelined-sender',
+      'sender',
+      'socket-bound',
+    ]),
+    slowTests: ['test/http/pipelined-sender.test.ts', 'test/http/sender.test.ts'],
   },
   spool: { files: sourcesIn('spool'), tests: testsIn('spool') },
 }

@@ -9,7 +9,10 @@ const thorough = process.env.MUTATED_THOROUGHLY === 'yes'
 /** The quick tests first: the first that fails ends the run of a mutant. */
 class QuickFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const slow = ({ moduleId }: TestSpecification) => Number(/poison|model|outbox|recovery/.test(moduleId))
+    const slow = ({ moduleId }: TestSpecification) =>
+      Number(
+        slowTests.some((test) => moduleId.endsWith(test)) || /model|outbox|recovery|response-reader/.test(moduleId),
+      )
     return [...files].sort((a, b) => slow(a) - slow(b))
   }
 }

@@ -16,7 +16,7 @@ export default {
   incremental: true,
   incrementalFile: `mutation/dist/${name}.incremental.json`,
   concurrency: 2,
-  timeoutMS: 5000,
+  timeoutMS: 3000,
   reporters: ['progress-append-only', 'json'],
   jsonReporter: { fileName: `mutation/dist/${name}.json` },
   // Types are not checked, neither before the tests nor by them.

@@ -388,6 +388,83 @@ describe('the last drain of a lane', () => {
   })
 })
 
+describe('a failure in the last drain', () => {
+  it('of a record that was never sent while others were delivered makes it no suspect: it waits for its own retry', () => {
+    const { delivery, service, drain, log, told } = setUpLast()
+    service.answer = (body, attempt) => (body === 'odd' && attempt < 4 ? answers.refused : answers.delivered)
+    for (const body of [...numbers(40), 'odd', ...numbers(40)]) log(body)
+    drain(10_000)
+    expect(delivery.stats()).toMatchObject({ delivered: 81, queued: 0, rejected: 0 })
+    const times = service.times.get('odd')!
+    const waits = times.slice(1).map((at, index) => at - times[index]!)
+    expect(waits).toHaveLength(3)
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(250)
+    expect(waits[0]).toBeLessThan(300)
+    expect(told).toEqual([])
+  })
+
+  it('with 401 of a suspect ends every lane', () => {
+    const { delivery, service, drain, log, told } = setUpLast()
+    service.answer = (body, attempt) => {
+      if (body !== 'bad') return answers.delivered
+      return attempt === 1 ? answers.failed : answers.wrongKey
+    }
+    for (const body of [...numbers(40), 'bad', ...numbers(40)]) log(body)
+    drain(8000)
+    expect(told).toEqual(['logs paused 401'])
+    expect(service.times.get('bad')).toHaveLength(2)
+    expect(delivery.stats()).toMatchObject({ delivered: 80, queued: 1 })
+  })
+
+  it('to send a suspect, with no success beside it, makes the lane test the service with one record at a time', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    service.answer = (body, attempt) => {
+      if (body.startsWith('bad') && attempt === 1) return answers.failed
+      return body.startsWith('bad') && service.waitedMs < 4000 ? answers.refused : answers.delivered
+    }
+    for (const body of numbers(40)) log(body)
+    for (let number = 0; number < 10; number++) {
+      log(`bad ${number}`)
+      log(`good ${number}`)
+    }
+    drain(20_000)
+    expect(delivery.stats()).toMatchObject({ delivered: 60, queued: 0 })
+    const outage = service.begun.slice(
+      service.begun.findIndex((bodies) => bodies.every((body) => body.startsWith('bad'))),
+    )
+    expect(outage.flat().length).toBeLessThan(40)
+  })
+
+  it('with 500 of many records pauses nothing', () => {
+    const { service, drain, log, told, delivery } = setUpLast()
+    service.answer = () => (service.waitedMs < 3000 ? answers.failed : answers.delivered)
+    for (const body of numbers(50)) log(body)
+    drain(10_000)
+    expect(told).toEqual([])
+    expect(delivery.stats()).toMatchObject({ delivered: 50 })
+  })
+
+  it('with 404 pauses its own lane, and no other one', () => {
+    const { delivery, service, drain, log, value, told } = setUpLast()
+    service.answer = (body) => (body.startsWith('value') ? answers.noBucket : answers.delivered)
+    for (const body of numbers(50)) log(body)
+    for (let number = 0; number < 5; number++) value(`value ${number}`)
+    drain()
+    expect(told).toEqual(['values paused 404'])
+    expect(delivery.stats()).toMatchObject({ delivered: 50, queued: 5 })
+  })
+
+  it('that is answered twice, or was never asked for, changes nothing', () => {
+    const { delivery, service, drain, log } = setUpLast()
+    const answersOnce = service.answers.bind(service)
+    service.answers = (waitMs) => answersOnce(waitMs).flatMap((each) => [each, each, { ...each, id: each.id + 1000 }])
+    for (const body of numbers(20)) log(body)
+    drain()
+    expect(delivery.stats()).toMatchObject({ accepted: 20, delivered: 20, queued: 0, inFlight: 0 })
+    expect(addsUp(delivery.stats())).toBe(true)
+  })
+})
+
 describe('the last error after the last drain', () => {
   it('is that of an outage, though a probe had no answer at the end', async () => {
     const { delivery } = await drainAfter(

@@ -231,6 +231,19 @@ describe('a breaker from which one lane leaves without proof for the others', ()
     expect(other.sent).toBe(1)
   })
 
+  it('does not let them probe before the moment that the service asked for', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    const other = new FakeLane()
+    breaker.open(lane, { atOnce: true })
+    expect(lane.probing).toBe(true)
+    fail(other, { notBefore: 5000, excessive: false })
+    breaker.close(lane, { others: false })
+    await clock.advance(4999)
+    expect(other.sent).toBe(0)
+    await clock.advance(1)
+    expect(other.sent).toBe(1)
+  })
+
   it('sets no second timer while one runs, and none while another lane probes', async () => {
     const { clock, breaker, lane, fail } = setUpBreaker()
     const [other, third] = [new FakeLane(), new FakeLane()]

@@ -124,6 +124,26 @@ describe('the parking of a delivery, before a signal that may end the process', 
     expect(store.kept.map(({ state }) => state)).toEqual(new Array(6).fill('settled'))
   })
 
+  it.each(['a flush', 'new records'])(
+    'stops no lane whose probe it gave up: %s brings its records back',
+    async (how) => {
+      const { clock, sender, delivery, log } = setUp({ store: new MemoryStore() })
+      sender.answer = () => answers.refused
+      for (let number = 0; number < 5; number++) log(`log ${number}`)
+      await clock.advance(2000)
+      sender.latencyMs = 10_000
+      while (delivery.stats().inFlight === 0) await clock.advance(100)
+      delivery.park()
+      sender.latencyMs = 1
+      sender.answer = () => answers.delivered
+      if (how === 'a flush') void delivery.flush({ timeoutMs: 100 })
+      else log('log 5')
+      await clock.advance(60_000)
+      expect(delivery.stats()).toMatchObject({ delivered: how === 'a flush' ? 5 : 6, spooled: 0, queued: 0 })
+      expect(clock.timers).toBe(0)
+    },
+  )
+
   it('keeps a record in memory for which the store has no place', async () => {
     const store = new MemoryStore()
     const { delivery, log } = setUp({ store })

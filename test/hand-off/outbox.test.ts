@@ -187,4 +187,20 @@ describe('an outbox', () => {
     expect(inTransit.bytes).toBe(1000)
     expect(dropped).toEqual(new Array(15).fill('values hand-off-full'))
   })
+
+  it('writes the style of a logger before its first line', async () => {
+    const { outbox, sent } = setUpOutbox()
+    const style = { messageKey: 'm' }
+    outbox.append(outbox.frames.pino('{}', { style, severity: 2, arrivedAt: 5 }), 2)
+    await settle()
+    expect(sent[0]!.text).toBe('s0,{"messageKey":"m"}\np20,5,{}\n')
+  })
+
+  it('takes nothing from an empty ring', () => {
+    const { outbox, sent } = setUpOutbox()
+    outbox.handOver()
+    expect(sent).toEqual([])
+    outbox.release()
+    expect(outbox.values).toBe(0)
+  })
 })

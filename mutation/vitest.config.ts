@@ -24,6 +24,6 @@ export default defineConfig({
     setupFiles: ['mutation/few-runs.ts'],
     isolate: false,
     sequence: { sequencer: QuickFirst },
-    testTimeout: thorough ? 5000 : 2500,
+    testTimeout: 5000,
   },
 })

@@ -65,6 +65,7 @@ describe('the proxy for a base URL', () => {
     ['other.example,,api.service.example', https, 'none'],
     ['[2001:db8::1]:8443', 'https://[2001:db8::1]:8443', 'none'],
     [' , ', https, 'proxied'],
+    ['other.example,', 'https://service.example.', 'proxied'],
   ])('NO_PROXY=%s: %s is %s', (exceptions, url, expected) => {
     const proxies = { HTTPS_PROXY: 'http://p', HTTP_PROXY: 'http://p' }
     const seen = (environment: Record<string, string>) => (found(url, environment) === 'none' ? 'none' : 'proxied')

@@ -125,6 +125,8 @@ const strange: Record<string, [text: string, reason: RegExp, status?: number]> =
   'chunks that are longer than anything': [`${chunkedHead}FFFFFFFF\r\n${' '.repeat(1100)}`, /too long/, 200],
   'chunks with endless extensions': [`${chunkedHead}${`1;${'x'.repeat(1000)}\r\ny\r\n`.repeat(600)}`, /too long/, 200],
   'a chunk size line without end': [`${chunkedHead}1;${'x'.repeat(2000)}`, /chunks/, 200],
+  'a longer chunk size with a bare LF': [`${chunkedHead}10\na\r\n0\r\n\r\n`, /chunks/, 200],
+  'a trailer with a bare LF': [`${chunkedHead}0\r\nx: yz\n\r\n`, /chunks/, 200],
   'a trailer that is no header': [`${chunkedHead}0\r\nx\r\n\r\n`, /chunks/, 200],
   'a body of 50 MB': [`HTTP/1.1 201 X\r\ncontent-length: 50000000\r\n\r\n${' '.repeat(1100)}`, /too long/, 201],
   'a body without length or end': [`HTTP/1.1 201 X\r\n\r\n${'x'.repeat(65_537)}`, /too long/, 201],
@@ -356,6 +358,17 @@ describe('the bounds of an answer', () => {
     expect(readText(interim.repeat(33) + plain).answers).toHaveLength(0)
     expect(readText((interim.repeat(20) + plain).repeat(3)).answers).toHaveLength(3)
   })
+
+  it.each([999, 5000, 70_000])(
+    'are 512 KiB on the wire for a chunked body, which may come in pieces of %d bytes',
+    (size) => {
+      const endless = bytes(chunkedHead + `1;${'x'.repeat(1000)}\r\ny\r\n`.repeat(600))
+      const pieces = Array.from({ length: Math.ceil(endless.length / size) }, (_, turn) =>
+        endless.subarray(turn * size, turn * size + size),
+      )
+      expect(read(pieces)).toMatchObject({ over: true, failure: expect.stringMatching(/too long/) })
+    },
+  )
 
   it('let 1 KiB of a body that is too long be read', () => {
     const long = 'HTTP/1.1 200 OK\r\ncontent-length: 70000\r\n\r\n'

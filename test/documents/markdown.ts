@@ -35,10 +35,7 @@ const filesOf = (folder: string) =>
 /** Documents for users: their code is typed and run, and their commands and links are checked. */
 export const userDocuments = ['README.md', ...filesOf('docs').filter((path) => !isInternal(path))]
 /** Documents for people who change the code: each file that they name exists. */
-export const maintainerDocuments = [
-  ...filesOf('docs').filter(isInternal),
-  ...filesOf('docs/decisions'),
-]
+export const maintainerDocuments = [...filesOf('docs').filter(isInternal), ...filesOf('docs/decisions')]
 /** Documents whose links and commands are checked. */
 export const linkedDocuments = [
   ...userDocuments,

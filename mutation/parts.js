@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 
-// What is mutated, and the tests that have to notice. Paths are relative to the root of the repository.
+// The files that are mutated, and the tests that have to notice. Paths are relative to the root of the repository.
 
 /**
  * @typedef {object} Part

@@ -113,11 +113,12 @@ export class RecordBuffer implements StoreOwner {
   /** Bring parked records back when there is room again: by severity, then by age. */
   refill(): void {
     const { lanes, bounds, store } = this.#plan
-    if (!bounds.low) return
     for (const lane of lanes) {
-      const { outstanding } = lane
-      const room = bounds.spare
-      if (outstanding.parked === 0 || room.records === 0) continue
+      const { outstanding, ready } = lane
+      if (outstanding.parked === 0 || (!bounds.low && ready.length > 0)) continue
+      // Suspects that fill the memory keep no others out.
+      const room = bounds.low ? bounds.spare : bounds.single
+      if (room.records === 0) continue
       const records = store.unpark(lane.index, { ...room, records: Math.min(maxRestored, room.records) })
       // They are counted as parked until they are in memory: a drain waits for them all the while.
       this.#restore(lane, records, outstanding.oldest)

@@ -76,6 +76,8 @@ const graceMs = 600
 
 /** Checks the end, when everything is settled. */
 export function checkEnd(world: World, evidence: Evidence): void {
+  // An answer 200 that breaks off counts as delivered, whatever its body would have said.
+  if (judgesInBodies(evidence.schedule)) return
   checkLosses(world, evidence)
   checkDuplicates(world, evidence)
   checkDelivered(world, evidence)
@@ -188,4 +190,11 @@ function workerMayFail(schedule: Schedule): boolean {
     ({ on, kind }) => on === 'process' || (on === 'disk' && (kind === 'hung' || kind === 'slow')),
   )
   return isSlow || isStopped || hasFatalLine(schedule)
+}
+
+/** True where the body of a 2xx says that the record is not taken, and the network may cut it off. */
+function judgesInBodies({ faults }: Schedule): boolean {
+  return (
+    faults.some(({ kind }) => kind === 'result false' || kind === 'html') && faults.some(({ on }) => on === 'network')
+  )
 }

@@ -245,7 +245,8 @@ export class Site {
   /** The ids of the records in the spool that the service does not have. */
   get undelivered(): readonly number[] {
     const { stored } = this.evidence
-    return [...spooledIds(this.#disk, spoolFolder)].filter((id) => !stored.has(id))
+    const settled = acknowledgedIds(this.#disk, spoolFolder)
+    return [...spooledIds(this.#disk, spoolFolder)].filter((id) => !stored.has(id) && !settled.has(id))
   }
 
   /** The facts about the service, for the oracle. */

@@ -184,7 +184,11 @@ class Simulation {
       this.#site.noteAcknowledged()
       process.worker?.kill()
     } else if (fault.kind === 'worker hangs') process.worker?.freeze()
-    else this.#site.killInWrite(process, { operations: fault.operations, kill: () => this.#kill(process) })
+    else {
+      const { operations, kind } = fault
+      const renames = kind === 'killed in a rename'
+      this.#site.killInWrite(process, { operations, renames, kill: () => this.#kill(process) })
+    }
   }
 
   #losePower(): void {

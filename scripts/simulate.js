@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -26,6 +26,7 @@ const root = new URL('../', import.meta.url)
 const folder = new URL('receiver/node_modules/.simulation/', root)
 const program = fileURLToPath(new URL(`simulate-${process.pid}.mjs`, folder))
 mkdirSync(folder, { recursive: true })
+process.on('exit', () => rmSync(program, { force: true }))
 buildSync({
   entryPoints: [fileURLToPath(new URL('test/simulation/main.ts', root))],
   outfile: program,

@@ -213,8 +213,8 @@ export class Consequences {
     { asked, blamed }: { readonly asked: boolean; readonly blamed: readonly Returned[] },
   ): Refusal | undefined {
     const { breaker, probes } = lane
-    probes.failedAlone(returned[0]!.record, {
-      blamed: blamed.map(({ record }) => record),
+    probes.failedAlone(returned[0]!, {
+      blamed,
       asked,
       open: breaker !== undefined,
       paused: breaker?.cause === 'paused',

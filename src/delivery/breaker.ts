@@ -36,6 +36,7 @@ export class Breaker {
   /** A probe is due, and no lane had a record for it. */
   #due = false
   #turn = 0
+  #stopped = false
 
   constructor(plan: {
     readonly cause: BreakerCause
@@ -80,9 +81,8 @@ export class Breaker {
     const asks = atOnce ? others : wait.excessive && lane.hasLastChance
     if (asks && (atOnce || this.#maySend(lane)) && lane.probe()) return
     if (this.#timer !== undefined || this.state === 'half-open') return
-    const waitMs = Math.max(this.#waitMs(this.#attempt++), this.#wait.notBefore - this.#clock.now())
     this.#due = false
-    this.#schedule(waitMs)
+    this.#scheduleProbe(this.#attempt++)
   }
 
   /** Close for a lane. With `others` the lanes that still wait send probes at once, one at a time. */
@@ -94,7 +94,12 @@ export class Breaker {
       this.#wait = noWait
       this.#stopTimer()
       if (this.#lanes.size > 0) this.#schedule(0)
-    } else if (this.#timer === undefined && this.state === 'open') this.#schedule(this.#waitMs(this.#attempt))
+    } else this.goOn()
+  }
+
+  /** A probe has ended and says nothing, because its lane left or because it was given up: the next one comes as if it had never been. */
+  goOn(): void {
+    if (this.#timer === undefined && this.state === 'open' && !this.#stopped) this.#scheduleProbe(this.#attempt)
   }
 
   /** Records have come to a lane. */
@@ -111,7 +116,9 @@ export class Breaker {
     if (!lane.probing && !lane.probe() && this.state !== 'half-open') this.#due = true
   }
 
+  /** Send no probe any more. */
   stop(): void {
+    this.#stopped = true
     this.#stopTimer()
     this.#due = false
   }
@@ -133,6 +140,10 @@ export class Breaker {
       return
     }
     this.#due = true
+  }
+
+  #scheduleProbe(attempt: number): void {
+    this.#schedule(Math.max(this.#waitMs(attempt), this.#wait.notBefore - this.#clock.now()))
   }
 
   #schedule(waitMs: number): void {

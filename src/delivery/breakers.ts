@@ -93,10 +93,11 @@ export class Breakers {
     const { atFault, unsent, others, confirmed } = lane.probes.over(clock.now())
     const noOutage = proven && confirmed
     breaker.close(lane, { others: !noOutage })
-    for (const record of proven ? others : [...others, ...atFault]) lane.ready.putBack(record)
+    const free = proven ? others : [...others, ...atFault.map(({ record }) => record)]
+    for (const record of free) lane.ready.putBack(record)
     const waitMs = drains.size > 0 ? 0 : backoffMs(0, { retry, random, draining: false })
     for (const record of unsent) lane.delayed.add(record, { ...noWait, waitMs })
-    if (proven) for (const record of atFault) lane.suspects.addLate(record)
+    if (proven) for (const { record, wait } of atFault) lane.suspects.addLate(record, wait)
     if (!noOutage) lane.concurrency.restart()
     lane.report()
   }

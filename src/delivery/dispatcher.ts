@@ -133,7 +133,11 @@ export class Dispatcher {
     this.#attempts.add(attempt)
     const result = await attempt.run(sender)
     if (way === 'probe') lane.probeEnded()
-    if (!this.#attempts.delete(attempt)) return
+    if (!this.#attempts.delete(attempt)) {
+      // It was given up, and the engine may live on.
+      if (way === 'probe') lane.breaker?.goOn()
+      return
+    }
     consequences.apply(lane, result, way)
     if (lane.suspects.length > 0) drains.check(lane)
     lane.report()

@@ -8,6 +8,8 @@ export class Drain {
   /** On the clock. */
   readonly startedAt: number
   readonly deadline: number
+  /** Nothing comes after it. */
+  readonly last: boolean
   readonly #waiting: Map<Lane, number>
   readonly #finish: () => void
 
@@ -15,10 +17,12 @@ export class Drain {
     readonly lanes: readonly Lane[]
     readonly startedAt: number
     readonly deadline: number
+    readonly last: boolean
     readonly finish: () => void
   }) {
     this.startedAt = plan.startedAt
     this.deadline = plan.deadline
+    this.last = plan.last
     this.#waiting = new Map(plan.lanes.map((lane) => [lane, lane.outstanding.turn()]))
     this.#finish = plan.finish
   }
@@ -79,7 +83,7 @@ export class Drains {
       }
     })
     const timer = this.#clock.schedule(end, timeoutMs, true)
-    const drain = new Drain({ lanes, startedAt, deadline: startedAt + timeoutMs, finish: end })
+    const drain = new Drain({ lanes, startedAt, deadline: startedAt + timeoutMs, last, finish: end })
     this.#open.add(drain)
     for (const lane of lanes) {
       lane.attemptNow({ last })

@@ -61,10 +61,9 @@ export class DrainingLane {
     this.#breakerOpen = lane.breaker !== undefined
     this.#window = this.#breakerOpen ? 1 : Math.min(plan.maxConnections, connections * depth)
     this.#notBefore = lane.honour(lane.breaker?.wait ?? noWait)
-    this.#waiting = [...lane.delayed.clear(), ...lane.suspects.clear()].map(({ record, notBefore, excessive }) => ({
-      record,
-      notBefore: excessive ? Number.NEGATIVE_INFINITY : notBefore,
-    }))
+    this.#waiting = [...lane.delayed.clear(), ...lane.suspects.clear()].map(({ record, ...wait }) =>
+      waiting(record, wait),
+    )
   }
 
   /** True while nothing has succeeded of late: one record at a time tests the service. */
@@ -129,9 +128,12 @@ export class DrainingLane {
     const { atFault, unsent, others, confirmed } = lane.probes.over(clock.now())
     if (!confirmed) this.#window = windowAfterOutage
     for (const record of others) lane.ready.putBack(record)
-    for (const record of atFault) record.suspicion = new Suspicion()
-    const notBefore = Number.NEGATIVE_INFINITY
-    this.#waiting = [...this.#waiting, ...[...unsent, ...atFault].map((record) => ({ record, notBefore }))]
+    for (const { record } of atFault) record.suspicion = new Suspicion()
+    const due = [
+      ...unsent.map((record) => waiting(record, noWait)),
+      ...atFault.map(({ record, wait }) => waiting(record, wait)),
+    ]
+    this.#waiting = [...this.#waiting, ...due]
   }
 
   /** The service asks for less. */
@@ -226,4 +228,9 @@ export class DrainingLane {
     const { retry, random } = this.#plan
     return backoffMs(attempt, { retry, random, draining: true })
   }
+}
+
+/** A wait that is too long to honour is over: nothing comes after this drain. */
+function waiting(record: Pending, { notBefore, excessive }: Wait): Waiting {
+  return { record, notBefore: excessive ? Number.NEGATIVE_INFINITY : notBefore }
 }

@@ -125,13 +125,15 @@ export class LastDrain {
     const now = this.#plan.clock.now()
     const own = mayBeItsOwn(outcome)
     const paused = lane.breaker?.cause === 'paused'
-    lane.probes.failedAlone(record, { blamed: own ? [record] : [], asked, open, paused, now })
+    const wait = this.#waitOf(outcome)
+    const failed = { record, wait }
+    lane.probes.failedAlone(failed, { blamed: own ? [failed] : [], asked, open, paused, now })
     if (!own && !asked) lane.ready.putBack(record)
     const counts = own && (asked || !open)
     const confirmed =
       counts && outcome.type === 'pause' ? this.#refusals.confirmed(outcome, { lane, record, now }) : undefined
     if (confirmed !== undefined) this.#pause(draining, confirmed)
-    else draining.openBreaker(this.#waitOf(outcome))
+    else draining.openBreaker(wait)
   }
 
   #pause(draining: DrainingLane, cause: Refusal): void {

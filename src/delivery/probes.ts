@@ -1,18 +1,26 @@
 import { type Pending, RecordQueue } from './record-queue.js'
+import type { Wait } from './rules.js'
 
 /** Twice the longest wait between probes by default: a few records at most fail alone within it. */
 const shortlyMs = 60_000
+
+/** A record that failed, and the wait that the service asked for. */
+export interface FailedRecord {
+  readonly record: Pending
+  readonly wait: Wait
+}
 
 interface ProbeFailure {
   /** True when the record may be at fault itself. */
   readonly own: boolean
   /** On the clock: when it failed, if no other record failed with it. */
   readonly aloneAt: number | undefined
+  readonly wait: Wait
 }
 
 /** The records that failed before a success, by what the success says of them. */
 export interface Verdict {
-  readonly atFault: readonly Pending[]
+  readonly atFault: readonly FailedRecord[]
   /** Never sent, or the key was wrong. They wait a little, so that a record that can never be sent holds up no other. */
   readonly unsent: readonly Pending[]
   readonly others: readonly Pending[]
@@ -62,14 +70,14 @@ export class Probes {
 
   /** Records failed and nothing succeeded beside them. `blamed` are those that may be at fault. Keeps them, and the probe in any case. */
   failedAlone(
-    probe: Pending,
-    { blamed, asked, open, paused, now }: FailedAlone & { readonly blamed: readonly Pending[] },
+    probe: FailedRecord,
+    { blamed, asked, open, paused, now }: FailedAlone & { readonly blamed: readonly FailedRecord[] },
   ): void {
     if (asked) this.#probeFailed(probe, { own: blamed.length > 0, again: paused, now })
     else if (!open) {
       this.#confirming = blamed.length > 0
-      for (const record of blamed) this.#keep(record, { own: true, aloneAt: blamed.length === 1 ? now : undefined })
-    } else for (const record of blamed) this.#keep(record, { own: true, aloneAt: undefined })
+      for (const each of blamed) this.#keep(each, { own: true, aloneAt: blamed.length === 1 ? now : undefined })
+    } else for (const each of blamed) this.#keep(each, { own: true, aloneAt: undefined })
   }
 
   /** A suspect was sent as a probe and failed. Another record confirms it where the failure may be its own. */
@@ -90,10 +98,10 @@ export class Probes {
     const confirmed = this.#confirming
     const isAtFault = ({ own, aloneAt = Number.NEGATIVE_INFINITY }: ProbeFailure) =>
       own && (confirmed || aloneAt >= now - shortlyMs)
-    const verdict = { atFault: [] as Pending[], unsent: [] as Pending[], others: [] as Pending[], confirmed }
+    const verdict = { atFault: [] as FailedRecord[], unsent: [] as Pending[], others: [] as Pending[], confirmed }
     for (const record of this.tried.takeAll()) {
       const failure = this.#failures.get(record)!
-      if (isAtFault(failure)) verdict.atFault.push(record)
+      if (isAtFault(failure)) verdict.atFault.push({ record, wait: failure.wait })
       else if (failure.own) verdict.others.push(record)
       else verdict.unsent.push(record)
     }
@@ -104,16 +112,16 @@ export class Probes {
   }
 
   /** `again`: another record is to be sent at once, unless this was the second one, because the next probe is far away. */
-  #probeFailed(record: Pending, { own, again, now }: { own: boolean; again: boolean; now: number }): void {
-    if (this.#confirming && record === this.#last) this.#confirming = own
+  #probeFailed(probe: FailedRecord, { own, again, now }: { own: boolean; again: boolean; now: number }): void {
+    if (this.#confirming && probe.record === this.#last) this.#confirming = own
     else this.#confirming = own && again && !this.#confirming
-    this.#keep(record, { own, aloneAt: now })
+    this.#keep(probe, { own, aloneAt: now })
   }
 
-  #keep(record: Pending, { own, aloneAt }: ProbeFailure): void {
+  #keep({ record, wait }: FailedRecord, { own, aloneAt }: Omit<ProbeFailure, 'wait'>): void {
     const before = this.#failures.get(record)
     this.#failures.delete(record)
-    this.#failures.set(record, { own, aloneAt: aloneAt ?? before?.aloneAt })
+    this.#failures.set(record, { own, aloneAt: aloneAt ?? before?.aloneAt, wait })
     this.#last = record
     this.tried.putBack(record)
   }

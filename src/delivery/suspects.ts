@@ -10,6 +10,8 @@ import { type LaneProgress, Suspicion } from './suspicion.js'
 export interface DrainTime {
   readonly startedAt: number
   readonly deadline: number
+  /** Nothing comes after it. */
+  readonly last: boolean
 }
 
 interface SuspectsPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry'> {
@@ -65,11 +67,20 @@ export class Suspects {
     this.wait(record, wait)
   }
 
-  /** The record failed before others succeeded. During a drain it has its next attempt at once. */
-  addLate(record: Pending): void {
+  /**
+   * The record failed before others succeeded. During a drain it has its next attempt at once, except inside a Retry-After. The last drain
+   * honours none that is too long.
+   */
+  addLate(record: Pending, asked: Wait): void {
+    const { clock, drains } = this.#plan
     record.suspicion = new Suspicion()
-    if (this.#plan.drains.size === 0) this.wait(record)
-    else this.waiting.add(record, { ...noWait, waitMs: 0 })
+    if (drains.size === 0) {
+      this.wait(record, asked)
+      return
+    }
+    const wait = asked.excessive && [...drains].some(({ last }) => last) ? noWait : asked
+    record.suspicion.notBefore = wait.notBefore
+    this.waiting.add(record, { ...wait, waitMs: Math.max(0, wait.notBefore - clock.now()) })
   }
 
   /** A record is settled: if it was a suspect that never failed again, it was none. */

@@ -81,12 +81,9 @@ export class Spool implements Store {
     const plan = { ...given, files, locks: new Locks({ files, owners, wallClock }) }
     this.#plan = plan
     this.#health = new Health(plan)
-    this.#segments = new Segments({
-      ...plan,
-      seal: (segment) => this.#open.seal(segment),
-      gaveUp: (segment, reason) => this.#gaveUp(segment, reason),
-      stuck: (error) => this.#health.trouble('remove', error),
-    })
+    const stuck = (error: unknown) => this.#health.trouble('remove', error)
+    const gaveUp = (segment: Segment, reason: DropReason) => this.#gaveUp(segment, reason)
+    this.#segments = new Segments({ ...plan, seal: (segment) => this.#open.seal(segment), gaveUp, stuck })
     this.#open = new OpenSegments({
       ...plan,
       segmentBytes: Math.min(maxSegmentBytes, plan.maxBytes / 16),

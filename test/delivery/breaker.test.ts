@@ -145,4 +145,189 @@ describe('a breaker', () => {
     expect(lane.sent).toBe(0)
     expect(clock.timers).toBe(0)
   })
+
+  it('keeps the status of its pause when a later probe fails in another way', () => {
+    const { breaker, lane } = setUpBreaker('paused')
+    breaker.open(lane, { atOnce: false, status: 404 })
+    breaker.open(lane, { atOnce: false })
+    expect(breaker.status).toBe(404)
+    breaker.open(lane, { atOnce: false, status: 403 })
+    expect(breaker.status).toBe(403)
+  })
+
+  it.each([
+    { cause: 'outage', ready: 0, tried: 2, sent: 0 },
+    { cause: 'outage', ready: 1, tried: 0, sent: 1 },
+    { cause: 'paused', ready: 0, tried: 1, sent: 0 },
+    { cause: 'paused', ready: 0, tried: 2, sent: 1 },
+  ] as const)('for $cause sends another record at once, or none: $ready ready, $tried tried', (row) => {
+    const { breaker, lane } = setUpBreaker(row.cause)
+    Object.assign(lane.ready, { length: row.ready })
+    Object.assign(lane.probes.tried, { length: row.tried })
+    breaker.open(lane, { atOnce: true })
+    expect(lane.sent).toBe(row.sent)
+  })
+
+  it('asks no other lane while a probe is in flight, however long it takes', async () => {
+    const { clock, lane, fail } = setUpBreaker()
+    const other = new FakeLane()
+    fail()
+    await clock.advance(100)
+    fail(other)
+    await clock.advance(60_000)
+    expect([lane.sent, other.sent]).toEqual([1, 0])
+  })
+})
+
+describe('a wait that the service asked for', () => {
+  it('counts from now, and the longest of several counts', async () => {
+    const { clock, lane, fail } = setUpBreaker()
+    await clock.advance(1000)
+    fail(lane, { notBefore: 6000, excessive: false })
+    fail(lane, { notBefore: 3000, excessive: false })
+    await clock.advance(4999)
+    expect(lane.sent).toBe(0)
+    await clock.advance(1)
+    expect(lane.sent).toBe(1)
+  })
+
+  it('is over at its moment: a drain then probes, and spends no last chance', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    lane.hasRecords = false
+    fail(lane, { notBefore: 300_000, excessive: true })
+    await clock.advance(300_000)
+    lane.hasRecords = true
+    lane.hasLastChance = true
+    breaker.probeNow(lane)
+    expect(lane.sent).toBe(1)
+    expect(lane.hasLastChance).toBe(true)
+  })
+
+  it.each([
+    { excessive: true, hasLastChance: true, sent: 1 },
+    { excessive: true, hasLastChance: false, sent: 0 },
+    { excessive: false, hasLastChance: true, sent: 0 },
+  ])('is passed over once where it is too long and nothing comes after: %o', ({ excessive, hasLastChance, sent }) => {
+    const { lane, fail } = setUpBreaker()
+    lane.hasLastChance = hasLastChance
+    fail(lane, { notBefore: 300_000, excessive })
+    expect(lane.sent).toBe(sent)
+    expect(lane.hasLastChance).toBe(hasLastChance && !excessive)
+  })
+})
+
+describe('a breaker from which one lane leaves without proof for the others', () => {
+  it('lets them wait as before', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    const other = new FakeLane()
+    fail()
+    fail(other)
+    await clock.advance(100)
+    breaker.close(lane, { others: false })
+    breaker.recordsCame(other)
+    await clock.advance(199)
+    expect(other.sent).toBe(0)
+    await clock.advance(1)
+    expect(other.sent).toBe(1)
+  })
+
+  it('does not let them probe before the moment that the service asked for', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    const other = new FakeLane()
+    breaker.open(lane, { atOnce: true })
+    expect(lane.probing).toBe(true)
+    fail(other, { notBefore: 5000, excessive: false })
+    breaker.close(lane, { others: false })
+    await clock.advance(4999)
+    expect(other.sent).toBe(0)
+    await clock.advance(1)
+    expect(other.sent).toBe(1)
+  })
+
+  it('sets no second timer while one runs, and none while another lane probes', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    const [other, third] = [new FakeLane(), new FakeLane()]
+    for (const each of [lane, other, third]) fail(each)
+    breaker.close(third, { others: false })
+    expect(clock.timers).toBe(1)
+    await clock.advance(100)
+    expect(lane.probing).toBe(true)
+    breaker.close(other, { others: false })
+    expect(clock.timers).toBe(0)
+  })
+
+  it('begins with short waits again when it was the last', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    fail(lane, { notBefore: 5000, excessive: false })
+    await clock.advance(5000)
+    breaker.close(lane, { others: false })
+    expect(clock.timers).toBe(0)
+    lane.probing = false
+    fail()
+    expect(breaker.wait).toBe(noWait)
+    await clock.advance(100)
+    expect(lane.sent).toBe(2)
+  })
+})
+
+describe('a breaker whose probe is due', () => {
+  it('waits for a record when the lane of a drain has none', () => {
+    const { breaker, lane, fail } = setUpBreaker()
+    lane.hasRecords = false
+    fail()
+    breaker.probeNow(lane)
+    lane.hasRecords = true
+    breaker.recordsCame(lane)
+    expect(lane.sent).toBe(1)
+  })
+
+  it('sends one probe for a drain, and no second one when more records come', () => {
+    const { breaker, lane, fail } = setUpBreaker()
+    fail()
+    breaker.probeNow(lane)
+    lane.probing = false
+    breaker.recordsCame(lane)
+    expect(lane.sent).toBe(1)
+  })
+
+  it('sends none beside the probe of another lane', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    const other = new FakeLane()
+    for (const each of [lane, other]) {
+      each.hasRecords = false
+      fail(each)
+    }
+    await clock.advance(1000)
+    other.hasRecords = true
+    breaker.probeNow(other)
+    expect(breaker.state).toBe('half-open')
+    lane.hasRecords = true
+    breaker.recordsCame(lane)
+    expect([lane.sent, other.sent]).toEqual([0, 1])
+  })
+
+  it('does not become due for a drain of a lane without records while another lane probes', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    const other = new FakeLane()
+    other.hasRecords = false
+    fail()
+    fail(other)
+    await clock.advance(100)
+    breaker.probeNow(other)
+    breaker.close(lane, { others: false })
+    other.hasRecords = true
+    breaker.recordsCame(other)
+    expect(other.sent).toBe(0)
+  })
+
+  it('sends nothing any more when it is stopped', async () => {
+    const { clock, breaker, lane, fail } = setUpBreaker()
+    lane.hasRecords = false
+    fail()
+    await clock.advance(1000)
+    breaker.stop()
+    lane.hasRecords = true
+    breaker.recordsCame(lane)
+    expect(lane.sent).toBe(0)
+  })
 })

@@ -210,3 +210,91 @@ describe('back-pressure', () => {
     expect(Math.abs(concurrency.connections - connections)).toBeLessThanOrEqual(1)
   })
 })
+
+/** A lane whose limit each sample meets, with one record per batch; rounds follow each other at `stepMs`. */
+function roundsOf(bounds: { maxConnections?: number; maxDepth?: number; patienceMs?: number } = {}) {
+  const { maxConnections = 64, maxDepth = 1, patienceMs = 2500 } = bounds
+  const concurrency = new Concurrency({ maxConnections, maxDepth: () => maxDepth, patienceMs })
+  let now = 0
+  const add = (change: { firstAnswerMs?: number; backPressure?: boolean; startedAt?: number; between?: number }) => {
+    const { firstAnswerMs = 50, backPressure = false, startedAt = now, between } = change
+    now = Math.max(now, startedAt + firstAnswerMs)
+    const answered = { successes: 1, firstAnswerMs, betweenAnswersMs: between }
+    concurrency.add({ startedAt, endedAt: now, ...answered, backPressure, limited: true })
+  }
+  const round = (firstAnswerMs: number) => {
+    const startedAt = now
+    for (let answers = concurrency.connections; answers > 0; answers--) add({ firstAnswerMs, startedAt })
+  }
+  const pass = (ms: number) => {
+    now += ms
+  }
+  return { concurrency, add, round, pass }
+}
+
+describe('the limit of a lane', () => {
+  it('begins at one again after an outage, and doubles with each round as at first', () => {
+    const { concurrency, round } = roundsOf()
+    for (let turn = 0; turn < 4; turn++) round(50)
+    expect(concurrency.connections).toBe(16)
+    concurrency.restart()
+    expect([concurrency.connections, concurrency.depth]).toEqual([1, 1])
+    const limits = [0, 1, 2].map(() => {
+      round(200)
+      return concurrency.connections
+    })
+    expect(limits).toEqual([2, 4, 8])
+  })
+
+  it('shrinks once for the answers to batches that left before a sign', () => {
+    const { concurrency, round, add, pass } = roundsOf()
+    for (let turn = 0; turn < 5; turn++) round(50)
+    expect(concurrency.connections).toBe(32)
+    pass(1000)
+    const startedAt = 5000
+    add({ backPressure: true, startedAt, firstAnswerMs: 50 })
+    const shrunk = concurrency.connections
+    expect(shrunk).toBeLessThan(31)
+    add({ backPressure: true, startedAt, firstAnswerMs: 60 })
+    expect(concurrency.connections).toBe(shrunk)
+    add({ backPressure: true, startedAt: 5060, firstAnswerMs: 50 })
+    expect(concurrency.connections).toBeLessThan(shrunk)
+  })
+
+  it('shrinks at a round that is longer than patience and twice the best of the last minute, however slowly rounds grew', () => {
+    const limitAfter = (patienceMs: number) => {
+      const { concurrency, round } = roundsOf({ maxConnections: 8, patienceMs })
+      let most = 0
+      for (let roundMs = 1000; roundMs < 3000; roundMs *= 1.04) {
+        round(roundMs)
+        most = Math.max(most, concurrency.connections)
+      }
+      return { most, last: concurrency.connections }
+    }
+    expect(limitAfter(1e9)).toEqual({ most: 8, last: 8 })
+    expect(limitAfter(1500).last).toBeLessThan(8)
+  })
+
+  it('forgets a best round after a minute: a service that became slower for good is not overloaded', () => {
+    const { concurrency, round, pass } = roundsOf({ maxConnections: 8, patienceMs: 500 })
+    for (let turn = 0; turn < 10; turn++) round(100)
+    for (let roundMs = 100; roundMs < 1000; roundMs *= 1.04) round(roundMs)
+    pass(120_000)
+    for (let turn = 0; turn < 200; turn++) round(1000)
+    expect(concurrency.connections).toBe(8)
+  })
+})
+
+describe('the depth of a lane', () => {
+  it('tries two, then follows the answers that fit into the way of one', () => {
+    const { concurrency, add } = roundsOf({ maxDepth: 32 })
+    for (let turn = 0; turn < 40; turn++) add({})
+    expect(concurrency.depth).toBe(2)
+    for (let turn = 0; turn < 60; turn++) add({ firstAnswerMs: 50, between: 5 })
+    expect(concurrency.depth).toBe(11)
+    for (let turn = 0; turn < 60; turn++) add({ firstAnswerMs: 50 })
+    expect(concurrency.depth).toBe(11)
+    for (let turn = 0; turn < 60; turn++) add({ firstAnswerMs: 50, between: 0 })
+    expect(concurrency.depth).toBe(32)
+  })
+})

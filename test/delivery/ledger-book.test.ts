@@ -48,3 +48,108 @@ describe('a ledger whose writer is gone', () => {
     expect(addsUp(book.read())).toBe(true)
   })
 })
+
+describe('a ledger', () => {
+  const lanes = [
+    { kind: 'logs', bucket: 'b' },
+    { kind: 'values', bucket: 'c' },
+  ] as const
+
+  it('counts what happens to each record, in the lane of the record', () => {
+    const book = new LedgerBook(lanes)
+    for (let record = 0; record < 6; record++) book.accept(1, { bytes: 10, handedOver: record < 4 })
+    book.depart(1, { retry: false })
+    book.depart(1, { retry: true })
+    book.depart(1, { retry: false })
+    book.deliver(1, 10)
+    book.reject(1, 10)
+    book.putBack(1, { ambiguous: true })
+    book.drop(1, { from: 'queued', reason: 'queue-full', bytes: 10 })
+    book.park(1, { from: 'queued', bytes: 10 })
+    book.park(1, { from: 'queued', bytes: 10 })
+    book.unpark(1, 10)
+    book.adopt(1, 5)
+    book.lose(1, { count: 2, reason: 'too-old' })
+    const [logs, values] = book.read().lanes
+    expect(values).toMatchObject({
+      ...{ accepted: 11, delivered: 1, rejected: 1, spooled: 4, queued: 2, inFlight: 0, adopted: 5 },
+      ...{ requests: 3, retries: 1, ambiguousRetries: 1, heldBytes: 20, deliveredBytes: 10, bucket: 'c' },
+      dropped: { 'queue-full': 1, 'too-old': 2 },
+    })
+    expect(logs).toMatchObject({ accepted: 0, queued: 0, spooled: 0, bucket: 'b', lastError: undefined })
+    expect(book.taken).toBe(4)
+    expect(book.copy()).toMatchObject({ taken: [0, 4], kept: [0, 0] })
+    expect(addsUp(book.read())).toBe(true)
+  })
+
+  it('knows the records of all lanes that are queued or in flight', () => {
+    const book = new LedgerBook(lanes)
+    for (const lane of [0, 1, 1]) book.accept(lane, { bytes: 1, handedOver: false })
+    book.depart(1, { retry: false })
+    expect(book.unsettled).toBe(3)
+    book.deliver(1, 1)
+    expect(book.unsettled).toBe(2)
+  })
+
+  it('keeps the last error of each lane, cut to what fits', () => {
+    const book = new LedgerBook(lanes)
+    book.lastError(0, 'grüße')
+    expect(book.read().lanes.map(({ lastError }) => lastError)).toEqual(['grüße', undefined])
+    book.lastError(0, 'x'.repeat(1000))
+    expect(book.read().lanes[0]!.lastError).toHaveLength(512)
+  })
+
+  it('gives copies that later changes do not touch', () => {
+    const book = new LedgerBook(lanes)
+    const before = book.copy()
+    book.accept(0, { bytes: 1, handedOver: true })
+    expect(before).toMatchObject({ ledger: { accepted: 0 }, taken: [0, 0] })
+  })
+
+  it('is read as it was before a change that begins while a copy is made', () => {
+    const book = new LedgerBook(lanes.slice(0, 1))
+    book.accept(0, { bytes: 1, handedOver: false })
+    const reader = new LedgerBook(lanes.slice(0, 1), book.memory)
+    const { load } = Atomics
+    let looks = 0
+    // The writer moves the record between the two looks of the reader's first copy.
+    Atomics.load = ((words: Int32Array, index: number) => {
+      if (++looks === 2) book.depart(0, { retry: false })
+      return load(words, index)
+    }) as typeof load
+    try {
+      expect(reader.read()).toMatchObject({ accepted: 1, queued: 0, inFlight: 1 })
+    } finally {
+      Atomics.load = load
+    }
+    expect(looks).toBe(4)
+  })
+
+  it('goes on after a writer that died in the middle of a change, and after one that did not', () => {
+    for (const inTheMiddle of [true, false]) {
+      const book = new LedgerBook(lanes.slice(0, 1))
+      book.accept(0, { bytes: 10, handedOver: false })
+      const words = new Int32Array(book.memory, 0, 1)
+      if (inTheMiddle) words[0]!++
+      expect(book.abandon('worker-failed', { spools: false })).toEqual([{ lost: 1, spooled: 0 }])
+      expect(words[0]! % 2).toBe(0)
+      expect(book.read()).toMatchObject({ queued: 0, heldBytes: 0, dropped: { 'worker-failed': 1 } })
+    }
+  })
+
+  it('of a thread that is gone shows its lanes as closed, whatever had happened to their records', () => {
+    const book = new LedgerBook(lanes.slice(0, 1))
+    for (let record = 0; record < 10; record++) book.accept(0, { bytes: 1, handedOver: false })
+    for (let record = 0; record < 4; record++) book.depart(0, { retry: false })
+    book.deliver(0, 1)
+    book.deliver(0, 1)
+    book.reject(0, 1)
+    book.drop(0, { from: 'queued', reason: 'queue-full', bytes: 1 })
+    book.park(0, { from: 'queued', bytes: 1 })
+    const ended = book.ended({ spools: false })
+    expect(ended).toMatchObject({ delivered: 2, rejected: 1, spooled: 1, queued: 0, inFlight: 0 })
+    expect(ended.dropped).toMatchObject({ 'queue-full': 1, shutdown: 5 })
+    expect(ended.lanes[0]!.state).toBe('closed')
+    expect(addsUp(ended)).toBe(true)
+  })
+})

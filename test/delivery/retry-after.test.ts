@@ -97,6 +97,43 @@ describe('a Retry-After of more than five minutes', () => {
   })
 })
 
+describe('a Retry-After that was meant for one record', () => {
+  /** One record fails alone, and another one is taken in its place. */
+  async function oneAtFault() {
+    const set = setUp()
+    set.sender.answer = (body) => (body === 'odd' ? asking(60_000) : answers.delivered)
+    set.log('odd')
+    await set.clock.advance(2)
+    set.log('good')
+    await set.clock.advance(2)
+    expect(set.delivery.stats()).toMatchObject({ delivered: 1, queued: 1 })
+    set.sender.sent.length = 0
+    set.sender.answer = () => answers.delivered
+    return set
+  }
+
+  it('holds that record back, though the lane goes on', async () => {
+    const { clock, sender, delivery, log } = await oneAtFault()
+    log('later')
+    await clock.advance(59_000)
+    expect(sender.sent).toEqual(['later'])
+    await clock.advance(2000)
+    expect(delivery.stats()).toMatchObject({ delivered: 3, queued: 0 })
+  })
+
+  it('holds it back during a drain, too, which does not wait beyond its deadline', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = (body) => (body === 'odd' ? asking(60_000) : answers.delivered)
+    log('odd', 5)
+    log('good')
+    const flushed = delivery.flush({ timeoutMs: 5000 })
+    await clock.advance(100)
+    expect(await flushed).toMatchObject({ delivered: 1, queued: 1 })
+    await clock.advance(55_000)
+    expect(sender.sent).toEqual(['odd', 'good'])
+  })
+})
+
 describe('a Retry-After that is no time', () => {
   it.each([Number.NaN, -5, Number.NEGATIVE_INFINITY, 0])('(%d ms) is none', async (askedMs) => {
     const { clock, sender, delivery, log } = setUp()

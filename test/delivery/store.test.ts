@@ -104,3 +104,53 @@ describe('delivery with a store', () => {
     )
   }, 60_000)
 })
+
+describe('the parking of a delivery, before a signal that may end the process', () => {
+  it('leaves every record to the store, those in flight too; the next flush brings them back', async () => {
+    const store = new MemoryStore()
+    const { clock, sender, delivery, log, value } = setUp({ store })
+    sender.answer = () => answers.refused
+    for (let number = 0; number < 5; number++) log(`log ${number}`)
+    value('value')
+    await clock.advance(2000)
+    sender.latencyMs = 10_000
+    while (delivery.stats().inFlight === 0) await clock.advance(100)
+    expect(delivery.park()).toMatchObject({ accepted: 6, spooled: 6, queued: 0, inFlight: 0, heldBytes: 0 })
+    sender.latencyMs = 1
+    sender.answer = () => answers.delivered
+    const flushed = delivery.flush({ timeoutMs: 60_000 })
+    await clock.advance(60_000)
+    expect(await flushed).toMatchObject({ delivered: 6, spooled: 0 })
+    expect(store.kept.map(({ state }) => state)).toEqual(new Array(6).fill('settled'))
+  })
+
+  it.each(['a flush', 'new records'])(
+    'stops no lane whose probe it gave up: %s brings its records back',
+    async (how) => {
+      const { clock, sender, delivery, log } = setUp({ store: new MemoryStore() })
+      sender.answer = () => answers.refused
+      for (let number = 0; number < 5; number++) log(`log ${number}`)
+      await clock.advance(2000)
+      sender.latencyMs = 10_000
+      while (delivery.stats().inFlight === 0) await clock.advance(100)
+      delivery.park()
+      sender.latencyMs = 1
+      sender.answer = () => answers.delivered
+      if (how === 'a flush') void delivery.flush({ timeoutMs: 100 })
+      else log('log 5')
+      await clock.advance(60_000)
+      expect(delivery.stats()).toMatchObject({ delivered: how === 'a flush' ? 5 : 6, spooled: 0, queued: 0 })
+      expect(clock.timers).toBe(0)
+    },
+  )
+
+  it('keeps a record in memory for which the store has no place', async () => {
+    const store = new MemoryStore()
+    const { delivery, log } = setUp({ store })
+    store.broken = true
+    log('one')
+    expect(delivery.park()).toMatchObject({ spooled: 0, queued: 1 })
+    store.broken = false
+    expect(delivery.park()).toMatchObject({ spooled: 1, queued: 0 })
+  })
+})

@@ -27,18 +27,15 @@ export interface MarkdownFile {
 }
 
 export const root = join(import.meta.dirname, '../..')
-const internals = 'docs/internals.md'
+const isInternal = (path: string) => ['docs/internals.md', 'docs/testing-strategy.md'].includes(path)
 const filesOf = (folder: string) =>
   readdirSync(join(root, folder))
     .filter((file) => file.endsWith('.md'))
     .map((file) => `${folder}/${file}`)
 /** Documents for users: their code is typed and run, and their commands and links are checked. */
-export const userDocuments = ['README.md', ...filesOf('docs').filter((path) => path !== internals)]
+export const userDocuments = ['README.md', ...filesOf('docs').filter((path) => !isInternal(path))]
 /** Documents for people who change the code: each file that they name exists. */
-export const maintainerDocuments = [
-  ...filesOf('docs').filter((path) => path === internals),
-  ...filesOf('docs/decisions'),
-]
+export const maintainerDocuments = [...filesOf('docs').filter(isInternal), ...filesOf('docs/decisions')]
 /** Documents whose links and commands are checked. */
 export const linkedDocuments = [
   ...userDocuments,

@@ -163,6 +163,71 @@ describe('a hand-off whose worker fails', () => {
   })
 })
 
+describe('what a hand-off says', () => {
+  it('is the same whatever its mode: a closed one refuses records of every kind', async () => {
+    const { engine, log, serve } = start()
+    expect(engine.closed).toBe(false)
+    const closing = engine.close({ timeoutMs: 1000 })
+    expect(engine.closed).toBe(true)
+    log('late')
+    engine.value(1, 0)
+    engine.winstonLine('{}', { level: 'info', severity: 2, arrivedAt: 0 })
+    await serve()
+    const { lanes } = await closing
+    expect(lanes.map(({ dropped }) => dropped.closed)).toEqual([2, 1])
+  })
+
+  it('of a line that could not be read goes to `onError`, and to the service as a warning', async () => {
+    const { errors, thread, engine, serve } = start()
+    engine.unmapped(new Error('no JSON'))
+    await serve()
+    expect(errors.join()).toContain('a line could not be read: Error: no JSON')
+    expect(thread.delivered.join()).toContain('sluice: a line could not be read')
+  })
+
+  it('of a bad number is a count', () => {
+    const { engine } = start()
+    engine.invalid()
+    expect(engine.stats()).toMatchObject({ invalid: 1, accepted: 0 })
+  })
+
+  it('comes from the worker, too: errors go to `onError`', () => {
+    const { errors, engine } = start()
+    engine.received({ engine: 1, type: 'error', code: 'SLUICE_OUTAGE', text: 'the service is out of reach' })
+    expect(errors).toEqual(['the service is out of reach'])
+    engine.received({ engine: 1, type: 'channel', name: 'sluice:dropped', message: {} })
+    expect(errors).toHaveLength(1)
+  })
+
+  it('about a line at which the worker stopped is a loss of that kind of record', async () => {
+    for (const [kind, index] of [
+      ['logs', 0],
+      ['values', 1],
+    ] as const) {
+      const { thread, engine, log } = start()
+      if (kind === 'logs') log('deadly')
+      else engine.value(1, 0)
+      await settle()
+      thread.take(kind === 'logs' ? 1 : 0)
+      thread.die('line')
+      expect(engine.stats().lanes[index]!.dropped.unreadable).toBe(1)
+      expect(engine.stats()).toMatchObject({ accepted: 1, queued: 0 })
+    }
+  })
+
+  it('is unsettled while records are in the outbox’s way or with the worker', async () => {
+    const { thread, engine, serve } = start()
+    expect(engine.unsettled).toBe(false)
+    engine.value(1, 0)
+    await settle()
+    expect(engine.unsettled).toBe(true)
+    thread.take(all)
+    expect(engine.unsettled).toBe(true)
+    await serve()
+    expect(engine.unsettled).toBe(false)
+  })
+})
+
 describe('the close of a hand-off without a worker', () => {
   it('counts the records that are left as dropped by `shutdown`, and later ones as `closed`', async () => {
     const { clock, thread, engine } = start()

@@ -74,3 +74,55 @@ it('does not blame the worker for an hour in which the process itself was stoppe
 it('keeps no process alive', () => {
   expect(start().clock.holding).toBe(0)
 })
+
+it('waits for an answer of the worker, while the event loop stands still', () => {
+  const { worker, heartbeat } = start()
+  expect(heartbeat.answersWithin(1000)).toBe(true)
+  expect(worker.asked).toBe(2)
+})
+
+it('waits for an answer no longer than it may', () => {
+  const answers = new SharedArrayBuffer(4)
+  const heartbeat = new Heartbeat({
+    answers,
+    ask() {},
+    started: () => true,
+    busy: () => true,
+    stopped() {},
+  })
+  const before = performance.now()
+  expect(heartbeat.answersWithin(40)).toBe(false)
+  expect(performance.now() - before).toBeGreaterThanOrEqual(39)
+  expect(performance.now() - before).toBeLessThan(1000)
+  answerHeartbeat(answers)
+  // One answer for two questions is late: the second is still open.
+  expect(heartbeat.answersWithin(0)).toBe(false)
+})
+
+it('asks once, however often there is new work, and stops once', async () => {
+  const { clock, worker, heartbeat } = start()
+  heartbeat.watch()
+  heartbeat.watch()
+  expect({ asked: worker.asked, timers: clock.timers }).toEqual({ asked: 1, timers: 1 })
+  heartbeat.stop()
+  heartbeat.stop()
+  expect(clock.timers).toBe(0)
+})
+
+it('puts no further question to a worker that has not answered the one before', async () => {
+  const { clock, worker } = start()
+  worker.answering = false
+  await clock.advance(4500)
+  expect(worker.asked).toBe(2)
+})
+
+it('does not end its watch of a worker without work that owes an answer', async () => {
+  const { clock, worker } = start()
+  worker.answering = false
+  await clock.advance(1500)
+  worker.busy = false
+  await clock.advance(3600)
+  expect(worker.stopped).toBe(0)
+  await clock.advance(1000)
+  expect(worker.stopped).toBe(1)
+})

@@ -37,4 +37,35 @@ describe('lines in transit', () => {
     }
     expect(Buffer.concat(kept.pieces).toString()).toBe(left.join(''))
   })
+
+  it('are the records without the lines between them, when an engine in this thread takes over', () => {
+    const kept = new InTransit({ taken: 0 })
+    kept.add(Buffer.from('s0,{}\nv1,1\n'), 1)
+    kept.add(Buffer.from(`f1,500\n4${'x'.repeat(5000)}\n`), 1)
+    expect(kept.removeAll()).toEqual(['v1,1', `4${'x'.repeat(5000)}`])
+    expect({ pieces: kept.pieces, bytes: kept.bytes }).toEqual({ pieces: [], bytes: 0 })
+  })
+
+  it('lose the line at which a worker stopped, with those before it that carry no record', () => {
+    const book = { taken: 0 }
+    const kept = new InTransit(book)
+    expect(kept.removeFirst()).toBeUndefined()
+    kept.add(Buffer.from('v1,1\ns0,{}\nf1,5\nv2,2\nv3,3\n'), 3)
+    kept.add(Buffer.from(`v4,${'4'.repeat(5000)}\n`), 1)
+    book.taken = 1
+    kept.trim()
+    expect(kept.removeFirst()).toBe('v2,2')
+    expect(Buffer.concat(kept.pieces).toString()).toBe(`v3,3\nv4,${'4'.repeat(5000)}\n`)
+    // The next worker counts on: the line was never taken.
+    book.taken = 2
+    kept.trim()
+    expect(Buffer.concat(kept.pieces).toString()).toBe(`v4,${'4'.repeat(5000)}\n`)
+    expect(kept.bytes).toBe(5004)
+    kept.add(Buffer.from('v5,5\n'), 1)
+    book.taken = 3
+    kept.trim()
+    expect(Buffer.concat(kept.pieces).toString()).toBe('v5,5\n')
+    kept.clear()
+    expect(kept.bytes).toBe(0)
+  })
 })

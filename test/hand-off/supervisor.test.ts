@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Standstill } from '../../src/engine/worker-position.js'
 import type { EngineClient, FailedWorker, LostRecords } from '../../src/hand-off/delivery-thread.js'
-import type { EnginePlan } from '../../src/hand-off/protocol.js'
+import type { EnginePlan, WorkerMessage } from '../../src/hand-off/protocol.js'
 import { Supervisor } from '../../src/hand-off/supervisor.js'
 import type { Link, WorkerLinkPlan } from '../../src/hand-off/worker-link.js'
 import { leaveUnreported } from '../../src/runtime/shared-state.js'
@@ -15,6 +15,9 @@ class FakeLink implements Link {
   standstill: Standstill | undefined
   outlivesItsEnd = false
   answers = true
+  flushes = true
+  /** How long it was waited for its answers. */
+  readonly patience: number[] = []
   terminated = false
   /** Resolves when its thread is gone. */
   termination: Promise<void> = Promise.resolve()
@@ -31,12 +34,13 @@ class FakeLink implements Link {
     this.written.push(`${engine}: ${bytes}`)
   }
 
-  answersSync(): boolean {
+  answersSync(patienceMs: number): boolean {
+    this.patience.push(patienceMs)
     return this.answers
   }
 
   flushSync(): boolean {
-    return this.answers
+    return this.answers && this.flushes
   }
 
   terminate(): Promise<void> {
@@ -83,7 +87,11 @@ class FakeClient implements EngineClient {
     this.calls.push('cannot start')
   }
 
-  received(): void {}
+  readonly messages: WorkerMessage[] = []
+
+  received(message: WorkerMessage): void {
+    this.messages.push(message)
+  }
 }
 
 function setUp({ refuses = () => false }: { refuses?: () => boolean } = {}) {
@@ -371,5 +379,166 @@ describe('the supervisor, when engines leave or the process ends while a worker 
     expect(printed).toEqual([
       'the delivery worker has failed (it has died); 3 records that it had taken are lost; 1 record that it had taken are left to the spool; starting it again',
     ])
+  })
+})
+
+describe('the worker of a supervisor', () => {
+  it('gets the lines of every engine, and its messages go to the engine that they name', () => {
+    const { links, supervisor, join } = setUp()
+    const [first, second] = [join(), join()]
+    supervisor.write(second.engine, Buffer.from('v1,1'))
+    expect(links[0]!.written).toEqual([`${second.engine}: v1,1`])
+    const message = { engine: second.engine, type: 'drained', request: 3 } as const
+    links[0]!.plan.received(message)
+    links[0]!.plan.received({ ...message, engine: 99 })
+    expect([first.client.messages, second.client.messages]).toEqual([[], [message]])
+  })
+
+  it('has work while one of its engines has', () => {
+    const { links, join } = setUp()
+    const [first, second] = [join().client, join().client]
+    const busy = () => links[0]!.plan.busy()
+    expect(busy()).toBe(false)
+    second.unsettled = true
+    expect(busy()).toBe(true)
+    first.unsettled = true
+    expect(busy()).toBe(true)
+  })
+
+  it('is started before the first engine, to see if that is possible', () => {
+    const { links, supervisor } = setUp()
+    expect([supervisor.available(), supervisor.available()]).toEqual([true, true])
+    expect(links).toHaveLength(1)
+  })
+
+  it('cannot be started: that is known from the first question on', () => {
+    leaveUnreported('inline')
+    const { supervisor } = setUp({ refuses: () => true })
+    expect([supervisor.available(), supervisor.available()]).toEqual([false, false])
+  })
+
+  it('that was replaced is not replaced again by a late message of its failure', async () => {
+    const { links, printed, join, fail } = setUp()
+    join()
+    const failure = { reason: 'it has died', cannotStart: false }
+    links[0]!.plan.failed(failure)
+    links[0]!.plan.failed(failure)
+    await settle()
+    links[0]!.plan.failed(failure)
+    await settle()
+    expect({ links: links.length, printed: printed.length }).toEqual({ links: 2, printed: 1 })
+    await fail()
+  })
+
+  it.each([
+    ['line', 'the line at which it stopped is given up'],
+    ['disk', 'it waited for the disk of the spool, which is left alone until it answers'],
+  ] as const)('that stopped at the %s is reported so', async (at, words) => {
+    const { links, printed, join, fail } = setUp()
+    join('/spool')
+    links[0]!.standstill = { engine: 1, at }
+    await fail()
+    expect(printed).toEqual([`the delivery worker has failed (it has died); ${words}; starting it again`])
+  })
+
+  it('that fails a good minute after the one before is replaced at once', async () => {
+    const { clock, links, join, fail } = setUp()
+    join()
+    await fail()
+    await clock.advance(60_000)
+    await fail()
+    expect(links).toHaveLength(3)
+    await clock.advance(59_999)
+    await fail()
+    expect(links).toHaveLength(3)
+  })
+
+  it('that waits for the disk keeps the process', () => {
+    const { links, supervisor, join } = setUp()
+    join('/spool')
+    expect(supervisor.keepsProcess).toBe(false)
+    links[0]!.standstill = { engine: 1, at: 'line' }
+    expect(supervisor.keepsProcess).toBe(false)
+    links[0]!.standstill = { engine: 1, at: 'disk' }
+    expect(supervisor.keepsProcess).toBe(true)
+  })
+
+  it('that waits for the disk of one engine says nothing about the spool of another', async () => {
+    const { links, supervisor, join } = setUp()
+    const [first, second] = [join('/one'), join('/two')]
+    links[0]!.standstill = { engine: second.engine, at: 'disk' }
+    await supervisor.leave(first.engine)
+    await supervisor.leave(second.engine)
+    join('/one')
+    join('/two')
+    expect(links[1]!.opened.map(({ plan }) => plan.diskIsStalled)).toEqual([false, true])
+  })
+})
+
+describe('a drain while a supervisor pauses', () => {
+  async function setUpPause() {
+    const set = setUp()
+    set.join()
+    for (let failure = 0; failure < 3; failure++) {
+      await set.fail()
+      if (failure === 1) await set.clock.advance(1000)
+    }
+    // It pauses for two seconds.
+    return { ...set, before: set.links.length }
+  }
+
+  it('starts a worker a second after the failure, and no earlier', async () => {
+    const { clock, links, supervisor, before } = await setUpPause()
+    await clock.advance(400)
+    supervisor.hurry()
+    supervisor.hurry()
+    await clock.advance(599)
+    expect(links).toHaveLength(before)
+    await clock.advance(1)
+    expect(links).toHaveLength(before + 1)
+    expect(clock.timers).toBe(0)
+  })
+
+  it('starts a worker at once when that second is over', async () => {
+    const { clock, links, supervisor, before } = await setUpPause()
+    await clock.advance(1000)
+    supervisor.hurry()
+    expect(links).toHaveLength(before + 1)
+    supervisor.hurry()
+    expect(links).toHaveLength(before + 1)
+  })
+})
+
+describe('the end of a process with a supervisor', () => {
+  it('hands over only to a worker that answers and takes the lines', () => {
+    const { links, supervisor, join } = setUp()
+    join()
+    expect(supervisor.handOverSync()).toBe(true)
+    expect(links[0]!.patience).toEqual([3000])
+    links[0]!.flushes = false
+    expect(supervisor.handOverSync()).toBe(false)
+    links[0]!.answers = false
+    expect(supervisor.handOverSync()).toBe(false)
+  })
+
+  it('waits for a worker for its own time, and three seconds at least', () => {
+    const { links, supervisor, join } = setUp()
+    join()
+    expect([supervisor.reachSync(100), supervisor.reachSync(10_000)]).toEqual([true, true])
+    expect(links[0]!.patience).toEqual([3000, 10_000])
+    expect(links).toHaveLength(1)
+  })
+
+  it('replaces a worker that takes no lines, at once, though others have failed before', async () => {
+    const { links, printed, supervisor, join, fail } = setUp()
+    join()
+    await fail()
+    links[1]!.flushes = false
+    expect(supervisor.reachSync(1000)).toBe(true)
+    expect(links).toHaveLength(3)
+    expect(links[1]!.terminated).toBe(true)
+    expect(printed.at(-1)).toBe(
+      'the delivery worker has failed (it does not answer at the end of the process); starting it again',
+    )
   })
 })

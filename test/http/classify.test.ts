@@ -89,6 +89,18 @@ describe('an answer of the service', () => {
 
   it('keeps the wait of Retry-After', () => {
     expect(outcome(503, '', { retryAfter: '7' })).toMatchObject({ retryAfterMs: 7000 })
+    expect(outcome(503)).not.toHaveProperty('retryAfterMs')
+  })
+
+  it.each([
+    [302, 'the service redirects (302); set that as the URL'],
+    [503, 'the service answered 503'],
+    [418, 'the service answered 418; check the URL'],
+    [100, 'the service answered 100; check the URL'],
+    [400, 'the service refused the record (400)'],
+    [401, 'the key is missing or wrong (401); check SLUICE_API_KEY or SLUICE_API_KEY_FILE'],
+  ])('%i says: %s', (status, reason) => {
+    expect(outcome(status)).toMatchObject({ reason })
   })
 })
 

@@ -23,9 +23,18 @@ describe('the proxy for a base URL', () => {
     ['is unusable when it is none of HTTP', https, { HTTPS_PROXY: 'socks5://p' }, 'unusable'],
     ['may have a percent sign in its password', https, { HTTPS_PROXY: 'http://u:5%zz%@p' }, 'http://u:5%25zz%25@p/'],
     ['may have escapes in its password', https, { HTTPS_PROXY: 'http://u:%40%C3%A4@p' }, 'http://u:%40%C3%A4@p/'],
+    ['may have a percent sign in its user name', https, { HTTPS_PROXY: 'http://a%b%zz:p@p' }, 'http://a%25b%25zz:p@p/'],
+    ['may have an escape in its user name', https, { HTTPS_PROXY: 'http://a%40b:p@p' }, 'http://a%40b:p@p/'],
+    ['may have a percent sign before one digit', https, { HTTPS_PROXY: 'http://u%4:5%4x@p' }, 'http://u%254:5%254x@p/'],
+    ['is unusable when an escape of its user is no UTF-8', https, { HTTPS_PROXY: 'http://%ff:x@p' }, 'unusable'],
     ['is unusable when an escape in it is no UTF-8', https, { HTTPS_PROXY: 'http://u:%ff@p' }, 'unusable'],
     ['is none to localhost', 'https://localhost:1', { HTTPS_PROXY: 'http://p' }, 'none'],
     ['is none to 127.0.0.1', 'http://127.0.0.1:1', { HTTP_PROXY: 'http://p' }, 'none'],
+    ['is none to a name below localhost', 'http://api.localhost', { HTTP_PROXY: 'http://p' }, 'none'],
+    ['is that of all others: a name that ends with it', 'http://notlocalhost', { HTTP_PROXY: 'http://p' }, 'http://p/'],
+    ['is none to all of 127.x', 'http://127.10.200.3', { HTTP_PROXY: 'http://p' }, 'none'],
+    ['is that of a host which begins so', 'http://127.0.0.1.example', { HTTP_PROXY: 'http://p' }, 'http://p/'],
+    ['is that of a host which ends so', 'http://x127.0.0.1.example', { HTTP_PROXY: 'http://p' }, 'http://p/'],
     ['is none to ::1', 'http://[::1]:1', { HTTP_PROXY: 'http://p' }, 'none'],
   ])('%s', (_, url, environment, expected) => {
     expect(found(url, environment)).toBe(expected)
@@ -48,8 +57,15 @@ describe('the proxy for a base URL', () => {
     ['example.com', https, 'proxied'],
     ['10.0.0.7', 'https://10.0.0.7', 'none'],
     ['[2001:db8::1]', 'https://[2001:db8::1]:8443', 'none'],
+    ['2001:db8::1', 'https://[2001:db8::1]:8443', 'none'],
+    ['[2001:db8::1]:8444', 'https://[2001:db8::1]:8443', 'proxied'],
+    ['2001:db8::2', 'https://[2001:db8::1]', 'proxied'],
+    ['service.example:', https, 'proxied'],
+    ['service.example:443x', https, 'proxied'],
+    ['other.example,,api.service.example', https, 'none'],
     ['[2001:db8::1]:8443', 'https://[2001:db8::1]:8443', 'none'],
     [' , ', https, 'proxied'],
+    ['other.example,', 'https://service.example.', 'proxied'],
   ])('NO_PROXY=%s: %s is %s', (exceptions, url, expected) => {
     const proxies = { HTTPS_PROXY: 'http://p', HTTP_PROXY: 'http://p' }
     const seen = (environment: Record<string, string>) => (found(url, environment) === 'none' ? 'none' : 'proxied')

@@ -125,6 +125,8 @@ const strange: Record<string, [text: string, reason: RegExp, status?: number]> =
   'chunks that are longer than anything': [`${chunkedHead}FFFFFFFF\r\n${' '.repeat(1100)}`, /too long/, 200],
   'chunks with endless extensions': [`${chunkedHead}${`1;${'x'.repeat(1000)}\r\ny\r\n`.repeat(600)}`, /too long/, 200],
   'a chunk size line without end': [`${chunkedHead}1;${'x'.repeat(2000)}`, /chunks/, 200],
+  'a longer chunk size with a bare LF': [`${chunkedHead}10\na\r\n0\r\n\r\n`, /chunks/, 200],
+  'a trailer with a bare LF': [`${chunkedHead}0\r\nx: yz\n\r\n`, /chunks/, 200],
   'a trailer that is no header': [`${chunkedHead}0\r\nx\r\n\r\n`, /chunks/, 200],
   'a body of 50 MB': [`HTTP/1.1 201 X\r\ncontent-length: 50000000\r\n\r\n${' '.repeat(1100)}`, /too long/, 201],
   'a body without length or end': [`HTTP/1.1 201 X\r\n\r\n${'x'.repeat(65_537)}`, /too long/, 201],
@@ -314,6 +316,112 @@ describe('random bytes', () => {
     for (const whole of [long, many]) {
       const { answers } = read(Array.from(whole, (_, at) => whole.subarray(at, at + 1)))
       expect(answers).toEqual([expect.objectContaining({ complete: true })])
+    }
+  })
+})
+
+describe('bytes that cannot become an answer', () => {
+  it.each([
+    ['other letters', 'GET / ', /not HTTP\/1/],
+    ['a first letter', 'x', /not HTTP\/1/],
+    ['another version', 'HTTP/2', /not HTTP\/1/],
+    ['a bare LF behind the status', 'HTTP/1.1 200 OK\n', /bare LF/],
+    ['a bare LF in a field', 'HTTP/1.1 200 OK\r\nx: y\n', /bare LF/],
+    ['a head that is too long', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(16_384)}`, /too long/],
+  ])('fail at once, in one piece and byte by byte: %s', (_, text, reason) => {
+    expect(readText(text)).toMatchObject({ over: true, failure: expect.stringMatching(reason) })
+    const whole = bytes(text)
+    expect(read(Array.from(whole, (_, at) => whole.subarray(at, at + 1)))).toMatchObject({
+      over: true,
+      failure: expect.stringMatching(reason),
+    })
+  })
+})
+
+describe('the bounds of an answer', () => {
+  const withHead = (length: number) => {
+    const start = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx: '
+    return `${start}${'y'.repeat(length - start.length)}\r\n\r\n`
+  }
+
+  it('are 16 KiB for its head', () => {
+    expect(readText(withHead(16_384)).answers).toHaveLength(1)
+    expect(readText(withHead(16_385))).toMatchObject({ answers: [], failure: expect.stringMatching(/too long/) })
+  })
+
+  it('are 64 KiB for its body, and 32 interim answers before it', () => {
+    const withBody = (size: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`
+    expect(readText(withBody(65_536)).answers).toEqual([expect.objectContaining({ complete: true })])
+    expect(readText(withBody(65_537)).answers).toEqual([expect.objectContaining({ complete: false })])
+    const interim = 'HTTP/1.1 100 Continue\r\n\r\n'
+    expect(readText(interim.repeat(32) + plain).answers).toHaveLength(1)
+    expect(readText(interim.repeat(33) + plain).answers).toHaveLength(0)
+    expect(readText((interim.repeat(20) + plain).repeat(3)).answers).toHaveLength(3)
+  })
+
+  it.each([999, 5000, 70_000])(
+    'are 512 KiB on the wire for a chunked body, which may come in pieces of %d bytes',
+    (size) => {
+      const endless = bytes(chunkedHead + `1;${'x'.repeat(1000)}\r\ny\r\n`.repeat(600))
+      const pieces = Array.from({ length: Math.ceil(endless.length / size) }, (_, turn) =>
+        endless.subarray(turn * size, turn * size + size),
+      )
+      expect(read(pieces)).toMatchObject({ over: true, failure: expect.stringMatching(/too long/) })
+    },
+  )
+
+  it('let 1 KiB of a body that is too long be read', () => {
+    const long = 'HTTP/1.1 200 OK\r\ncontent-length: 70000\r\n\r\n'
+    expect(readText(long + 'x'.repeat(1023)).answers).toEqual([])
+    expect(readText(long + 'x'.repeat(1024)).answers).toEqual([expect.objectContaining({ body: 'x'.repeat(1024) })])
+  })
+})
+
+describe('a reader', () => {
+  const push = (reader: ResponseReader, text: string) => {
+    reader.push(bytes(text))
+    return reader.next()
+  }
+
+  it('has something pending from the first byte of an answer to its last', () => {
+    for (const [first, rest] of [
+      ['H', plain.slice(1)],
+      [plain.slice(0, 30), plain.slice(30)],
+      [plain.slice(0, -5), plain.slice(-5)],
+      [`${chunkedHead}8\r\n{"re`, 'sult\r\n0\r\n\r\n'],
+      ['HTTP/1.1 100 Continue\r\n\r\n', plain],
+    ] as const) {
+      const reader = new ResponseReader()
+      expect(reader.pending).toBe(false)
+      expect(push(reader, first)).toBeUndefined()
+      expect(reader.pending).toBe(true)
+      expect(push(reader, rest)).toBeDefined()
+      expect(reader.pending).toBe(false)
+    }
+  })
+
+  it('has something pending while another answer has come', () => {
+    const reader = new ResponseReader()
+    expect(push(reader, plain + plain)).toBeDefined()
+    expect(reader.pending).toBe(true)
+    reader.next()
+    expect(reader.pending).toBe(false)
+  })
+
+  it('gives nothing after its connection has ended, whatever comes', () => {
+    const reader = new ResponseReader()
+    expect(reader.end()).toBeUndefined()
+    expect(reader.over).toBe(true)
+    expect(push(reader, plain)).toBeUndefined()
+    expect(reader.pending).toBe(false)
+  })
+
+  it('gives an answer behind interim ones, or in chunks, as another object each time', () => {
+    for (const text of [`HTTP/1.1 100 Continue\r\n\r\n${plain}`, `${chunkedHead}2\r\n{}\r\n0\r\n\r\n`]) {
+      const reader = new ResponseReader()
+      const first = push(reader, text)
+      expect(push(reader, text)).toEqual(first)
+      expect(push(reader, plain)).toMatchObject({ status: 201, body })
     }
   })
 })

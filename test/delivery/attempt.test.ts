@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest'
+import { Attempt } from '../../src/delivery/attempt.js'
+import type { Lane } from '../../src/delivery/lane.js'
+import type { RecordBuffer } from '../../src/delivery/record-buffer.js'
+import { type Pending, pendingRecord } from '../../src/delivery/record-queue.js'
+import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import { addsUp, setUp } from '../support/delivery.js'
+import { answers } from '../support/scripted-sender.js'
+import { VirtualClock } from '../support/virtual-clock.js'
+
+const generation = { number: 0, outstanding: 0 }
+const record = (sequence: number): Pending =>
+  pendingRecord({ body: `${sequence}`, bytes: 1, severity: 2, idempotencyKey: `${sequence}` }, { sequence, generation })
+
+/** An attempt with so many records, 1000 ms after the clock began, and what it has settled. */
+async function setUpAttempt(count: number) {
+  const clock = new VirtualClock()
+  await clock.advance(1000)
+  const settled: string[] = []
+  const attempt = new Attempt({
+    lane: { name: { kind: 'logs', bucket: 'b' }, settled: 5 } as unknown as Lane,
+    records: Array.from({ length: count }, (_, sequence) => record(sequence)),
+    way: 'batch',
+    clock,
+    buffer: {
+      settle: (_lane: Lane, { body }: Pending, { type }: Outcome) => settled.push(`${body} ${type}`),
+    } as unknown as RecordBuffer,
+  })
+  const run = (send: (batch: Batch) => Promise<void>) => attempt.run({ send } as Sender)
+  const passed = (ms: number) => new Promise<void>((resolve) => clock.schedule(resolve, ms))
+  return { clock, attempt, settled, run, passed }
+}
+
+describe('an attempt', () => {
+  it('settles what the sender answered, and takes the rest for ambiguous when the sender ends without an outcome', async () => {
+    const { settled, run } = await setUpAttempt(3)
+    const { returned, successes } = await run(async ({ settle }) => settle(1, answers.delivered))
+    expect(settled).toEqual(['1 delivered'])
+    expect(successes).toBe(1)
+    const outcome = {
+      type: 'retry',
+      exchange: 'ambiguous',
+      reason: 'the sender gave no outcome',
+      backPressure: false,
+    }
+    expect(returned.map(({ index, outcome }) => ({ index, outcome }))).toEqual([
+      { index: 0, outcome },
+      { index: 2, outcome },
+    ])
+  })
+
+  it('gives the error of a sender that throws as the reason', async () => {
+    const { run } = await setUpAttempt(1)
+    const { returned } = await run(() => Promise.reject(new Error('a bug of the sender')))
+    expect(returned.map(({ outcome }) => outcome.reason)).toEqual(['Error: a bug of the sender'])
+  })
+
+  it('takes the first outcome of each record, and none for a record that it does not have', async () => {
+    const { settled, run } = await setUpAttempt(2)
+    const { returned, successes } = await run(async ({ settle }) => {
+      settle(0, answers.delivered)
+      settle(0, answers.rejected)
+      settle(1, answers.refused)
+      settle(1, answers.delivered)
+      settle(2, answers.delivered)
+      settle(-1, answers.refused)
+    })
+    expect(settled).toEqual(['0 delivered'])
+    expect(successes).toBe(1)
+    expect(returned.map(({ outcome }) => outcome)).toEqual([answers.refused])
+  })
+
+  it('that is given up returns the records without success, and is changed by no later answer', async () => {
+    const { clock, attempt, settled, run, passed } = await setUpAttempt(4)
+    const result = run(async ({ settle }) => {
+      settle(0, answers.delivered)
+      settle(1, answers.failed)
+      await passed(10)
+      settle(2, answers.delivered)
+      settle(3, answers.failed)
+    })
+    await clock.advance(5)
+    expect(attempt.abandon().map(({ body }) => body)).toEqual(['2', '3', '1'])
+    await clock.advance(10)
+    const { returned } = await result
+    expect(settled).toEqual(['0 delivered'])
+    expect(returned).toHaveLength(1)
+  })
+
+  it('waits for its first answer since it left, and for the next one since the one before', async () => {
+    const { clock, attempt, run, passed } = await setUpAttempt(2)
+    void run(async ({ settle }) => {
+      await passed(300)
+      settle(0, answers.delivered)
+      await passed(300)
+    })
+    expect(attempt.waitsSince).toBe(1000)
+    await clock.advance(299)
+    expect(attempt.waitsSince).toBe(1000)
+    await clock.advance(1)
+    expect(attempt.waitsSince).toBe(1300)
+  })
+
+  it('measures the time to its first success, and the mean time from one to the next', async () => {
+    const { clock, run, passed } = await setUpAttempt(4)
+    const result = run(async ({ settle }) => {
+      for (const [index, waitMs] of [300, 10, 20, 60].entries()) {
+        await passed(waitMs)
+        settle(index, index === 3 ? answers.failed : answers.delivered)
+      }
+    })
+    await clock.advance(1000)
+    expect(await result).toMatchObject({ startedAt: 1000, settledBefore: 5, successes: 3 })
+    expect(await result).toMatchObject({ firstAnswerMs: 300, betweenAnswersMs: 15 })
+  })
+
+  it('measures the time between two successes, and none for one, or for a batch that was written in parts', async () => {
+    const settleAll = async (count: number, parted: boolean) => {
+      const { clock, run, passed } = await setUpAttempt(count)
+      const result = run(async (batch) => {
+        if (parted) batch.parted?.()
+        for (let index = 0; index < count; index++) {
+          await passed(40)
+          batch.settle(index, answers.delivered)
+        }
+      })
+      await clock.advance(1000)
+      return (await result).betweenAnswersMs
+    }
+    expect(await settleAll(2, false)).toBe(40)
+    expect(await settleAll(2, true)).toBeUndefined()
+    expect(await settleAll(1, false)).toBeUndefined()
+  })
+
+  it('without a success has no time to its first one', async () => {
+    const { run } = await setUpAttempt(1)
+    const result = await run(async ({ settle }) => settle(0, answers.failed))
+    expect(result).toMatchObject({ successes: 0, firstAnswerMs: undefined, betweenAnswersMs: undefined })
+  })
+})
+
+describe('a sender with a bug', () => {
+  it('costs no record and no count: what it did not answer is sent again', async () => {
+    let calls = 0
+    const { clock, delivery, log } = setUp({
+      sender: {
+        carriage: () => ({ sender: 'undici', maxDepth: 1 }),
+        async send({ records, settle }) {
+          if (calls++ === 0) throw new Error('a bug of the sender')
+          for (const index of records.keys()) settle(index, answers.delivered)
+        },
+        close: async () => {},
+      },
+    })
+    log('one')
+    await clock.advance(1)
+    expect(delivery.stats()).toMatchObject({ queued: 1, ambiguousRetries: 1 })
+    expect(delivery.stats().lanes[0]!.lastError).toBe('Error: a bug of the sender')
+    await clock.advance(10_000)
+    expect(delivery.stats()).toMatchObject({ delivered: 1, queued: 0, requests: 2 })
+    expect(addsUp(delivery.stats())).toBe(true)
+  })
+})
+
+/** A delivery whose lane has room for several connections: `numbers` records have been delivered. */
+async function warm(numbers: number) {
+  const set = setUp()
+  for (let number = 0; number < numbers; number++) set.log(`warm ${number}`)
+  await set.clock.advance(1000)
+  set.sender.sent.length = 0
+  return set
+}
+
+describe('a record that was never sent while others were delivered', () => {
+  it('is no suspect: it waits for its own retry, longer each time, and its lane goes on', async () => {
+    const { clock, delivery, log, sender, told } = await warm(200)
+    const times: number[] = []
+    let number = 0
+    // A connection that breaks before anything is written, after others have had their answers.
+    const send = sender.send.bind(sender)
+    sender.send = async (batch) => {
+      if (batch.records[0]!.body !== 'odd') return send(batch)
+      times.push(clock.now())
+      await new Promise<void>((resolve) => clock.schedule(resolve, 30))
+      batch.settle(0, answers.refused)
+    }
+    log('odd')
+    for (let step = 0; step < 1000; step++) {
+      log(`beside ${number++}`)
+      await clock.advance(10)
+    }
+    const waits = times.slice(1).map((at, index) => at - times[index]! - 30)
+    expect(waits.length).toBeGreaterThan(3)
+    for (const [index, expected] of [250, 500, 1000, 2000].entries()) {
+      expect(waits[index]).toBeGreaterThanOrEqual(expected)
+      expect(waits[index]).toBeLessThanOrEqual(expected + 20)
+    }
+    expect(delivery.stats()).toMatchObject({ delivered: 1200, queued: 1, rejected: 0 })
+    expect(told).toEqual([])
+  })
+})
+
+describe('a suspect', () => {
+  /** A lane with a suspect that has failed once more, and nothing else. */
+  async function withSuspect() {
+    const set = await warm(100)
+    set.sender.answer = (body) => (body === 'odd' ? answers.failed : answers.delivered)
+    set.log('odd')
+    for (let number = 0; number < 20; number++) set.log(`beside ${number}`)
+    await set.clock.advance(20)
+    expect(set.delivery.stats()).toMatchObject({ queued: 1, delivered: 120 })
+    expect(set.delivery.stats().lanes[0]!.state).toBe('open')
+    return set
+  }
+
+  it('whose failure may be its own leaves the lane open', async () => {
+    const { clock, delivery } = await withSuspect()
+    const { connections } = delivery.stats().lanes[0]!
+    await clock.advance(60_000)
+    expect(delivery.stats()).toMatchObject({ queued: 1 })
+    expect(delivery.stats().lanes[0]).toMatchObject({ state: 'open', connections })
+  })
+
+  it('that cannot be sent shows an outage, in which the lane probes with it, less and less often', async () => {
+    const { clock, sender, delivery, told } = await withSuspect()
+    sender.answer = () => answers.refused
+    await clock.advance(10_000)
+    expect(delivery.stats().lanes[0]!.state).toBe('outage')
+    sender.sent.length = 0
+    await clock.advance(600_000)
+    expect(sender.sent.length).toBeGreaterThan(10)
+    expect(sender.sent.length).toBeLessThan(60)
+    expect(told).toEqual(['logs outage ECONNREFUSED'])
+    sender.answer = () => answers.delivered
+    await clock.advance(60_000)
+    expect(delivery.stats()).toMatchObject({ queued: 0, delivered: 121 })
+    expect(delivery.stats().lanes[0]!.state).toBe('open')
+  })
+
+  it('that is answered by 401 pauses every lane', async () => {
+    const { clock, sender, delivery, told } = await withSuspect()
+    sender.answer = () => answers.wrongKey
+    await clock.advance(10_000)
+    expect(delivery.stats().lanes.map(({ state }) => state)).toEqual(['paused', 'paused'])
+    expect(told).toEqual(['logs paused 401'])
+  })
+})

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { ConnectionLife, SpokenLimit } from '../../src/http/connection-life.js'
+
+const unlimited = Number.POSITIVE_INFINITY
+
+describe('the requests that may be written on a connection', () => {
+  it('are all, while the server has said nothing and closed nothing', () => {
+    const life = new ConnectionLife()
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(unlimited)
+    expect(life.allowance('values', { served: 0, limit: unlimited })).toBe(unlimited)
+  })
+
+  it('are those up to the limit that the server has announced, and none after it', () => {
+    const life = new ConnectionLife()
+    expect(life.allowance('logs', { served: 0, limit: 100 })).toBe(100)
+    expect(life.allowance('logs', { served: 60, limit: 100 })).toBe(40)
+    expect(life.allowance('logs', { served: 100, limit: 100 })).toBe(0)
+    expect(life.allowance('logs', { served: 101, limit: 100 })).toBe(0)
+  })
+
+  it('are one value at first where the connection may close: a repeated value is a wrong number', () => {
+    const life = new ConnectionLife()
+    expect(life.allowance('values', { served: 0, limit: 100 })).toBe(1)
+    expect(life.allowance('values', { served: 1, limit: 100 })).toBe(99)
+    life.closed({ served: 7, limit: unlimited })
+    life.closed({ served: 7, limit: unlimited })
+    expect(life.allowance('values', { served: 0, limit: unlimited })).toBe(1)
+    expect(life.allowance('values', { served: 1, limit: unlimited })).toBe(6)
+  })
+
+  it('are one after a close that was not foreseen, until the closes follow a rule', () => {
+    const life = new ConnectionLife()
+    life.closed({ served: 50, limit: unlimited })
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
+    life.closed({ served: 50, limit: unlimited })
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(50)
+    expect(life.allowance('logs', { served: 48, limit: unlimited })).toBe(2)
+    expect(life.allowance('logs', { served: 0, limit: 20 })).toBe(20)
+    // A close that follows the rule changes nothing.
+    life.closed({ served: 50, limit: unlimited })
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(50)
+  })
+
+  it('are one again when the rule is broken: by an earlier close, or by a server that goes on', () => {
+    for (const broken of ['closes', 'goes on']) {
+      const life = new ConnectionLife()
+      for (let close = 0; close < 2; close++) life.closed({ served: 50, limit: unlimited })
+      if (broken === 'closes') life.closed({ served: 20, limit: unlimited })
+      else expect(life.allowance('logs', { served: 50, limit: unlimited })).toBe(1)
+      expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
+    }
+  })
+
+  it('are not changed by a close that the server had announced', () => {
+    const life = new ConnectionLife()
+    life.closed({ served: 100, limit: 100 })
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(unlimited)
+  })
+
+  it('are all again after ten thousand answers without such a close', () => {
+    const life = new ConnectionLife()
+    life.answered(50_000)
+    life.closed({ served: 50, limit: unlimited })
+    life.answered(9999)
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
+    life.answered(1)
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(unlimited)
+    life.closed({ served: 30, limit: unlimited })
+    life.answered(9999)
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
+  })
+
+  it('follow a rule for as long as it holds, whatever the number of answers', () => {
+    const life = new ConnectionLife()
+    for (let close = 0; close < 2; close++) life.closed({ served: 50, limit: unlimited })
+    life.answered(20_000)
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(50)
+  })
+})
+
+describe('the limit that a server announces', () => {
+  it('is that of the connection, and of new ones until they say something themselves', () => {
+    const life = new ConnectionLife()
+    const first = new SpokenLimit(life)
+    expect(first.answers).toBe(unlimited)
+    first.read(undefined, 1)
+    expect(first.answers).toBe(unlimited)
+    first.read(100, 1)
+    expect(first.answers).toBe(100)
+    expect(life.limit).toBe(100)
+    const second = new SpokenLimit(life)
+    expect(second.answers).toBe(100)
+    second.read(30, 1)
+    expect([second.answers, life.limit]).toEqual([30, 30])
+  })
+
+  it('counts down with some servers: the answers so far and those that are left', () => {
+    const life = new ConnectionLife()
+    const limit = new SpokenLimit(life)
+    limit.read(99, 1)
+    limit.read(98, 2)
+    expect(limit.answers).toBe(100)
+    limit.read(98, 3)
+    expect(limit.answers).toBe(100)
+    limit.read(96, 4)
+    expect(limit.answers).toBe(100)
+    expect(life.limit).toBe(99)
+  })
+
+  it('may grow', () => {
+    const limit = new SpokenLimit(new ConnectionLife())
+    limit.read(10, 1)
+    limit.read(20, 2)
+    expect(limit.answers).toBe(20)
+  })
+})

@@ -35,6 +35,8 @@ export const serviceFaults = [
 ] as const
 /** Faults of a backend that only some schedules have. */
 export const rareServiceFaults = ['surplus answer'] as const
+/** It dies at one of its next renames: a process that takes over segments makes some. */
+export const rareProcessFaults = ['killed in a rename'] as const
 /** Faults of the disk under the spool. */
 export const diskFaults = [
   'ENOSPC',
@@ -67,7 +69,7 @@ export type Fault = { readonly at: number; readonly forMs: number } & (
   | { readonly on: 'disk'; readonly kind: (typeof diskFaults)[number]; readonly chance: number }
   | {
       readonly on: 'process'
-      readonly kind: (typeof processFaults)[number]
+      readonly kind: (typeof processFaults)[number] | (typeof rareProcessFaults)[number]
       readonly process: number
       readonly operations: number
     }
@@ -139,9 +141,9 @@ export function deriveRareFaults(
   }
   // A later process dies while it takes over what others have left.
   for (const [process, startsAt] of starts.entries()) {
-    if (process === 0 || !spools || !choice.chance(0.1)) continue
-    const operations = choice.between(1, 150)
-    faults.push({ on: 'process', kind: 'killed in a write', process, operations, at: startsAt + 1, forMs: 0 })
+    if (process === 0 || !spools || !choice.chance(0.3)) continue
+    const operations = choice.between(1, 6)
+    faults.push({ on: 'process', kind: 'killed in a rename', process, operations, at: startsAt + 1, forMs: 0 })
   }
   return faults
 }

@@ -67,6 +67,7 @@ function isCalm(schedule: Schedule): boolean {
   return !slow && !service.oneByOne && !service.proxyRetries && options.spoolDir === undefined
 }
 
+/** Of the service, and of poison records. */
 const unanswering: ReadonlySet<string> = new Set(['hang', 'hung before commit', 'hung after commit', 'slow', 'deploy'])
 
 function isSuccess({ status }: TakenRequest): boolean {
@@ -83,16 +84,7 @@ interface LaneFacts extends RequestFacts {
  * While nothing of a lane succeeds, the service asks it to wait: of the records that were never sent before, one at most goes out within
  * the wait, to confirm that the service means all of them.
  */
-function checkWaits(
-  world: World,
-  {
-    requests,
-    lane,
-    schedule,
-    processes,
-    log,
-  }: RequestFacts & { readonly requests: readonly TakenRequest[]; readonly lane: string },
-): void {
+function checkWaits(world: World, { requests, lane, schedule, processes, log }: LaneFacts): void {
   const latencyMs = 4 * schedule.latencyMs[1] + schedule.service.answerMs + turnMs
   // Any other answer may open or close a breaker, and so may the begin of an end.
   const others = log.filter(({ notBefore, status }) => notBefore === undefined && status > 0 && status < 500)

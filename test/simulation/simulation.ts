@@ -184,7 +184,11 @@ class Simulation {
       this.#site.noteAcknowledged()
       process.worker?.kill()
     } else if (fault.kind === 'worker hangs') process.worker?.freeze()
-    else this.#site.killInWrite(process, { operations: fault.operations, kill: () => this.#kill(process) })
+    else {
+      const { operations, kind } = fault
+      const renames = kind === 'killed in a rename'
+      this.#site.killInWrite(process, { operations, renames, kill: () => this.#kill(process) })
+    }
   }
 
   #losePower(): void {
@@ -282,7 +286,10 @@ class Simulation {
     const heir = this.#start(this.#schedule.processes.length, { mode: 'inline', starts: [] })
     const isDone = () => this.#isSpoolDone && this.#settled
     await this.#run(livenessMs, isDone)
-    if (!isDone()) this.#world.fail(`the spool is not empty: ${this.#unsettled}; ${this.#site.segments.join(', ')}`)
+    if (!isDone())
+      this.#world.fail(
+        `the spool is not empty: ${this.#unsettled}; records ${this.#site.undelivered.join(' ')} in ${this.#site.segments.length} files`,
+      )
     heir.app.post(() => heir.close(heir.port.options.shutdownTimeoutMs))
     await this.#run(60_000, () => heir.end !== undefined)
   }

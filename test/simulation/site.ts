@@ -100,15 +100,19 @@ export class Site {
   }
 
   /** Kill a process at one of the next operations of the thread that writes its spool. */
-  killInWrite(process: SimulatedProcess, plan: { readonly operations: number; readonly kill: () => void }): void {
-    const { operations, kill } = plan
+  killInWrite(
+    process: SimulatedProcess,
+    plan: { readonly operations: number; readonly renames: boolean; readonly kill: () => void },
+  ): void {
+    const { operations, renames, kill } = plan
     const thread = process.worker ?? process.app
     const die = () => {
       // The lines of this turn were not synced.
       if (this.#schedule.faults.some(({ on }) => on === 'power')) this.#giveUp(process)
       kill()
     }
-    this.#disk.killAt({ thread, operations, after: operations % 2 === 0, torn: operations % 3 === 0, kill: die })
+    const how = { after: operations % 2 === 0, torn: operations % 3 === 0, ...(renames && { only: 'rename' as const }) }
+    this.#disk.killAt({ thread, operations, ...how, kill: die })
   }
 
   /**

@@ -1,10 +1,10 @@
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
+import { LineScanner } from '../../src/spool/line-scanner.js'
 import { readSpoolLine, withoutChecksum } from '../../src/spool/spool-line.js'
 import type { SimulatedDisk } from './disk/simulated-disk.js'
 
 /** A value record's event is this and its id. */
 export const firstEvent = 1_000_000
-const lineFeed = 10
 
 /** The id of the record in a body, as {@link SimulatedProcess} writes it; undefined for a record of Sluice's own. */
 export function idOfBody(body: string): number | undefined {
@@ -33,8 +33,8 @@ export function acknowledgedIds(disk: SimulatedDisk, folder: string): Set<number
   const ids = new Set<number>()
   for (const path of segmentsIn(disk, folder)) {
     const numbers = new Set<number>()
-    for (const line of linesOf(disk.read(acknowledgementsOf(path)))) {
-      const ranges = /^"settled":"([\d,-]+)"\}$/.exec(withoutChecksum(line) ?? '')?.[1] ?? ''
+    for (const line of linesIn(disk.read(acknowledgementsOf(path)), withoutChecksum)) {
+      const ranges = /^"settled":"([\d,-]+)"\}$/.exec(line)?.[1] ?? ''
       for (const range of ranges.split(',').filter((each) => each !== '')) {
         const [from = 0, to = from] = range.split('-').map(Number)
         for (let number = from; number <= to; number++) numbers.add(number)
@@ -47,17 +47,14 @@ export function acknowledgedIds(disk: SimulatedDisk, folder: string): Set<number
 }
 
 function* recordsIn(disk: SimulatedDisk, path: string): Generator<{ readonly id: number; readonly number: number }> {
-  for (const bytes of linesOf(disk.read(path))) {
-    const line = readSpoolLine(bytes)
-    const id = idOfBody(line?.body ?? '')
-    if (line !== undefined && id !== undefined) yield { id, number: line.number }
+  for (const line of linesIn(disk.read(path), readSpoolLine)) {
+    const id = idOfBody(line.body)
+    if (id !== undefined) yield { id, number: line.number }
   }
 }
 
-function* linesOf(bytes: Buffer = Buffer.alloc(0)): Generator<Buffer> {
-  for (let start = 0, end = bytes.indexOf(lineFeed); end !== -1; ) {
-    yield bytes.subarray(start, end)
-    start = end + 1
-    end = bytes.indexOf(lineFeed, start)
-  }
+/** The whole lines of a file, also those in damaged ones. */
+function linesIn<Line>(bytes: Buffer = Buffer.alloc(0), read: (line: Buffer) => Line | undefined): Line[] {
+  const scanner = new LineScanner(read)
+  return [...scanner.push(bytes), ...scanner.end()].map(({ line }) => line)
 }

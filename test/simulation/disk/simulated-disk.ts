@@ -2,7 +2,7 @@ import type { Files } from '../../../src/runtime/files.js'
 import type { Owners } from '../../../src/spool/owner.js'
 import type { SimulatedThread } from '../simulated-thread.js'
 import { epochMs, type World } from '../world.js'
-import { DiskFaults } from './disk-faults.js'
+import { DiskFaults, type DiskOperation } from './disk-faults.js'
 import { type FailureCode, failure } from './failure.js'
 import type { Loss } from './file-content.js'
 import { FileTree } from './file-tree.js'
@@ -14,6 +14,8 @@ export interface KillPlan {
   readonly thread: SimulatedThread
   /** The thread dies at its so many-th next operation, from 1. */
   readonly operations: number
+  /** Only these operations count. @default all */
+  readonly only?: DiskOperation
   /** True: the operation has its effect before. False: it has none, except that with `torn` a write takes a part of its bytes. */
   readonly after: boolean
   /** @default false */
@@ -149,7 +151,8 @@ export class SimulatedDisk {
     if (!thread.alive) throw dead(call)
     this.operations++
     const kill = this.#kills.get(thread)
-    if (kill !== undefined && --kill.left <= 0) return this.#die(kill, { call, effect })
+    const counts = kill?.only === undefined || kill.only === call.operation
+    if (kill !== undefined && counts && --kill.left <= 0) return this.#die(kill, { call, effect })
     const waitMs = this.#waitMs(thread)
     if (waitMs > 0 && call.waitsElsewhere !== true) thread.block(waitMs)
     const code = this.#faultAt(call)

@@ -121,10 +121,7 @@ export class WorkerLink implements Link {
   /** Open an engine. Lines for it may be written at once. */
   open(engine: number, plan: EnginePlan): void {
     const message: OpenEngine = { type: 'sluice.open', engine, plan }
-    if (this.#over) return
-    this.#worker.postMessage(message)
-    // It may have work without any line: the records of a worker before it.
-    this.#heartbeat.watch()
+    if (!this.#over) this.#worker.postMessage(message)
   }
 
   /** Hand over whole lines. The bytes must not change: thread-stream keeps them. */

@@ -203,6 +203,13 @@ class Simulation {
     for (const fault of this.#active) if (fault.on !== 'records') this.#active.delete(fault)
     for (const process of this.#all) if (process.app.frozen && !process.ending) process.thaw()
     this.#site.heal([...this.#active])
+    // Only a worker that gets lines is watched: one that hangs after it has adopted records is found with the next line.
+    const ids = this.#schedule.bursts.flatMap(({ records }) => records.map(({ id }) => id))
+    let id = Math.max(0, ...ids)
+    for (const number of this.#processes.keys()) {
+      const record = { id: ++id, by: 'pino', level: 30, message: `r#${id} after the faults` } as const
+      this.#inApp(number, (process) => process.log(record))
+    }
   }
 
   async #run(ms: number, done: () => boolean = () => false): Promise<void> {

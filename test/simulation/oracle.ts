@@ -121,12 +121,13 @@ function checkDuplicates(world: World, { schedule, stored, processes, proxied }:
     return
   }
   const hasPower = schedule.faults.some(({ on }) => on === 'power')
-  const spooledWorkerMayDie = workerMayFail(schedule)
+  // An engine that cannot write to its spool cannot say what is delivered.
+  const mayForget = workerMayFail(schedule) || schedule.faults.some(({ on }) => on === 'disk')
   // An engine that takes over a spool does not know what was delivered last.
   // After a power loss, the spool may have again what was delivered and removed.
   if (
     schedule.options.spoolDir !== undefined &&
-    (processes.some(({ end }) => end?.how !== 'close' || end.ledger.spooled > 0) || hasPower || spooledWorkerMayDie)
+    (processes.some(({ end }) => end?.how !== 'close' || end.ledger.spooled > 0) || hasPower || mayForget)
   )
     return
   const extra = sum(twice, ([, times]) => times - 1)

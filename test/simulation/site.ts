@@ -1,15 +1,14 @@
 import type { Machine } from '../../src/engine/machine.js'
 import type { SluiceOptions } from '../../src/options/options.js'
-import type { DiskOperation } from './disk/disk-faults.js'
-import type { FailureCode } from './disk/failure.js'
 import { SimulatedDisk } from './disk/simulated-disk.js'
-import type { Fault, networkFaults, Poison, rareServiceFaults, serviceFaults } from './faults.js'
-import { type Conditions, fineConditions } from './network/conditions.js'
+import { diskFailures, networkChanges, poisonOf, serviceChanges } from './fault-effects.js'
+import type { Fault, Poison } from './faults.js'
+import { fineConditions } from './network/conditions.js'
 import { SimulatedNetwork } from './network/simulated-network.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
 import { simulatedSender } from './process/simulated-sender.js'
 import type { Schedule } from './schedule.js'
-import { type Behaviour, fineBehaviour, type Trouble } from './service/behaviour.js'
+import { type Behaviour, fineBehaviour } from './service/behaviour.js'
 import { receiverTenant, type Tenant } from './service/shared-receiver.js'
 import { SimulatedService } from './service/simulated-service.js'
 import type { SimulatedThread } from './simulated-thread.js'
@@ -17,6 +16,9 @@ import { acknowledgedIds, firstEvent, segmentsIn, spooledIds } from './spooled-i
 import type { World } from './world.js'
 
 const spoolFolder = '/spool'
+const threadStartMs = 50
+const slowDiskMs = 20
+const fullDiskBytes = 2000
 
 export interface SitePlan {
   readonly schedule: Schedule
@@ -283,71 +285,4 @@ export class Site {
 export function idOf(recordId: string): number {
   const number = Number(recordId.slice(1))
   return recordId.startsWith('v') ? number - firstEvent : number
-}
-
-function poisonOf(kind: Poison): Behaviour['poison'] {
-  const trouble = poisonTroubles[kind]
-  return ({ body }) => (body.includes(' poison ') ? trouble : undefined)
-}
-
-const poisonTroubles: Readonly<Record<Poison, Trouble>> = {
-  '500': { type: 'status', status: 500 },
-  '400': { type: 'status', status: 400 },
-  '403': { type: 'status', status: 403 },
-  reset: { type: 'reset', when: 'before commit' },
-  hang: { type: 'hang', when: 'before commit' },
-}
-
-const networkChanges: Readonly<Record<(typeof networkFaults)[number], (chance: number) => Partial<Conditions>>> = {
-  refuse: (refused) => ({ refused }),
-  dns: (chance) => ({ unknownName: chance / 2, nameServerSilent: chance / 2 }),
-  'black hole': (chance) => ({ blackHole: chance * 0.8, unanswered: chance * 0.2 }),
-  'reset early': (reset) => ({ reset, cutAfterBytes: [0, 700] }),
-  'reset late': (reset) => ({ reset, cutAfterBytes: [500, 10_000] }),
-  fin: (closed) => ({ closed, cutAfterBytes: [0, 3000] }),
-  slow: () => ({ latencyMs: [300, 3000], jitterMs: 200, bytesPerMs: 5 }),
-  'single bytes': () => ({ segmentBytes: 1 }),
-}
-
-const status = (code: number, when: 'before commit' | 'after commit' = 'before commit'): { trouble: Trouble } => ({
-  trouble: { type: 'status', status: code, when },
-})
-const asked = (as: 'seconds' | 'date'): { trouble: Trouble } => ({
-  trouble: { type: 'status', status: 429, retryAfter: { seconds: 7, as } },
-})
-
-type ServiceFault = (typeof serviceFaults)[number] | (typeof rareServiceFaults)[number]
-
-const serviceChanges: Readonly<Record<Exclude<ServiceFault, 'deploy'>, Partial<Behaviour>>> = {
-  'surplus answer': { trouble: { type: 'surplus answer', when: 'after commit' } },
-  '500 before commit': status(500),
-  '500 after commit': status(500, 'after commit'),
-  '503': status(503),
-  '429': status(429),
-  '429 with seconds': asked('seconds'),
-  '429 with date': asked('date'),
-  '401': status(401),
-  '403': status(403),
-  '404': status(404),
-  '412': status(412),
-  'hung before commit': { trouble: { type: 'hang', when: 'before commit' } },
-  'hung after commit': { trouble: { type: 'hang', when: 'after commit' } },
-  slow: { workMs: [500, 3000] },
-  garbage: { trouble: { type: 'garbage', when: 'before commit' } },
-  html: { trouble: { type: 'html' } },
-  'result false': { trouble: { type: 'result false' } },
-  'hasty close': { requestsPerConnection: 2, announcesClose: 'no', closesWith: 'reset' },
-  'HTTP/1.0': { form: '1.0' },
-}
-
-const threadStartMs = 50
-const slowDiskMs = 20
-const fullDiskBytes = 2000
-
-const diskFailures: Partial<Record<string, readonly [FailureCode, DiskOperation]>> = {
-  EDQUOT: ['EDQUOT', 'write'],
-  'EIO at write': ['EIO', 'write'],
-  'EIO at fsync': ['EIO', 'fsync'],
-  'EIO at close': ['EIO', 'close'],
-  'EIO at read': ['EIO', 'read'],
 }

@@ -1,0 +1,73 @@
+import type { DiskOperation } from './disk/disk-faults.js'
+import type { FailureCode } from './disk/failure.js'
+import type { networkFaults, Poison, rareServiceFaults, serviceFaults } from './faults.js'
+import type { Conditions } from './network/conditions.js'
+import type { Behaviour, Trouble } from './service/behaviour.js'
+
+/** The trouble with bad records. */
+export function poisonOf(kind: Poison): Behaviour['poison'] {
+  const trouble = poisonTroubles[kind]
+  return ({ body }) => (body.includes(' poison ') ? trouble : undefined)
+}
+
+const poisonTroubles: Readonly<Record<Poison, Trouble>> = {
+  '500': { type: 'status', status: 500 },
+  '400': { type: 'status', status: 400 },
+  '403': { type: 'status', status: 403 },
+  reset: { type: 'reset', when: 'before commit' },
+  hang: { type: 'hang', when: 'before commit' },
+}
+
+/** Faults of the network, with their chance for each new connection, as conditions. */
+export const networkChanges: Readonly<Record<(typeof networkFaults)[number], (chance: number) => Partial<Conditions>>> =
+  {
+    refuse: (refused) => ({ refused }),
+    dns: (chance) => ({ unknownName: chance / 2, nameServerSilent: chance / 2 }),
+    'black hole': (chance) => ({ blackHole: chance * 0.8, unanswered: chance * 0.2 }),
+    'reset early': (reset) => ({ reset, cutAfterBytes: [0, 700] }),
+    'reset late': (reset) => ({ reset, cutAfterBytes: [500, 10_000] }),
+    fin: (closed) => ({ closed, cutAfterBytes: [0, 3000] }),
+    slow: () => ({ latencyMs: [300, 3000], jitterMs: 200, bytesPerMs: 5 }),
+    'single bytes': () => ({ segmentBytes: 1 }),
+  }
+
+const status = (code: number, when: 'before commit' | 'after commit' = 'before commit'): { trouble: Trouble } => ({
+  trouble: { type: 'status', status: code, when },
+})
+const asked = (as: 'seconds' | 'date'): { trouble: Trouble } => ({
+  trouble: { type: 'status', status: 429, retryAfter: { seconds: 7, as } },
+})
+
+type ServiceFault = (typeof serviceFaults)[number] | (typeof rareServiceFaults)[number]
+
+/** Faults of the service as behaviours. */
+export const serviceChanges: Readonly<Record<Exclude<ServiceFault, 'deploy'>, Partial<Behaviour>>> = {
+  'surplus answer': { trouble: { type: 'surplus answer', when: 'after commit' } },
+  '500 before commit': status(500),
+  '500 after commit': status(500, 'after commit'),
+  '503': status(503),
+  '429': status(429),
+  '429 with seconds': asked('seconds'),
+  '429 with date': asked('date'),
+  '401': status(401),
+  '403': status(403),
+  '404': status(404),
+  '412': status(412),
+  'hung before commit': { trouble: { type: 'hang', when: 'before commit' } },
+  'hung after commit': { trouble: { type: 'hang', when: 'after commit' } },
+  slow: { workMs: [500, 3000] },
+  garbage: { trouble: { type: 'garbage', when: 'before commit' } },
+  html: { trouble: { type: 'html' } },
+  'result false': { trouble: { type: 'result false' } },
+  'hasty close': { requestsPerConnection: 2, announcesClose: 'no', closesWith: 'reset' },
+  'HTTP/1.0': { form: '1.0' },
+}
+
+/** Faults of the disk that fail one operation. */
+export const diskFailures: Partial<Record<string, readonly [FailureCode, DiskOperation]>> = {
+  EDQUOT: ['EDQUOT', 'write'],
+  'EIO at write': ['EIO', 'write'],
+  'EIO at fsync': ['EIO', 'fsync'],
+  'EIO at close': ['EIO', 'close'],
+  'EIO at read': ['EIO', 'read'],
+}

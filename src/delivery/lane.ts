@@ -278,7 +278,7 @@ export class Lane implements BreakerLane {
       { ...shelf(delayed.queue), remove: (record) => delayed.remove(record) },
       { ...shelf(suspects.waiting.queue, true), remove: (record) => suspects.waiting.remove(record) },
       shelf(suspects.fresh, true),
-      shelf(suspects.known, true),
+      { ...shelf(suspects.known, true), remove: (record) => suspects.removeKnown(record) },
     ]
   }
 }

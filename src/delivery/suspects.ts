@@ -35,7 +35,7 @@ export class Suspects {
   readonly fresh = new RecordQueue()
   /** Due again. */
   readonly known = new RecordQueue()
-  /** The known ones in the order in which they came due: whoever fails often comes after the others. */
+  /** The records of `known` in the order in which they came due: whoever fails often comes after the others. */
   readonly #turns = new Set<Pending>()
   readonly #plan: SuspectsPlan
   /** Count of settled records of the lane at the last failure. */
@@ -133,6 +133,12 @@ export class Suspects {
     return record ?? this.waiting.takeEarliest()
   }
 
+  /** Take a known one out, for instance to shed it. */
+  removeKnown(record: Pending): void {
+    this.#turns.delete(record)
+    this.known.remove(record)
+  }
+
   /** Make due all that no Retry-After holds back; see {@link DelayedRecords.releaseNow}. */
   releaseNow(how: { readonly last: boolean }): void {
     this.waiting.releaseNow(how)
@@ -183,14 +189,9 @@ export class Suspects {
   }
 
   #takeKnown(): Pending | undefined {
-    for (const record of this.#turns) {
-      this.#turns.delete(record)
-      // The record may have been shed.
-      if (record.heapIndex < 0) continue
-      this.known.remove(record)
-      return record
-    }
-    return undefined
+    const [record] = this.#turns
+    if (record !== undefined) this.removeKnown(record)
+    return record
   }
 
   #gated(): boolean {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../src/runtime/clock.js'
-import type { QueuedEvent } from './event-queue.js'
+import type { QueuedEvent } from './queued-event.js'
 import type { World } from './world.js'
 
 /** A timer that waits. */

@@ -1,5 +1,6 @@
 import { seeded } from '../support/seeded.js'
-import { EventQueue, type QueuedEvent } from './event-queue.js'
+import { TimeHeap } from '../support/time-heap.js'
+import type { QueuedEvent } from './queued-event.js'
 import { SimulatedThread } from './simulated-thread.js'
 
 /** Milliseconds since 1970 at which every simulation begins. */
@@ -17,7 +18,7 @@ const mostTurns = 10_000
  */
 export class World {
   readonly seed: number
-  readonly #queue = new EventQueue()
+  readonly #queue = new TimeHeap<QueuedEvent>()
   readonly #threads: SimulatedThread[] = []
   readonly #keepsTrace: boolean
   #now = 0

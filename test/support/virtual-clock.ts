@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../src/runtime/clock.js'
+import { TimeHeap } from './time-heap.js'
 
 interface Alarm {
   readonly at: number
-  readonly order: number
   readonly task: () => void
   readonly keepAlive: boolean
   cancelled: boolean
@@ -11,11 +11,9 @@ interface Alarm {
 /** Time that moves only when a test moves it. */
 export class VirtualClock implements Clock {
   #now = 0
-  #order = 0
   #pending = 0
   #holding = 0
-  /** A binary heap, earliest first. */
-  readonly #alarms: Alarm[] = []
+  readonly #alarms = new TimeHeap<Alarm>()
 
   now(): number {
     return this.#now
@@ -23,8 +21,8 @@ export class VirtualClock implements Clock {
 
   schedule(task: () => void, delayMs: number, keepAlive = false): Timer {
     const at = this.#now + Math.max(0, delayMs)
-    const alarm: Alarm = { at, order: this.#order++, task, keepAlive, cancelled: false }
-    this.#push(alarm)
+    const alarm: Alarm = { at, task, keepAlive, cancelled: false }
+    this.#alarms.add(alarm)
     this.#count(alarm, 1)
     return {
       cancel: () => {
@@ -53,15 +51,15 @@ export class VirtualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     await settle()
-    for (let next = this.#alarms[0]; next !== undefined && next.at <= end; next = this.#alarms[0]) {
-      this.#pop()
+    for (let next = this.#alarms.first; next !== undefined && next.at <= end; next = this.#alarms.first) {
+      this.#alarms.removeFirst()
       if (next.cancelled) continue
       this.#now = Math.max(this.#now, next.at)
       next.cancelled = true
       this.#count(next, -1)
       next.task()
       // Timers of the same moment may fire together; what they set off runs before time goes on.
-      if (this.#alarms[0]?.at !== this.#now) await settle()
+      if (this.#alarms.first?.at !== this.#now) await settle()
     }
     this.#now = end
     await settle()
@@ -71,38 +69,6 @@ export class VirtualClock implements Clock {
   block(ms: number): void {
     this.#now += ms
   }
-
-  #push(alarm: Alarm): void {
-    const heap = this.#alarms
-    let index = heap.push(alarm) - 1
-    while (index > 0) {
-      const parent = (index - 1) >> 1
-      if (!isBefore(alarm, heap[parent]!)) break
-      heap[index] = heap[parent]!
-      index = parent
-    }
-    heap[index] = alarm
-  }
-
-  #pop(): void {
-    const heap = this.#alarms
-    const last = heap.pop()
-    if (last === undefined || heap.length === 0) return
-    let index = 0
-    for (;;) {
-      let child = 2 * index + 1
-      if (child >= heap.length) break
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++
-      if (!isBefore(heap[child]!, last)) break
-      heap[index] = heap[child]!
-      index = child
-    }
-    heap[index] = last
-  }
-}
-
-function isBefore(a: Alarm, b: Alarm): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 
 /** Let everything that needs no time happen: promises settle completely between two turns of the event loop. */

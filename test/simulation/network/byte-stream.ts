@@ -1,4 +1,4 @@
-import type { QueuedEvent } from '../event-queue.js'
+import type { QueuedEvent } from '../queued-event.js'
 import type { SimulatedThread } from '../simulated-thread.js'
 import type { World } from '../world.js'
 

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream'
-import type { QueuedEvent } from '../event-queue.js'
+import type { QueuedEvent } from '../queued-event.js'
 import type { SimulatedThread } from '../simulated-thread.js'
 import type { World } from '../world.js'
 import type { ByteStream, Reader } from './byte-stream.js'

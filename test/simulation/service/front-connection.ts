@@ -1,5 +1,5 @@
-import type { QueuedEvent } from '../event-queue.js'
 import type { SimulatedSocket } from '../network/simulated-socket.js'
+import type { QueuedEvent } from '../queued-event.js'
 import type { World } from '../world.js'
 import { type Reply, written } from './answer.js'
 import type { Worker } from './backend.js'

@@ -38,10 +38,23 @@ const asked = (as: 'seconds' | 'date'): { trouble: Trouble } => ({
   trouble: { type: 'status', status: 429, retryAfter: { seconds: 7, as } },
 })
 
+const cut = (part: 'head' | 'body', closesWith: 'fin' | 'reset'): { trouble: Trouble } => ({
+  trouble: { type: 'cut answer', in: part, closesWith, when: 'after commit' },
+})
+
 type ServiceFault = (typeof serviceFaults)[number] | (typeof rareServiceFaults)[number]
 
 /** Faults of the service as behaviours. */
 export const serviceChanges: Readonly<Record<Exclude<ServiceFault, 'deploy'>, Partial<Behaviour>>> = {
+  'reset before commit': { trouble: { type: 'reset', when: 'before commit' } },
+  'reset after commit': { trouble: { type: 'reset', when: 'after commit' } },
+  'garbage after commit': { trouble: { type: 'garbage', when: 'after commit' } },
+  'end in the head': cut('head', 'fin'),
+  'end in the body': cut('body', 'fin'),
+  'reset in the body': cut('body', 'reset'),
+  'long answer': { trouble: { type: 'long answer', when: 'after commit' } },
+  'announced closes': { requestsPerConnection: 1, announcesClose: 'close' },
+  'unannounced closes': { requestsPerConnection: 1, announcesClose: 'no' },
   'surplus answer': { trouble: { type: 'surplus answer', when: 'after commit' } },
   '500 before commit': status(500),
   '500 after commit': status(500, 'after commit'),
@@ -56,6 +69,7 @@ export const serviceChanges: Readonly<Record<Exclude<ServiceFault, 'deploy'>, Pa
   'hung before commit': { trouble: { type: 'hang', when: 'before commit' } },
   'hung after commit': { trouble: { type: 'hang', when: 'after commit' } },
   slow: { workMs: [500, 3000] },
+  late: { workMs: [60, 60] },
   garbage: { trouble: { type: 'garbage', when: 'before commit' } },
   html: { trouble: { type: 'html' } },
   'result false': { trouble: { type: 'result false' } },

@@ -34,7 +34,19 @@ export const serviceFaults = [
   'deploy',
 ] as const
 /** Faults of a backend that only some schedules have. */
-export const rareServiceFaults = ['surplus answer'] as const
+export const rareServiceFaults = [
+  'surplus answer',
+  'reset before commit',
+  'reset after commit',
+  'garbage after commit',
+  'end in the head',
+  'end in the body',
+  'reset in the body',
+  'long answer',
+  'announced closes',
+  'unannounced closes',
+  'late',
+] as const
 /** It dies at one of its next renames: a process that takes over segments makes some. */
 export const rareProcessFaults = ['killed in a rename'] as const
 /** Faults of the disk under the spool. */
@@ -49,6 +61,10 @@ export const diskFaults = [
   'slow',
   'hung',
 ] as const
+/** Faults of the disk that only some schedules have. */
+export const rareDiskFaults = ['EFBIG', 'folder deleted'] as const
+/** Faults of the machine's clock: it jumps by a day, and back when the fault is over. */
+export const clockFaults = ['forward', 'back'] as const
 /** Faults of one process. */
 export const processFaults = ['freeze', 'worker dies', 'worker hangs', 'killed in a write'] as const
 
@@ -66,7 +82,12 @@ export type Fault = { readonly at: number; readonly forMs: number } & (
       readonly backend: number | undefined
     }
   | { readonly on: 'records'; readonly kind: Poison }
-  | { readonly on: 'disk'; readonly kind: (typeof diskFaults)[number]; readonly chance: number }
+  | {
+      readonly on: 'disk'
+      readonly kind: (typeof diskFaults)[number] | (typeof rareDiskFaults)[number]
+      readonly chance: number
+    }
+  | { readonly on: 'clock'; readonly kind: (typeof clockFaults)[number] }
   | {
       readonly on: 'process'
       readonly kind: (typeof processFaults)[number] | (typeof rareProcessFaults)[number]
@@ -145,5 +166,14 @@ export function deriveRareFaults(
     const operations = choice.between(1, 6)
     faults.push({ on: 'process', kind: 'killed in a rename', process, operations, at: startsAt + 1, forMs: 0 })
   }
+  const span = () => ({ at: choice.real(0, healsAt * 0.9), forMs: healsAt * 0.1 })
+  if (choice.chance(0.15)) {
+    const kind = choice.oneOf(rareServiceFaults.filter((each) => each !== 'surplus answer'))
+    faults.push({ on: 'service', kind, chance: choice.oneOf([1, 0.5, 0.1]), backend: undefined, ...span() })
+  }
+  if (spools && choice.chance(0.05)) {
+    faults.push({ on: 'disk', kind: choice.oneOf(rareDiskFaults), chance: 1, ...span() })
+  }
+  if (choice.chance(0.03)) faults.push({ on: 'clock', kind: choice.oneOf(clockFaults), ...span() })
   return faults
 }

@@ -1,6 +1,6 @@
 // @ts-expect-error undici describes the types of its whole alone
 import undiciTimers from 'undici/lib/util/timers.js'
-import { epochMs, type World } from './world.js'
+import type { World } from './world.js'
 
 /** A timer as Node gives it. Undici and others use its methods. */
 class GlobalTimer {
@@ -70,7 +70,7 @@ export function useTimeOf(present: World): () => void {
     clearTimeout: clear,
     clearInterval: clear,
   })
-  Date.now = () => epochMs + Math.floor(present.now)
+  Date.now = () => Math.floor(present.wallClock(present.now))
   return () => {
     reset()
     const { now, ...timers } = real

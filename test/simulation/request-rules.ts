@@ -62,7 +62,12 @@ function isCalm(schedule: Schedule): boolean {
   const { service, options, faults } = schedule
   const slow = faults.some(
     ({ on, kind }) =>
-      on === 'network' || on === 'process' || on === 'disk' || on === 'power' || unanswering.has(kind as string),
+      on === 'network' ||
+      on === 'clock' ||
+      on === 'process' ||
+      on === 'disk' ||
+      on === 'power' ||
+      unanswering.has(kind as string),
   )
   return !slow && !service.oneByOne && !service.proxyRetries && options.spoolDir === undefined
 }

@@ -50,6 +50,22 @@ export interface PlannedService {
   readonly chunked: boolean
 }
 
+/** A service without peculiarities. */
+export const plainService: PlannedService = {
+  kind: 'scripted',
+  backends: 1,
+  echoesKeys: true,
+  honoursKeys: true,
+  answerMs: 1,
+  oneByOne: false,
+  closesAfter: 0,
+  announcesClose: true,
+  keepAliveMs: 60_000,
+  announcesKeepAlive: true,
+  proxyRetries: false,
+  chunked: false,
+}
+
 /** Everything that happens in a simulation, derived from its seed. A shrunk schedule has less of it. */
 export interface Schedule {
   readonly seed: number

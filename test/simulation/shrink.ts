@@ -1,19 +1,4 @@
-import type { PlannedService, Schedule } from './schedule.js'
-
-const plainService: PlannedService = {
-  kind: 'scripted',
-  backends: 1,
-  echoesKeys: true,
-  honoursKeys: true,
-  answerMs: 1,
-  oneByOne: false,
-  closesAfter: 0,
-  announcesClose: true,
-  keepAliveMs: 60_000,
-  announcesKeepAlive: true,
-  proxyRetries: false,
-  chunked: false,
-}
+import { type PlannedService, plainService, type Schedule } from './schedule.js'
 
 /** Most simulations that a shrinking runs. */
 const mostTries = 400

@@ -26,6 +26,7 @@ const usualLivenessMs = 30 * 60_000
 const longestLivenessMs = 6 * usualLivenessMs
 /** The oracle looks after so many events. */
 const stepsPerLook = 40
+const dayMs = 86_400_000
 const usualStart = { startMs: 50, fails: false }
 
 /** Run a schedule: first with faults, then without, until everything is settled. The same schedule gives the same verdict. */
@@ -171,12 +172,15 @@ class Simulation {
     else if (fault.on === 'power') {
       count(this.#coverage, 'power loss')
       this.#losePower()
-    } else if (fault.kind === 'deploy') this.#site.deploy(fault)
+    } else if (fault.on === 'clock') this.#world.clockJumpMs = fault.kind === 'back' ? -dayMs : dayMs
+    else if (fault.kind === 'deploy') this.#site.deploy(fault)
+    else if (fault.kind === 'folder deleted') this.#site.deleteSpool(this.#all)
     this.#active.add(fault)
     this.#site.apply([...this.#active])
     this.#world.schedule(() => {
       if (!this.#active.delete(fault)) return
       this.#world.note(`over: ${fault.on} ${fault.kind}`)
+      if (fault.on === 'clock') this.#world.clockJumpMs = 0
       if (fault.on === 'process' && fault.kind === 'freeze') this.#processes.get(fault.process)?.thaw()
       this.#site.apply([...this.#active])
     }, fault.forMs)
@@ -207,6 +211,7 @@ class Simulation {
   #heal(): void {
     this.#world.note('all faults are over')
     for (const fault of this.#active) if (fault.on !== 'records') this.#active.delete(fault)
+    this.#world.clockJumpMs = 0
     for (const process of this.#all) if (process.app.frozen && !process.ending) process.thaw()
     this.#site.heal([...this.#active])
     // Only a worker that gets lines is watched: one that hangs after it has adopted records is found with the next line.

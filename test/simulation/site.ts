@@ -19,6 +19,7 @@ const spoolFolder = '/spool'
 const threadStartMs = 50
 const slowDiskMs = 20
 const fullDiskBytes = 2000
+const largestFileBytes = 8192
 
 export interface SitePlan {
   readonly schedule: Schedule
@@ -135,6 +136,13 @@ export class Site {
     this.#acknowledged.clear()
   }
 
+  /** Somebody deletes the folder of the spool: nobody can save what was accepted before. */
+  deleteSpool(all: readonly SimulatedProcess[]): void {
+    for (const process of all) this.#giveUp(process)
+    this.#disk.deleteFolder(spoolFolder)
+    this.#acknowledged.clear()
+  }
+
   /** Remember which records the spool has as settled now. */
   noteAcknowledged(): void {
     if (!this.#spools) return
@@ -183,7 +191,8 @@ export class Site {
     else if (kind === 'EROFS') disk.readOnly = true
     else if (kind === 'slow') disk.slowMs = slowDiskMs
     else if (kind === 'hung') disk.hungUntilMs = at + forMs
-    else {
+    else if (kind === 'EFBIG') disk.fileBytes = largestFileBytes
+    else if (kind === 'ENOSPC') {
       disk.capacityBytes = this.#disk.usedBytes + fullDiskBytes
       disk.shortWrites = chance / 2
     }

@@ -18,6 +18,8 @@ const mostTurns = 10_000
  */
 export class World {
   readonly seed: number
+  /** By how much the clock of the machine is ahead. */
+  clockJumpMs = 0
   readonly #queue = new TimeHeap<QueuedEvent>()
   readonly #threads: SimulatedThread[] = []
   readonly #keepsTrace: boolean
@@ -38,6 +40,11 @@ export class World {
   /** Milliseconds since the begin of the simulation. */
   get now(): number {
     return this.#now
+  }
+
+  /** Milliseconds since 1970 that the clock of the machine shows at a time of the world. It may have jumped. */
+  wallClock(now: number): number {
+    return epochMs + this.clockJumpMs + now
   }
 
   /** Events that have run. */

@@ -9,7 +9,7 @@ import { Application, type ApplicationPlan } from './application.js'
 import { ChaosServer } from './chaos-server.js'
 import { type Life, Oracle, type Verdict, ways } from './oracle.js'
 import { replay } from './replay.js'
-import { type Disturbance, type Schedule, type Step, serverFaults } from './schedule.js'
+import { type Disturbance, quickOptions, type Schedule, type Step, serverFaults } from './schedule.js'
 
 export interface Report extends Verdict {
   /** Faults and disturbances that took effect. */
@@ -119,12 +119,7 @@ class Weather {
       SLUICE_API_KEY: 'k',
       SLUICE_BUCKET: 'chaos',
       SLUICE_SPOOL_DIR: this.#disk.folder,
-      SLUICE_RETRY_BASE_MS: '5',
-      SLUICE_RETRY_CAP_MS: '50',
-      SLUICE_PROBE_BASE_MS: '50',
-      SLUICE_PROBE_CAP_MS: '200',
-      SLUICE_REQUEST_TIMEOUT_MS: '250',
-      SLUICE_SHUTDOWN_TIMEOUT_MS: '1000',
+      ...Object.fromEntries(Object.entries(quickOptions).map(([name, value]) => [variableOf(name), `${value}`])),
     }
   }
 
@@ -226,6 +221,10 @@ const beforeLife: Partial<Record<Disturbance, (disk: Disk) => { maxFileBlocks?: 
     return {}
   },
   'ulimit -f': () => ({ maxFileBlocks: 16 }),
+}
+
+function variableOf(option: string): string {
+  return `SLUICE_${option.replace(/[A-Z]/g, '_$&').toUpperCase()}`
 }
 
 /** Empty where the folder is gone: its holder may delete it at any moment. */

@@ -68,6 +68,16 @@ export interface Schedule {
   readonly heir: 'a new process' | 'sluice replay'
 }
 
+/** The options of an application: a second of a schedule is a minute of usual ones. */
+export const quickOptions = {
+  retryBaseMs: 5,
+  retryCapMs: 50,
+  probeBaseMs: 50,
+  probeCapMs: 200,
+  requestTimeoutMs: 250,
+  shutdownTimeoutMs: 1000,
+} as const
+
 const stepsOfSchedule = 3
 
 /** Equal seeds give equal schedules. Consecutive seeds go through all faults in turn, so that none is missed by chance. */

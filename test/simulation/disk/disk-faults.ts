@@ -31,6 +31,8 @@ export class DiskFaults {
   shortWrites = 0
   /** The bytes of all files together. A write takes as many as fit. */
   capacityBytes = Number.POSITIVE_INFINITY
+  /** The bytes of one file. A write takes as many as fit, as under `ulimit -f`. */
+  fileBytes = Number.POSITIVE_INFINITY
   /** Whatever changes something fails with EROFS. */
   readOnly = false
   /** Each operation blocks its thread for so long. */
@@ -43,6 +45,7 @@ export class DiskFaults {
     this.at.clear()
     this.shortWrites = 0
     this.capacityBytes = Number.POSITIVE_INFINITY
+    this.fileBytes = Number.POSITIVE_INFINITY
     this.readOnly = false
     this.slowMs = 0
     this.hungUntilMs = 0

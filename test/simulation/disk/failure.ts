@@ -4,6 +4,7 @@ const words = {
   EBADF: 'bad file descriptor',
   EDQUOT: 'disk quota exceeded',
   EEXIST: 'file already exists',
+  EFBIG: 'file too large',
   EINVAL: 'invalid argument',
   EIO: 'i/o error',
   EISDIR: 'illegal operation on a directory',

@@ -1,7 +1,7 @@
 import type { Files } from '../../../src/runtime/files.js'
 import type { Owners } from '../../../src/spool/owner.js'
 import type { SimulatedThread } from '../simulated-thread.js'
-import { epochMs, type World } from '../world.js'
+import type { World } from '../world.js'
 import { DiskFaults, type DiskOperation } from './disk-faults.js'
 import { type FailureCode, failure } from './failure.js'
 import type { Loss } from './file-content.js'
@@ -40,6 +40,7 @@ export class SimulatedDisk {
   readonly happened = new Map<string, number>()
   /** Calls of all programs. */
   operations = 0
+  readonly #world: World
   readonly #random: () => number
   readonly #reached: (name: string) => void
   readonly #loss: Loss
@@ -54,8 +55,9 @@ export class SimulatedDisk {
 
   /** @param options `reached` is told what happens, such as `disk: ENOSPC at write` */
   constructor(world: World, { reached = () => {} }: { readonly reached?: (name: string) => void } = {}) {
+    this.#world = world
     this.#random = world.random('disk')
-    this.#tree = new FileTree(() => epochMs + world.now)
+    this.#tree = new FileTree(() => world.wallClock(world.now))
     this.#reached = (name) => {
       this.happened.set(name, (this.happened.get(name) ?? 0) + 1)
       world.note(name)
@@ -68,7 +70,7 @@ export class SimulatedDisk {
   filesOf(thread: SimulatedThread): Files {
     const files = new SimulatedFiles({
       tree: this.#tree,
-      now: () => epochMs + thread.clock.now(),
+      now: () => this.#world.wallClock(thread.clock.now()),
       perform: (call, effect) => this.#perform(thread, { call, effect }),
       room: (file, writing) => this.#room(file, writing),
       freed: (bytes) => {
@@ -104,6 +106,19 @@ export class SimulatedDisk {
     this.#owners.restart()
     this.#used = 0
     for (const file of new Set(this.#tree.files())) this.#used += file.content.size
+  }
+
+  /** Somebody deletes a folder with all that is in it. Files that are open stay until they are closed. */
+  deleteFolder(path: string): void {
+    for (const name of this.list(path)) {
+      const each = `${path}/${name}`
+      if (this.#find(each)?.type === 'folder') this.deleteFolder(each)
+      else {
+        const file = this.#tree.unlink(each)
+        if (file.links === 0 && file.opened === 0) this.#used -= file.content.size
+      }
+    }
+    if (this.#find(path) !== undefined) this.#tree.removeFolder(path)
   }
 
   /** The bytes of all files together. */
@@ -189,13 +204,18 @@ export class SimulatedDisk {
   }
 
   #room(file: FileNode, { bytes, beyondEnd }: { bytes: number; beyondEnd: number }): number {
-    const { capacityBytes, shortWrites } = this.faults
+    const { capacityBytes, fileBytes, shortWrites } = this.faults
+    const roomInFile = Math.max(0, fileBytes - file.content.size)
+    if (beyondEnd > 0 && roomInFile === 0) {
+      this.#reached('disk: EFBIG at write')
+      throw failure('EFBIG', { syscall: 'write', path: '' })
+    }
     const full = () => {
       this.#reached('disk: ENOSPC at write')
       return failure('ENOSPC', { syscall: 'write', path: '' })
     }
     if (this.#short.delete(file)) throw full()
-    const missing = Math.max(0, this.#used + beyondEnd - capacityBytes)
+    const missing = Math.max(0, this.#used + beyondEnd - capacityBytes, beyondEnd - roomInFile)
     let taken = Math.max(0, bytes - missing)
     if (taken === 0 && bytes > 0) throw full()
     if (shortWrites > 0 && taken > 1 && this.#random() < shortWrites) {

@@ -10,7 +10,7 @@ import type { SluiceOptions } from '../../../src/options/options.js'
 import { resolve } from '../../../src/options/resolve.js'
 import { type Severity, severityOfNumber } from '../../../src/records/level.js'
 import type { SimulatedThread } from '../simulated-thread.js'
-import { epochMs, type World } from '../world.js'
+import type { World } from '../world.js'
 import { Promised } from './promised.js'
 import { SimulatedLink, type WorkerStart } from './simulated-link.js'
 
@@ -109,7 +109,7 @@ export class SimulatedProcess {
   /** Log or track. Called in the application's thread. */
   log({ id, by, level, message }: SimulatedRecord): void {
     const severity = severityOfNumber(level) as Severity
-    const arrivedAt = epochMs + Math.floor(this.app.clock.now())
+    const arrivedAt = Math.floor(this.#world.wallClock(this.app.clock.now()))
     this.accepted.set(id, this.#world.now)
     if (by === 'track') this.port.value(1_000_000 + id, arrivedAt)
     else if (by === 'pino') {

@@ -15,9 +15,17 @@ export interface Answer {
 }
 
 /** The end of a request: an answer, bytes that are none, a reset of its connection, or nothing at all. */
-export type Reply = Answer | { readonly bytes: string } | 'reset' | 'hang'
+export type Reply = Answer | Bytes | 'reset' | 'hang'
+
+export interface Bytes {
+  readonly bytes: string
+  /** The end of the connection after them. @default it goes on */
+  readonly end?: 'fin' | 'reset'
+}
 
 const acceptedBody = '{"result":true,"validationErrors":[],"errors":[]}'
+/** Longer than the bound of every reader. */
+const longBody = acceptedBody + ' '.repeat(1_000_000)
 const page = '<!doctype html><title>Please log in</title>'
 
 export function accepted({ form }: Behaviour, echoedKey: string | undefined): Answer {
@@ -38,6 +46,13 @@ export function troubled(
       return 'hang'
     case 'reset':
       return 'reset'
+    case 'cut answer':
+      return {
+        bytes: cutOff(trouble.in, { status: 201, form, body: acceptedBody, echoedKey }),
+        end: trouble.closesWith,
+      }
+    case 'long answer':
+      return { status: 201, form, body: longBody, echoedKey }
     case 'garbage':
       return { bytes: '\u0000\u0001 this is not HTTP \r\n\r\n' }
     case 'html':
@@ -52,6 +67,12 @@ export function troubled(
       return { status, form, body: bodyOf(status), echoedKey, retryAfter: asked }
     }
   }
+}
+
+function cutOff(part: 'head' | 'body', answer: Answer): string {
+  const text = written(answer, { closes: false, keepAlive: undefined })
+  const head = text.length - answer.body.length
+  return text.slice(0, part === 'head' ? head / 2 : head + answer.body.length / 2)
 }
 
 function bodyOf(status: number): string {

@@ -97,6 +97,8 @@ export class Backend implements Worker {
     }
     const reply = troubled(trouble, { form: behaviour.form, echoedKey, now: world.now })
     if (typeof reply === 'object' && 'status' in reply) journal.answer(taken, reply.status)
+    // The client may have read that it is taken.
+    else if (trouble.type === 'cut answer' && trouble.in === 'body') journal.answer(taken, 201)
     return reply
   }
 

@@ -16,6 +16,15 @@ export type Trouble =
   | { readonly type: 'result false' }
   /** It stores the record, and answers twice. */
   | { readonly type: 'surplus answer'; readonly when: 'after commit' }
+  /** It stores the record, and its answer breaks off. */
+  | {
+      readonly type: 'cut answer'
+      readonly in: 'head' | 'body'
+      readonly closesWith: 'fin' | 'reset'
+      readonly when: 'after commit'
+    }
+  /** It stores the record, and its answer is longer than anybody reads. */
+  | { readonly type: 'long answer'; readonly when: 'after commit' }
   /** Bytes that are not HTTP. */
   | { readonly type: 'garbage'; readonly when: Moment }
 

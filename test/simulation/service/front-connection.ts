@@ -1,7 +1,7 @@
 import type { SimulatedSocket } from '../network/simulated-socket.js'
 import type { QueuedEvent } from '../queued-event.js'
 import type { World } from '../world.js'
-import { type Reply, written } from './answer.js'
+import { type Bytes, type Reply, written } from './answer.js'
 import type { Worker } from './backend.js'
 import type { TakenRequest } from './journal.js'
 import { RequestReader, type ServiceRequest } from './request-reader.js'
@@ -111,8 +111,11 @@ export class FrontConnection {
       if (first.reply === 'reset') {
         this.#over = true
         reset = true
-      } else if ('bytes' in first.reply) text += first.reply.bytes
-      else {
+      } else if ('bytes' in first.reply) {
+        text += first.reply.bytes
+        this.#over = first.reply.end !== undefined
+        reset = first.reply.end === 'reset'
+      } else {
         const answer = this.#answer(first.reply)
         text += first.reply.twice === true ? answer + answer : answer
       }
@@ -135,7 +138,7 @@ export class FrontConnection {
     later = true
   }
 
-  #answer(reply: Exclude<Reply, string | { readonly bytes: string }>): string {
+  #answer(reply: Exclude<Reply, string | Bytes>): string {
     const { requestsPerConnection, announcesClose, announcesIdle, idleMs } = this.#plan.worker.behaviour
     this.#answered++
     const last = this.#drains || this.#answered >= requestsPerConnection

@@ -22,6 +22,7 @@ const rowFields = [
   ...dropReasons,
   'taken',
   'kept',
+  'orphaned',
   'state',
   'connections',
   'depth',
@@ -133,9 +134,16 @@ export class LedgerBook {
     this.#add(lane, { spooled: -1, queued: 1, heldBytes: bytes })
   }
 
-  /** Records are found on disk that a process which is gone has left. */
+  /**
+   * Records are found on disk that an engine which is gone has left. As many as the last writer of this ledger has left are counted as
+   * spooled already; the others are accepted now.
+   */
   adopt(lane: number, count: number): void {
-    this.#add(lane, { accepted: count, adopted: count, spooled: count })
+    const row = this.#open(lane)
+    const known = Math.min(count, row[column.orphaned]!)
+    row[column.orphaned]! -= known
+    for (const name of ['accepted', 'adopted', 'spooled'] as const) row[column[name]]! += count - known
+    this.#done()
   }
 
   /** Records that were on disk alone are lost. */
@@ -183,6 +191,7 @@ export class LedgerBook {
       row[column.heldBytes] = 0
       row[column.kept] = 0
       row[column.spooled]! += fate.spooled
+      row[column.orphaned] = row[column.spooled]!
       row[column[reason]]! += fate.lost
       this.#done()
       return fate
@@ -196,11 +205,9 @@ export class LedgerBook {
     return sumLedger(lanes, ledger.invalid)
   }
 
-  /** Records of all lanes that are queued or in flight. Cheaper than a copy, and less exact. */
-  get unsettled(): number {
-    let sum = 0
-    for (const row of this.#rows) sum += row[column.queued]! + row[column.inFlight]!
-    return sum
+  /** Records of all lanes that are queued, in flight or on disk. Cheaper than a copy, and less exact. */
+  get remaining(): number {
+    return this.#sum((row) => row[column.queued]! + row[column.inFlight]! + row[column.spooled]!)
   }
 
   /** Read the ledger, from any thread. */
@@ -210,9 +217,7 @@ export class LedgerBook {
 
   /** Records of all lanes that have come by the hand-off. Cheaper than a copy, and less exact. */
   get taken(): number {
-    let sum = 0
-    for (const row of this.#rows) sum += row[column.taken]!
-    return sum
+    return this.#sum((row) => row[column.taken]!)
   }
 
   /** Make a consistent copy, from any thread. */
@@ -254,6 +259,10 @@ export class LedgerBook {
       taken: this.#rows.map((row) => row[column.taken]!),
       kept: this.#rows.map((row) => row[column.kept]!),
     }
+  }
+
+  #sum(count: (row: Float64Array) => number): number {
+    return this.#rows.reduce((sum, row) => sum + count(row), 0)
   }
 
   #add(lane: number, changes: Partial<Record<PlainCount | DropReason, number>>): void {

@@ -21,8 +21,8 @@ export interface LostRecords {
 /** The application's side of one engine in the delivery thread. Its methods never throw. */
 export interface EngineClient {
   readonly options: Pick<ResolvedOptions, 'spoolDir'>
-  /** True while the worker has records of this engine, or lines for it are in transit. */
-  readonly unsettled: boolean
+  /** True while the worker has records of this engine, in memory or on disk, or lines for it are in transit. */
+  readonly busy: boolean
   /** The options with which each new worker opens the engine. */
   plan(setting: { readonly diskIsStalled: boolean }): EnginePlan
   /** A worker takes lines from now on. */

@@ -118,8 +118,8 @@ export class HandOff implements RecordPort, EngineClient {
     return this.#closing !== undefined
   }
 
-  get unsettled(): boolean {
-    return this.#book.unsettled > 0 || this.#inTransit.bytes > 0
+  get busy(): boolean {
+    return this.#book.remaining > 0 || this.#inTransit.bytes > 0
   }
 
   log(mapped: MappedLog): void {
@@ -273,7 +273,7 @@ export class HandOff implements RecordPort, EngineClient {
     if (mode === 'connected') this.#write(Buffer.from(drainFrame(drain, { request, timeoutMs })))
     else if (mode === 'inline') void this.#inline?.[drain]({ timeoutMs }).then(() => this.#drains.answered(request))
     // The next worker gets the request again.
-    else if (mode === 'waiting' && this.unsettled) this.#thread.hurry()
+    else if (mode === 'waiting' && this.busy) this.#thread.hurry()
     else this.#drains.answered(request)
   }
 

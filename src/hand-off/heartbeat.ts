@@ -1,6 +1,8 @@
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 
 const intervalMs = 1000
+/** How often to look for work while there is none: a worker finds records on disk by itself. */
+const idleIntervalMs = 10_000
 /** A worker may leave this many questions in a row without an answer: while it starts, and later. */
 const maxMissedAtStart = 60
 const maxMissed = 5
@@ -32,6 +34,8 @@ export class Heartbeat {
   #asked = 0
   #missed = 0
   #started = false
+  /** No work depends on the worker. */
+  #idle = false
   #timer: Timer | undefined
 
   constructor(plan: HeartbeatPlan) {
@@ -40,11 +44,13 @@ export class Heartbeat {
     this.#answers = new Int32Array(plan.answers)
   }
 
-  /** The worker has new work: ask every second until no work depends on it any more. */
+  /** The worker has new work: ask every second until no work depends on it any more, and again when it has found some. */
   watch(): void {
-    if (this.#timer !== undefined) return
+    if (this.#timer !== undefined && !this.#idle) return
+    this.#timer?.cancel()
+    this.#idle = false
     this.#question()
-    this.#checkLater()
+    this.#schedule(() => this.#check(), intervalMs)
   }
 
   /** Block this thread until the worker answers, for `patienceMs` at most. True when it did. */
@@ -78,15 +84,21 @@ export class Heartbeat {
     if (this.#missed === (this.#started ? maxMissed : maxMissedAtStart)) {
       this.stop()
       this.#plan.stopped()
-    } else if (this.#missed === 0 && !this.#plan.busy()) this.stop()
+    } else if (this.#missed === 0 && !this.#plan.busy()) this.#rest()
     else {
       if (this.#missed === 0) this.#question()
-      this.#checkLater()
+      this.#schedule(() => this.#check(), intervalMs)
     }
   }
 
-  #checkLater(): void {
-    this.#timer = this.#clock.schedule(() => this.#check(), intervalMs)
+  /** Ask nothing until there is work. */
+  #rest(): void {
+    this.#idle = true
+    this.#schedule(() => (this.#plan.busy() ? this.watch() : this.#rest()), idleIntervalMs)
+  }
+
+  #schedule(task: () => void, delayMs: number): void {
+    this.#timer = this.#clock.schedule(task, delayMs)
   }
 }
 

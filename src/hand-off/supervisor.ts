@@ -160,7 +160,7 @@ export class Supervisor implements DeliveryThread {
       const link: Link = this.#plan.start({
         received: (message) => this.#clients.get(message.engine)?.received(message),
         failed: (failure) => this.#failed(link, failure),
-        busy: () => [...this.#clients.values()].some(({ unsettled }) => unsettled),
+        busy: () => [...this.#clients.values()].some(({ busy }) => busy),
       })
       this.#link = link
       this.#enter('running')

@@ -120,8 +120,10 @@ export class WorkerLink implements Link {
 
   /** Open an engine. Lines for it may be written at once. */
   open(engine: number, plan: EnginePlan): void {
+    if (this.#over) return
     const message: OpenEngine = { type: 'sluice.open', engine, plan }
-    if (!this.#over) this.#worker.postMessage(message)
+    this.#worker.postMessage(message)
+    this.#heartbeat.watch()
   }
 
   /** Hand over whole lines. The bytes must not change: thread-stream keeps them. */

@@ -215,16 +215,16 @@ describe('what a hand-off says', () => {
     }
   })
 
-  it('is unsettled while records are in the outbox’s way or with the worker', async () => {
+  it('is busy while records are in the outbox’s way or with the worker', async () => {
     const { thread, engine, serve } = start()
-    expect(engine.unsettled).toBe(false)
+    expect(engine.busy).toBe(false)
     engine.value(1, 0)
     await settle()
-    expect(engine.unsettled).toBe(true)
+    expect(engine.busy).toBe(true)
     thread.take(all)
-    expect(engine.unsettled).toBe(true)
+    expect(engine.busy).toBe(true)
     await serve()
-    expect(engine.unsettled).toBe(false)
+    expect(engine.busy).toBe(false)
   })
 })
 

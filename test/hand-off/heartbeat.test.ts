@@ -26,10 +26,25 @@ it('asks a worker every second, until no work depends on it', async () => {
   await clock.advance(10_000)
   expect(worker).toMatchObject({ asked: 11, stopped: 0 })
   worker.busy = false
-  await clock.advance(10_000)
-  expect({ ...worker, timers: clock.timers }).toMatchObject({ asked: 11, stopped: 0, timers: 0 })
+  await clock.advance(100_000)
+  expect(worker).toMatchObject({ asked: 11, stopped: 0 })
   heartbeat.watch()
   expect(worker.asked).toBe(12)
+  await clock.advance(100_000)
+  expect(worker.asked).toBe(12)
+  heartbeat.stop()
+  expect(clock.timers).toBe(0)
+})
+
+it('asks a worker again that has found work by itself', async () => {
+  const { clock, worker } = start()
+  worker.busy = false
+  await clock.advance(60_000)
+  Object.assign(worker, { busy: true, answering: false })
+  await clock.advance(5000)
+  expect(worker.stopped).toBe(0)
+  await clock.advance(10_000)
+  expect(worker.stopped).toBe(1)
 })
 
 it('reports a worker once, after five seconds without an answer', async () => {

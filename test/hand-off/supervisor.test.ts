@@ -58,7 +58,7 @@ class FakeClient implements EngineClient {
   readonly options: { readonly spoolDir: string | undefined }
   readonly calls: string[] = []
   readonly losses: FailedWorker[] = []
-  unsettled = false
+  busy = false
   records: LostRecords = { lost: 0, spooled: 0 }
 
   constructor(spoolDir?: string) {
@@ -399,9 +399,9 @@ describe('the worker of a supervisor', () => {
     const [first, second] = [join().client, join().client]
     const busy = () => links[0]!.plan.busy()
     expect(busy()).toBe(false)
-    second.unsettled = true
+    second.busy = true
     expect(busy()).toBe(true)
-    first.unsettled = true
+    first.busy = true
     expect(busy()).toBe(true)
   })
 

@@ -214,13 +214,6 @@ class Simulation {
     this.#world.clockJumpMs = 0
     for (const process of this.#all) if (process.app.frozen && !process.ending) process.thaw()
     this.#site.heal([...this.#active])
-    // Only a worker that gets lines is watched: one that hangs after it has adopted records is found with the next line.
-    const ids = this.#schedule.bursts.flatMap(({ records }) => records.map(({ id }) => id))
-    let id = Math.max(0, ...ids)
-    for (const number of this.#processes.keys()) {
-      const record = { id: ++id, by: 'pino', level: 30, message: `r#${id} after the faults` } as const
-      this.#inApp(number, (process) => process.log(record))
-    }
   }
 
   async #run(ms: number, done: () => boolean = () => false): Promise<void> {
@@ -266,8 +259,8 @@ class Simulation {
       if (process.end !== undefined) return []
       const { queued, inFlight, spooled } = process.port.stats()
       if (process.ending) return [`${process.name} is ending`]
-      // After the death of a worker, its records are adopted by the next, and stay in the account as spooled.
-      const open = queued + inFlight + (process.mode === 'worker' ? 0 : spooled)
+      // What a worker has left on disk may be taken over by another process.
+      const open = queued + inFlight + (process.mode === 'worker' && this.#all.length > 1 ? 0 : spooled)
       // A bad record is only known as bad where others succeed after it.
       return open <= this.#badLeft
         ? []

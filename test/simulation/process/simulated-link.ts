@@ -105,6 +105,7 @@ export class SimulatedLink implements Link {
     if (this.#over) return
     const message: OpenEngine = { type: 'sluice.open', engine, plan: { ...plan, memory: this.#mirrored(plan.memory) } }
     this.#post(structuredClone(message))
+    this.#heartbeat.watch()
   }
 
   write(engine: number, bytes: Buffer): void {

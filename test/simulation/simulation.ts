@@ -259,7 +259,7 @@ class Simulation {
       if (process.end !== undefined) return []
       const { queued, inFlight, spooled } = process.port.stats()
       if (process.ending) return [`${process.name} is ending`]
-      // What a worker has left on disk may be taken over by another process.
+      // Records that a worker has left on disk may be taken over by another process.
       const open = queued + inFlight + (process.mode === 'worker' && this.#all.length > 1 ? 0 : spooled)
       // A bad record is only known as bad where others succeed after it.
       return open <= this.#badLeft

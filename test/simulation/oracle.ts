@@ -154,13 +154,16 @@ function checkReasons(world: World, process: SimulatedProcess, schedule: Schedul
     faults.some((fault) => fault.on === on && (kinds.length === 0 || kinds.includes(fault.kind)))
   const bounded = options.maxQueueRecords !== undefined || options.maxQueueBytes !== undefined
   const fatal = hasFatalLine(schedule)
+  const troubledDisk = has('disk') || has('power')
+  // A spool that takes every record leaves none to be dropped.
+  const keepsAll = options.spoolDir !== undefined && !troubledDisk && options.spoolMaxBytes === undefined
   const causes: Record<DropReason, boolean> = {
-    'queue-full': bounded || has('disk') || has('power'),
+    'queue-full': (bounded && !keepsAll) || troubledDisk,
     'hand-off-full': bounded,
-    'spool-full': options.spoolMaxBytes !== undefined || has('disk') || has('power'),
+    'spool-full': options.spoolMaxBytes !== undefined || troubledDisk,
     'too-old': options.spoolMaxAgeHours !== undefined,
     closed: true,
-    shutdown: process.end !== undefined,
+    shutdown: process.end !== undefined && (!keepsAll || (process.mode === 'worker' && workerMayFail(schedule))),
     unreadable: fatal || has('process', 'worker dies', 'worker hangs'),
     'worker-failed': workerMayFail(schedule),
   }

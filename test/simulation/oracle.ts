@@ -120,22 +120,24 @@ function checkDuplicates(world: World, { schedule, stored, processes, proxied }:
     if (twice.length > 0) world.fail(`records are stored more than once, by their keys: ${twice.slice(0, 9).join(' ')}`)
     return
   }
-  const hasPower = schedule.faults.some(({ on }) => on === 'power')
-  // An engine that cannot write to its spool cannot say what is delivered.
-  const mayForget = workerMayFail(schedule) || schedule.faults.some(({ on }) => on === 'disk')
-  // An engine that takes over a spool does not know what was delivered last.
+  const spools = schedule.options.spoolDir !== undefined
   // After a power loss, the spool may have again what was delivered and removed.
-  if (
-    schedule.options.spoolDir !== undefined &&
-    (processes.some(({ end }) => end?.how !== 'close' || end.ledger.spooled > 0) || hasPower || mayForget)
-  )
-    return
-  const extra = sum(twice, ([, times]) => times - 1)
+  // An engine that cannot write to its spool cannot say what is delivered.
+  const mayForget =
+    spools && (workerMayFail(schedule) || schedule.faults.some(({ on }) => on === 'disk' || on === 'power'))
+  if (mayForget) return
   // An answer that says "failed" after the record was stored explains another one.
   const lies = schedule.faults.some(({ kind }) => kind === '500 after commit')
-  const explained = sum(ledgers(processes), (each) => (lies ? each.retries : each.ambiguousRetries)) + proxied
-  if (extra > explained) {
-    world.fail(`${extra} records are stored again, and ${explained} explained: ${twice.slice(0, 9).join(' ')}`)
+  for (const { name, end, accepted } of processes) {
+    // Those that take over a spool do not know what was delivered last.
+    if (end === undefined || (spools && (end.how === 'kill' || end.ledger.spooled > 0))) continue
+    const extra = sum(twice, ([id, times]) => (accepted.has(id) ? times - 1 : 0))
+    const explained = (lies ? end.ledger.retries : end.ledger.ambiguousRetries) + proxied
+    if (extra > explained) {
+      world.fail(
+        `${extra} records of ${name} are stored again, and ${explained} explained: ${twice.slice(0, 9).join(' ')}`,
+      )
+    }
   }
 }
 

@@ -37,15 +37,24 @@ const serviceFaults: Readonly<Record<string, ServiceFault['kind']>> = {
   'unannounced close': 'unannounced closes',
 }
 
-/** Each process that ends in a step has ended when the next one begins. */
-const stepMs = 4000
+/** A process that ends has ended after this time at the latest. */
+const endMs = 1500
 /** From the start of an application until it logs. */
 const readyMs = 300
+/** The disk is full, or the clock wrong, for so long. */
+const troubleMs = 500
+/** The server and the application of a real run share two busy cores. */
+const busyAnswerMs = 150
 /** Between two records of one way. */
 const everyMs = 0.05
 
 /** An application has two engines: one in the worker of pino's target, and one behind winston and `track`. */
 const modes = { target: ['pino'], worker: ['winston', 'track'] } as const satisfies Record<string, readonly Way[]>
+
+interface Span {
+  readonly at: number
+  readonly forMs: number
+}
 
 interface Application {
   readonly first: number
@@ -68,29 +77,39 @@ class Translation {
   schedule(): SimulationSchedule {
     const { steps, seed } = this.#schedule
     let application: Application | undefined = this.#start(0)
-    for (const [index, step] of steps.entries()) {
-      const from = index * stepMs
-      this.#troubleServer(step, from)
-      if (step.disturbance === 'read-only folder' || step.disturbance === 'ulimit -f') {
-        if (application !== undefined) this.#end(application, { end: 'signal', endsAt: from })
+    let from = readyMs
+    for (const step of steps) {
+      const { disturbance, burst, afterMicroseconds, fault } = step
+      const isTroubled = disturbance === 'read-only folder' || disturbance === 'ulimit -f'
+      const startsAt = isTroubled && application !== undefined ? from + endMs : from
+      if (isTroubled && application !== undefined) {
+        this.#end(application, { end: 'signal', endsAt: from })
         application = undefined
-        this.#troubleDisk(step.disturbance === 'ulimit -f' ? 'EFBIG' : 'EROFS', { at: from + 1, forMs: stepMs - 2 })
       }
-      application ??= this.#start(from + 1)
-      const at = from + readyMs
-      this.#log(application, { at, count: step.burst, refused: step.fault === 'every third refused' })
-      const loggedAt = at + step.burst * everyMs
-      const ends = this.#disturb(step.disturbance, { application, at: at + step.afterMicroseconds / 1000, loggedAt })
-      if (ends) application = undefined
+      const at = application === undefined ? startsAt + readyMs : startsAt
+      application ??= this.#start(startsAt)
+      this.#log(application, { at, count: burst, refused: fault === 'every third refused' })
+      const loggedAt = at + burst * everyMs
+      const disturbed = this.#disturb(disturbance, { application, at: at + afterMicroseconds / 1000, loggedAt })
+      const until = Math.max(loggedAt, at + afterMicroseconds / 1000 + disturbed.forMs)
+      this.#troubleServer(step, { at: from, forMs: until - from })
+      if (isTroubled) {
+        this.#troubleDisk(disturbance === 'ulimit -f' ? 'EFBIG' : 'EROFS', {
+          at: startsAt - 1,
+          forMs: until - startsAt,
+        })
+      }
+      if (disturbed.ends) application = undefined
+      from = until
     }
-    const healsAt = steps.length * stepMs
-    if (application !== undefined) this.#end(application, { end: 'signal', endsAt: healsAt - 2 })
-    this.#log(this.#start(healsAt - 1), { at: healsAt + readyMs, count: 1, refused: false })
+    const healsAt = from + endMs
+    if (application !== undefined) this.#end(application, { end: 'signal', endsAt: from })
+    this.#log(this.#start(healsAt), { at: healsAt + readyMs, count: 1, refused: false })
     return {
       seed,
       options: { ...quickOptions, spoolDir: '/spool' },
       // The server knows no keys.
-      service: { ...plainService, echoesKeys: false, honoursKeys: false },
+      service: { ...plainService, echoesKeys: false, honoursKeys: false, answerMs: busyAnswerMs },
       latencyMs: [0.05, 0.1],
       processes: this.#processes,
       bursts: this.#bursts,
@@ -100,8 +119,7 @@ class Translation {
     }
   }
 
-  #troubleServer({ fault, share }: Step, from: number): void {
-    const span = { at: from, forMs: stepMs - 1 }
+  #troubleServer({ fault, share }: Step, span: Span): void {
     if (fault === 'every third refused') this.#faults.push({ on: 'records', kind: '400', ...span })
     else if (fault === 'answer byte by byte') {
       this.#faults.push({ on: 'network', kind: 'single bytes', chance: 1, ...span })
@@ -114,10 +132,7 @@ class Translation {
     }
   }
 
-  #troubleDisk(
-    kind: (Fault & { readonly on: 'disk' })['kind'],
-    span: { readonly at: number; readonly forMs: number },
-  ): void {
+  #troubleDisk(kind: (Fault & { readonly on: 'disk' })['kind'], span: Span): void {
     this.#faults.push({ on: 'disk', kind, chance: 1, ...span })
   }
 
@@ -148,7 +163,7 @@ class Translation {
     }
   }
 
-  /** Returns true where the application ends. */
+  /** Returns how long it takes, and whether the application ends by it. */
   #disturb(
     disturbance: Disturbance,
     {
@@ -156,50 +171,51 @@ class Translation {
       at,
       loggedAt,
     }: { readonly application: Application; readonly at: number; readonly loggedAt: number },
-  ): boolean {
+  ): { readonly forMs: number; readonly ends: boolean } {
     const later = Math.max(at, loggedAt) + 1
-    const end = (how: PlannedProcess['end'], endsAt = at) => {
-      this.#end(application, { end: how, endsAt })
-      return true
+    const ended = (end: PlannedProcess['end'], endsAt = at) => {
+      this.#end(application, { end, endsAt })
+      return { forMs: endsAt - at + (end === 'kill' ? 0 : endMs), ends: true }
     }
     switch (disturbance) {
       case 'SIGKILL':
-        return end('kill')
+        return ended('kill')
       case 'SIGTERM':
-        return end('signal')
+        return ended('signal')
       case 'process.exit()':
       case 'uncaught exception':
-        return end('exit')
+        return ended('exit')
       case 'natural end':
-        return end('close')
+        return ended('close')
       case 'SIGSTOP and SIGCONT': {
         const forMs = 100 + this.#random() * 300
         for (const process of [application.first, application.first + 1]) {
           this.#faults.push({ on: 'process', kind: 'freeze', process, operations: 1, at, forMs })
         }
-        return false
+        return { forMs, ends: false }
       }
       case 'clock a day forward':
       case 'clock a day back': {
         const kind = disturbance === 'clock a day back' ? 'back' : 'forward'
-        this.#faults.push({ on: 'clock', kind, at, forMs: stepMs / 2 })
-        return false
+        this.#faults.push({ on: 'clock', kind, at, forMs: troubleMs })
+        return { forMs: 0, ends: false }
       }
       case 'two processes on one folder': {
         const other = this.#start(at)
         this.#log(other, { at: at + readyMs, count: Math.ceil(this.#random() * 100), refused: false })
-        this.#end(other, { end: this.#random() < 0.5 ? 'kill' : 'close', endsAt: at + readyMs + 10 })
-        return false
+        const end = this.#random() < 0.5 ? 'kill' : 'close'
+        this.#end(other, { end, endsAt: at + readyMs + 10 })
+        return { forMs: readyMs + (end === 'kill' ? 10 : endMs), ends: false }
       }
       case 'disk full':
-        this.#troubleDisk('ENOSPC', { at, forMs: stepMs / 2 })
-        return this.#random() < 0.5 ? end('signal', later) : false
+        this.#troubleDisk('ENOSPC', { at, forMs: troubleMs })
+        return this.#random() < 0.5 ? ended('signal', later) : { forMs: 0, ends: false }
       case 'folder deleted':
         this.#troubleDisk('folder deleted', { at, forMs: 0 })
-        return end('signal', later)
+        return ended('signal', later)
       case 'read-only folder':
       case 'ulimit -f':
-        return end('close', later)
+        return ended('close', later)
     }
   }
 }

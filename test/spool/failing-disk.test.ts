@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
 import { addsUp } from '../support/delivery.js'
@@ -91,7 +92,7 @@ describe('a file system that fails', () => {
     expect(existsSync(segment)).toBe(false)
   })
 
-  it.runIf(isRoot)('when it reads records back loses none: they come back when it works again', async () => {
+  it.runIf(isRoot && isMainThread)('when it reads records back loses none: they come back when it works again', async () => {
     const dir = spoolFolder()
     const { clock, sender, delivery, said, log } = setUpSpool(dir, small)
     sender.answer = down

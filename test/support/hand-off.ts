@@ -1,0 +1,40 @@
+import { thisMachine } from '../../src/engine/machine.js'
+import { HandOff } from '../../src/hand-off/hand-off.js'
+import { configure } from '../../src/process/configure.js'
+import { FakeThread } from './fake-thread.js'
+import { settle, VirtualClock } from './virtual-clock.js'
+
+export const all = Number.POSITIVE_INFINITY
+export const lanes = [
+  { kind: 'logs', bucket: 'b' },
+  { kind: 'values', bucket: 'b' },
+] as const
+
+/** A hand-off whose worker and clock the test moves. */
+export function startHandOff({ url = 'http://127.0.0.1:1', up = true, maxQueueBytes = 65_536 } = {}) {
+  const clock = new VirtualClock()
+  const printed: string[] = []
+  const errors: string[] = []
+  const onError = ({ message }: Error) => void errors.push(message)
+  const thread = new FakeThread(lanes)
+  thread.up = up
+  const { options } = configure({ url, apiKey: 'k', bucket: 'b', maxQueueBytes, onError }, 'values')
+  const engine = new HandOff(options, {
+    thread,
+    machine: { ...thisMachine, clock },
+    print: (text) => void printed.push(text),
+  })
+  const log = (text: string, severity: 2 | 4 = 2) =>
+    engine.pinoLine(JSON.stringify({ msg: text }), { style, severity, arrivedAt: 0 })
+  /** The worker does all that there is to do. */
+  const serve = async () => {
+    await settle()
+    thread.take(all)
+    thread.deliver(all)
+    thread.answer()
+    await settle()
+  }
+  return { clock, printed, errors, thread, engine, log, serve }
+}
+
+const style = { messageKey: 'msg' }

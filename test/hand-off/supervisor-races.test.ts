@@ -64,9 +64,34 @@ describe('the supervisor, when engines leave or the process ends while a worker 
     const { client } = join()
     links[0]!.plan.failed({ reason: 'it has died', cannotStart: false })
     expect(supervisor.reachSync(1000)).toBe(true)
+    expect(links).toHaveLength(2)
     await settle()
     expect(client.calls).toEqual(['attached', 'detached', 'lost', 'attached'])
     expect(links).toHaveLength(2)
+  })
+
+  it('ends the failed worker before it counts its records when the process ends: the event loop ends it no more', () => {
+    const { links, supervisor, join } = superviseFakes()
+    const { client } = join()
+    links[0]!.termination = new Promise(() => {})
+    links[0]!.plan.failed({ reason: 'it does not answer any more', cannotStart: false })
+    const endedBefore: boolean[] = []
+    client.workerFailed = () => {
+      endedBefore.push(links[0]!.terminatedSync)
+      return client.records
+    }
+    expect(supervisor.reachSync(1000)).toBe(true)
+    expect(endedBefore).toEqual([true])
+  })
+
+  it('counts the records of failed workers once when the process ends during the pause after them', async () => {
+    const { printed, supervisor, join, fail } = superviseFakes()
+    const { client } = join()
+    await fail()
+    await fail()
+    expect(supervisor.reachSync(1000)).toBe(true)
+    expect(client.calls.filter((call) => call === 'lost')).toHaveLength(2)
+    expect(printed).toHaveLength(2)
   })
 
   it('hands nothing over while no worker runs', async () => {

@@ -196,7 +196,7 @@ describe('the worker of a supervisor', () => {
 
   it('that was replaced is not replaced again by a late message of its failure', async () => {
     const { links, printed, join, fail } = superviseFakes()
-    join()
+    const { client } = join()
     const failure = { reason: 'it has died', cannotStart: false }
     links[0]!.plan.failed(failure)
     links[0]!.plan.failed(failure)
@@ -204,7 +204,9 @@ describe('the worker of a supervisor', () => {
     links[0]!.plan.failed(failure)
     await settle()
     expect({ links: links.length, printed: printed.length }).toEqual({ links: 2, printed: 1 })
+    expect(client.calls).toEqual(['attached', 'detached', 'lost', 'attached'])
     await fail()
+    expect(links[1]!.terminated).toBe(true)
   })
 
   it.each([
@@ -228,6 +230,25 @@ describe('the worker of a supervisor', () => {
     await clock.advance(59_999)
     await fail()
     expect(links).toHaveLength(3)
+  })
+
+  it.each([
+    ['at once a minute after the last pause', 61_000, 4],
+    ['after a longer pause before that', 60_999, 3],
+  ])('that fails is replaced %s', async (_, afterMs, expected) => {
+    const { clock, links, join, fail } = superviseFakes()
+    join()
+    await fail()
+    await fail()
+    await clock.advance(1000)
+    expect(links).toHaveLength(3)
+    await clock.advance(afterMs - 1000)
+    await fail()
+    expect(links).toHaveLength(expected)
+    await clock.advance(1999)
+    expect(links).toHaveLength(expected)
+    await clock.advance(1)
+    expect(links).toHaveLength(4)
   })
 
   it('that waits for the disk keeps the process', () => {

@@ -17,6 +17,8 @@ export class FakeLink implements Link {
   /** How long it was waited for its answers. */
   readonly patience: number[] = []
   terminated = false
+  /** True when it was terminated without an event loop. */
+  terminatedSync = false
   /** Resolves when its thread is gone. */
   termination: Promise<void> = Promise.resolve()
 
@@ -48,6 +50,7 @@ export class FakeLink implements Link {
 
   terminateSync(): void {
     this.terminated = true
+    this.terminatedSync = true
   }
 }
 

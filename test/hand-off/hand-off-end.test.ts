@@ -33,14 +33,52 @@ describe('the close of a hand-off without a worker', () => {
   })
 })
 
+describe('a hand-off that is closed', () => {
+  it('answers every drain at once, though the worker had kept a record', async () => {
+    const { clock, thread, engine } = startHandOff()
+    engine.value(1, 0)
+    await settle()
+    thread.take(all)
+    const closing = engine.close({ timeoutMs: 300 })
+    await clock.advance(310)
+    await closing
+    expect(await engine.flush()).toMatchObject({ accepted: 1, queued: 0, dropped: { shutdown: 1 } })
+    expect({ hurried: thread.hurried, holding: clock.holding }).toEqual({ hurried: 0, holding: 0 })
+  })
+
+  it('keeps nothing of a new logger’s line, which it refuses', async () => {
+    const { engine, log, serve } = startHandOff()
+    const closing = engine.close({ timeoutMs: 1000 })
+    await serve()
+    await closing
+    log('late')
+    expect(await engine.flush()).toMatchObject({ accepted: 1, dropped: { closed: 1 } })
+    expect(engine.unsettled).toBe(false)
+  })
+})
+
 describe('the end of a process with a hand-off', () => {
   it('begins early where a worker takes lines: the worker has all of them when the call returns', async () => {
     const { thread, engine } = startHandOff()
     engine.value(1, 0)
     expect(engine.beforeEnd()).toBe(true)
     expect(events(thread.delivered)).toEqual([1])
+  })
+
+  it('begins no earlier where no worker takes lines: nothing asks for one, or keeps the process alive', () => {
+    const { clock, thread, engine } = startHandOff()
     thread.die(undefined)
+    engine.value(1, 0)
     expect(engine.beforeEnd()).toBe(false)
+    expect({ hurried: thread.hurried, holding: clock.holding }).toEqual({ hurried: 0, holding: 0 })
+  })
+
+  it('gives the worker its time, and waits for none that gets stuck', () => {
+    const { thread, engine } = startHandOff()
+    thread.reachSync = () => true
+    thread.handOverSync = () => false
+    expect(engine.endSync({ timeoutMs: 1200 })(0)).toBe(true)
+    expect(thread.waiting).toEqual(['c0,1200'])
   })
 
   it('gathers the records of a process without work for 50 ms, which does not keep it alive', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import { all, startHandOff } from '../support/hand-off.js'
 import { settle } from '../support/virtual-clock.js'
 
@@ -84,7 +85,7 @@ describe('a hand-off whose worker fails', () => {
   })
 
   it('counts the records that the worker had taken, reports them to `onError`, and prints nothing: the supervisor does', async () => {
-    const { printed, errors, thread, engine } = startHandOff()
+    const { printed, codes, errors, thread, engine } = startHandOff()
     engine.value(1, 1)
     engine.value(2, 2)
     await settle()
@@ -93,7 +94,30 @@ describe('a hand-off whose worker fails', () => {
     await settle()
     expect(engine.stats().dropped['worker-failed']).toBe(2)
     expect(errors).toContain('2 value records dropped (worker-failed): the delivery worker has failed')
+    expect(codes[0]).toBe('SLUICE_WORKER_FAILED')
     expect(printed).toEqual([])
+  })
+
+  it.each([
+    ['with a spool those that were on disk are spooled', '/spool', { spooled: 1, lost: 1 }],
+    ['without a spool all of them are lost', undefined, { spooled: 0, lost: 2 }],
+  ])('counts the records that the worker had taken: %s', async (_, spoolDir, { spooled, lost }) => {
+    const { thread, engine } = startHandOff(spoolDir === undefined ? {} : { spoolDir })
+    engine.value(1, 1)
+    engine.value(2, 2)
+    await settle()
+    thread.take(2)
+    new LedgerBook(engine.lanes, engine.memory).kept(1, 1)
+    thread.die(undefined)
+    expect(engine.stats()).toMatchObject({ accepted: 2, spooled, dropped: { 'worker-failed': lost } })
+  })
+
+  it('writes nothing to the next worker where nothing waits for it', () => {
+    const { thread } = startHandOff()
+    thread.die(undefined)
+    const write = vi.spyOn(thread, 'write')
+    thread.restart()
+    expect(write).not.toHaveBeenCalled()
   })
 
   it('asks the next worker for a drain that the failed one had not answered', async () => {
@@ -104,6 +128,7 @@ describe('a hand-off whose worker fails', () => {
       parked = true
     })
     await clock.advance(2000)
+    expect(clock.holding).toBe(1)
     thread.die(undefined)
     thread.restart()
     expect(thread.waiting.at(-1)).toMatch(/^k\d+,1000$/)
@@ -141,11 +166,21 @@ describe('what a hand-off says', () => {
   })
 
   it('of a line that could not be read goes to `onError`, and to the service as a warning', async () => {
-    const { errors, thread, engine, serve } = startHandOff()
+    const { codes, errors, thread, engine, serve } = startHandOff()
     engine.unmapped(new Error('no JSON'))
     await serve()
+    expect(codes).toEqual(['SLUICE_UNMAPPED'])
     expect(errors.join()).toContain('a line could not be read: Error: no JSON')
     expect(thread.delivered.join()).toContain('sluice: a line could not be read')
+  })
+
+  it('of a line that could not be read goes to `onError` alone where no bucket takes log records', async () => {
+    const { errors, thread, engine, serve } = startHandOff({ valuesOnly: true })
+    engine.unmapped(new Error('no JSON'))
+    await serve()
+    expect(errors).toHaveLength(1)
+    expect(thread.delivered).toEqual([])
+    expect(engine.stats()).toMatchObject({ accepted: 0, queued: 0 })
   })
 
   it('of a bad number is a count', () => {

@@ -47,12 +47,14 @@ describe('a hand-off that is closed', () => {
   })
 
   it('keeps nothing of a new logger’s line, which it refuses', async () => {
-    const { engine, log, serve } = startHandOff()
+    const { clock, thread, engine, log } = startHandOff()
+    thread.die(undefined)
+    engine.value(1, 0)
     const closing = engine.close({ timeoutMs: 1000 })
-    await serve()
+    await clock.advance(1010)
     await closing
     log('late')
-    expect(await engine.flush()).toMatchObject({ accepted: 1, dropped: { closed: 1 } })
+    expect(await engine.flush()).toMatchObject({ accepted: 2, dropped: { shutdown: 1, closed: 1 } })
     expect(engine.unsettled).toBe(false)
   })
 })
@@ -98,6 +100,32 @@ describe('the end of a process with a hand-off', () => {
     const step = engine.endSync({ timeoutMs: 1000 })
     expect(step(0)).toBe(true)
     expect(events(thread.delivered)).toEqual([1])
+  })
+
+  it('tells every drop before the process is gone, also those that were held back', async () => {
+    const { printed, errors, thread, engine, log } = startHandOff({ maxQueueBytes: 2000 })
+    const flood = () => {
+      for (let number = 0; number < 50; number++) log('x'.repeat(100))
+    }
+    flood()
+    await settle()
+    expect(printed).toHaveLength(1)
+    flood()
+    thread.reachSync = () => false
+    engine.endSync({ timeoutMs: 1000 })
+    const dropped = engine.stats().dropped['hand-off-full']
+    const told = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
+    expect({ printed: told(printed), errors: told(errors) }).toEqual({ printed: dropped, errors: dropped })
+  })
+
+  it('tells the losses of a worker that fails at the end', async () => {
+    const { errors, thread, engine } = startHandOff()
+    engine.value(1, 0)
+    await settle()
+    thread.take(all)
+    thread.onReach = () => thread.die(undefined)
+    engine.endSync({ timeoutMs: 1000 })
+    expect(errors).toContain('1 value record dropped (worker-failed): the delivery worker has failed')
   })
 
   it('waits for the worker’s close until half a second after its deadline', () => {

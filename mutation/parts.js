@@ -51,5 +51,9 @@ export const parts = {
     ]),
     slowTests: ['test/http/pipelined-sender.test.ts', 'test/http/sender.test.ts'],
   },
-  spool: { files: sourcesIn('spool'), tests: testsIn('spool') },
+  spool: {
+    files: sourcesIn('spool'),
+    tests: testsIn('spool'),
+    slowTests: ['test/simulation/disk/spool.test.ts', 'test/simulation/disk/failing-spool.test.ts'],
+  },
 }

@@ -24,6 +24,6 @@ export default defineConfig({
     setupFiles: ['mutation/few-runs.ts'],
     isolate: false,
     sequence: { sequencer: QuickFirst },
-    testTimeout: 5000,
+    testTimeout: 20_000,
   },
 })

@@ -242,6 +242,7 @@ export class Engine implements RecordPort {
   /** Another thread makes the requests while this one is blocked. What is left then stays on disk, where there is a spool. */
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
     const end = () => {
+      this.#reporter.ended([])
       this.#delivery.leave()
       return true
     }
@@ -256,7 +257,6 @@ export class Engine implements RecordPort {
     return (waitMs) => {
       if (!drain.step(waitMs)) return false
       sender.close()
-      this.#reporter.ended([])
       return end()
     }
   }

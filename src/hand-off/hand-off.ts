@@ -193,6 +193,8 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#mode.now === 'closed') return () => true
     this.#outbox.handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
+    // The event loop has stopped: no later moment comes for drops that are not reported yet.
+    this.#reporter.ended([])
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))
@@ -225,8 +227,7 @@ export class HandOff implements RecordPort, EngineClient {
     const engine = new Engine(this.options, { memory: this.memory, machine: this.#machine })
     this.#outbox.handOver()
     this.#account.deliverDirectly()
-    const { styles } = this.#outbox.frames
-    for (const line of this.#inTransit.removeAll()) deliverLine(engine, line, styles)
+    for (const line of this.#inTransit.removeAll()) deliverLine(engine, line, this.#outbox.frames.styles)
     this.#inline = engine
     this.#drains.askAgain()
   }

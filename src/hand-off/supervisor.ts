@@ -119,9 +119,12 @@ export class Supervisor implements DeliveryThread {
       if (this.#replacedAtEnd) return false
       this.#replacedAtEnd = true
       this.#fail(link, 'it does not answer at the end of the process')
-      link.terminateSync()
     }
-    if (this.#mode.now === 'replacing') this.#replace({ atOnce: true })
+    if (this.#mode.now === 'replacing') {
+      // A termination that is under way needs the event loop, which has stopped.
+      link?.terminateSync()
+      this.#replace({ atOnce: true })
+    }
     if (this.#mode.now === 'backoff') this.#start()
     return this.handOverSync()
   }
@@ -204,7 +207,7 @@ export class Supervisor implements DeliveryThread {
     this.#fail(link, reason)
     // The worker counts records until its thread is gone.
     void link.terminate().then(() => {
-      if (this.#link === link && this.#mode.now === 'replacing') this.#replace({ atOnce: false })
+      if (this.#link === link) this.#replace({ atOnce: false })
     })
   }
 
@@ -248,8 +251,9 @@ export class Supervisor implements DeliveryThread {
     return this.#pauseMs
   }
 
+  /** The last pause. Without meaning before the first. */
   get #pauseMs(): number {
-    return this.#pauses === 0 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#pauses - 1))
+    return Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#pauses - 1))
   }
 }
 

@@ -1,6 +1,8 @@
 import { flush } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import { expect, it, onTestFinished } from 'vitest'
+import { Engine } from '../../src/engine/engine.js'
+import { configure } from '../../src/process/configure.js'
 import { FaultServer } from '../support/fault-server.js'
 
 const LEVEL = Symbol.for('level')
@@ -27,3 +29,12 @@ it.each(['worker', 'inline'] as const)(
     transport.close()
   },
 )
+
+it('an engine without records tells what it has dropped at the end of the process', () => {
+  const printed: string[] = []
+  const { options } = configure({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b' }, 'values')
+  const engine = new Engine(options, { print: (text) => void printed.push(text) })
+  engine.refuse('values')
+  expect(engine.endSync()(0)).toBe(true)
+  expect(printed).toEqual(['1 value record dropped (closed): logged after close()'])
+})

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { answerHeartbeat, Heartbeat } from '../../src/hand-off/heartbeat.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
@@ -112,6 +112,23 @@ it('waits for an answer no longer than it may', () => {
   answerHeartbeat(answers)
   // One answer for two questions is late: the second is still open.
   expect(heartbeat.answersWithin(0)).toBe(false)
+})
+
+it.each([
+  ['for the answer to its own question when an earlier one is answered first', 0],
+  ['until its deadline, and hears the answer of that moment', 500],
+])('waits %s', async (_, blockedMs) => {
+  const { clock, worker, heartbeat } = start()
+  worker.answering = false
+  await clock.advance(1500)
+  const waiting = vi.spyOn(Atomics, 'wait').mockImplementation((word) => {
+    clock.block(blockedMs)
+    answerHeartbeat(word.buffer as SharedArrayBuffer)
+    return 'ok'
+  })
+  onTestFinished(() => waiting.mockRestore())
+  expect(heartbeat.answersWithin(1000)).toBe(true)
+  expect(waiting).toHaveBeenCalledTimes(2)
 })
 
 it('asks once, however often there is new work, and stops once', async () => {

@@ -68,4 +68,22 @@ describe('lines in transit', () => {
     kept.clear()
     expect(kept.bytes).toBe(0)
   })
+
+  it('stay in step with the next worker after the loss of a line', () => {
+    const book = { taken: 1 }
+    const kept = new InTransit(book)
+    kept.add(Buffer.from('v1,1\nv2,2\nv3,3\nv4,4\n'), 4)
+    kept.trim()
+    expect(kept.removeFirst()).toBe('v2,2')
+    book.taken = 2
+    kept.trim()
+    expect(Buffer.concat(kept.pieces).toString()).toBe('v4,4\n')
+  })
+
+  it('are whole when a short line follows a very long one', () => {
+    const kept = new InTransit({ taken: 0 })
+    const lines = [`2${'x'.repeat(20_000)}\n`, 'v1,1\n']
+    for (const line of lines) kept.add(Buffer.from(line), 1)
+    expect(Buffer.concat(kept.pieces).toString()).toBe(lines.join(''))
+  })
 })

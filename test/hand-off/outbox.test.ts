@@ -89,10 +89,14 @@ function setUpOutbox({ maxBytes = 1_000_000 } = {}) {
   const sent: { readonly text: string; readonly records: number }[] = []
   const inTransit = { bytes: 0 }
   const dropped: string[] = []
+  const lanes: number[] = []
   let accepted = 0
   const account = {
     laneOf: (kind: string) => (kind === 'logs' ? 0 : 1),
-    accept: () => void accepted++,
+    accept(lane: number) {
+      lanes.push(lane)
+      accepted++
+    },
     handOver() {
       const records = accepted
       accepted = 0
@@ -111,12 +115,12 @@ function setUpOutbox({ maxBytes = 1_000_000 } = {}) {
       inTransit.bytes += text.length
     },
   })
-  return { clock, outbox, sent, inTransit, dropped }
+  return { clock, outbox, sent, lanes, inTransit, dropped }
 }
 
 describe('an outbox', () => {
   it('hands over once, after the code that logged, all that it logged', async () => {
-    const { outbox, sent } = setUpOutbox()
+    const { outbox, sent, lanes } = setUpOutbox()
     outbox.append('2a\n', 2)
     outbox.append('2b\n', 2)
     outbox.value(7, 8)
@@ -124,6 +128,7 @@ describe('an outbox', () => {
     expect(sent).toEqual([])
     await settle()
     expect(sent).toEqual([{ text: '2a\n2b\nv7,8\n', records: 3 }])
+    expect(lanes).toEqual([0, 0, 1])
     outbox.append('2c\n', 2)
     await settle()
     expect(sent.slice(1)).toEqual([{ text: '2c\n', records: 1 }])
@@ -150,6 +155,7 @@ describe('an outbox', () => {
     const { clock, outbox, sent } = setUpOutbox()
     outbox.ending()
     outbox.append('2a\n', 2)
+    outbox.append('2b\n', 2)
     outbox.value(1, 1)
     expect(clock.timers).toBe(1)
     await clock.advance(49)

@@ -2,7 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { Ledger } from '../../src/delivery/ledger.js'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
+import { thisMachine } from '../../src/engine/machine.js'
 import { WorkerPosition } from '../../src/engine/worker-position.js'
 import { drainFrame, pinoStart, styleFrame } from '../../src/hand-off/frames.js'
 import { ClosedFlag, enginePlan, type WorkerMessage } from '../../src/hand-off/protocol.js'
@@ -10,7 +12,7 @@ import { WorkerEngine } from '../../src/hand-off/worker-engine.js'
 import { configure } from '../../src/process/configure.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { delivered, FaultServer } from '../support/fault-server.js'
-import { settle } from '../support/virtual-clock.js'
+import { settle, VirtualClock } from '../support/virtual-clock.js'
 
 const lanes = [
   { kind: 'logs', bucket: 'b' },
@@ -28,20 +30,24 @@ afterEach(async () => {
   rmSync(spoolDir, { recursive: true })
 })
 
-function start({ spools = false, diskIsStalled = false } = {}) {
-  const { options } = configure(
-    { url: server.url, apiKey: 'k', bucket: 'b', ...(spools ? { spoolDir } : {}) },
-    'values',
-  )
+function start({ spools = false, diskIsStalled = false, url = server.url } = {}) {
+  const { options } = configure({ url, apiKey: 'k', bucket: 'b', ...(spools ? { spoolDir } : {}) }, 'values')
   const book = new LedgerBook(lanes)
   const flag = new ClosedFlag()
+  const clock = new VirtualClock()
   const posted: WorkerMessage[] = []
+  /** The ledger as each drain was answered. */
+  const answered: Ledger[] = []
   const closed = vi.fn()
   const disk = { watched: false, answers: () => {} }
   const engine = new WorkerEngine({
     engine: 7,
     position: new WorkerPosition(),
-    post: (message) => void posted.push(message),
+    machine: { ...thisMachine, clock },
+    post(message) {
+      posted.push(message)
+      if (message.type === 'drained') answered.push(book.read())
+    },
     closed,
     watchDisk(_folder, answers) {
       Object.assign(disk, { watched: true, answers })
@@ -54,18 +60,18 @@ function start({ spools = false, diskIsStalled = false } = {}) {
   const take = (frame: string) => engine.take(frame.trimEnd())
   const drained = (request: number) =>
     vi.waitFor(() => expect(posted).toContainEqual({ engine: 7, type: 'drained', request }), { timeout: 10_000 })
-  return { book, disk, flag, closed, open, take, drained }
+  return { answered, book, clock, disk, flag, closed, open, posted, take, drained }
 }
 
 it('delivers the lines that came before it was opened, and answers their drain', async () => {
-  const { book, open, take, drained } = start()
+  const { answered, book, open, take, drained } = start()
   take(styleFrame(0, { messageKey: 'text' }))
   take(`${pinoStart(0, { severity: 2, arrivedAt: 0 })}{"level":30,"text":"hello"}`)
   take('v1001,5')
   take(drainFrame('flush', { request: 3, timeoutMs: 5000 }))
   open()
   await drained(3)
-  expect(book.read()).toMatchObject({ accepted: 2, delivered: 2 })
+  expect(answered).toMatchObject([{ accepted: 2, delivered: 2 }])
   expect(book.taken).toBe(2)
   expect(server.taken.map((body) => JSON.parse(body).message ?? JSON.parse(body).eventId).sort()).toEqual([
     1001,
@@ -101,4 +107,68 @@ it('uses no spool whose disk has stalled until that disk answers', async () => {
   await drained(1)
   expect(book.read()).toMatchObject({ accepted: 2, delivered: 2 })
   expect(disk.watched).toBe(false)
+})
+
+it('watches a stalled disk until it is closed, and a flush ends no watch', async () => {
+  const { disk, open, take, drained } = start({ spools: true, diskIsStalled: true })
+  open()
+  take(drainFrame('flush', { request: 1, timeoutMs: 5000 }))
+  await drained(1)
+  expect(disk.watched).toBe(true)
+  take(drainFrame('close', { request: 2, timeoutMs: 5000 }))
+  await drained(2)
+  expect(disk.watched).toBe(false)
+})
+
+it('watches no disk that has answered so far', () => {
+  const { disk, open } = start({ spools: true })
+  open()
+  expect(disk.watched).toBe(false)
+})
+
+it('posts what the service rejects to the application: as an error, and as a message of its channel', async () => {
+  const { open, posted, take, drained } = start()
+  server.script = () => ({ type: 'answer', status: 400, body: '{"result":false}' })
+  open()
+  take('v1001,5')
+  take(drainFrame('flush', { request: 1, timeoutMs: 5000 }))
+  await drained(1)
+  expect(posted).toContainEqual({
+    engine: 7,
+    type: 'error',
+    code: 'SLUICE_REJECTED',
+    text: expect.stringMatching(/^1 value record rejected: /),
+  })
+  expect(posted).toContainEqual({
+    engine: 7,
+    type: 'channel',
+    name: 'sluice:rejected',
+    message: expect.objectContaining({ kind: 'values', bucket: 'b', status: 400 }),
+  })
+})
+
+it.each(['flush', 'park', 'close'] as const)(
+  'answers a %s at its deadline, whatever the service does',
+  async (mode) => {
+    const { answered, clock, open, take, drained } = start()
+    server.script = () => ({ type: 'silence' })
+    open()
+    take('v1001,5')
+    take(drainFrame(mode, { request: 1, timeoutMs: 300 }))
+    await clock.advance(299)
+    expect(answered).toEqual([])
+    await clock.advance(1)
+    await drained(1)
+    expect(answered).toMatchObject([{ accepted: 1, delivered: 0 }])
+  },
+)
+
+it('leaves the report of records that its close drops to the application’s side', async () => {
+  const { clock, open, posted, take, drained } = start({ url: 'http://127.0.0.1:1' })
+  open()
+  take('v1001,5')
+  take(drainFrame('close', { request: 1, timeoutMs: 300 }))
+  await clock.advance(300)
+  await drained(1)
+  expect(posted).toEqual([{ engine: 7, type: 'drained', request: 1 }])
 })

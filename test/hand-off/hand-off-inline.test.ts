@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { warning } from '../../src/engine/record-writer.js'
+import { delivered, FaultServer } from '../support/fault-server.js'
+import { startHandOff } from '../support/hand-off.js'
+import { settle } from '../support/virtual-clock.js'
+
+describe('a hand-off for which no worker can be started', () => {
+  let server: FaultServer
+  beforeEach(async () => {
+    server = await FaultServer.start(() => delivered)
+  })
+  afterEach(() => server.close())
+
+  it('delivers earlier records once each in this thread, and later ones too', async () => {
+    const { thread, engine, log } = startHandOff({ url: server.url, up: false })
+    log('first')
+    engine.value(1, 0)
+    await settle()
+    log('second')
+    const flushing = engine.flush()
+    thread.forbid()
+    expect(await flushing).toMatchObject({ accepted: 3, delivered: 3 })
+    log('third')
+    engine.value(2, 0)
+    expect(await engine.close()).toMatchObject({ accepted: 5, delivered: 5, queued: 0, inFlight: 0 })
+    const bodies = server.taken.map((body) => JSON.parse(body) as { message?: string; eventId?: number })
+    expect(bodies.flatMap(({ message }) => message ?? [])).toEqual(['first', 'second', 'third'])
+    expect(bodies.flatMap(({ eventId }) => eventId ?? [])).toEqual([1, 2])
+    engine.value(3, 0)
+    expect(engine.stats()).toMatchObject({ accepted: 6, dropped: { closed: 1 } })
+  })
+
+  it('delivers from this thread at the end of the process when only then no worker can be started', async () => {
+    const { thread, engine } = startHandOff({ url: server.url, up: false })
+    thread.onReach = () => thread.forbid()
+    engine.value(1, 0)
+    const step = engine.endSync({ timeoutMs: 5000 })
+    while (!step(5)) await settle()
+    expect(engine.stats()).toMatchObject({ accepted: 1, delivered: 1, queued: 0 })
+    expect(server.taken).toHaveLength(1)
+  })
+
+  it('takes records of every kind from then on', async () => {
+    const { thread, engine } = startHandOff({ url: server.url, up: false })
+    thread.forbid()
+    engine.log(warning('mapped', engine.options))
+    engine.winstonLine('{"message":"of winston"}', { level: 'info', severity: 2, arrivedAt: 0 })
+    expect(await engine.flush()).toMatchObject({ accepted: 2, delivered: 2 })
+    const messages = server.taken.map((body) => (JSON.parse(body) as { message: string }).message)
+    expect(messages.sort()).toEqual(['mapped', 'of winston'])
+  })
+
+  it('asks for no worker at the end of the process, and takes no longer than it may', () => {
+    const { thread, engine } = startHandOff({ up: false })
+    thread.forbid()
+    const reach = vi.spyOn(thread, 'reachSync')
+    engine.value(1, 0)
+    expect(engine.endSync({ timeoutMs: 0 })(0)).toBe(true)
+    expect(reach).not.toHaveBeenCalled()
+  })
+
+  it('ends its delivery with the deadline of a close, and reports once what that drops', async () => {
+    const { clock, errors, thread, engine } = startHandOff({ up: false })
+    thread.forbid()
+    engine.value(1, 0)
+    const closing = engine.close({ timeoutMs: 300 })
+    await clock.advance(310)
+    expect(await closing).toMatchObject({ accepted: 1, queued: 0, inFlight: 0, dropped: { shutdown: 1 } })
+    expect(clock.holding).toBe(0)
+    expect(errors.filter((text) => text.includes('(shutdown)'))).toHaveLength(1)
+  })
+})

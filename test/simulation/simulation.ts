@@ -4,7 +4,8 @@ import { CoverageWatch } from './coverage-watch.js'
 import { useTimeOf } from './global-time.js'
 import { checkEnd, checkNow } from './oracle.js'
 import { SimulatedProcess, type SimulatedRecord } from './process/simulated-process.js'
-import { checkRequests } from './request-rules.js'
+import { checkOrder } from './request-order.js'
+import { checkRequests, type RequestFacts } from './request-rules.js'
 import { RunningFaults } from './running-faults.js'
 import type { PlannedProcess, Schedule } from './schedule.js'
 import { idOf, Site } from './site.js'
@@ -249,7 +250,12 @@ class Simulation {
     const left = new Set(this.#site.undelivered.filter((id) => this.#bad.has(id)))
     const facts = { ...this.#site.evidence, schedule: this.#schedule, processes: this.#all }
     checkEnd(this.#world, { ...facts, left })
-    checkRequests(this.#world, { ...facts, idOf: ({ recordId }) => (recordId === '' ? undefined : idOf(recordId)) })
+    const requestFacts: RequestFacts = {
+      ...facts,
+      idOf: ({ recordId }) => (recordId === '' ? undefined : idOf(recordId)),
+    }
+    checkRequests(this.#world, requestFacts)
+    checkOrder(this.#world, requestFacts)
   }
 }
 

@@ -27,6 +27,13 @@ export interface SimulatedRecord {
   readonly message: string
 }
 
+/** A record that the engine has accepted. */
+export interface AcceptedRecord {
+  /** Time of the world. */
+  readonly at: number
+  readonly severity: Severity
+}
+
 export interface ProcessPlan {
   readonly name: string
   readonly mode: ProcessMode
@@ -56,8 +63,8 @@ export class SimulatedProcess {
   readonly mode: ProcessMode
   readonly app: SimulatedThread
   readonly port: RecordPort
-  /** Ids of the accepted records, with the moment of their acceptance. */
-  readonly accepted = new Map<number, number>()
+  /** The accepted records by their ids, in the order of their acceptance. */
+  readonly accepted = new Map<number, AcceptedRecord>()
   readonly promises: Promised[] = []
   end: EndOfProcess | undefined
   /** The moment at which its end has begun. */
@@ -110,7 +117,7 @@ export class SimulatedProcess {
   log({ id, by, level, message }: SimulatedRecord): void {
     const severity = severityOfNumber(level) as Severity
     const arrivedAt = epochMs + Math.floor(this.app.clock.now())
-    this.accepted.set(id, this.#world.now)
+    this.accepted.set(id, { at: this.#world.now, severity })
     if (by === 'track') this.port.value(1_000_000 + id, arrivedAt)
     else if (by === 'pino') {
       const line = JSON.stringify({ level, time: arrivedAt, ...pinoStyle.base, id, msg: message })

@@ -132,6 +132,7 @@ class Simulation {
       machineOf: (thread, owner) => this.#site.machineOf(thread, owner),
       nextStart: () => starts[started++] ?? usualStart,
       waitsForDisk: (thread) => this.#site.waitsForDisk(thread),
+      socketsOf: (thread) => this.#site.socketsOf(thread),
       reached: (name) => count(this.#coverage, name),
     })
     this.#processes.set(number, process)

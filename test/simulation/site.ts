@@ -3,6 +3,7 @@ import type { SluiceOptions } from '../../src/options/options.js'
 import { SimulatedDisk } from './disk/simulated-disk.js'
 import { diskFailures, networkChanges, poisonOf, serviceChanges } from './fault-effects.js'
 import type { Fault, Poison } from './faults.js'
+import { checkKill } from './kill-losses.js'
 import { fineConditions } from './network/conditions.js'
 import { SimulatedNetwork } from './network/simulated-network.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
@@ -95,10 +96,17 @@ export class Site {
     return hungUntilMs > this.#world.now && thread.clock.now() >= hungUntilMs
   }
 
+  /** How many sockets the code of a thread has not closed. */
+  socketsOf(thread: SimulatedThread): number {
+    return this.#network.socketsOf(thread).length
+  }
+
   /** Remember the records of a process that nobody can save once it is killed. */
   willBeKilled(process: SimulatedProcess): void {
-    const saved = this.#spools ? spooledIds(this.#disk, spoolFolder) : new Set()
-    for (const id of process.accepted.keys()) if (!saved.has(id)) this.#unsaved.add(id)
+    const spooled = this.#spools ? spooledIds(this.#disk, spoolFolder) : new Set<number>()
+    for (const id of process.accepted.keys()) if (!spooled.has(id)) this.#unsaved.add(id)
+    const { stored } = this.evidence
+    checkKill(this.#world, { schedule: this.#schedule, process, spooled, stored })
   }
 
   /** Kill a process at one of the next operations of the thread that writes its spool. */

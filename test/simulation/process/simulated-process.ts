@@ -44,6 +44,8 @@ export interface ProcessPlan {
   readonly nextStart: () => WorkerStart
   /** True while this thread waits for a disk that does not answer. */
   readonly waitsForDisk: (thread: SimulatedThread) => boolean
+  /** How many sockets the code of this thread has open. */
+  readonly socketsOf: (thread: SimulatedThread) => number
   readonly reached: (name: string) => void
 }
 
@@ -74,6 +76,8 @@ export class SimulatedProcess {
   readonly #world: World
   readonly #plan: ProcessPlan
   readonly #threads: SimulatedThread[] = []
+  /** To the worker that was started last. */
+  #link: SimulatedLink | undefined
 
   constructor(world: World, plan: ProcessPlan) {
     this.#world = world
@@ -113,6 +117,12 @@ export class SimulatedProcess {
     return this.#threads.findLast(({ name, alive }) => alive && name.startsWith(`${this.name}/worker`))
   }
 
+  /** True while a record that the application logs is with the engine at once, or within {@link longestLatencyMs}. */
+  get handsOver(): boolean {
+    if (!this.app.alive || this.app.frozen || this.app.clock.now() > this.#world.now) return false
+    return this.mode !== 'worker' || this.#link?.takesLines === true
+  }
+
   /** Log or track. Called in the application's thread. */
   log({ id, by, level, message }: SimulatedRecord): void {
     const severity = severityOfNumber(level) as Severity
@@ -142,8 +152,7 @@ export class SimulatedProcess {
     void closing.ledger.then((ledger) => {
       this.#ended('close', ledger)
       this.#world.schedule(() => {
-        // Nothing may be left that holds the process.
-        for (const thread of this.#threads) if (thread.alive) this.#reportHolding(thread)
+        for (const thread of this.#threads) if (thread.alive) this.#reportLeft(thread)
         this.#killThreads()
       }, 0)
     })
@@ -216,8 +225,11 @@ export class SimulatedProcess {
     for (const thread of this.#threads) thread.kill()
   }
 
-  #reportHolding(thread: SimulatedThread): void {
+  /** After a close, nothing may hold the process, and no connection may be left to the service. */
+  #reportLeft(thread: SimulatedThread): void {
     if (thread.holdingTimers > 0) this.#world.fail(`${thread.name} is held by a timer after close()`)
+    const sockets = this.#plan.socketsOf(thread)
+    if (sockets > 0) this.#world.fail(`${thread.name} has ${sockets} sockets after close()`)
   }
 
   #expect(name: string, ledger: Promise<Ledger>, timeoutMs: number): Promised {
@@ -234,7 +246,7 @@ export class SimulatedProcess {
     const thread = this.thread(`worker ${this.#threads.length}`)
     const { machineOf, nextStart, waitsForDisk } = this.#plan
     const start = nextStart()
-    return new SimulatedLink({
+    this.#link = new SimulatedLink({
       ...plan,
       app: this.app,
       thread,
@@ -243,7 +255,9 @@ export class SimulatedProcess {
       afterEach: (task) => this.#world.afterEach(task),
       random: this.#world.random(`${thread.name}/link`),
       waitsForDisk: () => waitsForDisk(thread),
+      closed: () => this.#reportLeft(thread),
     })
+    return this.#link
   }
 }
 

@@ -19,6 +19,8 @@ export interface Verdict {
   readonly simulatedMs: number
   readonly steps: number
   readonly coverage: Coverage
+  /** By id of a record: when the service stored it first, in ms since the begin of the simulation. */
+  readonly storedAt: ReadonlyMap<number, number>
 }
 
 /** Within this time after the end of all faults, everything must be settled. */
@@ -102,6 +104,7 @@ class Simulation {
       simulatedMs: world.now,
       steps: world.steps,
       coverage: this.#coverage,
+      storedAt: this.#site.evidence.storedAt,
     }
   }
 
@@ -260,6 +263,7 @@ class Simulation {
   }
 }
 
-function isBad({ by, message }: SimulatedRecord): boolean {
+/** True for a record that the service never takes, where the schedule has bad ones. */
+export function isBad({ by, message }: SimulatedRecord): boolean {
   return by !== 'track' && message.includes(' poison ')
 }

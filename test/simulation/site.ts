@@ -266,14 +266,18 @@ export class Site {
   /** The facts about the service, for the oracle. */
   get evidence() {
     const stored = new Map<number, number>()
+    const storedAt = new Map<number, number>()
     for (const [recordId, times] of this.#service.stored) {
-      if (recordId !== '') stored.set(idOf(recordId), times.length)
+      if (recordId === '') continue
+      stored.set(idOf(recordId), times.length)
+      storedAt.set(idOf(recordId), times[0]!)
     }
     const successes = this.#service.log.filter(({ committed, status }) => committed && status >= 200 && status < 300)
     const proxied = this.#service.proxy === undefined ? 0 : Number.POSITIVE_INFINITY
     const { log } = this.#service
     return {
       stored,
+      storedAt,
       successes: successes.length,
       unsaved: this.#unsaved,
       proxied,

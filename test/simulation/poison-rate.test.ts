@@ -82,7 +82,9 @@ async function late(each: Case): Promise<string[]> {
       const delay = (withBad.storedAt.get(record.id) ?? Number.POSITIVE_INFINITY) - loggedAt
       const usual = without.storedAt.get(record.id)! - loggedAt
       const excess = Math.round(delay - 1.1 * usual)
-      return excess <= bound ? [] : [`seed ${schedule.seed}: record ${record.id} is ${excess} ms late, over ${Math.round(bound)}`]
+      return excess <= bound
+        ? []
+        : [`seed ${schedule.seed}: record ${record.id} is ${excess} ms late, over ${Math.round(bound)}`]
     }),
   )
   return [...withBad.failures, ...without.failures, ...excessive]

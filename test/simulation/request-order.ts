@@ -27,7 +27,7 @@ export function checkOrder(world: World, facts: RequestFacts): void {
     const last = new Map<string, { readonly id: number; readonly place: number }>()
     for (const request of requests) {
       const id = idOf(request)
-      // What a process has left on disk is sent by another one, while that sends its own records.
+      // Another process sends the records that this one has left on disk, among its own.
       if (id === undefined || request.at > (process.end?.at ?? world.now)) continue
       const way = `${isAlone ? '' : request.connection} ${process.accepted.get(id)!.severity}`
       const place = places.get(process)!.get(id)!

@@ -152,13 +152,15 @@ const winstonCode = 'w'.charCodeAt(0)
 const zeroCode = '0'.charCodeAt(0)
 const nineCode = '9'.charCodeAt(0)
 
-/** Writes frames. It reuses parts of the last frame where they are the same: the level and millisecond of a line, that of a value. */
+/** Writes frames. It reuses parts of the last frame where they are the same: the beginning of a winston line, the time of a value. */
 export class FrameWriter {
   readonly #announce: (styleFrame: string) => void
   /** Styles of pino loggers, by number. */
   readonly #styles: PinoStyle[] = []
   #startedAt = 0
   #startedLevel = ''
+  /** Loggers with levels of their own may give one name several severities. */
+  #startedSeverity: Severity = 0
   #start = ''
   #valueMilliseconds = 0
   #valueEnd = valueEnd(0)
@@ -177,9 +179,10 @@ export class FrameWriter {
   }
 
   winston(line: string, { level, severity, arrivedAt }: WinstonLine): string {
-    if (arrivedAt !== this.#startedAt || level !== this.#startedLevel) {
+    if (arrivedAt !== this.#startedAt || level !== this.#startedLevel || severity !== this.#startedSeverity) {
       this.#startedAt = arrivedAt
       this.#startedLevel = level
+      this.#startedSeverity = severity
       this.#start = winstonStart({ level, severity, arrivedAt })
     }
     return this.#start + line + lineEnd

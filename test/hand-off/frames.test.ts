@@ -85,6 +85,14 @@ describe('the writer of frames', () => {
     }
   })
 
+  it('gives each line of winston its own severity, also where two loggers rank one name differently', () => {
+    const writer = new FrameWriter(() => {})
+    for (const severity of [2, 4, 2] as const) {
+      const frame = writer.winston('{}', { level: 'audit', severity, arrivedAt: 1 })
+      expect(readFrame(frame.trimEnd())).toMatchObject({ severity })
+    }
+  })
+
   it('announces the style of each logger once, before its first line, and knows all for the next worker', () => {
     const announced: string[] = []
     const writer = new FrameWriter((frame) => announced.push(frame))

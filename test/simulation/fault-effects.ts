@@ -1,6 +1,7 @@
 import type { DiskOperation } from './disk/disk-faults.js'
 import type { FailureCode } from './disk/failure.js'
-import type { networkFaults, Poison, rareServiceFaults, serviceFaults } from './faults.js'
+import type { SimulatedDisk } from './disk/simulated-disk.js'
+import type { Fault, networkFaults, Poison, rareServiceFaults, serviceFaults } from './faults.js'
 import type { Conditions } from './network/conditions.js'
 import type { Behaviour, Trouble } from './service/behaviour.js'
 
@@ -78,10 +79,29 @@ export const serviceChanges: Readonly<Record<Exclude<ServiceFault, 'deploy'>, Pa
 }
 
 /** Faults of the disk that fail one operation. */
-export const diskFailures: Partial<Record<string, readonly [FailureCode, DiskOperation]>> = {
+const diskFailures: Partial<Record<string, readonly [FailureCode, DiskOperation]>> = {
   EDQUOT: ['EDQUOT', 'write'],
   'EIO at write': ['EIO', 'write'],
   'EIO at fsync': ['EIO', 'fsync'],
   'EIO at close': ['EIO', 'close'],
   'EIO at read': ['EIO', 'read'],
+}
+
+const slowDiskMs = 20
+const fullDiskBytes = 2000
+const largestFileBytes = 8192
+
+/** Give a disk a fault, besides those that it has. */
+export function troubleDisk(disk: SimulatedDisk, { kind, chance, at, forMs }: Fault & { readonly on: 'disk' }): void {
+  const { faults } = disk
+  const failing = diskFailures[kind]
+  if (failing !== undefined) faults.at.set(failing[1], { code: failing[0], chance })
+  else if (kind === 'EROFS') faults.readOnly = true
+  else if (kind === 'slow') faults.slowMs = slowDiskMs
+  else if (kind === 'hung') faults.hungUntilMs = at + forMs
+  else if (kind === 'EFBIG') faults.fileBytes = largestFileBytes
+  else if (kind === 'ENOSPC') {
+    faults.capacityBytes = disk.usedBytes + fullDiskBytes
+    faults.shortWrites = chance / 2
+  }
 }

@@ -38,7 +38,7 @@ export function checkRequests(world: World, facts: RequestFacts): void {
 }
 
 /** By the engine that accepted the record, and the kind. An idempotency key begins with the id of the engine. */
-function requestsByLane(log: readonly TakenRequest[]): Map<string, TakenRequest[]> {
+export function requestsByLane(log: readonly TakenRequest[]): Map<string, TakenRequest[]> {
   const lanes = new Map<string, TakenRequest[]>()
   for (const request of log) {
     const lane = `${request.kind} ${request.idempotencyKey?.slice(0, request.idempotencyKey.lastIndexOf('-'))}`
@@ -60,20 +60,20 @@ function has({ faults }: Schedule, on: string): boolean {
 /** True where a client hears each answer soon after it was given, and every record is sent by the engine that accepted it. */
 function isCalm(schedule: Schedule): boolean {
   const { service, options, faults } = schedule
-  const slow = faults.some(
-    ({ on, kind }) =>
-      on === 'network' ||
-      on === 'clock' ||
-      on === 'process' ||
-      on === 'disk' ||
-      on === 'power' ||
-      unanswering.has(kind as string),
-  )
+  const slow = faults.some(({ on, kind }) => notCalm.has(on) || unanswering.has(kind))
   return !slow && !service.oneByOne && !service.proxyRetries && options.spoolDir === undefined
 }
 
+/** Faults on these may delay an answer, or an end of a wait. */
+const notCalm: ReadonlySet<string> = new Set(['network', 'clock', 'process', 'disk', 'power'])
 /** Of the service, and of poison records. */
-const unanswering: ReadonlySet<string> = new Set(['hang', 'hung before commit', 'hung after commit', 'slow', 'deploy'])
+export const unanswering: ReadonlySet<string> = new Set([
+  'hang',
+  'hung before commit',
+  'hung after commit',
+  'slow',
+  'deploy',
+])
 
 function isSuccess({ status }: TakenRequest): boolean {
   return status >= 200 && status < 300

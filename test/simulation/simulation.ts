@@ -1,11 +1,12 @@
-import { ModeMachine } from '../../src/hand-off/mode-machine.js'
 import type { Coverage } from './coverage.js'
 import { count } from './coverage.js'
-import type { Fault } from './faults.js'
+import { CoverageWatch } from './coverage-watch.js'
 import { useTimeOf } from './global-time.js'
 import { checkEnd, checkNow } from './oracle.js'
 import { SimulatedProcess, type SimulatedRecord } from './process/simulated-process.js'
-import { checkRequests } from './request-rules.js'
+import { checkOrder } from './request-order.js'
+import { checkRequests, type RequestFacts } from './request-rules.js'
+import { RunningFaults } from './running-faults.js'
 import type { PlannedProcess, Schedule } from './schedule.js'
 import { idOf, Site } from './site.js'
 import { World } from './world.js'
@@ -18,6 +19,8 @@ export interface Verdict {
   readonly simulatedMs: number
   readonly steps: number
   readonly coverage: Coverage
+  /** By id of a record: when the service stored it first, in ms since the begin of the simulation. */
+  readonly storedAt: ReadonlyMap<number, number>
 }
 
 /** Within this time after the end of all faults, everything must be settled. */
@@ -26,7 +29,6 @@ const usualLivenessMs = 30 * 60_000
 const longestLivenessMs = 6 * usualLivenessMs
 /** The oracle looks after so many events. */
 const stepsPerLook = 40
-const dayMs = 86_400_000
 const usualStart = { startMs: 50, fails: false }
 
 /** Run a schedule: first with faults, then without, until everything is settled. The same schedule gives the same verdict. */
@@ -44,9 +46,9 @@ class Simulation {
   /** By their number in the schedule. */
   readonly #processes = new Map<number, SimulatedProcess>()
   readonly #all: SimulatedProcess[] = []
-  readonly #active = new Set<Fault>()
+  readonly #faults: RunningFaults
   readonly #coverage: Coverage
-  readonly #laneStates = new Map<string, string>()
+  readonly #watch: CoverageWatch
   #nextLook = 0
   readonly #livenessMs: number
   /** Ids of records that the service never takes. */
@@ -62,6 +64,9 @@ class Simulation {
     this.#world = world
     this.#site = site
     this.#coverage = coverage
+    this.#watch = new CoverageWatch(world, coverage)
+    const reached = (name: string) => count(coverage, name)
+    this.#faults = new RunningFaults({ world, site, processes: this.#processes, reached })
     const isPoisoned = schedule.faults.some(({ on }) => on === 'records')
     const bad = schedule.bursts.flatMap(({ records }) => (isPoisoned ? records.filter(isBad) : []))
     this.#bad = new Set(bad.map(({ id }) => id))
@@ -72,7 +77,7 @@ class Simulation {
   async run(): Promise<Verdict> {
     const world = this.#world
     const restoreTime = useTimeOf(world)
-    const stopWatching = watchMachines((name) => count(this.#coverage, name))
+    const stopWatching = this.#watch.machines()
     const rejected = (reason: unknown) =>
       world.fail(`a rejection that nobody handles: ${reason instanceof Error ? reason.stack : reason}`)
     process.on('unhandledRejection', rejected)
@@ -99,6 +104,7 @@ class Simulation {
       simulatedMs: world.now,
       steps: world.steps,
       coverage: this.#coverage,
+      storedAt: this.#site.evidence.storedAt,
     }
   }
 
@@ -117,7 +123,7 @@ class Simulation {
     for (const { process, at, timeoutMs } of flushes) {
       world.schedule(() => this.#inApp(process, (each) => each.flush(timeoutMs)), at)
     }
-    for (const fault of faults) world.schedule(() => this.#begin(fault), fault.at)
+    for (const fault of faults) world.schedule(() => this.#faults.begin(fault), fault.at)
   }
 
   #start(number: number, { mode, starts }: Pick<PlannedProcess, 'mode' | 'starts'>): SimulatedProcess {
@@ -129,6 +135,7 @@ class Simulation {
       machineOf: (thread, owner) => this.#site.machineOf(thread, owner),
       nextStart: () => starts[started++] ?? usualStart,
       waitsForDisk: (thread) => this.#site.waitsForDisk(thread),
+      socketsOf: (thread) => this.#site.socketsOf(thread),
       reached: (name) => count(this.#coverage, name),
     })
     this.#processes.set(number, process)
@@ -153,67 +160,15 @@ class Simulation {
   }
 
   #end(number: number, how: PlannedProcess['end']): void {
-    if (how === 'kill') this.#kill(this.#processes.get(number)!)
+    if (how === 'kill') this.#faults.kill(this.#processes.get(number)!)
     else if (how === 'close') this.#inApp(number, (each) => each.close(each.port.options.shutdownTimeoutMs))
     else if (how === 'exit') this.#inApp(number, (each) => each.exit())
     else if (how === 'signal') this.#inApp(number, (each) => each.signal())
   }
 
-  #kill(process: SimulatedProcess): void {
-    if (process.end !== undefined) return
-    this.#site.willBeKilled(process)
-    this.#site.noteAcknowledged()
-    process.kill()
-  }
-
-  #begin(fault: Fault): void {
-    this.#world.note(`fault: ${JSON.stringify(fault)}`)
-    if (fault.on === 'process') this.#beginInProcess(fault)
-    else if (fault.on === 'power') {
-      count(this.#coverage, 'power loss')
-      this.#losePower()
-    } else if (fault.on === 'clock') this.#world.clockJumpMs = fault.kind === 'back' ? -dayMs : dayMs
-    else if (fault.kind === 'deploy') this.#site.deploy(fault)
-    else if (fault.kind === 'folder deleted') this.#site.deleteSpool(this.#all)
-    this.#active.add(fault)
-    this.#site.apply([...this.#active])
-    this.#world.schedule(() => {
-      if (!this.#active.delete(fault)) return
-      this.#world.note(`over: ${fault.on} ${fault.kind}`)
-      if (fault.on === 'clock') this.#world.clockJumpMs = 0
-      if (fault.on === 'process' && fault.kind === 'freeze') this.#processes.get(fault.process)?.thaw()
-      this.#site.apply([...this.#active])
-    }, fault.forMs)
-  }
-
-  #beginInProcess(fault: Fault & { on: 'process' }): void {
-    const process = this.#processes.get(fault.process)
-    if (process === undefined || process.end !== undefined) return
-    if (fault.kind === 'freeze') process.freeze()
-    else if (fault.kind === 'worker dies') {
-      this.#site.noteAcknowledged()
-      process.worker?.kill()
-    } else if (fault.kind === 'worker hangs') process.worker?.freeze()
-    else {
-      const { operations, kind } = fault
-      const renames = kind === 'killed in a rename'
-      this.#site.killInWrite(process, { operations, renames, kill: () => this.#kill(process) })
-    }
-  }
-
-  #losePower(): void {
-    const alive = this.#all.filter(({ end }) => end === undefined)
-    this.#site.losePower(this.#all, () => {
-      for (const process of alive) process.kill()
-    })
-  }
-
   #heal(): void {
     this.#world.note('all faults are over')
-    for (const fault of this.#active) if (fault.on !== 'records') this.#active.delete(fault)
-    this.#world.clockJumpMs = 0
-    for (const process of this.#all) if (process.app.frozen && !process.ending) process.thaw()
-    this.#site.heal([...this.#active])
+    this.#faults.heal()
   }
 
   async #run(ms: number, done: () => boolean = () => false): Promise<void> {
@@ -229,25 +184,7 @@ class Simulation {
 
   #look(): void {
     checkNow(this.#world, this.#all)
-    for (const process of this.#all) {
-      if (process.end !== undefined) continue
-      for (const [index, { state, dropped, rejected, adopted, spooled, ambiguousRetries }] of process.port
-        .stats()
-        .lanes.entries()) {
-        const name = `${process.name} ${index}`
-        const before = this.#laneStates.get(name)
-        if (before !== undefined && before !== state) count(this.#coverage, `lane ${before} > ${state}`)
-        this.#laneStates.set(name, state)
-        for (const fault of this.#active) {
-          count(this.#coverage, `fault ${fault.on} ${fault.kind}, lane ${state}`)
-        }
-        for (const [reason, lost] of Object.entries(dropped)) if (lost > 0) count(this.#coverage, `dropped ${reason}`)
-        if (rejected > 0) count(this.#coverage, 'rejected')
-        if (adopted > 0) count(this.#coverage, 'adopted')
-        if (spooled > 0) count(this.#coverage, 'spooled')
-        if (ambiguousRetries > 0) count(this.#coverage, 'ambiguous retry')
-      }
-    }
+    this.#watch.look(this.#all, this.#faults.active)
   }
 
   get #settled(): boolean {
@@ -306,33 +243,20 @@ class Simulation {
   }
 
   #checkEnd(): void {
-    for (const { end, mode } of this.#all) {
-      for (const [reason, lost] of Object.entries(end?.ledger.dropped ?? {})) {
-        if (lost > 0) count(this.#coverage, `dropped ${reason}`)
-      }
-      if (end !== undefined) this.#world.note(`${mode} ${end.how}`)
-    }
+    this.#watch.end(this.#all)
     const left = new Set(this.#site.undelivered.filter((id) => this.#bad.has(id)))
     const facts = { ...this.#site.evidence, schedule: this.#schedule, processes: this.#all }
     checkEnd(this.#world, { ...facts, left })
-    checkRequests(this.#world, { ...facts, idOf: ({ recordId }) => (recordId === '' ? undefined : idOf(recordId)) })
+    const requestFacts: RequestFacts = {
+      ...facts,
+      idOf: ({ recordId }) => (recordId === '' ? undefined : idOf(recordId)),
+    }
+    checkRequests(this.#world, requestFacts)
+    checkOrder(this.#world, requestFacts)
   }
 }
 
-function isBad({ by, message }: SimulatedRecord): boolean {
+/** True for a record that the service never takes, where the schedule has bad ones. */
+export function isBad({ by, message }: SimulatedRecord): boolean {
   return by !== 'track' && message.includes(' poison ')
-}
-
-/** Report each change of mode of the machines. Returns an end of that. */
-function watchMachines(reached: (name: string) => void): () => void {
-  const { enter } = ModeMachine.prototype
-  ModeMachine.prototype.enter = function (this: ModeMachine<string>, mode: string): boolean {
-    const before = this.now
-    const entered = enter.call(this, mode)
-    if (entered) reached(`machine ${before} > ${mode}`)
-    return entered
-  }
-  return () => {
-    ModeMachine.prototype.enter = enter
-  }
 }

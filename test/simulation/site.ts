@@ -1,8 +1,9 @@
 import type { Machine } from '../../src/engine/machine.js'
 import type { SluiceOptions } from '../../src/options/options.js'
 import { SimulatedDisk } from './disk/simulated-disk.js'
-import { diskFailures, networkChanges, poisonOf, serviceChanges } from './fault-effects.js'
+import { networkChanges, poisonOf, serviceChanges, troubleDisk } from './fault-effects.js'
 import type { Fault, Poison } from './faults.js'
+import { checkKill } from './kill-losses.js'
 import { fineConditions } from './network/conditions.js'
 import { SimulatedNetwork } from './network/simulated-network.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
@@ -17,9 +18,6 @@ import type { World } from './world.js'
 
 const spoolFolder = '/spool'
 const threadStartMs = 50
-const slowDiskMs = 20
-const fullDiskBytes = 2000
-const largestFileBytes = 8192
 
 export interface SitePlan {
   readonly schedule: Schedule
@@ -96,10 +94,17 @@ export class Site {
     return hungUntilMs > this.#world.now && thread.clock.now() >= hungUntilMs
   }
 
+  /** How many sockets the code of a thread has not closed. */
+  socketsOf(thread: SimulatedThread): number {
+    return this.#network.socketsOf(thread).length
+  }
+
   /** Remember the records of a process that nobody can save once it is killed. */
   willBeKilled(process: SimulatedProcess): void {
-    const saved = this.#spools ? spooledIds(this.#disk, spoolFolder) : new Set()
-    for (const id of process.accepted.keys()) if (!saved.has(id)) this.#unsaved.add(id)
+    const spooled = this.#spools ? spooledIds(this.#disk, spoolFolder) : new Set<number>()
+    for (const id of process.accepted.keys()) if (!spooled.has(id)) this.#unsaved.add(id)
+    const { stored } = this.evidence
+    checkKill(this.#world, { schedule: this.#schedule, process, spooled, stored })
   }
 
   /** Kill a process at one of the next operations of the thread that writes its spool. */
@@ -173,7 +178,7 @@ export class Site {
     const poison = faults.find(({ on }) => on === 'records')?.kind as Poison | undefined
     this.#service.behave({ ...this.#usual, ...(poison && { poison: poisonOf(poison) }) })
     for (const fault of faults) {
-      if (fault.on === 'disk') this.#applyToDisk(fault)
+      if (fault.on === 'disk') troubleDisk(this.#disk, fault)
       else if (fault.on === 'network') this.#applyToNetwork(fault)
       else if (fault.on === 'service') this.#applyToService(fault)
     }
@@ -182,20 +187,6 @@ export class Site {
   /** A backend goes away, and comes back when the fault is over. */
   deploy({ backend = 0, chance, forMs }: Fault & { readonly on: 'service' }): void {
     this.#service.deploy(backend, { how: chance === 1 ? 'graceful' : 'abrupt', awayMs: forMs })
-  }
-
-  #applyToDisk({ kind, chance, at, forMs }: Fault & { readonly on: 'disk' }): void {
-    const disk = this.#disk.faults
-    const failing = diskFailures[kind]
-    if (failing !== undefined) disk.at.set(failing[1], { code: failing[0], chance })
-    else if (kind === 'EROFS') disk.readOnly = true
-    else if (kind === 'slow') disk.slowMs = slowDiskMs
-    else if (kind === 'hung') disk.hungUntilMs = at + forMs
-    else if (kind === 'EFBIG') disk.fileBytes = largestFileBytes
-    else if (kind === 'ENOSPC') {
-      disk.capacityBytes = this.#disk.usedBytes + fullDiskBytes
-      disk.shortWrites = chance / 2
-    }
   }
 
   #applyToNetwork({ kind, chance }: Fault & { readonly on: 'network' }): void {
@@ -267,14 +258,18 @@ export class Site {
   /** The facts about the service, for the oracle. */
   get evidence() {
     const stored = new Map<number, number>()
+    const storedAt = new Map<number, number>()
     for (const [recordId, times] of this.#service.stored) {
-      if (recordId !== '') stored.set(idOf(recordId), times.length)
+      if (recordId === '') continue
+      stored.set(idOf(recordId), times.length)
+      storedAt.set(idOf(recordId), times[0]!)
     }
     const successes = this.#service.log.filter(({ committed, status }) => committed && status >= 200 && status < 300)
     const proxied = this.#service.proxy === undefined ? 0 : Number.POSITIVE_INFINITY
     const { log } = this.#service
     return {
       stored,
+      storedAt,
       successes: successes.length,
       unsaved: this.#unsaved,
       proxied,

@@ -35,13 +35,16 @@ export interface SimulatedLinkPlan extends WorkerLinkPlan {
   readonly afterEach: (task: () => void) => () => void
   /** True while the worker's thread waits for a disk that does not answer. */
   readonly waitsForDisk: () => boolean
+  /** Called before the thread ends because its engine has been closed. */
+  readonly closed: () => void
 }
 
 /** A line with this sign ends the worker that takes it; with the other one, the worker stops in it. */
 export const killingSign = '☠'
 export const stallingSign = '⌛'
 
-const longestLatencyMs = 0.5
+/** Of a line or message on its way to the worker. */
+export const longestLatencyMs = 0.5
 /** As in the real link. */
 const patienceMs = 1000
 const maxTerminationMs = 1000
@@ -69,6 +72,8 @@ export class SimulatedLink implements Link {
   readonly #mirrors: (() => void)[] = []
   /** The worker has come to a line at which it ends or stalls. */
   #stopped = false
+  /** The worker's engine says in it that it has been closed. */
+  #closedFlag: Int32Array | undefined
 
   constructor(plan: SimulatedLinkPlan) {
     const { app, thread, start } = plan
@@ -97,12 +102,18 @@ export class SimulatedLink implements Link {
     return this.#position.standstill
   }
 
+  /** True while a line that is written reaches the worker within {@link longestLatencyMs}. */
+  get takesLines(): boolean {
+    return this.#stream !== undefined && !this.#over && !this.#stopped && !this.#stands(0)
+  }
+
   get outlivesItsEnd(): boolean {
     return this.#over && this.standstill?.at === 'disk'
   }
 
   open(engine: number, plan: EnginePlan): void {
     if (this.#over) return
+    this.#closedFlag = new Int32Array(plan.closed)
     const message: OpenEngine = { type: 'sluice.open', engine, plan: { ...plan, memory: this.#mirrored(plan.memory) } }
     this.#post(structuredClone(message))
     this.#heartbeat.watch()
@@ -156,6 +167,7 @@ export class SimulatedLink implements Link {
     const { app, thread } = this.#plan
     const waitMs = thread.alive && this.standstill?.at === 'disk' ? maxTerminationMs : 1
     await new Promise<void>((resolve) => app.clock.schedule(resolve, waitMs, true))
+    if (thread.alive && this.#closedFlag !== undefined && Atomics.load(this.#closedFlag, 0) !== 0) this.#plan.closed()
     thread.kill()
   }
 

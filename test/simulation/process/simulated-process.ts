@@ -27,6 +27,13 @@ export interface SimulatedRecord {
   readonly message: string
 }
 
+/** A record that the engine has accepted. */
+export interface AcceptedRecord {
+  /** Time of the world. */
+  readonly at: number
+  readonly severity: Severity
+}
+
 export interface ProcessPlan {
   readonly name: string
   readonly mode: ProcessMode
@@ -37,6 +44,8 @@ export interface ProcessPlan {
   readonly nextStart: () => WorkerStart
   /** True while this thread waits for a disk that does not answer. */
   readonly waitsForDisk: (thread: SimulatedThread) => boolean
+  /** How many sockets the code of this thread has open. */
+  readonly socketsOf: (thread: SimulatedThread) => number
   readonly reached: (name: string) => void
 }
 
@@ -56,8 +65,8 @@ export class SimulatedProcess {
   readonly mode: ProcessMode
   readonly app: SimulatedThread
   readonly port: RecordPort
-  /** Ids of the accepted records, with the moment of their acceptance. */
-  readonly accepted = new Map<number, number>()
+  /** The accepted records by their ids, in the order of their acceptance. */
+  readonly accepted = new Map<number, AcceptedRecord>()
   readonly promises: Promised[] = []
   end: EndOfProcess | undefined
   /** The moment at which its end has begun. */
@@ -67,6 +76,8 @@ export class SimulatedProcess {
   readonly #world: World
   readonly #plan: ProcessPlan
   readonly #threads: SimulatedThread[] = []
+  /** To the worker that was started last. */
+  #link: SimulatedLink | undefined
 
   constructor(world: World, plan: ProcessPlan) {
     this.#world = world
@@ -106,11 +117,17 @@ export class SimulatedProcess {
     return this.#threads.findLast(({ name, alive }) => alive && name.startsWith(`${this.name}/worker`))
   }
 
+  /** True while a record that the application logs is with the engine at once, or within {@link longestLatencyMs}. */
+  get handsOver(): boolean {
+    if (!this.app.alive || this.app.frozen || this.app.clock.now() > this.#world.now) return false
+    return this.mode !== 'worker' || this.#link?.takesLines === true
+  }
+
   /** Log or track. Called in the application's thread. */
   log({ id, by, level, message }: SimulatedRecord): void {
     const severity = severityOfNumber(level) as Severity
     const arrivedAt = Math.floor(this.#world.wallClock(this.app.clock.now()))
-    this.accepted.set(id, this.#world.now)
+    this.accepted.set(id, { at: this.#world.now, severity })
     if (by === 'track') this.port.value(1_000_000 + id, arrivedAt)
     else if (by === 'pino') {
       const line = JSON.stringify({ level, time: arrivedAt, ...pinoStyle.base, id, msg: message })
@@ -135,8 +152,7 @@ export class SimulatedProcess {
     void closing.ledger.then((ledger) => {
       this.#ended('close', ledger)
       this.#world.schedule(() => {
-        // Nothing may be left that holds the process.
-        for (const thread of this.#threads) if (thread.alive) this.#reportHolding(thread)
+        for (const thread of this.#threads) if (thread.alive) this.#reportLeft(thread)
         this.#killThreads()
       }, 0)
     })
@@ -209,8 +225,11 @@ export class SimulatedProcess {
     for (const thread of this.#threads) thread.kill()
   }
 
-  #reportHolding(thread: SimulatedThread): void {
+  /** After a close, nothing may hold the process, and no connection may be left to the service. */
+  #reportLeft(thread: SimulatedThread): void {
     if (thread.holdingTimers > 0) this.#world.fail(`${thread.name} is held by a timer after close()`)
+    const sockets = this.#plan.socketsOf(thread)
+    if (sockets > 0) this.#world.fail(`${thread.name} has ${sockets} sockets after close()`)
   }
 
   #expect(name: string, ledger: Promise<Ledger>, timeoutMs: number): Promised {
@@ -227,7 +246,7 @@ export class SimulatedProcess {
     const thread = this.thread(`worker ${this.#threads.length}`)
     const { machineOf, nextStart, waitsForDisk } = this.#plan
     const start = nextStart()
-    return new SimulatedLink({
+    this.#link = new SimulatedLink({
       ...plan,
       app: this.app,
       thread,
@@ -236,7 +255,9 @@ export class SimulatedProcess {
       afterEach: (task) => this.#world.afterEach(task),
       random: this.#world.random(`${thread.name}/link`),
       waitsForDisk: () => waitsForDisk(thread),
+      closed: () => this.#reportLeft(thread),
     })
+    return this.#link
   }
 }
 

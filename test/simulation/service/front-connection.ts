@@ -27,7 +27,7 @@ const lingerMs = 5000
 /** One connection to the service: reads requests, has them worked on, and writes the answers in order. */
 export class FrontConnection {
   readonly #plan: FrontConnectionPlan
-  readonly #reader = new RequestReader()
+  readonly #reader: RequestReader
   readonly #turns: Turn[] = []
   #answered = 0
   /** No further answer is written. */
@@ -42,6 +42,7 @@ export class FrontConnection {
   constructor(plan: FrontConnectionPlan) {
     const { socket, world } = plan
     this.#plan = plan
+    this.#reader = new RequestReader(socket.remotePort)
     this.#idleFrom = world.now
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
     socket.on('end', () => {

@@ -13,6 +13,8 @@ export interface TakenRequest {
   readonly recordId: string
   /** Number of the backend. */
   readonly backend: number
+  /** The connection on which it came: the client's port. */
+  readonly connection: number
   /** Of the answer that was given; 0 while there is none. */
   status: number
   /** Time of the world of the answer. */
@@ -39,7 +41,7 @@ export class Journal {
   }
 
   take(request: RequestHead & { readonly recordId: string }, backend: number): TakenRequest {
-    const { kind, bucket, idempotencyKey, recordId } = request
+    const { kind, bucket, idempotencyKey, recordId, connection } = request
     const taken: TakenRequest = {
       at: this.#world.now,
       kind,
@@ -47,6 +49,7 @@ export class Journal {
       idempotencyKey,
       recordId,
       backend,
+      connection,
       status: 0,
       answeredAt: undefined,
       committed: false,

@@ -6,6 +6,8 @@ export interface RequestHead {
   readonly bucket: string
   readonly apiKey: string | undefined
   readonly idempotencyKey: string | undefined
+  /** The connection on which it came: the client's port. */
+  readonly connection: number
 }
 
 /** A request that has come as a whole. */
@@ -20,6 +22,7 @@ type Lane = Pick<RequestHead, 'kind' | 'bucket' | 'apiKey'>
 
 /** Reads the requests of one connection, as the senders write them: names of headers in lower case, bodies with a length. */
 export class RequestReader {
+  readonly #connection: number
   #text = ''
   #at = 0
   #head: RequestHead | undefined
@@ -28,6 +31,11 @@ export class RequestReader {
   /** Requests of a lane begin with the same bytes. */
   #beginning = ''
   #lane: Lane | undefined
+
+  /** @param connection the client's port */
+  constructor(connection: number) {
+    this.#connection = connection
+  }
 
   push(bytes: Buffer): void {
     this.#text = this.#text.slice(this.#at) + bytes.toString('latin1')
@@ -50,11 +58,11 @@ export class RequestReader {
   next(): ServiceRequest | undefined {
     if (this.#head === undefined && !this.#readHead()) return undefined
     if (this.#text.length < this.#bodyEnd) return undefined
-    const { kind, bucket, apiKey, idempotencyKey } = this.#head!
+    const head = this.#head!
     const body = this.#text.slice(this.#bodyAt, this.#bodyEnd)
     this.#head = undefined
     this.#at = this.#bodyEnd
-    return { kind, bucket, apiKey, idempotencyKey, body, recordId: recordIdOf(kind, body) }
+    return { ...head, body, recordId: recordIdOf(head.kind, body) }
   }
 
   #readHead(): boolean {
@@ -63,7 +71,7 @@ export class RequestReader {
     const head = this.#text.slice(this.#at, end + 2)
     const idempotencyKey = fieldOf(head, 'idempotency-key')
     const lane = this.#laneOf(head)
-    this.#head = { kind: lane.kind, bucket: lane.bucket, apiKey: lane.apiKey, idempotencyKey }
+    this.#head = { ...lane, idempotencyKey, connection: this.#connection }
     this.#bodyAt = end + 4
     this.#bodyEnd = end + 4 + Number(fieldOf(head, 'content-length') ?? 0)
     return true

@@ -113,14 +113,15 @@ class SharedReceiver {
     await this.#storage.close()
   }
 
-  #take({ url, params, headers, body }: FastifyRequest): TakenRequest | undefined {
+  #take({ url, params, headers, body, socket }: FastifyRequest): TakenRequest | undefined {
     const { bucketId } = params as { bucketId?: string }
     const recorder = this.#recorders.get(bucketId ?? '')
     if (recorder === undefined || bucketId === undefined) return undefined
     const kind = url.startsWith('/logs/') ? 'logs' : 'values'
     const about = { kind, bucket: bucketId, apiKey: undefined, recordId: idOf(kind, body) } as const
     const idempotencyKey = headers['idempotency-key'] as string | undefined
-    return recorder.journal.take({ ...about, idempotencyKey }, recorder.backend)
+    const connection = socket.remotePort!
+    return recorder.journal.take({ ...about, idempotencyKey, connection }, recorder.backend)
   }
 
   /** The storage of records, which tells the journal of each commit. */

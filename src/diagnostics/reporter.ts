@@ -60,13 +60,13 @@ export class Reporter implements Observer {
     readonly print?: ((text: string) => void) | undefined
     /** News that this reporter leaves out. @default none */
     readonly elsewhere?: readonly ReportedElsewhere[] | undefined
-    /** Deliver a log record of level warn. */
-    readonly warn: (message: string) => void
+    /** Deliver a log record of level warn. @default not at all: only a delivery finds a gap in the logs */
+    readonly warn?: (message: string) => void
   }) {
     this.#clock = plan.clock
     this.#listeners = plan.listeners
     this.#elsewhere = plan.elsewhere ?? []
-    this.#warn = plan.warn
+    this.#warn = plan.warn ?? (() => {})
     const { print = printLine, print: printOnce = printNews } = plan
     this.#print = (text) => print(oneLine(text))
     this.#printOnce = (text) => printOnce(oneLine(text))
@@ -93,6 +93,11 @@ export class Reporter implements Observer {
       const loss = { reason: 'shutdown', count: dropped.shutdown, explanation, listenersOnly } as const
       this.#dropped({ kind, bucket }, loss)
     }
+    this.tellAll()
+  }
+
+  /** Report all that throttles have held back: the process may end next, and no later moment comes. */
+  tellAll(): void {
     for (const { listener, stderr } of this.#causes.values()) {
       listener.close()
       stderr.close()

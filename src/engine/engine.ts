@@ -210,10 +210,10 @@ export class Engine implements RecordPort {
 
   park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
     return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
-      if (this.#spool === undefined) return this.stats()
-      const ledger = this.#delivery.park()
-      this.#spool.commit()
-      return ledger
+      if (this.#spool !== undefined) this.#delivery.park()
+      this.#spool?.commit()
+      this.#reporter.tellAll()
+      return this.stats()
     })
   }
 
@@ -242,7 +242,7 @@ export class Engine implements RecordPort {
   /** Another thread makes the requests while this one is blocked. What is left then stays on disk, where there is a spool. */
   endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
     const end = () => {
-      this.#reporter.ended([])
+      this.#reporter.tellAll()
       this.#delivery.leave()
       return true
     }

@@ -94,7 +94,7 @@ export class HandOff implements RecordPort, EngineClient {
     this.#book = new LedgerBook(this.lanes)
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
-    this.#reporter = new Reporter({ clock, listeners: this.#listeners, print, warn: (text) => this.#warn(text) })
+    this.#reporter = new Reporter({ clock, listeners: this.#listeners, print })
     const spools = options.spoolDir !== undefined
     this.#account = new HandOffAccount({ lanes: this.lanes, book: this.#book, reporter: this.#reporter, spools })
     this.#drains = new DrainRequests({ clock, ask: (request) => this.#ask(request) })
@@ -169,7 +169,7 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-    return this.#drain('park', timeoutMs)
+    return this.#drain('park', timeoutMs).finally(() => this.#reporter.tellAll())
   }
 
   close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
@@ -193,8 +193,7 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#mode.now === 'closed') return () => true
     this.#outbox.handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
-    // The event loop has stopped: no later moment comes for drops that are not reported yet.
-    this.#reporter.ended([])
+    this.#reporter.tellAll()
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))

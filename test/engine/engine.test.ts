@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Engine } from '../../src/engine/engine.js'
 import { configure } from '../../src/process/configure.js'
 import { FaultServer } from '../support/fault-server.js'
+import { settle } from '../support/virtual-clock.js'
 
 const LEVEL = Symbol.for('level')
 
@@ -30,11 +31,20 @@ it.each(['worker', 'inline'] as const)(
   },
 )
 
-it('an engine without records tells what it has dropped at the end of the process', () => {
-  const printed: string[] = []
-  const { options } = configure({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b' }, 'values')
-  const engine = new Engine(options, { print: (text) => void printed.push(text) })
-  engine.refuse('values')
-  expect(engine.endSync()(0)).toBe(true)
-  expect(printed).toEqual(['1 value record dropped (closed): logged after close()'])
-})
+it.each(['exits', 'is ended by a signal'])(
+  'an engine tells all that it has dropped before a process %s',
+  async (how) => {
+    const printed: string[] = []
+    const { options } = configure({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b' }, 'values')
+    const engine = new Engine(options, { print: (text) => void printed.push(text) })
+    engine.refuse('values')
+    await settle()
+    for (let late = 0; late < 3; late++) engine.refuse('values')
+    if (how === 'exits') expect(engine.endSync()(0)).toBe(true)
+    else await engine.park()
+    expect(printed).toEqual([
+      '1 value record dropped (closed): logged after close()',
+      '3 value records dropped (closed): logged after close()',
+    ])
+  },
+)

@@ -102,21 +102,30 @@ describe('the end of a process with a hand-off', () => {
     expect(events(thread.delivered)).toEqual([1])
   })
 
-  it('tells every drop before the process is gone, also those that were held back', async () => {
-    const { printed, errors, thread, engine, log } = startHandOff({ maxQueueBytes: 2000 })
-    const flood = () => {
-      for (let number = 0; number < 50; number++) log('x'.repeat(100))
-    }
-    flood()
-    await settle()
-    expect(printed).toHaveLength(1)
-    flood()
-    thread.reachSync = () => false
-    engine.endSync({ timeoutMs: 1000 })
-    const dropped = engine.stats().dropped['hand-off-full']
-    const told = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
-    expect({ printed: told(printed), errors: told(errors) }).toEqual({ printed: dropped, errors: dropped })
-  })
+  it.each(['exits', 'is ended by a signal'])(
+    'tells every drop before a process %s, also those that were held back',
+    async (how) => {
+      const { printed, errors, thread, engine, log, serve } = startHandOff({ maxQueueBytes: 2000 })
+      const flood = () => {
+        for (let number = 0; number < 50; number++) log('x'.repeat(100))
+      }
+      flood()
+      await settle()
+      expect(printed).toHaveLength(1)
+      flood()
+      if (how === 'exits') {
+        thread.reachSync = () => false
+        engine.endSync({ timeoutMs: 1000 })
+      } else {
+        const parked = engine.park({ timeoutMs: 1000 })
+        await serve()
+        await parked
+      }
+      const dropped = engine.stats().dropped['hand-off-full']
+      const told = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Number.parseInt(text, 10), 0)
+      expect({ printed: told(printed), errors: told(errors) }).toEqual({ printed: dropped, errors: dropped })
+    },
+  )
 
   it('tells the losses of a worker that fails at the end', async () => {
     const { errors, thread, engine } = startHandOff()

@@ -1,5 +1,14 @@
 import { dropReasons } from '../../src/delivery/ledger.js'
-import { diskFaults, networkFaults, poisons, processFaults, serviceFaults } from './faults.js'
+import {
+  clockFaults,
+  diskFaults,
+  networkFaults,
+  poisons,
+  processFaults,
+  rareDiskFaults,
+  rareServiceFaults,
+  serviceFaults,
+} from './faults.js'
 
 /** How often each state was reached. */
 export type Coverage = Map<string, number>
@@ -14,9 +23,10 @@ const laneStates = ['open', 'outage', 'paused'] as const
 export function expectedStates(): string[] {
   const faults = [
     ...networkFaults.map((kind) => `network ${kind}`),
-    ...serviceFaults.map((kind) => `service ${kind}`),
-    ...diskFaults.map((kind) => `disk ${kind}`),
+    ...[...serviceFaults, ...rareServiceFaults].map((kind) => `service ${kind}`),
+    ...[...diskFaults, ...rareDiskFaults].map((kind) => `disk ${kind}`),
     ...processFaults.map((kind) => `process ${kind}`),
+    ...clockFaults.map((kind) => `clock ${kind}`),
     ...poisons.map((kind) => `records ${kind}`),
   ]
   return [

@@ -2,6 +2,7 @@ import type { BlockingSender } from '../delivery/sender.js'
 import type { ConnectionOptions } from '../http/connector.js'
 import { ThreadSender, type ThreadSenderPlan } from '../http/thread-sender.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
+import { whenDiskAnswers } from '../runtime/disk-watch.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
 import { machineOwners, type Owners } from '../spool/owner.js'
 
@@ -18,6 +19,8 @@ export interface Machine {
   readonly random: () => number
   readonly files: Files
   readonly owners: Owners
+  /** Calls `answers` when a stalled disk takes files again. Returns an end of the watch. */
+  readonly whenDiskAnswers: (folder: string, answers: () => void) => () => void
   /** Opens connections. @default undici's connector */
   readonly connection?: Pick<ConnectionOptions, 'open'>
   /** Writes one line for people. @default to stderr */
@@ -32,5 +35,6 @@ export const thisMachine: Machine = {
   random: Math.random,
   files: nodeFiles,
   owners: machineOwners,
+  whenDiskAnswers,
   startSender: ThreadSender.start,
 }

@@ -40,21 +40,21 @@ function start({ spools = false, diskIsStalled = false, url = server.url } = {})
   const answered: Ledger[] = []
   const closed = vi.fn()
   const disk = { watched: false, answers: () => {} }
+  const whenDiskAnswers = (_folder: string, answers: () => void) => {
+    Object.assign(disk, { watched: true, answers })
+    return () => {
+      disk.watched = false
+    }
+  }
   const engine = new WorkerEngine({
     engine: 7,
     position: new WorkerPosition(),
-    machine: { ...thisMachine, clock },
+    machine: { ...thisMachine, clock, whenDiskAnswers },
     post(message) {
       posted.push(message)
       if (message.type === 'drained') answered.push(book.read())
     },
     closed,
-    watchDisk(_folder, answers) {
-      Object.assign(disk, { watched: true, answers })
-      return () => {
-        disk.watched = false
-      }
-    },
   })
   const open = () => engine.open(enginePlan(options, { memory: book.memory, closed: flag.memory, diskIsStalled }))
   const take = (frame: string) => engine.take(frame.trimEnd())

@@ -70,6 +70,7 @@ export class Site {
       random: this.#world.random(`${thread.name}/random`),
       files: this.#disk.filesOf(thread),
       owners: this.#disk.ownersOf(thread, { pid: started, started }),
+      whenDiskAnswers: (_folder, answers) => this.#disk.whenItAnswers(thread, answers),
       connection,
       print: () => {},
       startSender: ({ url, userAgent, maxConnections, requestTimeoutMs, apiKey }) => {

@@ -1,3 +1,4 @@
+import type { Timer } from '../../../src/runtime/clock.js'
 import type { Files } from '../../../src/runtime/files.js'
 import type { Owners } from '../../../src/spool/owner.js'
 import type { SimulatedThread } from '../simulated-thread.js'
@@ -23,6 +24,9 @@ export interface KillPlan {
   /** Kills the process of the thread, or cuts the power. */
   readonly kill: () => void
 }
+
+const probeMs = 50
+const probeEveryMs = 30_000
 
 /** A kill that is to come. */
 interface PendingKill extends KillPlan {
@@ -91,6 +95,18 @@ export class SimulatedDisk {
   /** The port through which locks see the threads of the machine. A thread that was killed is dead. */
   ownersOf(thread: SimulatedThread, plan: OwnerPlan): Owners {
     return this.#owners.of(thread, plan)
+  }
+
+  /** The watch of a stalled disk: another process tries to write to it, now and every half minute. Returns an end of the watch. */
+  whenItAnswers({ clock }: SimulatedThread, answers: () => void): () => void {
+    let timer: Timer | undefined
+    const probe = () => {
+      const { hungUntilMs, readOnly } = this.faults
+      if (hungUntilMs > clock.now() || readOnly) timer = clock.schedule(probe, probeEveryMs)
+      else answers()
+    }
+    timer = clock.schedule(probe, probeMs)
+    return () => timer?.cancel()
   }
 
   /** Kill a thread in the middle of its work. A later plan for the same thread replaces an earlier one. */

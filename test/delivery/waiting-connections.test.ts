@@ -141,12 +141,12 @@ describe('a connection that waits long for its answer', () => {
   })
 
   it('is not tried beside once the lane is paused', async () => {
-    const { clock, sender, log, lane, warmUp, bodies } = setUpHanging()
+    const { clock, sender, log, logs, lane, warmUp, bodies } = setUpHanging()
     await warmUp()
     await clock.advance(100_000)
     sender.answer = () => answers.noBucket
     log('hang')
-    for (const body of ['one', 'two', 'three']) log(body)
+    logs(30)
     await clock.advance(1000)
     expect(lane().state).toBe('paused')
     const before = bodies().length
@@ -214,6 +214,20 @@ describe('suspects', () => {
     expect(await attemptsAfter(4)).toBe(1)
     expect(lane().connections).toBeLessThanOrEqual(4)
     expect(await attemptsAfter(8)).toBeGreaterThan(2)
+  })
+
+  it('leave no connection to try another record with where one of two has it, and a request that waits has the other', async () => {
+    const { clock, sender, log, logs, bodies } = setUpSuspects({ maxConnections: 2 })
+    logs(3)
+    await clock.advance(3000)
+    for (const body of ['hang', 'good']) log(body)
+    await clock.advance(150)
+    sender.release(answers.failed)
+    await clock.advance(500)
+    log('hang too')
+    logs(5, 'waiting')
+    await clock.advance(9000)
+    expect(bodies().slice(3)).toEqual(['hang', 'good', 'hang', 'hang too'])
   })
 
   it('set one timer while they wait, and no other', async () => {

@@ -19,7 +19,6 @@ class HangingSender implements Sender {
   answer: (body: string) => Outcome = () => answers.delivered
   latencyMs: (body: string) => number = () => 100
   inFlight = 0
-  maxInFlight = 0
 
   constructor(clock: VirtualClock) {
     this.#clock = clock
@@ -33,7 +32,6 @@ class HangingSender implements Sender {
     const { body } = records[0]!
     this.sent.push({ body, probe, at: this.#clock.now() })
     this.inFlight++
-    this.maxInFlight = Math.max(this.maxInFlight, this.inFlight)
     const outcome = await new Promise<Outcome>((resolve) => {
       if (body.startsWith('hang')) this.#hanging.set(body, resolve)
       else this.#clock.schedule(() => resolve(this.answer(body)), this.latencyMs(body))
@@ -67,7 +65,6 @@ function setUpHanging(changes: Partial<DeliveryPlan> = {}) {
     await clock.advance(20_000)
     expect(lane()).toMatchObject({ connections: changes.maxConnections ?? 8, delivered: 200 })
     sender.sent.length = 0
-    sender.maxInFlight = 0
   }
   return { ...set, clock, sender, logs, bodies, lane, warmUp }
 }

@@ -75,6 +75,18 @@ describe('a record that fails where others succeed', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 1, rejected: 0, queued: 1 })
   })
 
+  it('is not rejected while the service takes no other record, and only rejects them', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = (body) => (isBad(body) ? answers.failed : answers.rejected)
+    log('bad')
+    for (const body of numbers(100)) {
+      log(body)
+      await clock.advance(1000)
+    }
+    expect(sender.sent.filter(isBad).length).toBeGreaterThan(9)
+    expect(delivery.stats()).toMatchObject({ rejected: 100, queued: 1 })
+  })
+
   it('is no suspect when it was never sent: it is never rejected, however often that happens', async () => {
     const { ledger, attempts } = await among(answers.refused, 300)
     expect(attempts).toBeGreaterThan(12)

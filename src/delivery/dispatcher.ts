@@ -96,7 +96,7 @@ export class Dispatcher {
     const wanted = this.#queue.pending + Math.ceil(ready.length / concurrency.depth)
     if (this.#queue.concurrency !== connections) this.#queue.concurrency = connections
     while (this.#queue.pending < Math.min(connections, wanted) && lane.maySend) void this.#queue.add(() => this.#run())
-    if (suspects.length > 0) this.#sendSuspects()
+    this.#sendSuspects()
     const waiting = ready.length + suspects.length > 0
     if (waiting && this.#queue.pending + this.#suspects > 0 && lane.maySend) this.#lookLater()
   }
@@ -139,7 +139,7 @@ export class Dispatcher {
       return
     }
     consequences.apply(lane, result, way)
-    if (lane.suspects.length > 0) drains.check(lane)
+    drains.check(lane)
     lane.report()
     buffer.refill()
     if (result.successes > 0) buffer.reportLosses(lane)

@@ -7,7 +7,7 @@ import type { LedgerBook } from './ledger-book.js'
 import type { DeliveryPlan } from './plan.js'
 import { type Generation, type Pending, pendingRecord, type RecordQueue } from './record-queue.js'
 import type { Rejection, Settled } from './rules.js'
-import { noStore, type Restored, type Room, type Store, type StoreOwner } from './store.js'
+import type { Restored, Room, Store, StoreOwner } from './store.js'
 
 interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer' | 'keyPrefix'> {
   readonly lanes: readonly Lane[]
@@ -38,8 +38,7 @@ const maxRestored = 1000
  */
 export class RecordBuffer implements StoreOwner {
   readonly #plan: RecordBufferPlan
-  /** Undefined without a store. */
-  readonly #kept: KeptRecords | undefined
+  readonly #kept: KeptRecords
   #sequence = 0
   #closed = false
   /** Newcomers until it is worth while to look again for records that can be parked. */
@@ -47,8 +46,7 @@ export class RecordBuffer implements StoreOwner {
 
   constructor(plan: RecordBufferPlan) {
     this.#plan = plan
-    const { lanes, book, store } = plan
-    if (store !== noStore) this.#kept = new KeptRecords({ lanes: lanes.length, book })
+    this.#kept = new KeptRecords({ lanes: plan.lanes.length, book: plan.book })
   }
 
   /** Count a record as accepted, and take it. False when it is given up, or waits in the store. */
@@ -161,11 +159,11 @@ export class RecordBuffer implements StoreOwner {
   }
 
   written(): void {
-    this.#kept?.written()
+    this.#kept.written()
   }
 
   forgotten(laneIndex: number, count: number): void {
-    this.#kept?.letGo(laneIndex, count)
+    this.#kept.letGo(laneIndex, count)
   }
 
   lost(laneIndex: number, { count, reason, adopted }: { count: number; reason: DropReason; adopted: boolean }): void {
@@ -191,7 +189,7 @@ export class RecordBuffer implements StoreOwner {
 
   #keep(lane: Lane, record: Pending): void {
     record.place = this.#plan.store.keep(lane.index, record)
-    if (record.place !== undefined) this.#kept?.took(lane.index)
+    if (record.place !== undefined) this.#kept.took(lane.index)
   }
 
   #add(lane: Lane, record: Pending): void {
@@ -201,7 +199,7 @@ export class RecordBuffer implements StoreOwner {
   }
 
   #release(lane: Lane, record: Pending): void {
-    if (record.place !== undefined && this.#plan.store.settle(record.place)) this.#kept?.letGo(lane.index)
+    if (record.place !== undefined && this.#plan.store.settle(record.place)) this.#kept.letGo(lane.index)
     this.#letGo(lane, record)
   }
 
@@ -216,7 +214,7 @@ export class RecordBuffer implements StoreOwner {
       this.#add(lane, pendingRecord(record, { sequence: this.#sequence++, generation }))
     }
     if (records.length === 0) return
-    this.#kept?.restored(lane.index, records.length)
+    this.#kept.restored(lane.index, records.length)
     lane.due()
   }
 
@@ -261,7 +259,7 @@ export class RecordBuffer implements StoreOwner {
 
   #park(lane: Lane, { place, bytes }: Pending, from: From): boolean {
     if (place === undefined || !this.#plan.store.park(place)) return false
-    this.#kept?.letGo(lane.index)
+    this.#kept.letGo(lane.index)
     this.#plan.book.park(lane.index, { from, bytes })
     lane.outstanding.park()
     return true

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pendingRecord } from '../../src/delivery/record-queue.js'
-import type { Failure } from '../../src/delivery/rules.js'
 import type { Outcome, Outgoing, Sender } from '../../src/delivery/sender.js'
-import { Suspects } from '../../src/delivery/suspects.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 import { SimulatedServer } from '../support/simulated-server.js'
@@ -76,6 +73,18 @@ describe('a record that fails where others succeed', () => {
     await clock.advance(86_400_000)
     expect(sender.sent.length).toBeGreaterThan(100)
     expect(delivery.stats()).toMatchObject({ delivered: 1, rejected: 0, queued: 1 })
+  })
+
+  it('is not rejected while the service takes no other record, and only rejects them', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = (body) => (isBad(body) ? answers.failed : answers.rejected)
+    log('bad')
+    for (const body of numbers(100)) {
+      log(body)
+      await clock.advance(1000)
+    }
+    expect(sender.sent.filter(isBad).length).toBeGreaterThan(9)
+    expect(delivery.stats()).toMatchObject({ rejected: 100, queued: 1 })
   })
 
   it('is no suspect when it was never sent: it is never rejected, however often that happens', async () => {
@@ -324,47 +333,5 @@ describe('a drain', () => {
     const closed = delivery.close({ timeoutMs: 5000 })
     await clock.advance(5000)
     expect(await closed).toMatchObject({ delivered: 11 })
-  })
-})
-
-describe('suspects that are due again', () => {
-  /** Two suspects that failed again and are due; the one that failed first came later. */
-  async function twoDue() {
-    const clock = new VirtualClock()
-    const lane = { settled: 0, delivered: 0 }
-    const suspects = new Suspects({
-      clock,
-      lane,
-      drains: new Set(),
-      due: () => {},
-      random: () => 0.5,
-      retry: { baseMs: 100, capMs: 100 },
-    })
-    const suspect = (sequence: number) => {
-      const storable = { body: '{}', bytes: 2, severity: 2, idempotencyKey: `${sequence}` } as const
-      return pendingRecord(storable, { sequence, generation: { number: 1, outstanding: 1 } })
-    }
-    const [older, younger] = [suspect(1), suspect(2)]
-    for (const record of [younger, older]) {
-      suspects.add(record)
-      await clock.advance(1000)
-      expect(suspects.take()).toBe(record)
-      suspects.failed(record, answers.failed as Failure)
-      suspects.wait(record)
-      await clock.advance(1000)
-    }
-    return { suspects, older, younger }
-  }
-
-  it('go out in the order in which they came due, so that one that fails often keeps no other back', async () => {
-    const { suspects, older, younger } = await twoDue()
-    expect([suspects.take(), suspects.take(), suspects.take()]).toEqual([younger, older, undefined])
-  })
-
-  it('do not go out, and are not remembered, once they are shed', async () => {
-    const { suspects, older, younger } = await twoDue()
-    suspects.removeKnown(younger)
-    expect(suspects.length).toBe(1)
-    expect([suspects.take(), suspects.take()]).toEqual([older, undefined])
   })
 })

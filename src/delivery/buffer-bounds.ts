@@ -73,10 +73,14 @@ export class BufferBounds {
     return this.#fillsAtMost(1 / 4)
   }
 
-  /** Room for one record that is needed now, until three quarters are taken: it may be larger than the room. */
+  /**
+   * Room for one record that is needed now, until three quarters of the bytes are taken, for it may be larger than the room, or until the
+   * last record.
+   */
   get single(): Room {
-    const bytes = this.#limits.maxQueueBytes - this.#bytes
-    return this.#fillsAtMost(3 / 4) ? { records: 1, bytes } : { records: 0, bytes: 0 }
+    const { maxQueueRecords, maxQueueBytes } = this.#limits
+    const isFree = this.#records < maxQueueRecords && this.#bytes <= maxQueueBytes * (3 / 4)
+    return isFree ? { records: 1, bytes: maxQueueBytes - this.#bytes } : { records: 0, bytes: 0 }
   }
 
   /** Room for records that need not come now: until half of it is taken. */

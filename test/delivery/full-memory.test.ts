@@ -169,7 +169,7 @@ describe('parked records', () => {
   it('are not asked for while there is no room', () => {
     const { buffer, store, values, places, parked } = setUpStore()
     parked(4)
-    values(7)
+    values(8)
     const before = store.unparks
     buffer.refill()
     expect(store.unparks).toBe(before)

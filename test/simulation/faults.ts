@@ -143,9 +143,10 @@ export function deriveRareFaults(
     readonly starts: readonly number[]
     readonly spools: boolean
     readonly echoes: boolean
+    readonly real: boolean
   },
 ): Fault[] {
-  const { healsAt, starts, spools, echoes } = plan
+  const { healsAt, starts, spools, echoes, real } = plan
   const faults: Fault[] = []
   // Without the keys, nobody can tell a late surplus answer from the next one.
   if (echoes && choice.chance(0.05)) {
@@ -174,6 +175,7 @@ export function deriveRareFaults(
   if (spools && choice.chance(0.05)) {
     faults.push({ on: 'disk', kind: choice.oneOf(rareDiskFaults), chance: 1, ...span() })
   }
-  if (choice.chance(0.03)) faults.push({ on: 'clock', kind: choice.oneOf(clockFaults), ...span() })
+  // The real receiver forgets keys after a day of its clock, which is the simulation's.
+  if (choice.chance(0.03) && !real) faults.push({ on: 'clock', kind: choice.oneOf(clockFaults), ...span() })
   return faults
 }

@@ -113,8 +113,9 @@ export function deriveSchedule(seed: number): Schedule {
   // A round trip takes less than a request may.
   const latency = Math.min(slowest, (options.requestTimeoutMs ?? 10_000) / 10)
   const starts = processes.map(({ startsAt }) => startsAt)
-  const echoes = service.kind === 'scripted' && service.echoesKeys
-  faults.push(...deriveRareFaults(choice, { healsAt, starts, spools, echoes }))
+  const real = service.kind === 'receiver'
+  const echoes = !real && service.echoesKeys
+  faults.push(...deriveRareFaults(choice, { healsAt, starts, spools, echoes, real }))
   faults.sort((a, b) => a.at - b.at)
   return { seed, options, service, latencyMs: [latency / 2, latency], processes, bursts, flushes, faults, healsAt }
 }

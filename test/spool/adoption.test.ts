@@ -30,6 +30,13 @@ describe('records that are taken over', () => {
     expect(readdirSync(dir).map((name) => join(dir, name))).not.toContain(left)
   })
 
+  it('leave no file when all of them are settled', async () => {
+    const { dir, clock, owner } = await setUpLeft(1)
+    await pass(clock, 1500)
+    expect(segmentsIn(dir)).toEqual([])
+    expect(owner.restored).toEqual([])
+  })
+
   it('come when an earlier engine got as far as the acknowledgements, which are removed where they were', async () => {
     const { dir, left, clock, disk, owner } = await setUpLeft()
     disk.fault = (call) => (/^linkSync .*acks$/.test(call) ? 'EEXIST' : undefined)

@@ -74,6 +74,15 @@ describe('the dead letters of an engine', () => {
     expect(linesIn(folder).map(({ number }) => number)).toEqual([0, 1, 2, 0])
   })
 
+  it('go on in another file when one has a single byte more than that', () => {
+    const { folder, commit, bytesOf } = setUp()
+    commit('')
+    commit('x'.repeat(1001 - 2 * bytesOf(own(1))))
+    expect(bytesOf(own(1))).toBe(1001)
+    commit('beyond it')
+    expect(readdirSync(folder).sort()).toEqual([own(1), own(2)])
+  })
+
   it('take room from the oldest files, and no more than they need', () => {
     const { folder, commit, write } = setUp()
     // The first in the listing is not the oldest.

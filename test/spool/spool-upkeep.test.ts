@@ -1,4 +1,5 @@
-import { readdirSync, rmSync, truncateSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { setUpLoneSpool } from '../support/lone-spool.js'
 import { leaveRecords, linesIn, pass, segmentsIn, spoolFolder } from '../support/spool.js'
@@ -86,6 +87,8 @@ describe('a spool on a disk that fails', () => {
 
   it('is tried again after a second, and then says how many records were in memory alone', async () => {
     const { clock, disk, spool, said, keep } = setUpLoneSpool(spoolFolder())
+    keep('written')
+    spool.commit()
     keep('one')
     disk.fault = (call) => (call.startsWith('writeSync') ? 'ENOSPC' : undefined)
     spool.commit()
@@ -99,10 +102,13 @@ describe('a spool on a disk that fails', () => {
   })
 
   it('is tried again at once when its owner looks, but not after the end', () => {
-    const { disk, spool, keep } = setUpLoneSpool(spoolFolder())
+    const dir = spoolFolder()
+    const { disk, spool, keep } = setUpLoneSpool(dir)
     keep('one')
-    disk.fault = (call) => (call.startsWith('writeSync') ? 'ENOSPC' : undefined)
+    disk.fault = (call) => (/^writeSync .*ndjson/.test(call) ? 'ENOSPC' : undefined)
     spool.commit()
+    // A file without records goes at once.
+    expect(segmentsIn(dir)).toEqual([])
     expect(keep('two')).toBeUndefined()
     disk.fault = () => undefined
     spool.look()
@@ -157,11 +163,30 @@ describe('the end of a spool', () => {
 
   it('writes what was gathered, and removes what is settled', () => {
     const dir = spoolFolder()
-    const { spool, keep } = setUpLoneSpool(dir)
+    const { disk, spool, keep } = setUpLoneSpool(dir)
     spool.settle(keep('debug', 1)!)
     keep('info', 2)
     spool.close()
     expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"info"}'])
     expect(segmentsIn(dir)).toHaveLength(1)
+    disk.calls.length = 0
+    spool.close()
+    expect(disk.calls).toEqual([])
+  })
+})
+
+describe('the dead letters of a spool', () => {
+  it('need a folder that no other user can write, which is said', () => {
+    const dir = spoolFolder()
+    const { spool, said, keep } = setUpLoneSpool(dir)
+    keep('one')
+    mkdirSync(join(dir, 'dead-letter'))
+    chmodSync(join(dir, 'dead-letter'), 0o777)
+    const record = { body: '{"message":"bad"}', bytes: 17, severity: 2, idempotencyKey: 'key' } as const
+    spool.reject(0, record, { type: 'rejected', status: 400, reason: 'not valid', validationErrors: [] })
+    expect(said).toEqual([
+      expect.stringMatching(/\(dead-letter is not a folder that only this user can write: move it away\)$/),
+    ])
+    expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"one"}'])
   })
 })

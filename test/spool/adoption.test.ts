@@ -145,6 +145,7 @@ describe('the way of adopted records into memory', () => {
     const begin = counts.findIndex((count) => count > 0)
     expect(counts.slice(begin, begin + 3)).toEqual([100, 200, 300])
     await pass(clock, 300)
+    expect(owner.restores).toBe(3)
     // Only the next look is to come.
     expect(clock.timers).toBe(1)
   })
@@ -174,6 +175,13 @@ describe('a holder of a folder', () => {
     expect(owner.told).toEqual([])
     await pass(clock, 1500)
     expect(owner.told).toEqual([{ adopt: 1, lane: 0 }])
+  })
+
+  it('keeps it when another one claims it a moment later', async () => {
+    const { clock, disk, owner, said } = await setUpLeft()
+    disk.fault = (call) => (/^linkSync lock-/.test(call) ? 'EEXIST' : undefined)
+    await pass(clock, 3000)
+    expect([owner.told, said]).toEqual([[], []])
   })
 
   it('is not asked for it by an engine that wants none of its segments', async () => {

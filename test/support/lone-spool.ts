@@ -29,6 +29,8 @@ class NotingOwner implements StoreOwner {
   /** The calls in their order, without those of `written`. */
   readonly told: unknown[] = []
   readonly restored: Restored[] = []
+  /** How often records were restored. */
+  restores = 0
   /** How often all records were on disk. */
   writes = 0
   /** For adopted records. */
@@ -43,6 +45,7 @@ class NotingOwner implements StoreOwner {
   }
 
   restore(_lane: number, records: readonly Restored[]): void {
+    this.restores++
     this.restored.push(...records)
   }
 

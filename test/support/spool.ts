@@ -38,15 +38,12 @@ class KeyedSender extends ScriptedSender {
   }
 }
 
-/** A delivery with a spool in a real folder, in virtual time, over a scripted sender. */
-export function setUpSpool(
+/** The plan of a spool in virtual time. Its messages go to `said`. */
+export function spoolPlan(
   dir: string,
-  changes: { spool?: Partial<SpoolPlan>; delivery?: Partial<DeliveryPlan>; clock?: VirtualClock } = {},
-) {
-  const clock = changes.clock ?? new VirtualClock()
-  const said: string[] = []
-  const sender = new KeyedSender(clock)
-  const spool = new Spool({
+  { clock, said }: { readonly clock: VirtualClock; readonly said: string[] },
+): SpoolPlan {
+  return {
     dir,
     url: 'http://127.0.0.1:1/',
     lanes,
@@ -57,8 +54,18 @@ export function setUpSpool(
     wallClock: () => 1_700_000_000_000 + clock.now(),
     random: () => 0.5,
     report: (text) => said.push(text),
-    ...changes.spool,
-  })
+  }
+}
+
+/** A delivery with a spool in a real folder, in virtual time, over a scripted sender. */
+export function setUpSpool(
+  dir: string,
+  changes: { spool?: Partial<SpoolPlan>; delivery?: Partial<DeliveryPlan>; clock?: VirtualClock } = {},
+) {
+  const clock = changes.clock ?? new VirtualClock()
+  const said: string[] = []
+  const sender = new KeyedSender(clock)
+  const spool = new Spool({ ...spoolPlan(dir, { clock, said }), ...changes.spool })
   const spooled = spooledSender(sender, () => spool.commit())
   const { delivery, told, log, value } = setUp({ sender: spooled, store: spool, ...changes.delivery }, clock)
   spool.start(delivery.buffer)

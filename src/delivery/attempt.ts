@@ -4,6 +4,7 @@ import { fullJitter } from './backoff.js'
 import type { Breakers } from './breakers.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
+import { batchRecords } from './record-batch.js'
 import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
 import {
@@ -97,7 +98,7 @@ export class Attempt implements Unanswered {
     try {
       await sender.send({
         ...this.#lane.name,
-        records: this.#records,
+        ...batchRecords(this.#records),
         probe: this.way === 'probe',
         parted: () => {
           this.#parted = true

@@ -10,17 +10,41 @@ export interface Outgoing {
   readonly idempotencyKey: string
 }
 
+/** The bodies and idempotency keys of a batch, as bytes. */
+export interface WireRecords {
+  readonly length: number
+  /** The bodies stand one behind another at its beginning. The part behind `used` is free for the sender until `send` resolves. */
+  readonly memory: Buffer
+  /** Bytes of all bodies. */
+  readonly used: number
+  /** Position of a body in `memory`. */
+  startOf(index: number): number
+  /** Length of a body. */
+  bytesOf(index: number): number
+  /** Make `memory` at least this long, and return it. The bodies stay where they are; what is behind them is lost. */
+  reserve(bytes: number): Buffer
+  /** Write the idempotency key, which is ASCII, to a position of `memory` that has room for it. Returns the position behind it. */
+  writeKey(index: number, at: number): number
+  keyOf(index: number): string
+}
+
 /** Records that go out on one connection in one go, one request each. */
 export interface Batch {
   readonly kind: RecordKind
   readonly bucket: string
+  /** The records with their bodies as text, for senders that send one at a time. Made when it is first read. */
   readonly records: readonly Outgoing[]
+  /** The same records as bytes. */
+  readonly wire: WireRecords
   /** True for one record that tests the service: it goes the surest way. */
   readonly probe: boolean
   /** Called when some records wait until others are answered. The time between answers then says nothing about the server. */
   readonly parted?: () => void
-  /** Reports the outcome of the record at `index`: once for each record, in any order, before `send` resolves. */
-  settle(index: number, outcome: Outcome): void
+  /**
+   * Reports the outcome of the record at `index`, or of `count` records from there on: once for each record, in any order, before `send`
+   * resolves.
+   */
+  settle(index: number, outcome: Outcome, count?: number): void
 }
 
 /** The outcome of one attempt to send one record. */

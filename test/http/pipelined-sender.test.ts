@@ -7,6 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { batchRecords } from '../../src/delivery/record-batch.js'
 import { PipelinedSender, type PipelinedSenderPlan } from '../../src/http/pipelined-sender.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { sendBatch, tally, word } from '../support/batch.js'
@@ -249,7 +250,7 @@ describe('an answer', () => {
         kind: 'logs',
         bucket: 'great',
         probe: false,
-        records: [{ body: great, bytes: great.length, idempotencyKey: 'k' }],
+        ...batchRecords([{ body: great, bytes: great.length, idempotencyKey: 'k' }]),
         settle: early,
       })
       .then(() => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Outcome, Sender } from '../../src/delivery/sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
@@ -32,7 +33,7 @@ async function post(sender: Sender, body = '{"a":1}'): Promise<Outcome> {
   await sender.send({
     kind: 'logs',
     bucket: 'a b',
-    records,
+    ...batchRecords(records),
     probe: false,
     settle: (_, outcome) => outcomes.push(outcome),
   })
@@ -165,7 +166,7 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
     await senderTo(url).send({
       kind: 'logs',
       bucket: 'b',
-      records,
+      ...batchRecords(records),
       probe: false,
       settle: (index) => {
         settled.push(index)

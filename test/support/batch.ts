@@ -1,3 +1,4 @@
+import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
 
 /** Send these bodies as one batch: the outcome of each, when the sender has let go of the batch. */
@@ -8,11 +9,13 @@ export async function sendBatch(
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   const records = bodies.map((body) => ({ body, bytes: Buffer.byteLength(body), idempotencyKey: `key-${body}` }))
-  const settle = (index: number, outcome: Outcome) => {
-    if (outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
-    outcomes[index] = outcome
+  const settle = (from: number, outcome: Outcome, count = 1) => {
+    for (let index = from; index < from + count; index++) {
+      if (outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
+      outcomes[index] = outcome
+    }
   }
-  await sender.send({ kind: 'logs', bucket: 'b', probe: false, records, settle, ...about })
+  await sender.send({ kind: 'logs', bucket: 'b', probe: false, ...batchRecords(records), settle, ...about })
   if (Object.keys(outcomes).length !== bodies.length) throw new Error('a record has no outcome')
   return outcomes
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { batchRecords } from '../../delivery/record-batch.js'
 import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
@@ -87,7 +88,7 @@ async function sendOne(
         void sender.send({
           kind,
           bucket,
-          records: [record],
+          ...batchRecords([record]),
           probe: false,
           settle: (_index, settled) => resolve(settled),
         })

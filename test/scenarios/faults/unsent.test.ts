@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { batchRecords } from '../../../src/delivery/record-batch.js'
 import type { Outcome, Sender } from '../../../src/delivery/sender.js'
 import type { ConnectionOptions } from '../../../src/http/connector.js'
 import { PipelinedSender } from '../../../src/http/pipelined-sender.js'
@@ -37,7 +38,7 @@ async function outcomeAt(
   await sender.send({
     kind: 'logs',
     bucket: 'b',
-    records,
+    ...batchRecords(records),
     probe: false,
     settle: (_, each) => {
       outcome = each

@@ -1,3 +1,4 @@
+import { batchRecords } from '../../../src/delivery/record-batch.js'
 import type { Outcome } from '../../../src/delivery/sender.js'
 import type { StartedSender } from '../../../src/engine/machine.js'
 import type { SenderPlan } from '../../../src/http/sender-plan.js'
@@ -15,7 +16,7 @@ export function simulatedSender(thread: SimulatedThread, plan: SenderPlan): Star
     begin({ id, kind, bucket, record }) {
       thread.post(() => {
         const settle = (_: number, outcome: Outcome) => void answers.push({ id, outcome })
-        void sender.send({ kind, bucket, records: [record], probe: false, settle })
+        void sender.send({ kind, bucket, ...batchRecords([record]), probe: false, settle })
       })
     },
     answers: () => answers.splice(0),

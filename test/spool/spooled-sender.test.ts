@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Sender } from '../../src/delivery/sender.js'
 import { spooledSender } from '../../src/spool/spooled-sender.js'
 
@@ -10,7 +11,7 @@ it('a spooled sender writes everything to disk before it sends', async () => {
     close: async () => void order.push('closed'),
   }
   const sender = spooledSender(inner, () => order.push('written'))
-  await sender.send({ kind: 'logs', bucket: 'b', records: [], probe: false, settle() {} })
+  await sender.send({ kind: 'logs', bucket: 'b', ...batchRecords([]), probe: false, settle() {} })
   await sender.close()
   expect(order).toEqual(['written', 'sent', 'closed'])
 })

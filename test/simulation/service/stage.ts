@@ -1,3 +1,4 @@
+import { batchRecords } from '../../../src/delivery/record-batch.js'
 import type { Batch, Outcome, Outgoing, Sender } from '../../../src/delivery/sender.js'
 import { openSender } from '../../../src/http/auto-sender.js'
 import type { RecordKind } from '../../../src/records/wire.js'
@@ -85,13 +86,22 @@ export class Stage {
   /** Send these records as one batch; the outcomes come while the world runs. */
   begin(numbers: readonly number[], kind: RecordKind = 'logs', about: Partial<Batch> = {}): Sent {
     const outcomes: Outcome[] = []
-    const settle = (index: number, outcome: Outcome) => {
-      if (outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
-      outcomes[index] = outcome
-      this.world.note(`${kind} ${numbers[index]}: ${outcome.type}`)
+    const settle = (from: number, outcome: Outcome, count = 1) => {
+      for (let index = from; index < from + count; index++) {
+        if (outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
+        outcomes[index] = outcome
+        this.world.note(`${kind} ${numbers[index]}: ${outcome.type}`)
+      }
     }
     const records = numbers.map((number) => this.#record(number, kind))
-    const settled = this.sender.send({ kind, bucket: this.#bucket, probe: false, records, settle, ...about })
+    const settled = this.sender.send({
+      kind,
+      bucket: this.#bucket,
+      probe: false,
+      ...batchRecords(records),
+      settle,
+      ...about,
+    })
     const sent = { outcomes, settled, done: false }
     void settled.then(() => {
       sent.done = true

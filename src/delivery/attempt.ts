@@ -4,7 +4,7 @@ import { fullJitter } from './backoff.js'
 import type { Breakers } from './breakers.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
-import { batchRecords } from './record-batch.js'
+import type { RecordBatch } from './record-batch.js'
 import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
 import {
@@ -22,7 +22,7 @@ import {
   type Wait,
   waitOf,
 } from './rules.js'
-import type { Outcome, Sender } from './sender.js'
+import type { Batch, Outcome, Outgoing, Sender } from './sender.js'
 
 /** A record that has to be sent again, and why. */
 interface Returned {
@@ -57,8 +57,9 @@ export class Attempt implements Unanswered {
   readonly way: Way
   readonly settledBefore: number
   readonly #lane: Lane
-  readonly #records: readonly Pending[]
-  readonly #open: boolean[]
+  readonly #batch: RecordBatch
+  /** 1 for each record without an outcome. */
+  readonly #open: Uint8Array
   readonly #returned: Returned[] = []
   readonly #buffer: RecordBuffer
   readonly #clock: Clock
@@ -72,17 +73,17 @@ export class Attempt implements Unanswered {
 
   constructor(plan: {
     readonly lane: Lane
-    readonly records: readonly Pending[]
+    readonly batch: RecordBatch
     readonly way: Way
     readonly clock: Clock
     readonly buffer: RecordBuffer
   }) {
     this.#lane = plan.lane
-    this.#records = plan.records
+    this.#batch = plan.batch
     this.way = plan.way
     this.settledBefore = plan.lane.settled
-    this.#open = new Array(plan.records.length).fill(true)
-    this.#unsettled = plan.records.length
+    this.#open = new Uint8Array(plan.batch.length).fill(1)
+    this.#unsettled = plan.batch.length
     this.#buffer = plan.buffer
     this.#clock = plan.clock
     this.#startedAt = plan.clock.now()
@@ -96,20 +97,13 @@ export class Attempt implements Unanswered {
   async run(sender: Sender): Promise<AttemptResult> {
     let failure = 'the sender gave no outcome'
     try {
-      await sender.send({
-        ...this.#lane.name,
-        ...batchRecords(this.#records),
-        probe: this.way === 'probe',
-        parted: () => {
-          this.#parted = true
-        },
-        settle: (index, outcome) => this.#settle(index, outcome),
-      })
+      await sender.send(this.#outgoing())
     } catch (error) {
       failure = textOf(error)
     }
-    for (let index = 0; this.#unsettled > 0 && index < this.#records.length; index++) {
-      this.#settle(index, { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false })
+    if (this.#unsettled > 0) {
+      const outcome = { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false } as const
+      this.#settle(0, outcome, this.#batch.length)
     }
     return {
       startedAt: this.#startedAt,
@@ -125,22 +119,68 @@ export class Attempt implements Unanswered {
   /** Give up. Returns the records that the ledger counts as in flight. Later answers change nothing. */
   abandon(): readonly Pending[] {
     this.#abandoned = true
-    return [...this.#records.filter((_, index) => this.#open[index]), ...this.#returned.map(({ record }) => record)]
+    const open: Pending[] = []
+    for (const [index, flag] of this.#open.entries()) if (flag === 1) open.push(this.#batch.take(index))
+    return [...open, ...this.#returned.map(({ record }) => record)]
   }
 
-  #settle(index: number, outcome: Outcome): void {
-    const record = this.#records[index]
-    if (record === undefined || !this.#open[index] || this.#abandoned) return
-    this.#open[index] = false
-    this.#unsettled--
-    if (isFailure(outcome)) {
-      this.#returned.push({ record, outcome, index, wait: waitOf(outcome, this.#clock.now()) })
+  /** The batch as the sender sees it. */
+  #outgoing(): Batch {
+    const batch = this.#batch
+    let records: readonly Outgoing[] | undefined
+    return {
+      ...this.#lane.name,
+      wire: batch,
+      get records() {
+        records ??= Array.from({ length: batch.length }, (_, index) => batch.textOf(index))
+        return records
+      },
+      probe: this.way === 'probe',
+      parted: () => {
+        this.#parted = true
+      },
+      settle: (index, outcome, count = 1) => this.#settle(index, outcome, count),
+    }
+  }
+
+  #settle(from: number, outcome: Outcome, count: number): void {
+    if (this.#abandoned || from < 0) return
+    const end = Math.min(from + count, this.#open.length)
+    if (outcome.type === 'delivered') {
+      for (let index = from; index < end; ) index = this.#deliver(index, end)
       return
     }
-    this.#successes++
+    for (let index = from; index < end; index++) {
+      if (this.#open[index] === 0) continue
+      this.#open[index] = 0
+      this.#unsettled--
+      const record = this.#batch.take(index)
+      if (isFailure(outcome)) {
+        this.#returned.push({ record, outcome, index, wait: waitOf(outcome, this.#clock.now()) })
+      } else {
+        this.#succeeded(1)
+        this.#buffer.settle(this.#lane, record, outcome)
+      }
+    }
+  }
+
+  /** Settle the records before `end` that have no outcome yet, up to the first that has one. Returns the index behind that. */
+  #deliver(from: number, end: number): number {
+    let to = from
+    while (to < end && this.#open[to] === 1) this.#open[to++] = 0
+    const count = to - from
+    if (count > 0) {
+      this.#unsettled -= count
+      this.#succeeded(count)
+      this.#buffer.deliver(this.#lane, this.#batch, { from, count })
+    }
+    return to + 1
+  }
+
+  #succeeded(count: number): void {
+    this.#successes += count
     this.#lastAt = this.#clock.now()
     this.#firstAt ??= this.#lastAt
-    this.#buffer.settle(this.#lane, record, outcome)
   }
 }
 

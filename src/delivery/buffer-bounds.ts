@@ -1,7 +1,6 @@
 import type { Severity } from '../records/level.js'
 import type { Lane, Shelf } from './lane.js'
 import type { Limits } from './plan.js'
-import type { Pending } from './record-queue.js'
 import type { Room } from './store.js'
 
 interface Place {
@@ -9,9 +8,9 @@ interface Place {
   readonly shelf: Shelf
 }
 
-/** A record that may be shed, and its place. */
+/** The record that is to be shed: the oldest of a severity in a place. */
 export interface Candidate extends Place {
-  readonly record: Pending
+  readonly severity: Severity
 }
 
 /** Counts the records of all lanes of an engine, and chooses those that leave when more comes than fits. */
@@ -37,8 +36,8 @@ export class BufferBounds {
     this.#bytes += bytes
   }
 
-  release(bytes: number): void {
-    this.#records--
+  release(bytes: number, records = 1): void {
+    this.#records -= records
     this.#bytes -= bytes
     if (this.#waiting.length > 0) this.#wake()
   }
@@ -127,8 +126,8 @@ export class BufferBounds {
     for (const [places, most] of this.#order(severity)) {
       for (const { shelf } of places) {
         for (let lower = 0; lower <= most; lower++) {
-          records -= shelf.queue.lengthOf(lower as Severity)
-          held -= shelf.queue.bytesOf(lower as Severity)
+          records -= shelf.lengthOf(lower as Severity)
+          held -= shelf.bytesOf(lower as Severity)
           if (records < this.#limits.maxQueueRecords && held <= this.#limits.maxQueueBytes) return true
         }
       }
@@ -151,11 +150,13 @@ export class BufferBounds {
 const mostSevere: Severity = 6
 
 function oldestOf(places: readonly Place[], severity: Severity): Candidate | undefined {
-  let oldest: Candidate | undefined
-  for (const { lane, shelf } of places) {
-    const record = shelf.queue.oldestOf(severity)
-    if (record === undefined || (oldest !== undefined && oldest.record.sequence < record.sequence)) continue
-    oldest = { lane, shelf, record }
+  let oldest: Place | undefined
+  let first = Number.POSITIVE_INFINITY
+  for (const place of places) {
+    const sequence = place.shelf.lengthOf(severity) === 0 ? first : place.shelf.oldestOf(severity)
+    if (sequence >= first) continue
+    first = sequence
+    oldest = place
   }
-  return oldest
+  return oldest && { ...oldest, severity }
 }

@@ -4,13 +4,15 @@ import { Breakers } from './breakers.js'
 import { BufferBounds } from './buffer-bounds.js'
 import { Dispatcher } from './dispatcher.js'
 import { Drains } from './drain.js'
+import type { BodyRoom } from './fresh-log.js'
 import { Lane, type LaneEvents } from './lane.js'
 import { LastDrain } from './last-drain.js'
 import type { Ledger } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
 import { guarded, type Observer } from './observer.js'
 import type { DeliveryPlan } from './plan.js'
-import { type Acceptable, RecordBuffer } from './record-buffer.js'
+import { KeyWriter } from './record-batch.js'
+import { type Acceptable, RecordBuffer, type Written } from './record-buffer.js'
 import type { BlockingSender } from './sender.js'
 import { noStore, type Store } from './store.js'
 
@@ -61,7 +63,9 @@ export class Delivery {
       probe: (lane) => this.#dispatchers[lane.index]!.probe(),
       settled: (lane) => this.#drains.check(lane),
     }
-    const shared = { ...plan, store: this.#store, observer: this.#observer, book: this.book, events }
+    const keys = new KeyWriter(plan.keyPrefix)
+    const keyOf = (sequence: number) => keys.textOf(sequence)
+    const shared = { ...plan, store: this.#store, observer: this.#observer, book: this.book, events, keyOf }
     const drains = this.#drains.open
     const lanes = plan.lanes.map((name, index) => new Lane({ ...shared, name, index, drains }))
     this.#lanes = lanes
@@ -69,7 +73,7 @@ export class Delivery {
     this.buffer = new RecordBuffer({ ...shared, lanes, bounds: this.#bounds })
     this.#breakers = new Breakers({ ...shared, lanes, drains })
     const consequences = new Consequences({ ...shared, buffer: this.buffer, breakers: this.#breakers })
-    const work = { ...plan, buffer: this.buffer, consequences, drains: this.#drains }
+    const work = { ...plan, keys, buffer: this.buffer, consequences, drains: this.#drains }
     this.#dispatchers = lanes.map((lane) => new Dispatcher({ ...work, lane }))
   }
 
@@ -77,6 +81,17 @@ export class Delivery {
   accept(laneIndex: number, record: Acceptable): void {
     const lane = this.#lanes[laneIndex]!
     if (this.buffer.accept(lane, record)) this.#due(lane)
+  }
+
+  /** Room for a body of at most this many bytes. Write it there, then {@link acceptWritten} it, before anything else is accepted. */
+  roomFor(laneIndex: number, bytes: number): BodyRoom {
+    return this.buffer.roomFor(this.#lanes[laneIndex]!, bytes)
+  }
+
+  /** {@link accept} a record whose body was written into the room of its lane. */
+  acceptWritten(laneIndex: number, written: Written): void {
+    const lane = this.#lanes[laneIndex]!
+    if (this.buffer.acceptWritten(lane, written)) this.#due(lane)
   }
 
   /**
@@ -217,7 +232,10 @@ export class Delivery {
     this.#store.look()
     for (const lane of this.#lanes) {
       lane.gather()
-      for (const record of lane.cut(Number.POSITIVE_INFINITY)) this.buffer.leave(lane, record, 'queued')
+      lane.ready.visit(lane.ready.length, (record) => {
+        this.buffer.leave(lane, record, 'queued')
+        return true
+      })
     }
     for (const lane of this.#lanes) {
       for (const record of this.#dispatchers[lane.index]!.abandon()) this.buffer.leave(lane, record, 'inFlight')

@@ -4,12 +4,14 @@ import { Attempt, type Consequences, type Way } from './attempt.js'
 import type { Drains } from './drain.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
+import { type KeyWriter, RecordBatch } from './record-batch.js'
 import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
 import { noAnswer, overdueOf, patienceMs, suspectsBeside } from './rules.js'
 
 interface DispatcherPlan extends Pick<DeliveryPlan, 'sender' | 'clock' | 'maxConnections' | 'requestTimeoutMs'> {
   readonly lane: Lane
+  readonly keys: KeyWriter
   readonly buffer: RecordBuffer
   readonly consequences: Consequences
   readonly drains: Drains
@@ -24,6 +26,8 @@ export class Dispatcher {
   readonly #plan: DispatcherPlan
   readonly #queue = new PQueue({ concurrency: 1 })
   readonly #attempts = new Set<Attempt>()
+  /** Batches that serve again. */
+  readonly #batches: RecordBatch[] = []
   #suspects = 0
   /** Carriers and suspects that have waited long, at the last look. */
   #stuck: Readonly<Record<Way, number>> = noneStuck
@@ -52,10 +56,10 @@ export class Dispatcher {
   /** Send one record to test the service, `beside` those in flight. False when a probe is in flight, or there is no record. */
   probe({ beside = false } = {}): boolean {
     const { lane } = this.#plan
-    const records = lane.probing || lane.closed ? [] : lane.cutProbe({ beside })
-    if (records.length === 0) return false
+    const record = lane.probing || lane.closed ? undefined : lane.takeProbe({ beside })
+    if (record === undefined) return false
     lane.probeLeft()
-    void this.#carry(records, 'probe').then(() => this.wake())
+    void this.#carry(this.#batchOf(record), 'probe').then(() => this.wake())
     return true
   }
 
@@ -107,7 +111,7 @@ export class Dispatcher {
       const record = lane.suspects.take()
       if (record === undefined) return
       this.#suspects++
-      void this.#carry([record], 'alone').then(() => {
+      void this.#carry(this.#batchOf(record), 'alone').then(() => {
         this.#suspects--
         this.wake()
       })
@@ -118,18 +122,40 @@ export class Dispatcher {
   async #run(): Promise<void> {
     const { lane } = this.#plan
     while (lane.maySend && this.#queue.pending <= this.#connections) {
-      const records = lane.cut(lane.concurrency.depth)
-      if (records.length === 0) break
-      await this.#carry(records, 'batch')
+      const batch = this.#takeBatch()
+      lane.cut(batch, lane.concurrency.depth)
+      if (batch.length === 0) {
+        this.#batches.push(batch)
+        break
+      }
+      await this.#carry(batch, 'batch')
       this.#fill()
     }
   }
 
+  #takeBatch(): RecordBatch {
+    return this.#batches.pop() ?? new RecordBatch(this.#plan.keys)
+  }
+
+  #batchOf(record: Pending): RecordBatch {
+    const batch = this.#takeBatch()
+    batch.add(record)
+    return batch
+  }
+
+  /** The batch may serve again. An idle lane keeps one, if it is small. */
+  #giveBack(batch: RecordBatch): void {
+    batch.clear()
+    const isIdle = this.#attempts.size === 0
+    if (isIdle) this.#batches.length = 0
+    if (!isIdle || batch.memory.length <= idleBytes) this.#batches.push(batch)
+  }
+
   /** Send one batch and act on its result. */
-  async #carry(records: Pending[], way: Way): Promise<void> {
+  async #carry(batch: RecordBatch, way: Way): Promise<void> {
     const { lane, clock, sender, buffer, consequences, drains } = this.#plan
-    for (const record of records) lane.depart(record)
-    const attempt = new Attempt({ lane, records, way, clock, buffer })
+    lane.departAll(batch)
+    const attempt = new Attempt({ lane, batch, way, clock, buffer })
     this.#attempts.add(attempt)
     const result = await attempt.run(sender)
     if (way === 'probe') lane.probeEnded()
@@ -138,6 +164,7 @@ export class Dispatcher {
       if (way === 'probe') lane.breaker?.goOn()
       return
     }
+    this.#giveBack(batch)
     consequences.apply(lane, result, way)
     drains.check(lane)
     lane.report()
@@ -187,5 +214,8 @@ export class Dispatcher {
     return patienceMs(this.#plan.requestTimeoutMs, { draining: this.#plan.drains.open.size > 0 })
   }
 }
+
+/** Memory that an idle lane keeps for its next batch, at most. */
+const idleBytes = 65_536
 
 const noneStuck: Readonly<Record<Way, number>> = { batch: 0, probe: 0, alone: 0 }

@@ -84,7 +84,7 @@ export class DrainingLane {
     for (let room = this.#room(now); room > 0; room--) {
       // Beside a request that waits long for its answer, a record from elsewhere in the queue.
       const beside = this.#inFlight.size >= this.#allowed
-      const record = this.#breakerOpen || beside ? lane.probes.next(lane, { beside }) : lane.cut(1)[0]
+      const record = this.#breakerOpen || beside ? lane.probes.next(lane, { beside }) : lane.takeNext()
       const next = record ?? this.#takeSuspect(now)
       if (next === undefined) return
       lane.depart(next)

@@ -1,3 +1,4 @@
+import type { Severity } from '../records/level.js'
 import type { Breaker, BreakerLane } from './breaker.js'
 import { Concurrency } from './concurrency.js'
 import { DelayedRecords } from './delayed-records.js'
@@ -7,7 +8,9 @@ import { LossTally } from './observer.js'
 import { OutstandingRecords } from './outstanding-records.js'
 import type { DeliveryPlan } from './plan.js'
 import { Probes } from './probes.js'
-import { type Pending, RecordQueue } from './record-queue.js'
+import { ReadyRecords } from './ready-records.js'
+import type { RecordBatch } from './record-batch.js'
+import type { HeldRecord, Pending, RecordQueue } from './record-queue.js'
 import { type Failure, isAmbiguous, patienceMs, reasonOf, type Wait } from './rules.js'
 import { type DrainTime, Suspects } from './suspects.js'
 
@@ -31,14 +34,19 @@ interface LanePlan extends Pick<DeliveryPlan, Settings> {
   readonly events: LaneEvents
   readonly book: LedgerBook
   readonly drains: ReadonlySet<DrainTime>
+  readonly keyOf: (sequence: number) => string
 }
 
 /** A place in a lane from which a record can be taken out. */
 export interface Shelf {
-  readonly queue: RecordQueue
   /** Its records go first when memory is full. */
   readonly suspects: boolean
-  remove(record: Pending): void
+  lengthOf(severity: Severity): number
+  bytesOf(severity: Severity): number
+  /** Sequence of the oldest record of a severity; infinity without one. */
+  oldestOf(severity: Severity): number
+  /** Take that record. The result is valid until the next record is added. */
+  takeOldestOf(severity: Severity): HeldRecord
 }
 
 /** The pending records of one bucket and kind, and the state of their way to the service. */
@@ -47,7 +55,7 @@ export class Lane implements BreakerLane {
   /** Row in the ledger. */
   readonly index: number
   /** Records that may go out now. */
-  readonly ready = new RecordQueue()
+  readonly ready: ReadyRecords
   /** Records that could not be sent while others could: each waits for its own retry. */
   readonly delayed: DelayedRecords
   /** Records that failed where others succeeded: each goes out alone. */
@@ -78,6 +86,7 @@ export class Lane implements BreakerLane {
     this.#plan = plan
     const { name, index, events, clock, sender, maxConnections, maxBatch, requestTimeoutMs } = plan
     this.name = name
+    this.ready = new ReadyRecords(plan.keyOf)
     this.index = index
     this.concurrency = new Concurrency({
       maxConnections,
@@ -168,8 +177,18 @@ export class Lane implements BreakerLane {
 
   /** A record leaves the queue for the service. */
   depart(record: Pending): void {
-    this.#plan.book.depart(this.index, { retry: record.attempts > 0 })
+    this.#plan.book.depart(this.index, { retries: record.attempts > 0 ? 1 : 0 })
     record.attempts++
+  }
+
+  /** The records of a batch leave the queue for the service. */
+  departAll(batch: RecordBatch): void {
+    let retries = 0
+    for (let index = 0; !batch.isPlain && index < batch.length; index++) {
+      const record = batch.objectAt(index)
+      if (record !== undefined && record.attempts++ > 0) retries++
+    }
+    this.#plan.book.depart(this.index, { count: batch.length, retries })
   }
 
   /** An attempt has failed: in the ledger its record is queued again. */
@@ -189,10 +208,10 @@ export class Lane implements BreakerLane {
     this.#plan.book.lastError(this.index, reason)
   }
 
-  /** The service has taken a record, or judged it. */
-  succeeded({ taken }: { readonly taken: boolean }): void {
-    if (taken) this.#delivered++
-    this.#settled++
+  /** The service has taken records, or judged them. */
+  succeeded({ taken, count }: { readonly taken: boolean; readonly count: number }): void {
+    if (taken) this.#delivered += count
+    this.#settled += count
     this.#lastSuccessAt = this.#plan.clock.now()
   }
 
@@ -237,26 +256,32 @@ export class Lane implements BreakerLane {
     this.#plan.book.describe(this.index, this.#reported)
   }
 
-  /** Take up to `size` records for a batch. */
-  cut(size: number): Pending[] {
-    const batch: Pending[] = []
-    while (batch.length < size) {
-      const record = this.#severeFirst ? this.ready.takeMostSevere() : this.ready.takeOldest()
-      if (record === undefined) break
-      batch.push(record)
+  /** Take the record that goes out next. */
+  takeNext(): Pending | undefined {
+    return this.#severeFirst ? this.ready.takeMostSevere() : this.ready.takeOldest()
+  }
+
+  /** Move the records that go out next into a batch, until it has `size` or is full. */
+  cut(batch: RecordBatch, size: number): void {
+    if (!this.#severeFirst) {
+      this.ready.cut(batch, size)
+      return
     }
-    return batch
+    while (batch.length < size && batch.fits(0)) {
+      const record = this.takeNext()
+      if (record === undefined) return
+      batch.add(record)
+    }
   }
 
   /**
    * Take the record that tests the service next; `beside` others that are in flight. Where all others have failed since the breaker opened,
    * they and the suspects take turns: all of the others may be at fault.
    */
-  cutProbe({ beside }: { readonly beside: boolean }): Pending[] {
+  takeProbe({ beside }: { readonly beside: boolean }): Pending | undefined {
     const suspect = this.ready.length === 0 && this.#suspectIsNext ? this.suspects.takeAny() : undefined
     this.#suspectIsNext = this.ready.length === 0 && !this.#suspectIsNext
-    const record = suspect ?? this.probes.next(this, { beside }) ?? this.suspects.takeAny()
-    return record === undefined ? [] : [record]
+    return suspect ?? this.probes.next(this, { beside }) ?? this.suspects.takeAny()
   }
 
   /** Make all of its records ready: nothing waits for a retry any more. */
@@ -267,18 +292,37 @@ export class Lane implements BreakerLane {
 
   #shelves(): readonly Shelf[] {
     const { delayed, suspects, ready, probes } = this
-    const shelf = (queue: RecordQueue, isSuspects = false): Shelf => ({
-      queue,
-      suspects: isSuspects,
-      remove: (record) => queue.remove(record),
-    })
     return [
-      shelf(ready),
-      shelf(probes.tried),
-      { ...shelf(delayed.queue), remove: (record) => delayed.remove(record) },
-      { ...shelf(suspects.waiting.queue, true), remove: (record) => suspects.waiting.remove(record) },
-      shelf(suspects.fresh, true),
-      { ...shelf(suspects.known, true), remove: (record) => suspects.removeKnown(record) },
+      {
+        suspects: false,
+        lengthOf: (severity) => ready.lengthOf(severity),
+        bytesOf: (severity) => ready.bytesOf(severity),
+        oldestOf: (severity) => ready.oldestOf(severity),
+        takeOldestOf: (severity) => ready.takeOldestOf(severity)!,
+      },
+      shelfOf(probes.tried, { remove: (record) => probes.tried.remove(record) }),
+      shelfOf(delayed.queue, { remove: (record) => delayed.remove(record) }),
+      shelfOf(suspects.waiting.queue, { remove: (record) => suspects.waiting.remove(record), suspects: true }),
+      shelfOf(suspects.fresh, { remove: (record) => suspects.fresh.remove(record), suspects: true }),
+      shelfOf(suspects.known, { remove: (record) => suspects.removeKnown(record), suspects: true }),
     ]
+  }
+}
+
+/** A queue as a place from which records are shed. `remove` takes one of its records out. */
+export function shelfOf(
+  queue: RecordQueue,
+  { remove, suspects = false }: { readonly remove: (record: Pending) => void; readonly suspects?: boolean },
+): Shelf {
+  return {
+    suspects,
+    lengthOf: (severity) => queue.lengthOf(severity),
+    bytesOf: (severity) => queue.bytesOf(severity),
+    oldestOf: (severity) => queue.oldestOf(severity)?.sequence ?? Number.POSITIVE_INFINITY,
+    takeOldestOf: (severity) => {
+      const record = queue.oldestOf(severity)!
+      remove(record)
+      return record
+    },
   }
 }

@@ -88,20 +88,20 @@ export class LedgerBook {
     this.#done()
   }
 
-  /** A record leaves the queue for the service. */
-  depart(lane: number, { retry }: { retry: boolean }): void {
+  /** Records leave the queue for the service. `retries` of them have had an attempt before. */
+  depart(lane: number, { count = 1, retries }: { count?: number; retries: number }): void {
     const row = this.#open(lane)
-    row[column.queued]!--
-    row[column.inFlight]!++
-    row[column.requests]!++
-    if (retry) row[column.retries]!++
+    row[column.queued]! -= count
+    row[column.inFlight]! += count
+    row[column.requests]! += count
+    row[column.retries]! += retries
     this.#done()
   }
 
-  deliver(lane: number, bytes: number): void {
+  deliver(lane: number, bytes: number, count = 1): void {
     const row = this.#open(lane)
-    row[column.inFlight]!--
-    row[column.delivered]!++
+    row[column.inFlight]! -= count
+    row[column.delivered]! += count
     row[column.heldBytes]! -= bytes
     row[column.deliveredBytes]! += bytes
     this.#done()

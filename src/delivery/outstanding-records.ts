@@ -1,4 +1,8 @@
-import type { Generation, Pending } from './record-queue.js'
+/** Records that were accepted between two drains. A drain waits for its own generations and for none that come after. */
+interface Generation {
+  readonly number: number
+  outstanding: number
+}
 
 /** The records of a lane that are not settled, by the drains that wait for them. */
 export class OutstandingRecords {
@@ -16,19 +20,22 @@ export class OutstandingRecords {
     return this.#parked
   }
 
-  /** Records that are accepted now belong to this generation. */
-  get newest(): Generation {
-    return this.#generations.at(-1)!
+  /** Number of the generation of records that are accepted now. */
+  get newest(): number {
+    return this.#generations[this.#generations.length - 1]!.number
   }
 
-  /** The next drain waits for this generation first. Records that come back from the store join it: they were accepted long before. */
-  get oldest(): Generation {
-    return this.#generations[0]!
+  /**
+   * Number of the generation for which the next drain waits first. Records that come back from the store join it: they were accepted long
+   * before.
+   */
+  get oldest(): number {
+    return this.#generations[0]!.number
   }
 
   /** Begin a new generation. Returns the number of the last one before it. */
   turn(): number {
-    const { number, outstanding } = this.newest
+    const { number, outstanding } = this.#generations.at(-1)!
     if (outstanding === 0 && this.#parked === 0) return number - 1
     this.#generations.push({ number: number + 1, outstanding: 0 })
     return number
@@ -36,21 +43,22 @@ export class OutstandingRecords {
 
   /** Records of the generations up to `number`. */
   through(number: number): number {
-    while (this.#generations.length > 1 && this.oldest.outstanding === 0) this.#generations.shift()
+    while (this.#generations.length > 1 && this.#generations[0]!.outstanding === 0) this.#generations.shift()
     let sum = this.#parked
     for (const generation of this.#generations) if (generation.number <= number) sum += generation.outstanding
     return sum
   }
 
   /** A record has come into memory. */
-  took({ generation }: Pending): void {
-    generation.outstanding++
+  took(generation: number): void {
+    this.#numbered(generation).outstanding++
   }
 
-  /** A record has left memory. */
-  letGo({ generation }: Pending): void {
-    generation.outstanding--
-    if (generation.outstanding === 0) this.#settled()
+  /** Records of one generation have left memory. */
+  letGo(generation: number, count = 1): void {
+    const of = this.#numbered(generation)
+    of.outstanding -= count
+    if (of.outstanding === 0) this.#settled()
   }
 
   /** A record is in the store alone. */
@@ -67,5 +75,9 @@ export class OutstandingRecords {
   lose(count: number): void {
     this.#parked -= count
     this.#settled()
+  }
+
+  #numbered(number: number): Generation {
+    return this.#generations[number - this.#generations[0]!.number]!
   }
 }

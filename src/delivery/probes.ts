@@ -30,9 +30,9 @@ export interface Verdict {
 
 /** The place from which a lane takes records. */
 interface ProbeSource {
-  readonly ready: RecordQueue
-  /** Take up to `size` records in the order in which they go out. */
-  cut(size: number): Pending[]
+  readonly ready: { takeNewest(): Pending | undefined }
+  /** Take the record that goes out next. */
+  takeNext(): Pending | undefined
 }
 
 /** The breaker of the lane when records of it failed, and nothing succeeded beside them. */
@@ -64,7 +64,7 @@ export class Probes {
   /** Take the next record, `beside` others that are in flight; undefined when there is none. */
   next(source: ProbeSource, { beside }: { readonly beside: boolean }): Pending | undefined {
     const fromTheEnd = beside || this.#confirming || this.tried.length % 2 === 1
-    const record = fromTheEnd ? source.ready.takeNewest() : source.cut(1)[0]
+    const record = fromTheEnd ? source.ready.takeNewest() : source.takeNext()
     return record ?? this.#takeFirstTried()
   }
 

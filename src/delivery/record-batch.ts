@@ -1,7 +1,13 @@
+import type { Severity } from '../records/level.js'
+import type { Arena } from './arena.js'
+import { type Pending, pendingRecord } from './record-queue.js'
 import type { Batch, Outgoing, WireRecords } from './sender.js'
+import type { Place } from './store.js'
 
 const firstMemoryBytes = 4096
 const firstCapacity = 8
+/** Most bytes of bodies in one batch. A single record may be longer. */
+const maxBatchBytes = 262_144
 
 /**
  * The records of one batch as bytes: their bodies stand one behind another at the beginning of `memory`. A batch is used again for the next
@@ -12,14 +18,18 @@ export class RecordBatch implements WireRecords {
   #memory: Buffer = Buffer.alloc(0)
   #length = 0
   #used = 0
-  /** Ends of the bodies. */
+  /** By index, with room for more records: ends of the bodies, and the facts about each record. */
   #ends = new Uint32Array(firstCapacity)
   #sequences = new Float64Array(firstCapacity)
-  /** Keys that do not follow from the sequence. */
-  #ownKeys: (string | undefined)[] = []
+  #generations = new Uint32Array(firstCapacity)
+  #severities = new Uint8Array(firstCapacity)
+  /** By index: records that were objects before. Undefined while there are none. */
+  #records: (Pending | undefined)[] | undefined
+  /** By index. Undefined while no record has a place in the store. */
+  #places: (Place | undefined)[] | undefined
 
-  constructor(keyPrefix: string) {
-    this.#keys = new KeyWriter(keyPrefix)
+  constructor(keys: KeyWriter) {
+    this.#keys = keys
   }
 
   get length(): number {
@@ -32,6 +42,11 @@ export class RecordBatch implements WireRecords {
 
   get memory(): Buffer {
     return this.#memory
+  }
+
+  /** True when none of its records was an object, and none has a place in the store. */
+  get isPlain(): boolean {
+    return this.#records === undefined && this.#places === undefined
   }
 
   reserve(bytes: number): Buffer {
@@ -51,61 +66,137 @@ export class RecordBatch implements WireRecords {
     return this.#ends[index]! - this.startOf(index)
   }
 
+  /** Bytes of `count` bodies. */
+  bytesFrom(index: number, count: number): number {
+    return this.#ends[index + count - 1]! - this.startOf(index)
+  }
+
+  generationOf(index: number): number {
+    return this.#generations[index]!
+  }
+
+  /** The record as the object that it was before; undefined where it was none. */
+  objectAt(index: number): Pending | undefined {
+    return this.#records?.[index]
+  }
+
+  placeOf(index: number): Place | undefined {
+    return this.#places?.[index]
+  }
+
   keyOf(index: number): string {
-    return this.#ownKeys[index] ?? this.#keys.textOf(this.#sequences[index]!)
+    return this.#records?.[index]?.idempotencyKey ?? this.#keys.textOf(this.#sequences[index]!)
   }
 
   writeKey(index: number, at: number): number {
-    const own = this.#ownKeys[index]
-    if (own !== undefined) return at + this.#memory.write(own, at, 'latin1')
+    const record = this.#records?.[index]
+    if (record !== undefined) return at + this.#memory.write(record.idempotencyKey, at, 'latin1')
     return this.#keys.write(this.#sequences[index]!, this.#memory, at)
   }
 
-  /** A record with its body as text. */
+  /** The record as an object, which has one attempt more. */
+  take(index: number): Pending {
+    const record = this.#records?.[index]
+    if (record !== undefined) return record
+    const severity = this.#severities[index] as Severity
+    const about = { sequence: this.#sequences[index]!, generation: this.#generations[index]!, attempts: 1 }
+    return pendingRecord({ ...this.textOf(index), severity, place: this.placeOf(index) }, about)
+  }
+
+  /** The record with its body as text. */
   textOf(index: number): Outgoing {
+    const record = this.#records?.[index]
+    if (record !== undefined) return record
     const from = this.startOf(index)
     const to = this.#ends[index]!
     return { body: this.#memory.toString('utf8', from, to), bytes: to - from, idempotencyKey: this.keyOf(index) }
+  }
+
+  /** True where bodies of so many bytes may be added, behind those of `records` others that are about to be added with them. */
+  fits(bytes: number, records = 0): boolean {
+    return this.#used + bytes <= maxBatchBytes || this.#length + records === 0
   }
 
   /** Remove all records. */
   clear(): void {
     this.#length = 0
     this.#used = 0
-    this.#ownKeys.length = 0
+    this.#records = undefined
+    this.#places = undefined
   }
 
-  /** Add a record whose body is text. */
-  addText({ body, bytes, idempotencyKey }: Outgoing): void {
+  /** Add a record that is an object. */
+  add(record: Pending): void {
+    const index = this.#addText(record)
+    this.#sequences[index] = record.sequence
+    this.#generations[index] = record.generation
+    this.#severities[index] = record.severity
+    this.#records ??= []
+    this.#records[index] = record
+    if (record.place === undefined) return
+    this.#places ??= []
+    this.#places[index] = record.place
+  }
+
+  /** Add the records of an arena from one index up to another. None of them has left. */
+  addRun(arena: Arena, from: number, to: number): void {
+    const count = to - from
+    const first = this.#length
+    const start = arena.startOf(from)
+    const end = arena.ends[to - 1]!
+    this.reserve(this.#used + end - start)
+    arena.memory.copy(this.#memory, this.#used, start, end)
+    this.#hold(first + count)
+    const shift = this.#used - start
+    const places = arena.places
+    for (let offset = 0; offset < count; offset++) {
+      const index = first + offset
+      this.#ends[index] = arena.ends[from + offset]! + shift
+      this.#sequences[index] = arena.sequences[from + offset]!
+      this.#generations[index] = arena.generations[from + offset]!
+      this.#severities[index] = arena.severities[from + offset]!
+      if (places === undefined) continue
+      this.#places ??= []
+      this.#places[index] = places[from + offset]
+    }
+    this.#length += count
+    this.#used += end - start
+  }
+
+  /** Returns the index of the new record. */
+  #addText({ body, bytes }: Outgoing): number {
+    const index = this.#length
     this.reserve(this.#used + bytes)
     this.#memory.write(body, this.#used)
-    this.#ownKeys[this.#length] = idempotencyKey
-    this.#push(bytes, 0)
-  }
-
-  #push(bytes: number, sequence: number): void {
-    if (this.#length === this.#ends.length) this.#grow()
+    this.#hold(index + 1)
     this.#used += bytes
-    this.#ends[this.#length] = this.#used
-    this.#sequences[this.#length] = sequence
+    this.#ends[index] = this.#used
     this.#length++
+    return index
   }
 
-  #grow(): void {
-    const capacity = 2 * this.#ends.length
-    const ends = new Uint32Array(capacity)
-    ends.set(this.#ends)
-    this.#ends = ends
-    const sequences = new Float64Array(capacity)
-    sequences.set(this.#sequences)
-    this.#sequences = sequences
+  /** Make room for so many records. */
+  #hold(records: number): void {
+    if (records <= this.#ends.length) return
+    const capacity = Math.max(records, 2 * this.#ends.length)
+    this.#ends = copied(new Uint32Array(capacity), this.#ends)
+    this.#sequences = copied(new Float64Array(capacity), this.#sequences)
+    this.#generations = copied(new Uint32Array(capacity), this.#generations)
+    this.#severities = copied(new Uint8Array(capacity), this.#severities)
   }
+}
+
+function copied<Numbers extends Uint8Array | Uint32Array | Float64Array>(to: Numbers, from: Numbers): Numbers {
+  to.set(from)
+  return to
 }
 
 /** The records of a batch, from records whose bodies are text. */
 export function batchRecords(records: readonly Outgoing[]): Pick<Batch, 'records' | 'wire'> {
-  const wire = new RecordBatch('')
-  for (const record of records) wire.addText(record)
+  const wire = new RecordBatch(new KeyWriter(''))
+  for (const [sequence, record] of records.entries()) {
+    wire.add(pendingRecord({ severity: 0, ...record }, { sequence, generation: 0 }))
+  }
   return { records, wire }
 }
 

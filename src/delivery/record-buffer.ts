@@ -1,15 +1,17 @@
 import type { Severity } from '../records/level.js'
 import type { BufferBounds, Candidate } from './buffer-bounds.js'
+import type { BodyRoom } from './fresh-log.js'
 import { KeptRecords } from './kept-records.js'
 import type { Lane } from './lane.js'
 import type { DropReason } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { DeliveryPlan } from './plan.js'
-import { type Generation, type Pending, pendingRecord, type RecordQueue } from './record-queue.js'
+import type { RecordBatch } from './record-batch.js'
+import { type HeldRecord, type Pending, pendingRecord } from './record-queue.js'
 import type { Rejection, Settled } from './rules.js'
-import type { Restored, Room, Store, StoreOwner } from './store.js'
+import { noStore, type Place, type Restored, type Room, type Store, type StoreOwner } from './store.js'
 
-interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer' | 'keyPrefix'> {
+interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer'> {
   readonly lanes: readonly Lane[]
   readonly bounds: BufferBounds
   readonly store: Store
@@ -22,6 +24,13 @@ export interface Acceptable {
   readonly severity: Severity
   /** It came from another thread, which has counted it already. @default false */
   readonly handedOver?: boolean
+}
+
+/** A record whose body is written. */
+export interface Written {
+  readonly bytes: number
+  readonly severity: Severity
+  readonly handedOver: boolean
 }
 
 /** The place in the ledger from which a record leaves. */
@@ -52,15 +61,43 @@ export class RecordBuffer implements StoreOwner {
   /** Count a record as accepted, and take it. False when it is given up, or waits in the store. */
   accept(lane: Lane, { body, severity, handedOver = false }: Acceptable): boolean {
     const bytes = Buffer.byteLength(body)
+    const { memory, at } = this.roomFor(lane, bytes)
+    // The characters are ASCII where there are as many as bytes.
+    if (bytes === body.length) memory.write(body, at, 'latin1')
+    else memory.write(body, at)
+    return this.acceptWritten(lane, { bytes, severity, handedOver })
+  }
+
+  /** Room for a body of at most this many bytes, which is accepted next. */
+  roomFor(lane: Lane, bytes: number): BodyRoom {
+    return lane.ready.room(bytes)
+  }
+
+  /** Count as accepted, and take, a record whose body was written into the room of its lane. */
+  acceptWritten(lane: Lane, { bytes, severity, handedOver }: Written): boolean {
+    const { book, bounds, store } = this.#plan
     const sequence = this.#sequence++
-    this.#plan.book.accept(lane.index, { bytes, handedOver })
+    book.accept(lane.index, { bytes, handedOver })
     if (this.#closed) {
       this.#drop(lane, { from: 'queued', reason: 'closed', bytes })
       return false
     }
-    const idempotencyKey = `${this.#plan.keyPrefix}-${sequence.toString(36)}`
-    const { newest: generation } = lane.outstanding
-    return this.#take(lane, pendingRecord({ body, bytes, severity, idempotencyKey }, { sequence, generation }))
+    const { fresh } = lane.ready
+    const generation = lane.outstanding.newest
+    fresh.stage(bytes, severity, sequence, generation)
+    if (store !== noStore) {
+      const { staged } = fresh
+      this.#keep(lane, staged)
+      if (staged.place !== undefined && !bounds.fits(bytes)) this.#parkWaiting()
+    }
+    if (bounds.fits(bytes) || bounds.makeRoom({ severity, bytes }, (candidate) => this.#shed(candidate))) {
+      lane.outstanding.took(generation)
+      bounds.take(bytes)
+      fresh.commit()
+      return true
+    }
+    this.#putAway(lane, fresh.staged, { from: 'queued', reason: store.lossReason })
+    return false
   }
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
@@ -71,12 +108,28 @@ export class RecordBuffer implements StoreOwner {
 
   /** The service has delivered or judged a record. */
   settle(lane: Lane, record: Pending, outcome: Settled): void {
-    lane.succeeded({ taken: outcome.type === 'delivered' })
+    lane.succeeded({ taken: outcome.type === 'delivered', count: 1 })
     lane.suspects.acquitted(record)
     if (outcome.type === 'rejected') this.giveUp(lane, record, outcome)
     else {
       this.#plan.book.deliver(lane.index, record.bytes)
       this.#release(lane, record)
+    }
+  }
+
+  /** The service has delivered `count` records of a batch, from the one at `from` on. */
+  deliver(lane: Lane, batch: RecordBatch, { from, count }: { readonly from: number; readonly count: number }): void {
+    const bytes = batch.bytesFrom(from, count)
+    lane.succeeded({ taken: true, count })
+    if (!batch.isPlain) this.#settleObjects(lane, batch, { from, count })
+    this.#plan.book.deliver(lane.index, bytes, count)
+    this.#plan.bounds.release(bytes, count)
+    for (let index = from; index < from + count; ) {
+      const generation = batch.generationOf(index)
+      let end = index + 1
+      while (end < from + count && batch.generationOf(end) === generation) end++
+      lane.outstanding.letGo(generation, end - index)
+      index = end
     }
   }
 
@@ -91,7 +144,7 @@ export class RecordBuffer implements StoreOwner {
   }
 
   /** The process ends before the record could be sent: it stays on disk where it can, else it is given up. */
-  leave(lane: Lane, record: Pending, from: From): void {
+  leave(lane: Lane, record: HeldRecord, from: From): void {
     this.#putAway(lane, record, { from, reason: 'shutdown' })
     this.#letGo(lane, record)
   }
@@ -101,10 +154,11 @@ export class RecordBuffer implements StoreOwner {
     this.#plan.store.look()
     for (const lane of this.#plan.lanes) {
       lane.gather()
-      for (const record of lane.ready.leastSevere(lane.ready.length)) {
+      if (this.#plan.store === noStore) continue
+      lane.ready.visit(lane.ready.length, (record) => {
         if (record.place === undefined) this.#keep(lane, record)
-        this.#parkFrom(lane.ready, { lane, record })
-      }
+        return this.#leavesMemory(lane, record)
+      })
     }
   }
 
@@ -175,51 +229,53 @@ export class RecordBuffer implements StoreOwner {
     if (!adopted) lane.outstanding.lose(count)
   }
 
-  /** False when there was no room for the record. */
-  #take(lane: Lane, record: Pending): boolean {
-    const { bounds, store } = this.#plan
-    const { severity, bytes } = record
-    this.#keep(lane, record)
-    if (record.place !== undefined && !bounds.fits(bytes)) this.#parkWaiting()
-    const fits = bounds.makeRoom({ severity, bytes }, (candidate) => this.#shed(candidate))
-    if (fits) this.#add(lane, record)
-    else this.#putAway(lane, record, { from: 'queued', reason: store.lossReason })
-    return fits
+  #keep(lane: Lane, record: HeldRecord): void {
+    const place = this.#plan.store.keep(lane.index, record)
+    record.place = place
+    if (place !== undefined) this.#kept.took(lane.index)
   }
 
-  #keep(lane: Lane, record: Pending): void {
-    record.place = this.#plan.store.keep(lane.index, record)
-    if (record.place !== undefined) this.#kept.took(lane.index)
+  #settleObjects(
+    lane: Lane,
+    batch: RecordBatch,
+    { from, count }: { readonly from: number; readonly count: number },
+  ): void {
+    for (let index = from; index < from + count; index++) {
+      const record = batch.objectAt(index)
+      if (record !== undefined) lane.suspects.acquitted(record)
+      this.#forget(lane, batch.placeOf(index))
+    }
   }
 
-  #add(lane: Lane, record: Pending): void {
-    lane.outstanding.took(record)
-    this.#plan.bounds.take(record.bytes)
-    lane.ready.push(record)
+  /** The record needs no place in the store any more. */
+  #forget(lane: Lane, place: Place | undefined): void {
+    if (place !== undefined && this.#plan.store.settle(place)) this.#kept.letGo(lane.index)
   }
 
   #release(lane: Lane, record: Pending): void {
-    if (record.place !== undefined && this.#plan.store.settle(record.place)) this.#kept.letGo(lane.index)
+    this.#forget(lane, record.place)
     this.#letGo(lane, record)
   }
 
-  #letGo(lane: Lane, record: Pending): void {
+  #letGo(lane: Lane, record: HeldRecord): void {
     this.#plan.bounds.release(record.bytes)
-    lane.outstanding.letGo(record)
+    lane.outstanding.letGo(record.generation)
   }
 
-  #restore(lane: Lane, records: readonly Restored[], generation: Generation): void {
+  #restore(lane: Lane, records: readonly Restored[], generation: number): void {
     for (const record of records) {
       this.#plan.book.unpark(lane.index, record.bytes)
-      this.#add(lane, pendingRecord(record, { sequence: this.#sequence++, generation }))
+      lane.outstanding.took(generation)
+      this.#plan.bounds.take(record.bytes)
+      lane.ready.putBack(pendingRecord(record, { sequence: this.#sequence++, generation }))
     }
     if (records.length === 0) return
     this.#kept.restored(lane.index, records.length)
     lane.due()
   }
 
-  #shed({ lane, shelf, record }: Candidate): void {
-    shelf.remove(record)
+  #shed({ lane, shelf, severity }: Candidate): void {
+    const record = shelf.takeOldestOf(severity)
     this.#putAway(lane, record, { from: 'queued', reason: this.#plan.store.lossReason })
     this.#letGo(lane, record)
   }
@@ -233,31 +289,37 @@ export class RecordBuffer implements StoreOwner {
     for (const lane of this.#plan.lanes) {
       if (lane.breaker === undefined) continue
       const { ready, probes } = lane
-      const withProbe = ready.length > 0 ? ready : probes.tried
-      for (const queue of [probes.tried, ready]) {
-        const waiting = queue.leastSevere(queue === withProbe ? queue.length - 1 : queue.length)
-        if (waiting.length === 0) continue
-        const parked = waiting.map((record) => this.#parkFrom(queue, { lane, record }))
-        if (!parked.includes(true)) this.#fruitless = fruitlessRecords
+      let visited = 0
+      let parked = 0
+      const leaves = (record: HeldRecord) => {
+        visited++
+        if (!this.#leavesMemory(lane, record)) return false
+        parked++
+        return true
       }
+      const { tried } = probes
+      const ofTried = ready.length > 0 ? tried.length : tried.length - 1
+      for (const record of tried.leastSevere(ofTried)) if (leaves(record)) tried.remove(record)
+      ready.visit(ready.length - 1, leaves)
+      if (visited > 0 && parked === 0) this.#fruitless = fruitlessRecords
     }
   }
 
-  #parkFrom(queue: RecordQueue, { lane, record }: { readonly lane: Lane; readonly record: Pending }): boolean {
+  /** True when the record is in the store alone now. */
+  #leavesMemory(lane: Lane, record: HeldRecord): boolean {
     if (!this.#park(lane, record, 'queued')) return false
-    queue.remove(record)
     this.#letGo(lane, record)
     return true
   }
 
-  #putAway(lane: Lane, record: Pending, { from, reason }: { from: From; reason: DropReason }): void {
+  #putAway(lane: Lane, record: HeldRecord, { from, reason }: { from: From; reason: DropReason }): void {
     if (this.#park(lane, record, from)) return
     // The disk may have failed when the record came, and take it now.
     this.#keep(lane, record)
     if (!this.#park(lane, record, from)) this.#drop(lane, { from, reason, bytes: record.bytes })
   }
 
-  #park(lane: Lane, { place, bytes }: Pending, from: From): boolean {
+  #park(lane: Lane, { place, bytes }: HeldRecord, from: From): boolean {
     if (place === undefined || !this.#plan.store.park(place)) return false
     this.#kept.letGo(lane.index)
     this.#plan.book.park(lane.index, { from, bytes })

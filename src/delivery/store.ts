@@ -33,7 +33,7 @@ export interface Room {
 export interface Store {
   /** The reason why a record is dropped that must leave memory and has no place here. */
   readonly lossReason: DropReason
-  /** Keep a record. Undefined when that is impossible. */
+  /** Keep a copy of a record, which may not be used after the call. Undefined when that is impossible. */
   keep(lane: number, record: Storable): Place | undefined
   /** Check that the records are still there, and try the disk once more. */
   look(): void

@@ -159,7 +159,7 @@ export class Suspects {
     const count = (queue: RecordQueue, isGivenUp: (suspicion: Suspicion) => boolean) =>
       queue
         .leastSevere(queue.length)
-        .filter(({ generation, suspicion }) => generation.number <= number && isGivenUp(suspicion!)).length
+        .filter(({ generation, suspicion }) => generation <= number && isGivenUp(suspicion!)).length
     const isHopeless = (suspicion: Suspicion) => suspicion.isHopeless(lane, startedAt)
     const known = count(this.known, isHopeless)
     return known + count(this.waiting.queue, (each) => each.notBefore > deadline || isHopeless(each))

@@ -101,7 +101,7 @@ export class CapturePort extends SettledPort implements RecordSink {
     const lane = lanes.findIndex((each) => each.kind === kind)
     const bytes = Buffer.byteLength(body)
     this.#book.accept(lane, { bytes, handedOver: false })
-    this.#book.depart(lane, { retry: false })
+    this.#book.depart(lane, { retries: 0 })
     this.#book.deliver(lane, bytes)
     this.#capture.record(kind, JSON.parse(body))
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Attempt } from '../../src/delivery/attempt.js'
 import type { Lane } from '../../src/delivery/lane.js'
+import { KeyWriter, RecordBatch } from '../../src/delivery/record-batch.js'
 import type { RecordBuffer } from '../../src/delivery/record-buffer.js'
 import { type Pending, pendingRecord } from '../../src/delivery/record-queue.js'
 import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
@@ -8,7 +9,7 @@ import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
-const generation = { number: 0, outstanding: 0 }
+const generation = 0
 const record = (sequence: number): Pending =>
   pendingRecord({ body: `${sequence}`, bytes: 1, severity: 2, idempotencyKey: `${sequence}` }, { sequence, generation })
 
@@ -17,13 +18,18 @@ async function setUpAttempt(count: number) {
   const clock = new VirtualClock()
   await clock.advance(1000)
   const settled: string[] = []
+  const batch = new RecordBatch(new KeyWriter('k'))
+  for (let sequence = 0; sequence < count; sequence++) batch.add(record(sequence))
   const attempt = new Attempt({
     lane: { name: { kind: 'logs', bucket: 'b' }, settled: 5 } as unknown as Lane,
-    records: Array.from({ length: count }, (_, sequence) => record(sequence)),
+    batch,
     way: 'batch',
     clock,
     buffer: {
       settle: (_lane: Lane, { body }: Pending, { type }: Outcome) => settled.push(`${body} ${type}`),
+      deliver: (_lane: Lane, of: RecordBatch, { from, count }: { from: number; count: number }) => {
+        for (let index = from; index < from + count; index++) settled.push(`${of.textOf(index).body} delivered`)
+      },
     } as unknown as RecordBuffer,
   })
   const run = (send: (batch: Batch) => Promise<void>) => attempt.run({ send } as Sender)

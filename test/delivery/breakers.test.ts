@@ -5,7 +5,7 @@ import { type Pending, pendingRecord } from '../../src/delivery/record-queue.js'
 import { setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 
-const generation = { number: 0, outstanding: 0 }
+const generation = 0
 const record = (sequence: number): Pending =>
   pendingRecord({ body: '', bytes: 0, severity: 2, idempotencyKey: '' }, { sequence, generation })
 const [first, second, third] = [record(1), record(2), record(3)]

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { BufferBounds, type Candidate } from '../../src/delivery/buffer-bounds.js'
-import type { Lane } from '../../src/delivery/lane.js'
+import { type Lane, shelfOf } from '../../src/delivery/lane.js'
 import { type Pending, pendingRecord, RecordQueue } from '../../src/delivery/record-queue.js'
 import type { Severity } from '../../src/records/level.js'
 
-const generation = { number: 0, outstanding: 0 }
+const generation = 0
 
 /** Bounds over one lane with a shelf of suspects and one of others. */
 function setUpBounds(limits: { maxQueueRecords: number; maxQueueBytes: number }) {
   const suspects = new RecordQueue()
   const others = new RecordQueue()
-  const shelf = (queue: RecordQueue, isSuspects: boolean) => ({
-    queue,
-    suspects: isSuspects,
-    remove: (record: Pending) => queue.remove(record),
-  })
-  const lane = { shelves: [shelf(suspects, true), shelf(others, false)] } as unknown as Lane
+  const remove = (queue: RecordQueue) => (record: Pending) => queue.remove(record)
+  const shelves = [
+    shelfOf(suspects, { remove: remove(suspects), suspects: true }),
+    shelfOf(others, { remove: remove(others) }),
+  ]
+  const lane = { shelves } as unknown as Lane
   const bounds = new BufferBounds(limits, [lane])
   let sequence = 0
   const add = (queue: RecordQueue, bytes: number, severity: Severity = 2) => {
@@ -24,12 +24,12 @@ function setUpBounds(limits: { maxQueueRecords: number; maxQueueBytes: number })
       { sequence: sequence++, generation },
     )
     bounds.take(bytes)
-    queue.push(record)
+    queue.putBack(record)
   }
   const makeRoom = (newcomer: { severity: Severity; bytes: number }) => {
     const shed: string[] = []
-    const made = bounds.makeRoom(newcomer, ({ shelf, record }: Candidate) => {
-      shelf.remove(record)
+    const made = bounds.makeRoom(newcomer, ({ shelf, severity }: Candidate) => {
+      const record = shelf.takeOldestOf(severity)
       bounds.release(record.bytes)
       shed.push(record.body)
     })

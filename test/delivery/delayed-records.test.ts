@@ -4,7 +4,7 @@ import { type Pending, pendingRecord } from '../../src/delivery/record-queue.js'
 import { noWait } from '../../src/delivery/rules.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
-const generation = { number: 0, outstanding: 0 }
+const generation = 0
 
 function setUpDelayed() {
   const clock = new VirtualClock()

@@ -19,7 +19,7 @@ function setUpLane({ maxConnections = 1 } = {}) {
   const events = { due: () => came.push('due'), wake() {}, probe: () => false, settled() {} }
   const lane = new Lane({
     ...{ name, index: 0, events, book, drains: new Set(), sender, clock, maxConnections },
-    ...{ random: () => 0.5, retry: { baseMs: 100, capMs: 100 }, maxBatch: 8, requestTimeoutMs: 10_000 },
+    ...{ random: () => 0.5, retry: { baseMs: 100, capMs: 100 }, maxBatch: 8, requestTimeoutMs: 10_000, keyOf: String },
   })
   let sequence = 0
   const record = (body: string) =>
@@ -28,7 +28,7 @@ function setUpLane({ maxConnections = 1 } = {}) {
       { sequence: sequence++, generation: lane.outstanding.newest },
     )
   const ready = (...bodies: string[]) => {
-    for (const body of bodies) lane.ready.push(record(body))
+    for (const body of bodies) lane.ready.putBack(record(body))
   }
   /** The record tested the service, and failed. */
   const tried = (body: string) => {
@@ -40,7 +40,7 @@ function setUpLane({ maxConnections = 1 } = {}) {
     lane.suspects.add(each)
     return each
   }
-  const probe = ({ beside = false } = {}) => lane.cutProbe({ beside })[0]?.body
+  const probe = ({ beside = false } = {}) => lane.takeProbe({ beside })?.body
   return { clock, carriage, lane, came, record, ready, tried, suspect, probe, report: () => book.read().lanes[0]! }
 }
 
@@ -81,10 +81,10 @@ describe('the record that tests the service next', () => {
 describe('a lane', () => {
   it('counts what the service has judged apart from what it has taken', () => {
     const { lane } = setUpLane()
-    lane.succeeded({ taken: false })
+    lane.succeeded({ taken: false, count: 1 })
     expect([lane.delivered, lane.settled]).toEqual([0, 1])
-    lane.succeeded({ taken: true })
-    expect([lane.delivered, lane.settled]).toEqual([1, 2])
+    lane.succeeded({ taken: true, count: 2 })
+    expect([lane.delivered, lane.settled]).toEqual([2, 3])
   })
 
   it('has one last chance, and spends it on a wait that is too long to honour', () => {
@@ -134,21 +134,27 @@ describe('a record that is shed', () => {
     lane.delayed.add(record('delayed'), { ...noWait, waitMs: 50 })
     tried('tried')
     ready('ready')
-    const all = lane.shelves.flatMap(({ queue }) => queue.leastSevere(10).map(({ body }) => body))
-    expect(all.sort()).toEqual(['delayed', 'due again', 'due for the first time', 'ready', 'tried', 'waiting suspect'])
+    expect(lane.shelves.map((shelf) => shelf.lengthOf(2))).toEqual([1, 1, 1, 1, 1, 1])
     came.length = 0
-    for (const { queue, remove } of lane.shelves) for (const each of queue.leastSevere(10)) remove(each)
+    const all = lane.shelves.map((shelf) => shelf.takeOldestOf(2).body)
+    expect(all.sort()).toEqual(['delayed', 'due again', 'due for the first time', 'ready', 'tried', 'waiting suspect'])
     expect(clock.timers).toBe(0)
     await clock.advance(1000)
     expect(came).toEqual([])
-    expect([lane.suspects.take(), lane.cut(10), lane.cutProbe({ beside: false })]).toEqual([undefined, [], []])
+    expect([lane.suspects.take(), lane.takeNext(), lane.takeProbe({ beside: false })]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   it('is a suspect before all others: those that wait, and those that are due for the first time or again', () => {
-    const { lane } = setUpLane()
+    const { lane, record } = setUpLane()
     const { waiting, fresh, known } = lane.suspects
-    const suspects = lane.shelves.filter((each) => each.suspects).map(({ queue }) => queue)
-    expect(new Set(suspects)).toEqual(new Set([waiting.queue, fresh, known]))
-    expect(suspects).toHaveLength(3)
+    for (const [count, queue] of [waiting.queue, fresh, known].entries()) {
+      for (let each = 0; each <= count; each++) queue.putBack(record(`${count} ${each}`))
+    }
+    const lengths = lane.shelves.filter((each) => each.suspects).map((shelf) => shelf.lengthOf(2))
+    expect(lengths.sort()).toEqual([1, 2, 3])
   })
 })

@@ -8,7 +8,7 @@ it('adds up for a reader while its writer is interrupted in the middle of a chan
   const reader = new LedgerBook([{ kind: 'logs', bucket: 'b' }], book.memory)
   const memory = new Float64Array(book.memory, 0)
   const before = memory.slice()
-  book.depart(0, { retry: false })
+  book.depart(0, { retries: 0 })
   const after = memory.slice()
   const changed = [...after.keys()].filter((index) => index > 0 && after[index] !== before[index])
   memory.set(before)
@@ -25,7 +25,7 @@ describe('a ledger whose writer is gone', () => {
   const held = () => {
     const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
     for (let record = 0; record < 5; record++) book.accept(0, { bytes: 10, handedOver: false })
-    book.depart(0, { retry: false })
+    book.depart(0, { retries: 0 })
     book.kept(0, 3)
     return book
   }
@@ -79,9 +79,9 @@ describe('a ledger', () => {
   it('counts what happens to each record, in the lane of the record', () => {
     const book = new LedgerBook(lanes)
     for (let record = 0; record < 6; record++) book.accept(1, { bytes: 10, handedOver: record < 4 })
-    book.depart(1, { retry: false })
-    book.depart(1, { retry: true })
-    book.depart(1, { retry: false })
+    book.depart(1, { retries: 0 })
+    book.depart(1, { retries: 1 })
+    book.depart(1, { retries: 0 })
     book.deliver(1, 10)
     book.reject(1, 10)
     book.putBack(1, { ambiguous: true })
@@ -106,7 +106,7 @@ describe('a ledger', () => {
   it('knows the records of all lanes that are queued or in flight', () => {
     const book = new LedgerBook(lanes)
     for (const lane of [0, 1, 1]) book.accept(lane, { bytes: 1, handedOver: false })
-    book.depart(1, { retry: false })
+    book.depart(1, { retries: 0 })
     expect(book.remaining).toBe(3)
     book.deliver(1, 1)
     expect(book.remaining).toBe(2)
@@ -135,7 +135,7 @@ describe('a ledger', () => {
     let looks = 0
     // The writer moves the record between the two looks of the reader's first copy.
     Atomics.load = ((words: Int32Array, index: number) => {
-      if (++looks === 2) book.depart(0, { retry: false })
+      if (++looks === 2) book.depart(0, { retries: 0 })
       return load(words, index)
     }) as typeof load
     try {
@@ -161,7 +161,7 @@ describe('a ledger', () => {
   it('of a thread that is gone shows its lanes as closed, whatever had happened to their records', () => {
     const book = new LedgerBook(lanes.slice(0, 1))
     for (let record = 0; record < 10; record++) book.accept(0, { bytes: 1, handedOver: false })
-    for (let record = 0; record < 4; record++) book.depart(0, { retry: false })
+    for (let record = 0; record < 4; record++) book.depart(0, { retries: 0 })
     book.deliver(0, 1)
     book.deliver(0, 1)
     book.reject(0, 1)

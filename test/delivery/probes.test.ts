@@ -3,7 +3,7 @@ import { Probes } from '../../src/delivery/probes.js'
 import { type Pending, pendingRecord, RecordQueue } from '../../src/delivery/record-queue.js'
 import { noWait } from '../../src/delivery/rules.js'
 
-const generation = { number: 0, outstanding: 0 }
+const generation = 0
 
 /** Probes over a queue of records whose bodies are their numbers. */
 function setUpProbes(count: number) {
@@ -12,8 +12,8 @@ function setUpProbes(count: number) {
   const records = Array.from({ length: count }, (_, sequence) =>
     pendingRecord({ body: `${sequence}`, bytes: 1, severity: 2, idempotencyKey: '' }, { sequence, generation }),
   )
-  for (const record of records) ready.push(record)
-  const source = { ready, cut: () => [ready.takeOldest()].filter((record) => record !== undefined) }
+  for (const record of records) ready.putBack(record)
+  const source = { ready, takeNext: () => ready.takeOldest() }
   const next = (beside = false) => probes.next(source, { beside })
   /** A record fails while the breaker is closed, as a probe, or in a batch that came back while it was open. */
   const fail = (record: Pending, how: 'first' | 'probe' | 'late', { own = true, paused = false, now = 0 } = {}) => {

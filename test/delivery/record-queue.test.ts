@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type Pending, pendingRecord, RecordQueue } from '../../src/delivery/record-queue.js'
 
-const generation = { number: 0, outstanding: 0 }
+const generation = 0
 const record = (sequence: number): Pending =>
   pendingRecord({ body: '', bytes: 0, severity: 2, idempotencyKey: '' }, { sequence, generation })
 
@@ -16,7 +16,7 @@ it('gives the record that was accepted last, wherever it is', () => {
   const queue = new RecordQueue()
   const records = Array.from({ length: 6 }, (_, sequence) => record(sequence))
   for (const index of [5, 1, 3]) queue.putBack(records[index]!)
-  for (const index of [0, 2, 4]) queue.push(records[index]!)
+  for (const index of [0, 2, 4]) queue.putBack(records[index]!)
   const taken = records.map(() => queue.takeNewest()?.sequence)
   expect(taken).toEqual([5, 4, 3, 2, 1, 0])
   expect(queue.takeNewest()).toBeUndefined()

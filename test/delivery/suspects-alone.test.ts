@@ -21,10 +21,7 @@ function setUpSuspects({ capMs = 100 } = {}) {
   const suspects = new Suspects({ clock, lane, drains, due, random, retry: { baseMs, capMs } })
   let sequence = 0
   const record = (generation = 0) =>
-    pendingRecord(
-      { body: '{}', bytes: 2, severity: 2, idempotencyKey: '' },
-      { sequence: sequence++, generation: { number: generation, outstanding: 1 } },
-    )
+    pendingRecord({ body: '{}', bytes: 2, severity: 2, idempotencyKey: '' }, { sequence: sequence++, generation })
   const succeed = () => {
     lane.settled++
     lane.delivered++

@@ -46,7 +46,7 @@ describe('the account of a hand-off', () => {
     // The engine takes one of those in transit.
     book.accept(0, { bytes: 1, handedOver: true })
     expect(account.ledger(0)).toMatchObject({ accepted: 4, queued: 4 })
-    book.depart(0, { retry: false })
+    book.depart(0, { retries: 0 })
     book.deliver(0, 1)
     expect(account.ledger(0)).toMatchObject({ accepted: 4, queued: 3, delivered: 1 })
     expect(addsUp(account.ledger(0))).toBe(true)

@@ -37,7 +37,7 @@ export class FakeEngine implements RegisteredEngine {
 
   deliver(): void {
     for (let left = this.stats().queued; left > 0; left--) {
-      this.#book.depart(0, { retry: false })
+      this.#book.depart(0, { retries: 0 })
       this.#book.deliver(0, 1)
     }
   }

@@ -96,7 +96,7 @@ export class FakeThread implements DeliveryThread {
     for (const [engine, hosted] of this.#engines) {
       for (const line of this.#takenBy(engine).splice(0, count)) {
         const lane = this.#laneOf(line)
-        hosted.book!.depart(lane, { retry: false })
+        hosted.book!.depart(lane, { retries: 0 })
         hosted.book!.deliver(lane, 1)
         this.delivered.push(line)
       }

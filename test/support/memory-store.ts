@@ -13,7 +13,8 @@ export class MemoryStore implements Store {
 
   keep(lane: number, record: Storable): Place | undefined {
     if (this.broken) return undefined
-    const kept: Kept = { ...record, lane, state: 'memory', place: {} }
+    const { body, bytes, severity, idempotencyKey } = record
+    const kept: Kept = { body, bytes, severity, idempotencyKey, lane, state: 'memory', place: {} }
     this.kept.push(Object.assign(kept, { place: kept }))
     return kept
   }

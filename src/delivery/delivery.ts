@@ -1,3 +1,4 @@
+import type { Severity } from '../records/level.js'
 import type { Timer } from '../runtime/clock.js'
 import { Consequences } from './attempt.js'
 import { Breakers } from './breakers.js'
@@ -12,7 +13,7 @@ import { LedgerBook } from './ledger-book.js'
 import { guarded, type Observer } from './observer.js'
 import type { DeliveryPlan } from './plan.js'
 import { KeyWriter } from './record-batch.js'
-import { type Acceptable, RecordBuffer, type Written } from './record-buffer.js'
+import { type Acceptable, RecordBuffer } from './record-buffer.js'
 import type { BlockingSender } from './sender.js'
 import { noStore, type Store } from './store.js'
 
@@ -89,9 +90,9 @@ export class Delivery {
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
-  acceptWritten(laneIndex: number, written: Written): void {
+  acceptWritten(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
     const lane = this.#lanes[laneIndex]!
-    if (this.buffer.acceptWritten(lane, written)) this.#due(lane)
+    if (this.buffer.acceptWritten(lane, bytes, severity, handedOver)) this.#due(lane)
   }
 
   /**

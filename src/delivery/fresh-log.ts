@@ -174,7 +174,8 @@ export class FreshLog implements BodyRoom {
         }
       }
     }
-    for (const arena of [...this.#arenas]) this.#tidy(arena)
+    if (this.#arenas.length > 0) this.#tidyFirst()
+    for (const arena of this.#arenas.slice(1)) this.#tidy(arena)
   }
 
   get #newest(): Arena | undefined {
@@ -296,6 +297,7 @@ class FreshRecord implements HeldRecord {
   readonly generation: number
   readonly #arena: Arena
   readonly #index: number
+  #place: Place | undefined
   readonly #start: number
   readonly #keyOf: (sequence: number) => string
 
@@ -308,13 +310,15 @@ class FreshRecord implements HeldRecord {
     this.bytes = arena.bytesOf(index)
     this.sequence = arena.sequences[index]!
     this.generation = arena.generations[index]!
+    this.#place = arena.places?.[index]
   }
 
   get place(): Place | undefined {
-    return this.#arena.places?.[this.#index]
+    return this.#place
   }
 
   set place(place: Place | undefined) {
+    this.#place = place
     this.#arena.setPlace(this.#index, place)
   }
 

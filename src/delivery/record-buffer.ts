@@ -26,13 +26,6 @@ export interface Acceptable {
   readonly handedOver?: boolean
 }
 
-/** A record whose body is written. */
-export interface Written {
-  readonly bytes: number
-  readonly severity: Severity
-  readonly handedOver: boolean
-}
-
 /** The place in the ledger from which a record leaves. */
 type From = 'queued' | 'inFlight'
 
@@ -65,7 +58,7 @@ export class RecordBuffer implements StoreOwner {
     // The characters are ASCII where there are as many as bytes.
     if (bytes === body.length) memory.write(body, at, 'latin1')
     else memory.write(body, at)
-    return this.acceptWritten(lane, { bytes, severity, handedOver })
+    return this.acceptWritten(lane, bytes, severity, handedOver)
   }
 
   /** Room for a body of at most this many bytes, which is accepted next. */
@@ -73,8 +66,8 @@ export class RecordBuffer implements StoreOwner {
     return lane.ready.room(bytes)
   }
 
-  /** Count as accepted, and take, a record whose body was written into the room of its lane. */
-  acceptWritten(lane: Lane, { bytes, severity, handedOver }: Written): boolean {
+  /** {@link accept} a record whose body was written into the room of its lane. It takes no object: every record comes by here. */
+  acceptWritten(lane: Lane, bytes: number, severity: Severity, handedOver: boolean): boolean {
     const { book, bounds, store } = this.#plan
     const sequence = this.#sequence++
     book.accept(lane.index, { bytes, handedOver })

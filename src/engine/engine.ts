@@ -8,13 +8,15 @@ import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog } from '../records/encode.js'
 import { type Severity, valueSeverity } from '../records/level.js'
+import type { PinoBytes } from '../records/pino-bytes.js'
+import type { IsBase, PinoStyle } from '../records/pino-line.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { spooledSender } from '../spool/spooled-sender.js'
 import { EngineSender } from './engine-sender.js'
 import { EngineSpool } from './engine-spool.js'
 import { type Machine, thisMachine } from './machine.js'
-import type { DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
+import type { BodyWriter, DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 import type { EnginePosition } from './worker-position.js'
 
@@ -128,6 +130,36 @@ export class Engine implements RecordPort {
   logHead(severity: Severity, head: string): void {
     const body = this.#writer.completeLog(head)
     this.#delivery.accept(this.#logLane, { body, severity, handedOver: this.#handedOver })
+  }
+
+  /**
+   * Accept the log record of the line that stands in `lines` from `from` to `end`, if it is plain: then it never becomes a string.
+   *
+   * @param passes asked when the line has been read: false for a line that is not accepted @default every line is
+   * @returns false for a line that is not plain
+   */
+  plainLine(lines: Buffer, from: number, end: number, writer: BodyWriter, passes?: () => boolean): boolean {
+    const { memory, at } = this.#delivery.roomFor(this.#logLane, writer.most(end - from))
+    const to = writer.write(lines, from, end, memory, at)
+    if (to === -1) return false
+    if (passes === undefined || passes()) {
+      this.#delivery.acceptWritten(this.#logLane, to - at, writer.severity, this.#handedOver)
+    }
+    return true
+  }
+
+  /** Accept the value record of a frame: two whole numbers with a comma between them. False where one of them is unusual. */
+  plainValue(lines: Buffer, from: number, end: number, writer: BodyWriter): boolean {
+    const { memory, at } = this.#delivery.roomFor(this.#valueLane, writer.most(end - from))
+    const to = writer.write(lines, from, end, memory, at)
+    if (to === -1) return false
+    this.#delivery.acceptWritten(this.#valueLane, to - at, valueSeverity, this.#handedOver)
+    return true
+  }
+
+  /** Writes the bodies of plain lines of a logger of pino. */
+  pinoBytes(style: PinoStyle, isBase?: IsBase): PinoBytes {
+    return this.#writer.pinoBytes(style, isBase)
   }
 
   winstonLine(line: string, about: WinstonLine): void {

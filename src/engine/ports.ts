@@ -27,6 +27,16 @@ export interface PinoLine {
   readonly arrivedAt: number
 }
 
+/** Writes the bodies of records from the bytes of plain lines. */
+export interface BodyWriter {
+  /** Severity of the last line that was written. */
+  readonly severity: Severity
+  /** Most bytes of the body for a line of so many bytes. */
+  most(lineBytes: number): number
+  /** Writes the body for the line in `lines` from `from` to `end`. Returns the position behind it; -1 for a line that is not plain. */
+  write(lines: Buffer, from: number, end: number, memory: Buffer, at: number): number
+}
+
 /** The name, the options and the ledger of an engine. */
 export interface EngineIdentity {
   readonly id: string

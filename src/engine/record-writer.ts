@@ -1,6 +1,7 @@
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
 import { severityOfNumber } from '../records/level.js'
+import { PinoBytes } from '../records/pino-bytes.js'
 import { type IsBase, mapPinoLine, type PinoMapper, type PinoStyle, pinoMapper } from '../records/pino-line.js'
 import { inUnit } from '../records/time.js'
 import type { WinstonLine } from '../records/winston-line.js'
@@ -47,9 +48,13 @@ export class RecordWriter {
 
   /** @throws when the mapping of the line throws */
   pinoLine(line: string, { style, arrivedAt }: PinoLine): MappedLog {
-    const { messageKey, base } = style
-    const isBase: IsBase | undefined = base && ((key, value) => Object.is(base[key], value))
-    return mapPinoLine(this.#pinoMapper(style), line, { messageKey, arrivedAt, isBase })
+    const { messageKey } = style
+    return mapPinoLine(this.#pinoMapper(style), line, { messageKey, arrivedAt, isBase: isBaseOf(style) })
+  }
+
+  /** @param isBase @default by the base of the style; without that, every such field is */
+  pinoBytes(style: PinoStyle, isBase = isBaseOf(style)): PinoBytes {
+    return new PinoBytes({ ...this.#options, ...style }, { tail: this.#encoder.logTail, isBase })
   }
 
   warning(message: string): MappedLog {
@@ -69,6 +74,10 @@ export class RecordWriter {
     }
     return map
   }
+}
+
+function isBaseOf({ base }: PinoStyle): IsBase | undefined {
+  return base && ((key, value) => Object.is(base[key], value))
 }
 
 /** A log record of Sluice itself, of level warn. */

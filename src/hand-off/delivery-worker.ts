@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
 import { parentPort } from 'node:worker_threads'
 import type { Machine } from '../engine/machine.js'
 import { WorkerPosition } from '../engine/worker-position.js'
+import { LineBytes } from '../records/line-bytes.js'
 import { queueMicrotask } from '../runtime/clock.js'
-import { engineOf } from './frames.js'
+import { engineCode } from './frames.js'
 import { answerHeartbeat } from './heartbeat.js'
 import { heartbeatQuestion, type OpenEngine, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
 import { WorkerEngine } from './worker-engine.js'
@@ -38,8 +38,7 @@ export function lineStream(
   const position = new WorkerPosition(memory)
   position.nameThread()
   const engines = new Map<number, WorkerEngine>()
-  const decoder = new StringDecoder('utf8')
-  let rest = ''
+  const lines = new LineBytes()
   /** The lines are for this engine until a line names another one. */
   let current = 0
 
@@ -51,12 +50,10 @@ export function lineStream(
   const stream = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
-      const text = typeof chunk === 'string' ? chunk : decoder.write(chunk)
-      // A line may be longer than many chunks. Only a chunk with a line end is worth a search.
-      const lines = text.includes('\n') ? (rest + text).split('\n') : []
-      rest = lines.pop() ?? rest + text
+      if (typeof chunk === 'string') lines.push(chunk)
+      else lines.pushBytes(chunk)
       position.takesLinesOf(current)
-      for (const line of lines) take(line)
+      while (lines.next()) take(lines.bytes, lines.from, lines.end)
       // The spool writes the lines to the disk at the end of this turn, before this task.
       queueMicrotask(() => position.takesNoLines())
       done()
@@ -66,13 +63,12 @@ export function lineStream(
   Atomics.notify(progress, 0)
   return stream
 
-  function take(line: string): void {
+  function take(bytes: Buffer, from: number, end: number): void {
     if (Atomics.load(progress, 0) === workerStates.halted) return
-    const named = engineOf(line)
     position.advance()
-    if (named === undefined) engineNumbered(current).take(line)
+    if (bytes[from] !== engineCode) engineNumbered(current).take(bytes, from, end)
     else {
-      current = named
+      current = Number(bytes.toString('latin1', from + 1, end))
       position.takesLinesOf(current)
     }
   }

@@ -64,11 +64,6 @@ export function engineFrame(engine: number): string {
   return `e${engine}\n`
 }
 
-/** The engine of the following lines; undefined for any other frame. */
-export function engineOf(line: string): number | undefined {
-  return line.charCodeAt(0) === engineCode ? Number(line.slice(1)) : undefined
-}
-
 /** A drain travels with the records: it reaches the engine after all records that were handed over before it. */
 export function drainFrame(mode: DrainMode, { request, timeoutMs }: { request: number; timeoutMs: number }): string {
   return `${drainLetters[mode]}${request},${timeoutMs}\n`
@@ -145,7 +140,8 @@ export function deliverFrame(engine: Engine, frame: Frame, styles: readonly Pino
   }
 }
 
-const engineCode = 'e'.charCodeAt(0)
+/** First character of a frame that {@link engineFrame} makes. */
+export const engineCode = 'e'.charCodeAt(0)
 const valueCode = 'v'.charCodeAt(0)
 const pinoCode = 'p'.charCodeAt(0)
 const winstonCode = 'w'.charCodeAt(0)

@@ -3,6 +3,7 @@ import { type Machine, thisMachine } from '../engine/machine.js'
 import type { WorkerPosition } from '../engine/worker-position.js'
 import { Secret } from '../options/secret.js'
 import type { PinoStyle } from '../records/pino-line.js'
+import { PlainFrames } from './frame-bytes.js'
 import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
 import { ClosedFlag, type EnginePlan, type WorkerMessage } from './protocol.js'
 
@@ -27,6 +28,8 @@ export class WorkerEngine {
   readonly #waiting: string[] = []
   /** The last one takes the lines. One without a spool is before it where the disk did not answer at first. */
   readonly #engines: Engine[] = []
+  /** Reads the plain lines for the last engine. */
+  #plain: PlainFrames | undefined
   #closedFlag: ClosedFlag | undefined
   #stopProbing = () => {}
 
@@ -42,12 +45,21 @@ export class WorkerEngine {
       const { machine = thisMachine } = this.#plan
       this.#stopProbing = machine.whenDiskAnswers(spoolDir, () => this.#start(plan, spoolDir))
     }
-    for (const line of this.#waiting.splice(0)) this.take(line)
+    for (const line of this.#waiting.splice(0)) this.#takeText(line)
   }
 
-  /** Take one line: a record, the style of a logger, or a drain. */
-  take(line: string): void {
-    const engine = this.#engines.at(-1)
+  /** Take one line, which stands in `lines` from `from` to `end`: a record, the style of a logger, or a drain. */
+  take(lines: Buffer, from: number, end: number): void {
+    try {
+      if (this.#plain?.take(lines, from, end)) return
+    } catch {
+      // The slow way makes a record of every line.
+    }
+    this.#takeText(lines.toString('utf8', from, end))
+  }
+
+  #takeText(line: string): void {
+    const engine = this.#engines[this.#engines.length - 1]
     if (engine === undefined) {
       this.#waiting.push(line)
       return
@@ -76,7 +88,9 @@ export class WorkerEngine {
       },
     }
     const own = { apiKey: new Secret(apiKey), accessToken: undefined, onError: undefined, spoolDir }
-    this.#engines.push(new Engine({ ...options, ...own }, setting))
+    const opened = new Engine({ ...options, ...own }, setting)
+    this.#engines.push(opened)
+    this.#plain = new PlainFrames(opened, this.#styles)
   }
 
   async #drain({ mode, request, timeoutMs }: Drain): Promise<void> {

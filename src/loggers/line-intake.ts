@@ -1,20 +1,20 @@
 import { Writable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
+import { LineBytes } from '../records/line-bytes.js'
 import { setImmediate } from '../runtime/clock.js'
 
 export interface LineIntakePlan {
-  /** Takes a line without its end. Must not throw. */
-  readonly take: (line: string) => void
+  /** Takes the line, without its end, that stands in `bytes` before `end`. The bytes change after the call. Must not throw. */
+  readonly take: (bytes: Buffer, from: number, end: number) => void
   /** Called once, when all lines are taken or the stream is destroyed. */
   readonly close: () => Promise<unknown>
 }
 
-/** Characters of lines that are taken in one turn of the event loop: about a millisecond of work. */
+/** Characters of lines that are taken in one turn of the event loop: less than a millisecond of work. */
 const maxCharsPerTurn = 65_536
 
 /**
- * The stream that pino's worker writes to. It splits pieces into lines itself: pino-abstract-transport would take a microsecond more for
- * each line.
+ * The stream that pino's worker writes to. It splits pieces into lines itself, as bytes: pino-abstract-transport would make a string of each
+ * line, and take a microsecond more.
  *
  * A piece has all lines since the last one, up to 4 MiB, and in a burst the next piece follows at once. So a long piece is taken over
  * several turns of the event loop. Otherwise no record would leave and no answer would be read until the end of the burst.
@@ -23,9 +23,7 @@ const maxCharsPerTurn = 65_536
  */
 export class LineIntake extends Writable {
   readonly #plan: LineIntakePlan
-  readonly #decoder = new StringDecoder('utf8')
-  /** The beginning of a line whose end has not come. It is not read before that, so that appending to it needs no copy. */
-  #rest = ''
+  readonly #lines = new LineBytes()
 
   constructor(plan: LineIntakePlan) {
     super({ decodeStrings: false, highWaterMark: maxCharsPerTurn })
@@ -33,17 +31,17 @@ export class LineIntake extends Writable {
   }
 
   override _write(chunk: string | Buffer, _encoding: BufferEncoding, done: () => void): void {
-    const text = typeof chunk === 'string' ? chunk : this.#decoder.write(chunk)
-    if (chunk.length < maxCharsPerTurn) {
-      this.#take(text, { from: 0, until: text.length })
-      done()
-    } else this.#takeSlowly(text, { from: 0, done })
+    if (chunk.length >= maxCharsPerTurn) {
+      this.#takeSlowly(chunk, { from: 0, done })
+      return
+    }
+    this.#take(chunk)
+    done()
   }
 
   override _final(done: () => void): void {
-    const last = this.#rest + this.#decoder.end()
-    this.#rest = ''
-    if (last !== '') this.#plan.take(last)
+    const lines = this.#lines
+    if (lines.last()) this.#plan.take(lines.bytes, lines.from, lines.end)
     done()
   }
 
@@ -52,34 +50,31 @@ export class LineIntake extends Writable {
     this.#plan.close().then(end, done)
   }
 
-  #takeSlowly(text: string, { from, done }: { from: number; done: () => void }): void {
-    const next = this.#take(text, { from, until: from + maxCharsPerTurn })
+  #takeSlowly(chunk: string | Buffer, { from, done }: { from: number; done: () => void }): void {
+    const until = typeof chunk === 'string' ? wholeUntil(chunk, from + maxCharsPerTurn) : from + maxCharsPerTurn
+    this.#take(typeof chunk === 'string' ? chunk.slice(from, until) : chunk.subarray(from, until))
     setImmediate(() => {
-      if (next < text.length) this.#takeSlowly(text, { from: next, done })
+      if (until < chunk.length) this.#takeSlowly(chunk, { from: until, done })
       else done()
     })
   }
 
-  /** Takes the lines that begin before `until`. Returns the position of the next line. */
-  #take(text: string, { from, until }: { from: number; until: number }): number {
-    let at = from
-    while (at < until && at < text.length) {
-      const end = text.indexOf('\n', at)
-      if (end === -1) {
-        this.#rest += text.slice(at)
-        return text.length
-      }
-      const line = text.slice(at, end)
-      this.#plan.take(withoutReturn(this.#rest === '' ? line : this.#rest + line))
-      this.#rest = ''
-      at = end + 1
-    }
-    return at
+  #take(piece: string | Buffer): void {
+    if (typeof piece === 'string') this.#lines.push(piece)
+    else this.#lines.pushBytes(piece)
+    while (this.#lines.next()) this.#takeLine()
+  }
+
+  #takeLine(): void {
+    const { bytes, from, end } = this.#lines
+    this.#plan.take(bytes, from, end > from && bytes[end - 1] === carriageReturn ? end - 1 : end)
   }
 }
 
-function withoutReturn(line: string): string {
-  return line.charCodeAt(line.length - 1) === carriageReturn ? line.slice(0, -1) : line
+/** The position, or the one behind it, so that no pair of surrogates is cut. */
+function wholeUntil(text: string, position: number): number {
+  const code = text.charCodeAt(position - 1)
+  return code >= 0xd800 && code < 0xdc00 ? position + 1 : position
 }
 
 const carriageReturn = '\r'.charCodeAt(0)

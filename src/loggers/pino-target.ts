@@ -11,10 +11,11 @@ import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { capturePort } from '../process/capture.js'
 import { configure } from '../process/configure.js'
 import { processRegistry } from '../process/registry.js'
+import type { PinoBytes } from '../records/pino-bytes.js'
 import { mapPinoLine, pinoMapper } from '../records/pino-line.js'
 import { systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
-import { LineIntake } from './line-intake.js'
+import { LineIntake, type LineIntakePlan } from './line-intake.js'
 import { learnedBase, levelGate, type PinoConfig } from './pino-logger.js'
 
 /** Options of the target. They are sent to pino's worker, so none of them can be a function. */
@@ -96,14 +97,22 @@ function lineMapper(
   { levels, messageKey, errorKey }: PinoConfig,
   options: ResolvedOptions,
   port: () => RecordSink,
-): (line: string) => void {
-  const map = pinoMapper({ ...options, labels: levels?.labels, messageKey, errorKey })
+): LineIntakePlan['take'] {
+  const style = { labels: levels?.labels, messageKey, errorKey }
+  const map = pinoMapper({ ...options, ...style })
   const passes = levelGate(options.level, levels?.values)
   const isBase = learnedBase()
-  return (line) => {
+  let plain: PinoBytes | undefined
+  const plainPasses = () => passes(plain!)
+  return (lines, from, end) => {
     const engine = port()
     if (engine instanceof IdlePort) return
     try {
+      if (engine instanceof Engine) {
+        plain ??= engine.pinoBytes(style, isBase)
+        if (engine.plainLine(lines, from, end, plain, plainPasses)) return
+      }
+      const line = lines.toString('utf8', from, end)
       const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase })
       if (passes(mapped)) engine.log(mapped)
     } catch (error) {

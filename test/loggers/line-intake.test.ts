@@ -12,7 +12,10 @@ afterEach(() => {
 /** An intake and what it has taken. */
 function intake() {
   const taken: string[] = []
-  const stream = new LineIntake({ take: (line) => taken.push(line), close: async () => {} })
+  const stream = new LineIntake({
+    take: (bytes, from, end) => taken.push(bytes.toString('utf8', from, end)),
+    close: async () => {},
+  })
   return { taken, stream }
 }
 

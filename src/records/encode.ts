@@ -30,6 +30,16 @@ export class RecordEncoder {
     this.#valueTail = tailOf(withoutMachine)
   }
 
+  /** The end of every log record, behind its head, as bytes. */
+  get logTail(): Uint8Array {
+    return Buffer.from(this.#logTail)
+  }
+
+  /** The end of every value record, behind the number of its event, as bytes. */
+  get valueTail(): Uint8Array {
+    return Buffer.from(this.#valueTail)
+  }
+
   /** Completes a head that {@link logHead} has made. */
   completeLog(head: string): string {
     return head + this.#logTail

@@ -62,7 +62,7 @@ export interface PinoLineSetting {
   readonly isBase?: IsBase | undefined
 }
 
-const anything: IsBase = () => true
+export const anything: IsBase = () => true
 
 /** Maps a line as pino has written it. A line that is not JSON is a message: other programs write to pino's streams, too. */
 export function mapPinoLine(
@@ -246,7 +246,15 @@ const quote = '"'.charCodeAt(0)
 const zero = '0'.charCodeAt(0)
 
 /** Keys with a meaning of their own in a line. */
-const declined: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'name', 'eventId', '__proto__'])
+export const declined: ReadonlySet<string> = new Set([
+  'level',
+  'time',
+  'pid',
+  'hostname',
+  'name',
+  'eventId',
+  '__proto__',
+])
 
 /** Level, time and base of a line: equal in all lines of a logger at one level in one millisecond. */
 interface Start {
@@ -258,7 +266,7 @@ interface Start {
   readonly isKnown: (isBase: IsBase) => boolean
 }
 
-const basePattern = /(?:,"pid":([1-9]\d{0,9}))?(?:,"hostname":"([^"]*)")?(?:,"name":"([^"]*)")?/y
+export const basePattern = /(?:,"pid":([1-9]\d{0,9}))?(?:,"hostname":"([^"]*)")?(?:,"name":"([^"]*)")?/y
 
 function readStart(line: string): Start | undefined {
   const level = digits(line.slice(levelAt, levelAt + 2))

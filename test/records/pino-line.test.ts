@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type IsBase, mapPinoLine, type PinoMapping, pinoMapper } from '../../src/records/pino-line.js'
-import { runsOf, scalarsOfLines } from '../support/plain-lines.js'
+import { bases, pinoFields, pinoHead, pinoHeads, pinoLines, pinoMappings } from '../support/pino-lines.js'
+import { runsOf } from '../support/plain-lines.js'
 
 const mapping = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
 const labels = { 10: 'trace', 20: 'debug', 30: 'info', 35: 'NOTICE', 40: 'warn', 50: 'error', 60: 'fatal' }
@@ -165,7 +166,6 @@ describe('a line of pino', () => {
   })
 })
 
-const head = `{"level":30,"time":${arrivedAt},"pid":1,"hostname":"h"`
 const anyone: IsBase = () => true
 
 /** The result of the parser for a line, and the result without it. */
@@ -176,62 +176,12 @@ function both(line: string, { mapping, isBase = anyone }: { mapping: PinoMapping
   return { parsed, plain: mapper.plain(line, isBase) }
 }
 
-const keys = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom('a', 'b', 'orderId', 'msg', 'message', 'err', 'error', 'severity', '') },
-  fc.constantFrom('level', 'time', 'pid', 'hostname', 'name', 'eventId', '__proto__', 'toJSON', '0', '17', '-1', '01'),
-  fc.string({ unit: 'grapheme' }),
-  fc.string(),
-)
-const fields = fc.array(
-  fc.tuple(
-    fc.oneof(
-      keys,
-      keys.map((key) => JSON.stringify(key).slice(1, -1)),
-    ),
-    scalarsOfLines,
-  ),
-  {
-    maxLength: 6,
-  },
-)
-const levels = fc.constantFrom('30', '50', '35', '10', '5', '100', '03', '-3', '"30"', '3.', '1e1')
-const times = fc.constantFrom(arrivedAt, 1_700_000_000, '"2023-11-14T22:13:20.123Z"', '0x123456789ab', '1e12         ')
-const heads = fc.oneof(
-  { weight: 4, arbitrary: fc.constant(head) },
-  fc.constantFrom(
-    `{"level":30,"time":${arrivedAt}`,
-    `${head},"name":"shop"`,
-    `{"level":40,"time":${arrivedAt},"pid":7`,
-    `{"level":40,"time":${arrivedAt},"name":"shop"`,
-    `{"level":60,"time":${arrivedAt},"hostname":"h","pid":1`,
-    `{"level":60,"time":${arrivedAt},"pid":01,"hostname":"h"`,
-    '{',
-  ),
-  fc.tuple(levels, times).map(([level, time]) => `{"level":${level},"time":${time},"pid":1,"hostname":"h"`),
-)
-const ends = fc.oneof({ weight: 8, arbitrary: fc.constant('}') }, fc.constantFrom(',}', '', '} ', '}}', ',"msg":"m"}}'))
-const lines = fc
-  .tuple(heads, fields, ends)
-  .map(([start, all, end]) => start + all.map(([key, value]) => `,"${key}":${value}`).join('') + end)
-const mappings: fc.Arbitrary<PinoMapping> = fc.record({
-  context: fc.constantFrom('json', 'logfmt', 'none'),
-  maxMessageBytes: fc.constantFrom(256, 32_768),
-  timestampUnit: fc.constantFrom('ms', 's'),
-  messageKey: fc.constantFrom('msg', 'message', 'err', 'eventId', 'name', '7'),
-})
-const bases = fc.constantFrom<IsBase>(
-  anyone,
-  () => false,
-  (key, value) => key !== 'name' || value === undefined,
-  (key) => key !== 'hostname',
-)
-
 describe('a plain line of pino', () => {
   it('gives the result of the parser or is left to the parser, whatever it contains', {
     timeout: 300_000,
   }, () => {
     fc.assert(
-      fc.property(lines, mappings, bases, (line, mapping, isBase) => {
+      fc.property(pinoLines, pinoMappings, bases, (line, mapping, isBase) => {
         const { parsed, plain } = both(line, { mapping, isBase })
         if (plain !== undefined) expect(plain).toEqual(parsed)
       }),
@@ -241,27 +191,32 @@ describe('a plain line of pino', () => {
 
   it('gives the same result whatever line came before it', () => {
     fc.assert(
-      fc.property(fc.array(heads, { minLength: 1, maxLength: 3 }), runsOf(fields), mappings, (starts, run, mapping) => {
-        const mapper = pinoMapper(mapping)
-        for (const [number, all] of run.entries()) {
-          const start = starts[number % starts.length]
-          const line = `${start}${all.map(([key, value]) => `,"${key}":${value}`).join('')}}`
-          const plain = mapper.plain(line, anyone)
-          if (plain !== undefined) expect(plain).toEqual(both(line, { mapping }).parsed)
-        }
-      }),
+      fc.property(
+        fc.array(pinoHeads, { minLength: 1, maxLength: 3 }),
+        runsOf(pinoFields),
+        pinoMappings,
+        (starts, run, mapping) => {
+          const mapper = pinoMapper(mapping)
+          for (const [number, all] of run.entries()) {
+            const start = starts[number % starts.length]
+            const line = `${start}${all.map(([key, value]) => `,"${key}":${value}`).join('')}}`
+            const plain = mapper.plain(line, anyone)
+            if (plain !== undefined) expect(plain).toEqual(both(line, { mapping }).parsed)
+          }
+        },
+      ),
       { numRuns: process.env.FULL ? 50_000 : 2000 },
     )
   })
 
   it.each([
-    `${head},"msg":"hello"}`,
-    `${head},"orderId":7,"customer":"c-17","total":99.5,"paid":true,"coupon":null,"debt":-1.25,"msg":"héllo → ok"}`,
-    `${head},"msg":"message first","a":1,"b":"two"}`,
-    `${head},"a":1,"msg":"in the middle","b":"two"}`,
-    `${head},"a":1}`,
-    `${head}}`,
-    `${head},"name":"shop","msg":"a logger with a name"}`,
+    `${pinoHead},"msg":"hello"}`,
+    `${pinoHead},"orderId":7,"customer":"c-17","total":99.5,"paid":true,"coupon":null,"debt":-1.25,"msg":"héllo → ok"}`,
+    `${pinoHead},"msg":"message first","a":1,"b":"two"}`,
+    `${pinoHead},"a":1,"msg":"in the middle","b":"two"}`,
+    `${pinoHead},"a":1}`,
+    `${pinoHead}}`,
+    `${pinoHead},"name":"shop","msg":"a logger with a name"}`,
     `{"level":35,"time":${arrivedAt},"msg":"a logger without a base","a":""}`,
   ])('need not be parsed: %s', (line) => {
     const { parsed, plain } = both(line, { mapping })
@@ -271,9 +226,9 @@ describe('a plain line of pino', () => {
 
   it('is not confused with a line of another logger before it', () => {
     const mapper = pinoMapper(mapping)
-    const named = `${head},"name":"shop","msg":"a"}`
+    const named = `${pinoHead},"name":"shop","msg":"a"}`
     const other = `{"level":30,"time":${arrivedAt},"pid":2,"hostname":"h","msg":"b"}`
-    for (const line of [named, other, `${head},"msg":"c"}`, named, other]) {
+    for (const line of [named, other, `${pinoHead},"msg":"c"}`, named, other]) {
       const parsed = mapPinoLine({ ...mapper, plain: () => undefined }, line, { arrivedAt })
       expect(mapPinoLine(mapper, line, { arrivedAt })).toEqual(parsed)
     }

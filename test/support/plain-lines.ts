@@ -13,6 +13,37 @@ export const scalarsOfLines = fc.oneof(
   fc.json(),
 )
 
+const writtenTexts = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.string({
+    unit: fc.constantFrom('a', '"', '\\', '\n', '\t', '\b', '\u0001', '\u001f', '\u007f', '\u2028', 'é', '€', '😀'),
+  }),
+)
+
+/** Fields as `JSON.stringify` writes them, with no brace around them: texts with escapes, numbers of all kinds, objects, errors. */
+export const writtenFields = fc
+  .dictionary(
+    fc.oneof(
+      fc.constantFrom('a', 'b', 'c', 'orderId', 'msg', 'message', 'err', 'error', 'req', 'severity', 'timestamp', ''),
+      fc.string({ maxLength: 12 }),
+    ),
+    fc.oneof(
+      writtenTexts,
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.double({ min: -1, max: 1, noNaN: true }),
+      fc.integer({ min: -100_000, max: 100_000 }).map((number) => number / 100),
+      fc.maxSafeInteger(),
+      fc.jsonValue({ maxDepth: 4 }),
+      fc.record(
+        { message: writtenTexts, stack: writtenTexts, type: fc.constant('Error') },
+        { requiredKeys: ['message'] },
+      ),
+    ),
+    { maxKeys: 12 },
+  )
+  .map((fields) => JSON.stringify(fields).slice(1, -1))
+
 /** Fields of several lines in a row: those of the first, some left out, said twice, moved, or with those of another line between them. */
 export function runsOf<Field>(fields: fc.Arbitrary<Field[]>): fc.Arbitrary<Field[][]> {
   const change = fc.tuple(fc.constantFrom('none', 'without', 'twice', 'moved', 'more'), fc.nat(6), fc.nat(6), fields)

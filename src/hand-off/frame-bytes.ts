@@ -18,16 +18,12 @@ export class PlainFrames {
   readonly #styles: readonly PinoStyle[]
   /** By number of the style. */
   readonly #pino: BodyWriter[] = []
-  readonly #winston: WinstonWriter
-  readonly #values: BodyWriter
   /** The beginning of the last winston frame, up to its line. It is the same for all lines of a level in a millisecond. */
   #winstonStart = Buffer.alloc(0)
 
   constructor(engine: Engine, styles: readonly PinoStyle[]) {
     this.#engine = engine
     this.#styles = styles
-    this.#winston = engine.winstonBytes()
-    this.#values = engine.valueBytes()
   }
 
   /** Take the frame that stands in `lines` from `from` to `end`. False for one that is not plain. */
@@ -35,10 +31,6 @@ export class PlainFrames {
     switch (lines[from]) {
       case pinoCode:
         return this.#takePino(lines, from, end)
-      case winstonCode:
-        return this.#takeWinston(lines, from, end)
-      case valueCode:
-        return this.#engine.plainValue(lines, from + 1, end, this.#values)
       default:
         return false
     }
@@ -58,20 +50,6 @@ export class PlainFrames {
     // A style that has not come yet may come.
     if (this.#styles[number] !== undefined) this.#pino[number] = writer
     return writer
-  }
-
-  /** `w`, severity, time, comma, level, comma, line. */
-  #takeWinston(lines: Buffer, from: number, end: number): boolean {
-    const start = this.#winstonStart
-    let lineAt = from + start.length
-    if (start.length === 0 || lineAt > end || lines.compare(start, 0, start.length, from, lineAt) !== 0) {
-      lineAt = behindComma(lines, behindComma(lines, from, end), end)
-      const frame = readFrame(lines.toString('latin1', from, lineAt))
-      if (frame.type !== 'winston') return false
-      this.#winston.about = frame
-      this.#winstonStart = Buffer.from(lines.subarray(from, lineAt))
-    }
-    return this.#engine.plainLine(lines, lineAt, end, this.#winston)
   }
 }
 

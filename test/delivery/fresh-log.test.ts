@@ -95,16 +95,16 @@ const size = fc.oneof(
 const steps: fc.Arbitrary<Step<World>> = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc
-      .tuple(severity, size, fc.integer({ min: 1, max: 200 }), fc.boolean())
-      .map(([level, bytes, count, kept]): Step<World> => [
+    arbitrary: fc.tuple(severity, size, fc.integer({ min: 1, max: 200 }), fc.boolean()).map(
+      ([level, bytes, count, kept]): Step<World> => [
         `add ${count} of severity ${level} with ${bytes} bytes${kept ? ', kept' : ''}`,
         (world) => {
           for (let each = 0; each < (bytes > 4000 ? 1 : count); each++) {
             world.add(((level + each) % 7) as Severity, bytes, { kept })
           }
         },
-      ]),
+      ],
+    ),
   },
   {
     weight: 4,
@@ -112,56 +112,66 @@ const steps: fc.Arbitrary<Step<World>> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.tuple(fc.nat(300), fc.nat(300)).map(([most, offset]): Step<World> => [
-      `cut ${most} before the record at ${offset}`,
-      (world) => {
-        const before = world.list[offset]?.sequence
-        if (before !== undefined) world.cut(most, before)
-      },
-    ]),
+    arbitrary: fc.tuple(fc.nat(300), fc.nat(300)).map(
+      ([most, offset]): Step<World> => [
+        `cut ${most} before the record at ${offset}`,
+        (world) => {
+          const before = world.list[offset]?.sequence
+          if (before !== undefined) world.cut(most, before)
+        },
+      ],
+    ),
   },
   {
     weight: 3,
-    arbitrary: fc.tuple(severity, fc.integer({ min: 1, max: 200 })).map(([level, count]): Step<World> => [
-      `shed ${count} of severity ${level}`,
-      (world) => {
-        for (let each = 0; each < count; each++) {
-          world.gone(
-            world.log.takeOldestOf(level),
-            world.list.find((record) => record.severity === level),
+    arbitrary: fc.tuple(severity, fc.integer({ min: 1, max: 200 })).map(
+      ([level, count]): Step<World> => [
+        `shed ${count} of severity ${level}`,
+        (world) => {
+          for (let each = 0; each < count; each++) {
+            world.gone(
+              world.log.takeOldestOf(level),
+              world.list.find((record) => record.severity === level),
+            )
+          }
+        },
+      ],
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: 1, max: 50 }).map(
+      (count): Step<World> => [
+        `take the ${count} oldest and newest`,
+        (world) => {
+          for (let each = 0; each < count; each++) {
+            world.gone(world.log.takeOldest(), world.list[0])
+            world.gone(world.log.takeNewest(), world.list.at(-1))
+          }
+        },
+      ],
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(fc.nat(400), fc.integer({ min: 1, max: 4 })).map(
+      ([most, modulus]): Step<World> => [
+        `visit ${most}, of which one in ${modulus} leaves`,
+        (world) => {
+          const bySeverity = [...world.list].sort((a, b) => a.severity - b.severity || a.sequence - b.sequence)
+          const visited: Expected[] = []
+          world.log.visit(most, (record) => {
+            visited.push(plain(record))
+            return record.sequence % modulus === 0
+          })
+          expect(visited).toEqual(bySeverity.slice(0, most))
+          const left = new Set(
+            visited.filter(({ sequence }) => sequence % modulus === 0).map(({ sequence }) => sequence),
           )
-        }
-      },
-    ]),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.integer({ min: 1, max: 50 }).map((count): Step<World> => [
-      `take the ${count} oldest and newest`,
-      (world) => {
-        for (let each = 0; each < count; each++) {
-          world.gone(world.log.takeOldest(), world.list[0])
-          world.gone(world.log.takeNewest(), world.list.at(-1))
-        }
-      },
-    ]),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.tuple(fc.nat(400), fc.integer({ min: 1, max: 4 })).map(([most, modulus]): Step<World> => [
-      `visit ${most}, of which one in ${modulus} leaves`,
-      (world) => {
-        const bySeverity = [...world.list].sort((a, b) => a.severity - b.severity || a.sequence - b.sequence)
-        const visited: Expected[] = []
-        world.log.visit(most, (record) => {
-          visited.push(plain(record))
-          return record.sequence % modulus === 0
-        })
-        expect(visited).toEqual(bySeverity.slice(0, most))
-        const left = new Set(visited.filter(({ sequence }) => sequence % modulus === 0).map(({ sequence }) => sequence))
-        world.list = world.list.filter(({ sequence }) => !left.has(sequence))
-      },
-    ]),
+          world.list = world.list.filter(({ sequence }) => !left.has(sequence))
+        },
+      ],
+    ),
   },
 )
 

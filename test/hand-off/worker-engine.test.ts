@@ -57,7 +57,10 @@ function start({ spools = false, diskIsStalled = false, url = server.url } = {})
     closed,
   })
   const open = () => engine.open(enginePlan(options, { memory: book.memory, closed: flag.memory, diskIsStalled }))
-  const take = (frame: string) => engine.take(frame.trimEnd())
+  const take = (frame: string) => {
+    const line = Buffer.from(frame.trimEnd())
+    engine.take(line, 0, line.length)
+  }
   const drained = (request: number) =>
     vi.waitFor(() => expect(posted).toContainEqual({ engine: 7, type: 'drained', request }), { timeout: 10_000 })
   return { answered, book, clock, disk, flag, closed, open, posted, take, drained }

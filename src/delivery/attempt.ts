@@ -103,7 +103,9 @@ export class Attempt implements Unanswered {
         parted: () => {
           this.#parted = true
         },
-        settle: (index, outcome) => this.#settle(index, outcome),
+        settle: (from, outcome, count = 1) => {
+          for (let index = from; index < from + count; index++) this.#settle(index, outcome)
+        },
       })
     } catch (error) {
       failure = textOf(error)

@@ -17,6 +17,7 @@ export class RecordBatch implements WireRecords {
   #sequences = new Float64Array(firstCapacity)
   /** Keys that do not follow from the sequence. */
   #ownKeys: (string | undefined)[] = []
+  #mostOwnKeyBytes = 0
 
   constructor(keyPrefix: string) {
     this.#keys = new KeyWriter(keyPrefix)
@@ -43,6 +44,12 @@ export class RecordBatch implements WireRecords {
     return this.#memory
   }
 
+  abandonMemory(): void {
+    const other = Buffer.allocUnsafeSlow(this.#used)
+    this.#memory.copy(other, 0, 0, this.#used)
+    this.#memory = other
+  }
+
   startOf(index: number): number {
     return index === 0 ? 0 : this.#ends[index - 1]!
   }
@@ -61,6 +68,15 @@ export class RecordBatch implements WireRecords {
     return this.#keys.write(this.#sequences[index]!, this.#memory, at)
   }
 
+  get mostKeyBytes(): number {
+    return Math.max(this.#keys.mostBytes, this.#mostOwnKeyBytes)
+  }
+
+  isKey(index: number, text: string): boolean {
+    const own = this.#ownKeys[index]
+    return own === undefined ? this.#keys.isKey(this.#sequences[index]!, text) : own === text
+  }
+
   /** A record with its body as text. */
   textOf(index: number): Outgoing {
     const from = this.startOf(index)
@@ -73,6 +89,7 @@ export class RecordBatch implements WireRecords {
     this.#length = 0
     this.#used = 0
     this.#ownKeys.length = 0
+    this.#mostOwnKeyBytes = 0
   }
 
   /** Add a record whose body is text. */
@@ -80,6 +97,7 @@ export class RecordBatch implements WireRecords {
     this.reserve(this.#used + bytes)
     this.#memory.write(body, this.#used)
     this.#ownKeys[this.#length] = idempotencyKey
+    this.#mostOwnKeyBytes = Math.max(this.#mostOwnKeyBytes, idempotencyKey.length)
     this.#push(bytes, 0)
   }
 
@@ -119,15 +137,31 @@ export class KeyWriter {
     this.#bytes = Buffer.from(this.#prefix, 'latin1')
   }
 
+  get mostBytes(): number {
+    return this.#bytes.length + mostDigits
+  }
+
   textOf(sequence: number): string {
     return this.#prefix + sequence.toString(36)
   }
 
+  /** True where the text is the key of this sequence. */
+  isKey(sequence: number, text: string): boolean {
+    const from = this.#prefix.length
+    if (text.slice(0, from) !== this.#prefix) return false
+    let place = text.length
+    let rest = sequence
+    do {
+      if (--place < from || text.charCodeAt(place) !== digitCodes[rest % 36]) return false
+      rest = Math.floor(rest / 36)
+    } while (rest > 0)
+    return place === from
+  }
+
   /** Returns the position behind the key. */
   write(sequence: number, memory: Uint8Array, at: number): number {
-    const prefix = this.#bytes
-    let to = at
-    for (let index = 0; index < prefix.length; index++) memory[to++] = prefix[index]!
+    memory.set(this.#bytes, at)
+    const to = at + this.#bytes.length
     let digits = 1
     for (let rest = sequence; rest >= 36; rest = Math.floor(rest / 36)) digits++
     const end = to + digits
@@ -138,4 +172,6 @@ export class KeyWriter {
   }
 }
 
+/** Of a sequence in base 36: sequences are safe integers. */
+const mostDigits = 11
 const digitCodes = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyz', 'latin1')

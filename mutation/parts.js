@@ -26,7 +26,7 @@ const testsIn = (folder, without = []) =>
   filesIn(`test/${folder}`, { end: '.test.ts', without }).filter((file) => !/\.(full|program)\.test\.ts$/.test(file))
 
 const parsers = ['answer-body', 'answer-head', 'chunked-body', 'classify', 'connection-life', 'head-reader', 'proxy']
-const exchange = ['response-reader', 'transmission']
+const exchange = ['read-answer', 'repeated-text', 'request-writer', 'response-reader', 'transmission']
 
 /** @type {Readonly<Record<string, Part>>} */
 export const parts = {

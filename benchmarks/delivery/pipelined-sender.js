@@ -1,16 +1,17 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { FreshLog } from '../../dist/delivery/fresh-log.js'
+import { KeyWriter, RecordBatch } from '../../dist/delivery/record-batch.js'
 import { PipelinedSender } from '../../dist/http/pipelined-sender.js'
 import { systemClock } from '../../dist/runtime/clock.js'
-import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
+import { certificate, compare, perRecord, printMedians, startServer } from '../support/measure.js'
 
-// The pipelined sender against a bare pipelined socket writer that sends the same bytes: what do correct answers cost?
+// The pipelined sender against bare sockets that write the same bytes, made before, and count the bytes of the answers: what do requests
+// from records, and correct answers, cost? To a server whose answers are all the same, to one that echoes the keys, and over TLS.
 const records = 400_000
 const connections = 8
 const depth = 64
-const server = await startServer()
-const { port, host } = new URL(server.url)
-const userAgent = `sluice/0.1.0 node/${process.versions.node}`
 
 const body = JSON.stringify({
   timeStamp: Date.now(),
@@ -23,41 +24,57 @@ const body = JSON.stringify({
   runtimeVersion: process.version,
   runtime: 1,
 })
-const prefix = crypto.randomUUID()
-const batches = Array.from({ length: records / depth }, (_, batch) =>
-  Array.from({ length: depth }, (_, index) => ({
-    body,
-    bytes: Buffer.byteLength(body),
-    idempotencyKey: `${prefix}-${(batch * depth + index).toString(36)}`,
-  })),
-)
-const head =
-  `POST /logs/b HTTP/1.1\r\nhost: ${host}\r\nx-api-key: benchmark\r\ncontent-type: application/json\r\n` +
-  `accept: application/json\r\nuser-agent: ${userAgent}\r\nidempotency-key: `
-const answerLength =
-  'HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n{"result":true}'.length
+const keys = new KeyWriter(crypto.randomUUID())
 
-/** Writes a batch, counts the bytes of the answers, writes the next. */
-async function bare() {
+/** @param {number} number a batch as an engine makes it: its keys follow from the sequences of its records, which have four digits each */
+function batchOf(number) {
+  const log = new FreshLog((sequence) => keys.textOf(sequence))
+  for (let index = 0; index < depth; index++) {
+    const { memory, at } = log.room(body.length)
+    log.stage(memory.write(body, at), 2, 36 ** 3 + number * depth + index, 0)
+    log.commit()
+  }
+  const batch = new RecordBatch(keys)
+  log.cut(batch, depth)
+  return batch
+}
+
+/** One for each connection. It is sent again and again. */
+const batches = Array.from({ length: connections }, (_, number) => batchOf(number))
+const rounds = records / depth
+const userAgent = `sluice/0.1.0 node/${process.versions.node}`
+
+/** @typedef {{ echo?: boolean, tls?: boolean }} ServerOptions */
+
+/** @param {URL} url @param {ServerOptions} options */
+async function bare({ host, port }, { echo = false, tls = false }) {
+  const keyField = echo ? `idempotency-key: ${batches[0]?.keyOf(0)}\r\n` : ''
+  const answer = `HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 15\r\n${keyField}\r\n{"result":true}`
+  const head =
+    `POST /logs/b HTTP/1.1\r\nhost: ${host}\r\nx-api-key: benchmark\r\ncontent-type: application/json\r\n` +
+    `accept: application/json\r\nuser-agent: ${userAgent}\r\nidempotency-key: `
   let next = 0
   await Promise.all(
-    Array.from({ length: connections }, async () => {
-      const socket = connect(Number(port), '127.0.0.1').setNoDelay(true)
-      await once(socket, 'connect')
+    batches.map(async (batch) => {
+      const text = Array.from(
+        { length: depth },
+        (_, index) => `${head}${batch.keyOf(index)}\r\ncontent-length: ${batch.bytesOf(index)}\r\n\r\n${body}`,
+      )
+      const requests = Buffer.from(text.join(''), 'latin1')
+      const socket = tls
+        ? connectTls({ host: 'localhost', port: Number(port), ca: certificate() })
+        : connect(Number(port), '127.0.0.1')
+      socket.setNoDelay(true)
+      await once(socket, tls ? 'secureConnect' : 'connect')
       await new Promise((resolve) => {
         let missing = 0
         const write = () => {
-          const batch = batches[next++]
-          if (batch === undefined) {
+          if (next++ >= rounds) {
             resolve(socket.destroy())
             return
           }
-          let text = ''
-          for (const { bytes, body, idempotencyKey } of batch) {
-            text += `${head}${idempotencyKey}\r\ncontent-length: ${bytes}\r\n\r\n${body}`
-          }
-          missing += batch.length * answerLength
-          socket.write(text, 'latin1')
+          missing += depth * answer.length
+          socket.write(requests)
         }
         socket.on('data', (chunk) => {
           missing -= chunk.length
@@ -69,37 +86,45 @@ async function bare() {
   )
 }
 
-const sender = new PipelinedSender({
-  url: server.url,
-  apiKey: { reveal: () => 'benchmark', renew: () => false },
-  userAgent,
-  maxConnections: connections,
-  maxDepth: depth,
-  requestTimeoutMs: 10_000,
-  clock: systemClock,
-})
-
-async function pipelined() {
+/** @param {PipelinedSender} sender */
+async function pipelined(sender) {
   let next = 0
   let delivered = 0
   /** @param {number} _ @param {import('../../dist/delivery/sender.js').Outcome} outcome */
-  const settle = (_, outcome) => {
-    if (outcome.type === 'delivered') delivered++
+  const settle = (_, outcome, count = 1) => {
+    if (outcome.type === 'delivered') delivered += count
   }
   await Promise.all(
-    Array.from({ length: connections }, async () => {
-      for (let batch = batches[next++]; batch !== undefined; batch = batches[next++]) {
-        await sender.send({ kind: 'logs', bucket: 'b', records: batch, probe: false, settle })
-      }
+    batches.map(async (wire) => {
+      const about = { kind: /** @type {const} */ ('logs'), bucket: 'b', records: [], wire, probe: false, settle }
+      while (next++ < rounds) await sender.send(about)
     }),
   )
   if (delivered !== records) throw new Error(`${delivered} of ${records} delivered`)
 }
 
-const medians = await compare({
-  [`bare sockets, ${connections} × ${depth}`]: () => perRecord(records, bare),
-  [`pipelined sender, ${connections} × ${depth}`]: () => perRecord(records, pipelined),
-})
-printMedians(medians)
-await sender.close()
-server.stop()
+/** @param {string} name @param {ServerOptions} options */
+async function contest(name, options) {
+  const server = await startServer(options)
+  const sender = new PipelinedSender({
+    url: server.url,
+    apiKey: { reveal: () => 'benchmark', renew: () => false },
+    userAgent,
+    maxConnections: connections,
+    maxDepth: depth,
+    requestTimeoutMs: 10_000,
+    clock: systemClock,
+    connection: options.tls ? { ca: certificate() } : {},
+  })
+  const medians = await compare({
+    [`bare sockets${name}`]: () => perRecord(records, () => bare(new URL(server.url), options)),
+    [`pipelined sender${name}`]: () => perRecord(records, () => pipelined(sender)),
+  })
+  await sender.close()
+  server.stop()
+  return medians
+}
+
+printMedians(await contest(`, ${connections} × ${depth}`, {}))
+printMedians(await contest(', keys echoed', { echo: true }))
+printMedians(await contest(', TLS', { tls: true }))

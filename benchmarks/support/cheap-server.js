@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { recordCount } from './record-count.js'
 import { requestSplitter } from './request-splitter.js'
 
@@ -13,13 +15,23 @@ import { requestSplitter } from './request-splitter.js'
  *   delayMs?: number,
  *   oneByOne?: boolean,
  *   port?: number,
+ *   tls?: boolean,
  * }} ServerOptions `mark`: what stands before the number of each record; `snappy`: bodies are packed with it, whatever the header says;
  *   `echo`: answers bear the idempotency key of their request, as those of a server do that tells repetitions by it; `delayMs`: from the
  *   arrival of a request to its answer; `oneByOne`: it works on a connection's requests one after the other;
- *   `port`: where it listens, any free one without
+ *   `port`: where it listens, any free one without; `tls`: it speaks TLS, with a certificate for localhost
  */
 /** @type {ServerOptions} */
-const { answer = {}, mark, snappy = false, echo, delayMs = 0, oneByOne, port = 0 } = JSON.parse(process.argv[2] ?? '{}')
+const {
+  answer = {},
+  mark,
+  snappy = false,
+  echo,
+  delayMs = 0,
+  oneByOne,
+  port = 0,
+  tls = false,
+} = JSON.parse(process.argv[2] ?? '{}')
 const { status = '201 Created', type = 'application/json', body = '{"result":true}' } = answer
 const about = status.startsWith('204') ? '' : `content-type: ${type}\r\ncontent-length: ${body.length}\r\n`
 const reply = `HTTP/1.1 ${status}\r\n${about}\r\n${body}`
@@ -37,7 +49,8 @@ let arrivedAt = 0
 /** @param {Buffer} bytes */
 const keep = (bytes, encoding = '') => records?.add({ at: arrivedAt, bytes, encoding })
 
-const server = createServer((socket) => {
+/** @param {import('node:net').Socket} socket */
+const serve = (socket) => {
   /** @type {string[]} */
   let replies = []
   const split = requestSplitter({
@@ -67,7 +80,10 @@ const server = createServer((socket) => {
     if (delayMs === 0) send(text)
     else setTimeout(send, delayMs, text)
   })
-})
+}
+const pem = (/** @type {string} */ name) =>
+  readFileSync(new URL(`../../test/support/certificates/${name}.pem`, import.meta.url))
+const server = tls ? createTlsServer({ key: pem('key'), cert: pem('foreign') }, serve) : createServer(serve)
 server.listen(port, '127.0.0.1', 4096, () => process.stdout.write(`${/** @type {any} */ (server.address()).port}\n`))
 
 const quietMs = 50

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** @typedef {{ distinct: number, repeated: number, lastAt: number }} Totals of records; the time is that of the last new one, in ms */
@@ -15,7 +16,7 @@ export async function startServer(options = {}) {
   })
   const [port] = await once(/** @type {import('node:stream').Readable} */ (child.stdout), 'data')
   return {
-    url: `http://127.0.0.1:${Number(port)}`,
+    url: options.tls ? `https://localhost:${Number(port)}` : `http://127.0.0.1:${Number(port)}`,
     stop: () => child.kill(),
     /** @returns {Promise<{ busy: boolean, requests: number, totals?: Totals }>} */
     report: async ({ evenIfBusy = false } = {}) => {
@@ -24,6 +25,11 @@ export async function startServer(options = {}) {
       return message
     },
   }
+}
+
+/** The certificate of the cheap server with `tls`. */
+export function certificate() {
+  return readFileSync(new URL('../../test/support/certificates/foreign.pem', import.meta.url))
 }
 
 /**
@@ -77,7 +83,7 @@ export function printMedians(medians) {
   for (const [name, { cpu, wall }] of Object.entries(medians)) {
     const ratio = (cpu / baseline).toFixed(2)
     process.stdout.write(
-      `  ${name.padEnd(36)}${cpu.toFixed(1).padStart(14)}${ratio.padStart(8)}${Math.round(1e6 / wall)
+      `  ${name.padEnd(36)}${cpu.toFixed(2).padStart(14)}${ratio.padStart(8)}${Math.round(1e6 / wall)
         .toString()
         .padStart(12)}\n`,
     )

@@ -25,6 +25,8 @@ export class RecordBatch implements WireRecords {
   #severities = new Uint8Array(firstCapacity)
   /** By index: records that were objects before. Undefined while there are none. */
   #records: (Pending | undefined)[] | undefined
+  /** Length of the longest key among these. */
+  #mostOwnKeyBytes = 0
   /** By index. Undefined while no record has a place in the store. */
   #places: (Place | undefined)[] | undefined
 
@@ -56,6 +58,12 @@ export class RecordBatch implements WireRecords {
       this.#memory = larger
     }
     return this.#memory
+  }
+
+  abandonMemory(): void {
+    const other = Buffer.allocUnsafeSlow(this.#used)
+    this.#memory.copy(other, 0, 0, this.#used)
+    this.#memory = other
   }
 
   startOf(index: number): number {
@@ -94,6 +102,15 @@ export class RecordBatch implements WireRecords {
     return this.#keys.write(this.#sequences[index]!, this.#memory, at)
   }
 
+  get mostKeyBytes(): number {
+    return Math.max(this.#keys.mostBytes, this.#mostOwnKeyBytes)
+  }
+
+  isKey(index: number, text: string): boolean {
+    const record = this.#records?.[index]
+    return record === undefined ? this.#keys.isKey(this.#sequences[index]!, text) : record.idempotencyKey === text
+  }
+
   /** The record as an object, which has one attempt more. */
   take(index: number): Pending {
     const record = this.#records?.[index]
@@ -123,6 +140,7 @@ export class RecordBatch implements WireRecords {
     this.#used = 0
     this.#records = undefined
     this.#places = undefined
+    this.#mostOwnKeyBytes = 0
   }
 
   /** Add a record that is an object. */
@@ -133,6 +151,7 @@ export class RecordBatch implements WireRecords {
     this.#severities[index] = record.severity
     this.#records ??= []
     this.#records[index] = record
+    this.#mostOwnKeyBytes = Math.max(this.#mostOwnKeyBytes, record.idempotencyKey.length)
     if (record.place === undefined) return
     this.#places ??= []
     this.#places[index] = record.place
@@ -210,15 +229,31 @@ export class KeyWriter {
     this.#bytes = Buffer.from(this.#prefix, 'latin1')
   }
 
+  get mostBytes(): number {
+    return this.#bytes.length + mostDigits
+  }
+
   textOf(sequence: number): string {
     return this.#prefix + sequence.toString(36)
   }
 
+  /** True where the text is the key of this sequence. */
+  isKey(sequence: number, text: string): boolean {
+    const from = this.#prefix.length
+    if (text.slice(0, from) !== this.#prefix) return false
+    let place = text.length
+    let rest = sequence
+    do {
+      if (--place < from || text.charCodeAt(place) !== digitCodes[rest % 36]) return false
+      rest = Math.floor(rest / 36)
+    } while (rest > 0)
+    return place === from
+  }
+
   /** Returns the position behind the key. */
   write(sequence: number, memory: Uint8Array, at: number): number {
-    const prefix = this.#bytes
-    let to = at
-    for (let index = 0; index < prefix.length; index++) memory[to++] = prefix[index]!
+    memory.set(this.#bytes, at)
+    const to = at + this.#bytes.length
     let digits = 1
     for (let rest = sequence; rest >= 36; rest = Math.floor(rest / 36)) digits++
     const end = to + digits
@@ -229,4 +264,6 @@ export class KeyWriter {
   }
 }
 
+/** Of a sequence in base 36: sequences are safe integers. */
+const mostDigits = 11
 const digitCodes = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyz', 'latin1')

@@ -23,9 +23,17 @@ export interface WireRecords {
   bytesOf(index: number): number
   /** Make `memory` at least this long, and return it. The bodies stay where they are; what is behind them is lost. */
   reserve(bytes: number): Buffer
+  /** No idempotency key is longer. */
+  readonly mostKeyBytes: number
   /** Write the idempotency key, which is ASCII, to a position of `memory` that has room for it. Returns the position behind it. */
   writeKey(index: number, at: number): number
   keyOf(index: number): string
+  isKey(index: number, text: string): boolean
+  /**
+   * Use other memory for these and all later records, with the same bodies at its beginning. A sender calls it before it lets go of the
+   * batch while the system may still read the old memory.
+   */
+  abandonMemory(): void
 }
 
 /** Records that go out on one connection in one go, one request each. */

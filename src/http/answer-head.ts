@@ -20,7 +20,6 @@ export interface AnswerHead {
   readonly keepAliveMax: number | undefined
   readonly retryAfter: string | undefined
   readonly location: string | undefined
-  readonly correlationId: string | undefined
   /** The header `idempotency-key`. Servers that recognise repeated requests by it send it back. */
   readonly echoedKey: string | undefined
 }
@@ -42,7 +41,6 @@ class Fields {
   keepAlive: string | undefined = undefined
   retryAfter: string | undefined = undefined
   location: string | undefined = undefined
-  correlationId: string | undefined = undefined
   idempotencyKey: string | undefined = undefined
 }
 
@@ -101,9 +99,6 @@ function keep(fields: Fields, line: string): string | undefined {
     case 15:
       if (is('idempotency-key')) fields.idempotencyKey ??= value()
       break
-    case 16:
-      if (is('x-correlation-id')) fields.correlationId ??= value()
-      break
     case 17:
       if (!is('transfer-encoding')) break
       if (fields.transferEncoding !== undefined) return 'the header transfer-encoding stands twice'
@@ -141,7 +136,6 @@ function understand(
     keepAliveMax: keepAlive.keepAliveMax,
     retryAfter: fields.retryAfter,
     location: fields.location,
-    correlationId: fields.correlationId,
     echoedKey: fields.idempotencyKey,
   }
 }

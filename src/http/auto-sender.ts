@@ -3,7 +3,7 @@ import type { RecordKind } from '../records/wire.js'
 import type { Breakage } from './connection-life.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
 import { PipelinedSender } from './pipelined-sender.js'
-import type { ReadAnswer } from './response-reader.js'
+import type { ReadAnswer } from './read-answer.js'
 import type { SenderPlan } from './sender-plan.js'
 import { type ServerTraits, UndiciSender } from './undici-sender.js'
 
@@ -66,7 +66,7 @@ class AutoSender implements Sender {
     this.#plan = plan
     this.#slots = laneSlots(plan.maxConnections, plan.clock)
     const watch = {
-      saw: (answer: ReadAnswer, idempotencyKey: string | undefined) => this.#read(answer, idempotencyKey),
+      saw: (answer: ReadAnswer, echoes: boolean) => this.#read(answer, echoes),
       answered: (count: number) => {
         this.#answersSinceBreak += count
       },
@@ -106,9 +106,9 @@ class AutoSender implements Sender {
   }
 
   /** Answer to a request by the pipelined sender. */
-  #read({ status, version, last, echoedKey }: ReadAnswer, idempotencyKey: string | undefined): void {
+  #read({ status, version, last }: ReadAnswer, echoes: boolean): void {
     if (status < 200 || status >= 300) return
-    this.#echoes = echoedKey !== undefined && echoedKey === idempotencyKey
+    this.#echoes = echoes
     if (version !== '1.1') {
       if (this.#works) this.#leave(`the server answers with HTTP/${version}`)
     } else if (!last && this.#usesPipelined && !this.#pipelines) {

@@ -1,5 +1,5 @@
 import type { RecordKind } from '../records/wire.js'
-import type { ReadAnswer } from './response-reader.js'
+import type { ReadAnswer } from './read-answer.js'
 
 /** The age of a connection, and its foreseen end. */
 export interface Aged {
@@ -102,8 +102,8 @@ export class SpokenLimit {
 
 /** Is called with the facts that show the server's support for pipelining. */
 export interface PipelineWatch {
-  /** An answer that differs from the one before it on its connection. */
-  saw(answer: ReadAnswer, idempotencyKey: string | undefined): void
+  /** An answer that differs from the one before it on its connection. `echoes`: it has the idempotency key of its request. */
+  saw(answer: ReadAnswer, echoes: boolean): void
   /** Answers have come in good order. */
   answered(count: number): void
   misunderstood(reason: string): void

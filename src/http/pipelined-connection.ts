@@ -3,7 +3,8 @@ import type { RecordKind } from '../records/wire.js'
 import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
 import { type ConnectionLife, type PipelineWatch, SpokenLimit } from './connection-life.js'
 import { describeError } from './describe-error.js'
-import { type ReadAnswer, ResponseReader } from './response-reader.js'
+import { type AnswerRun, noRequests, type ReadAnswer } from './read-answer.js'
+import { ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
 
 /** The owner of a connection. */
@@ -115,8 +116,8 @@ export class PipelinedConnection {
       this.#end({ reason: 'the server takes no more requests on this connection' }, { blameless: true, parts: true })
       return
     }
-    const text = transmission.write(most)
-    if (text === undefined) {
+    const bytes = transmission.write(most)
+    if (bytes === undefined) {
       this.#end({ reason: 'the key has characters that no header may have' }, { blameless: true, parts: true })
       return
     }
@@ -127,7 +128,7 @@ export class PipelinedConnection {
     this.#wasIdle = this.served > 0 && now - this.#progressAt >= idleFromMs
     this.#progressAt = now
     this.#arm(this.#progressAt + requestTimeoutMs)
-    socket.write(text, transmission.encoding, this.#onFlushed)
+    socket.write(bytes, this.#onFlushed)
   }
 
   readonly #onFlushed = (): void => {
@@ -141,16 +142,13 @@ export class PipelinedConnection {
     const transmission = this.#transmission
     const before = this.served
     reader.push(chunk)
-    for (let answer = reader.next(); answer !== undefined; answer = reader.next()) {
+    const requests = transmission ?? noRequests
+    for (let run = reader.next(requests); run !== undefined; run = reader.next(requests)) {
       if (transmission === undefined || transmission.awaiting === 0) {
-        this.#stray(answer)
+        this.#stray(run.answer)
         return
       }
-      if (answer.echoedKey !== undefined && answer.echoedKey !== transmission.nextKey) {
-        this.#misunderstood('it is that to another request', { doubtful: true })
-        return
-      }
-      this.#take(answer, transmission)
+      this.#take(run, transmission)
       if (this.#ended) return
     }
     if (this.served > before) {
@@ -160,23 +158,27 @@ export class PipelinedConnection {
     }
     if (reader.over) this.#readerOver()
     else if (reader.pending && (transmission === undefined || transmission.awaiting === 0)) {
-      this.#stray(reader.end())
+      this.#stray(reader.end(requests)?.answer)
     } else {
       transmission?.settleHeld()
       this.#goOn()
     }
   }
 
-  #take(answer: ReadAnswer, transmission: Transmission): void {
-    this.served++
-    const { nextKey } = transmission
+  #take(run: AnswerRun, transmission: Transmission): void {
+    const { answer, count, key } = run
+    if (key === 'wrong') {
+      this.#misunderstood('it is that to another request', { doubtful: true })
+      return
+    }
     if (answer !== this.#lastAnswer) {
       this.#lastAnswer = answer
       this.announced = answer.closes
-      this.#limit.read(answer.keepAliveMax, this.served)
-      this.#plan.watch.saw(answer, nextKey)
+      this.#limit.read(answer.keepAliveMax, this.served + 1)
+      this.#plan.watch.saw(answer, key === 'right')
     }
-    transmission.take(answer, { certain: answer.echoedKey !== undefined && answer.echoedKey === nextKey })
+    this.served += count
+    transmission.take(run)
   }
 
   /** Servers may close an idle connection with a 408. Any other answer without a request is unexpected. */
@@ -228,11 +230,11 @@ export class PipelinedConnection {
     if (parts) this.#part()
     else this.#plan.socket.destroy()
     const transmission = this.#transmission
-    this.#transmission = undefined
-    const cutOff = this.#reader.end()
+    const cutOff = this.#reader.end(transmission ?? noRequests)
     if (cutOff !== undefined && transmission !== undefined && transmission.awaiting > 0) {
       this.#take(cutOff, transmission)
     }
+    this.#transmission = undefined
     if (this.announced) this.#plan.life.closed(this)
     this.#plan.owner.lost(this)
     if (transmission === undefined) return
@@ -240,6 +242,7 @@ export class PipelinedConnection {
       const usual = this.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
       this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, usual })
     }
+    if (!this.#flushed) transmission.abandonMemory()
     transmission.breakOff(how)
   }
 

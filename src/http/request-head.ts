@@ -32,16 +32,16 @@ export interface RequestOrigin {
 /** The head of a lane's requests on the wire, up to the value of `idempotency-key`. */
 export interface PrebuiltHead {
   readonly apiKey: string
-  /** ASCII. Undefined when the key has characters that no header may have. */
-  readonly text: string | undefined
+  /** Undefined when the key has characters that no header may have. */
+  readonly bytes: Buffer | undefined
 }
 
 const headerValue = /^[\t\x20-\x7e]*$/
 
 export function prebuiltHead({ base, kind, bucket, userAgent }: RequestOrigin, apiKey: string): PrebuiltHead {
-  if (!headerValue.test(apiKey)) return { apiKey, text: undefined }
+  if (!headerValue.test(apiKey)) return { apiKey, bytes: undefined }
   const headers = { host: base.host, ...requestHeaders({ apiKey, userAgent }) }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const text = `POST ${recordPath(base, kind, bucket)} HTTP/1.1\r\n${lines.join('')}idempotency-key: `
-  return { apiKey, text }
+  return { apiKey, bytes: Buffer.from(text, 'latin1') }
 }

@@ -41,13 +41,13 @@ const keyReplaced: Outcome = {
   backPressure: false,
 }
 
-/** Settle one record of a batch. An owner of the batch that throws must not leave the other records without their outcomes. */
+/** Settle the record at `index`, or `count` records from there on. An owner of the batch that throws must not leave the other records without their outcomes. */
 export function settleSafely(
   batch: Batch,
-  { index, outcome }: { readonly index: number; readonly outcome: Outcome },
+  { index, outcome, count = 1 }: { readonly index: number; readonly outcome: Outcome; readonly count?: number },
 ): void {
   try {
-    batch.settle(index, outcome)
+    batch.settle(index, outcome, count)
   } catch {
     // The owner has the outcome: nothing more can be done here.
   }

@@ -1,7 +1,8 @@
 import type { Batch, Outcome } from '../delivery/sender.js'
 import { classify } from './classify.js'
+import type { AnswerRun, AwaitingRequests, ReadAnswer } from './read-answer.js'
 import type { PrebuiltHead } from './request-head.js'
-import type { ReadAnswer } from './response-reader.js'
+import { writeRequests } from './request-writer.js'
 import type { KeySource } from './sender-plan.js'
 import { brokenOutcome, safeOutcome, settleSafely } from './settlement.js'
 
@@ -20,29 +21,30 @@ export interface TransmissionPlan {
   readonly done: () => void
 }
 
-/** Most bytes that are written in one go. A single record may be longer. */
-const maxPartBytes = 262_144
+interface Held {
+  readonly outcome: Outcome
+  readonly count: number
+}
 
 /**
  * One batch on its way over a connection. It counts the requests that are written and answered, and settles each record exactly once. A
  * batch of large records is written in parts, each after the answers to the part before.
  */
-export class Transmission {
+export class Transmission implements AwaitingRequests {
   readonly #plan: TransmissionPlan
   readonly #count: number
   #written = 0
   #answered = 0
   #head: PrebuiltHead | undefined
-  /** Outcomes of the last answers, until it is certain that they belong to these requests. */
-  #held: Outcome[] = []
+  /** Outcomes of the last answers, until it is certain that they belong to these requests, and the number of these answers. */
+  #held: Held[] = []
+  #heldCount = 0
   /** True when one of them is not `delivered`: an unexpected answer would then have moved them to the wrong records. */
   #differ = false
-  /** Encoding of the part that was built last. For ASCII latin1 is the cheapest. */
-  encoding: 'latin1' | 'utf8' = 'latin1'
 
   constructor(plan: TransmissionPlan) {
     this.#plan = plan
-    this.#count = plan.batch.records.length
+    this.#count = plan.batch.wire.length
   }
 
   /** Number of requests that are written and not answered. */
@@ -54,77 +56,81 @@ export class Transmission {
     return this.#answered === this.#count
   }
 
-  /** Idempotency key of the request that is answered next. */
-  get nextKey(): string | undefined {
-    return this.#plan.batch.records[this.#answered]?.idempotencyKey
-  }
-
-  /** The text of the next requests, `most` at most, which count as written. Undefined when no header can have this key. */
-  write(most: number): string | undefined {
-    this.#head = this.#plan.head()
-    const { text: head } = this.#head
-    if (head === undefined) return undefined
-    const { records } = this.#plan.batch
-    const end = Math.min(this.#count, this.#written + most)
-    let text = ''
-    let bodyBytes = 0
-    let bodyLength = 0
-    let index = this.#written
-    do {
-      const { body, bytes, idempotencyKey } = records[index]!
-      text += `${head}${idempotencyKey}\r\ncontent-length: ${bytes}\r\n\r\n${body}`
-      bodyBytes += bytes
-      bodyLength += body.length
-      index++
-    } while (index < end && text.length + records[index]!.bytes < maxPartBytes)
-    this.#written = index
-    if (index < this.#count) this.#plan.batch.parted?.()
-    // Every character beyond ASCII has more bytes in UTF-8 than UTF-16 units.
-    this.encoding = bodyBytes === bodyLength ? 'latin1' : 'utf8'
-    return text
+  hasKey(ahead: number, text: string): boolean {
+    return this.#plan.batch.wire.isKey(this.#answered + ahead, text)
   }
 
   /**
-   * Take the answer to the oldest request. It is `certain` when it has the key of that request. Otherwise it is held until `settleHeld`
-   * believes it.
+   * The next requests, `most` at most, which count as written. They stand in the memory of the batch. Undefined when no header can have
+   * this key.
    */
-  take(answer: ReadAnswer, { certain }: { readonly certain: boolean }): void {
-    this.#answered++
+  write(most: number): Buffer | undefined {
+    this.#head = this.#plan.head()
+    const { bytes: head } = this.#head
+    if (head === undefined) return undefined
+    const { batch } = this.#plan
+    const from = this.#written
+    const { bytes, end } = writeRequests(batch.wire, { head, from, end: Math.min(this.#count, from + most) })
+    this.#written = end
+    if (end < this.#count) batch.parted?.()
+    return bytes
+  }
+
+  /** The requests may still be on their way out of the memory of the batch. Call it before the batch is done. */
+  abandonMemory(): void {
+    this.#plan.batch.wire.abandonMemory()
+  }
+
+  /**
+   * Take the answers to the oldest requests. They are certain when they have the keys of these requests. Otherwise they are held until
+   * `settleHeld` believes them.
+   */
+  take({ answer, count, key }: AnswerRun): void {
+    this.#answered += count
     const outcome = saysYes(answer) ? delivered : this.#meaningOf(answer)
-    this.#held.push(outcome)
-    // Then the answers before it belong to their requests, too.
-    if (certain) this.#settleAll()
+    this.#held.push({ outcome, count })
+    this.#heldCount += count
+    // Then the answers before them belong to their requests, too.
+    if (key === 'right') this.#settleAll()
     else if (outcome !== delivered) this.#differ = true
   }
 
   /** No unexpected answer has come: settle the held outcomes, unless one that comes later could still have moved them. */
   settleHeld(): void {
-    if (this.#held.length > 0 && (!this.#differ || this.awaiting === 0)) this.#settleAll()
+    if (this.#heldCount > 0 && (!this.#differ || this.awaiting === 0)) this.#settleAll()
   }
 
   /** An unexpected answer has come: the held outcomes may belong to other records. */
   doubt(reason: string): void {
-    this.#settleAll(brokenOutcome({ sent: true, reason, timedOut: false }))
+    const count = this.#heldCount
+    this.#forgetHeld()
+    this.#settle(this.#answered - count, brokenOutcome({ sent: true, reason, timedOut: false }), count)
   }
 
-  /** Settle the held outcomes, or this one in place of each. */
-  #settleAll(doubt?: Outcome): void {
+  #settleAll(): void {
     const held = this.#held
-    const from = this.#answered - held.length
+    let from = this.#answered - this.#heldCount
+    this.#forgetHeld()
+    for (const { outcome, count } of held) {
+      this.#settle(from, outcome, count)
+      from += count
+    }
+  }
+
+  #forgetHeld(): void {
     this.#held = []
+    this.#heldCount = 0
     this.#differ = false
-    for (const [offset, outcome] of held.entries()) this.#settle(from + offset, doubt ?? outcome)
   }
 
   /** No further answer comes. */
   breakOff({ reason, timedOut = false }: BreakOff): void {
     this.#settleAll()
-    const written = brokenOutcome({ sent: true, reason, timedOut })
+    const answered = this.#answered
+    this.#answered = this.#count
+    this.#settle(answered, brokenOutcome({ sent: true, reason, timedOut }), this.#written - answered)
     const unwritten = brokenOutcome({ sent: false, reason, timedOut: false })
-    while (this.#answered < this.#count) {
-      const index = this.#answered++
-      this.#settle(index, index < this.#written ? written : unwritten)
-    }
+    this.#settle(this.#written, unwritten, this.#count - this.#written)
     this.done()
   }
 
@@ -136,8 +142,8 @@ export class Transmission {
     return safeOutcome(() => meaningOf(answer), { usedKey: this.#head!.apiKey, source: this.#plan.apiKey })
   }
 
-  #settle(index: number, outcome: Outcome): void {
-    settleSafely(this.#plan.batch, { index, outcome })
+  #settle(index: number, outcome: Outcome, count: number): void {
+    if (count > 0) settleSafely(this.#plan.batch, { index, outcome, count })
   }
 }
 

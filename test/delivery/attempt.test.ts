@@ -138,6 +138,20 @@ describe('an attempt', () => {
     expect(await settleAll(1, false)).toBeUndefined()
   })
 
+  it('takes one outcome for several records at once', async () => {
+    const { clock, run, passed } = await setUpAttempt(4)
+    const result = run(async ({ settle }) => {
+      await passed(300)
+      settle(0, answers.delivered, 2)
+      await passed(60)
+      settle(2, answers.delivered)
+      settle(3, answers.failed, 1)
+    })
+    await clock.advance(1000)
+    expect(await result).toMatchObject({ successes: 3, firstAnswerMs: 300, betweenAnswersMs: 30 })
+    expect((await result).returned.map(({ index }) => index)).toEqual([3])
+  })
+
   it('without a success has no time to its first one', async () => {
     const { run } = await setUpAttempt(1)
     const result = await run(async ({ settle }) => settle(0, answers.failed))

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { AwaitingRequests } from '../../src/http/read-answer.js'
 import { ResponseReader } from '../../src/http/response-reader.js'
+
+/** As many as come, whose keys nobody knows. */
+const requests: AwaitingRequests = { awaiting: 1000, hasKey: () => false }
 
 /** All that is read from a connection: the answers, the place where reading ended, and the answer that its end added. */
 function read(chunks: readonly Buffer[]) {
@@ -8,10 +12,12 @@ function read(chunks: readonly Buffer[]) {
   const answers: unknown[] = []
   for (const chunk of chunks) {
     reader.push(chunk)
-    for (let answer = reader.next(); answer !== undefined; answer = reader.next()) answers.push(answer)
+    for (let run = reader.next(requests); run !== undefined; run = reader.next(requests)) {
+      for (let each = 0; each < run.count; each++) answers.push(run.answer)
+    }
   }
   const { over, failure } = reader
-  const atEnd = reader.end()
+  const atEnd = reader.end(requests)?.answer
   return { answers, over, failure, atEnd }
 }
 
@@ -52,7 +58,7 @@ const understood: Record<string, [text: string, answer: object]> = {
   'every header that matters': [
     'HTTP/1.1 503 X\r\nretry-after: 3\r\nlocation: /y\r\nX-Correlation-Id: c\r\nidempotency-key: k-1\r\n' +
       'keep-alive: timeout=72, max=3\r\ncontent-length: 0\r\n\r\n',
-    { status: 503, retryAfter: '3', location: '/y', correlationId: 'c', echoedKey: 'k-1', keepAliveMs: 72_000 },
+    { status: 503, retryAfter: '3', location: '/y', echoedKey: 'k-1', keepAliveMs: 72_000 },
   ],
   'HTTP/1.0 that keeps the connection': [
     'HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\ncontent-length: 0\r\n\r\n',
@@ -349,6 +355,18 @@ describe('the bounds of an answer', () => {
     expect(readText(withHead(16_385))).toMatchObject({ answers: [], failure: expect.stringMatching(/too long/) })
   })
 
+  it('are the same where all but one field is like the answer before', () => {
+    const withId = (length: number) => {
+      const start = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-correlation-id: '
+      return `${start}${'y'.repeat(length - start.length)}\r\n\r\n`
+    }
+    expect(readText(withId(100) + withId(16_384)).answers).toHaveLength(2)
+    expect(readText(withId(100) + withId(16_385))).toMatchObject({
+      answers: [{ status: 200 }],
+      failure: expect.stringMatching(/too long/),
+    })
+  })
+
   it('are 64 KiB for its body, and 32 interim answers before it', () => {
     const withBody = (size: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`
     expect(readText(withBody(65_536)).answers).toEqual([expect.objectContaining({ complete: true })])
@@ -377,10 +395,78 @@ describe('the bounds of an answer', () => {
   })
 })
 
+describe('answers that say the same', () => {
+  const keyed = (key: string, id = key, text = body) =>
+    `HTTP/1.1 201 Created\r\nx-correlation-id: ${id}\r\nidempotency-key: ${key}\r\nContent-Length: ${text.length}\r\n\r\n${text}`
+  /** Requests with the keys `k-0`, `k-1` and so on, of which so many are left. */
+  const runsOf = (text: string, awaiting = 1000) => {
+    const reader = new ResponseReader()
+    const runs: [count: number, key: string][] = []
+    let answered = 0
+    const awaited: AwaitingRequests = {
+      get awaiting() {
+        return awaiting - answered
+      },
+      hasKey: (ahead, key) => key === `k-${answered + ahead}`,
+    }
+    reader.push(bytes(text))
+    for (let run = reader.next(awaited); run !== undefined; run = reader.next(awaited)) {
+      runs.push([run.count, run.key])
+      answered += run.count
+    }
+    return runs
+  }
+
+  it('come together, as many as requests wait for them', () => {
+    expect(runsOf(plain.repeat(9))).toEqual([
+      [1, 'none'],
+      [8, 'none'],
+    ])
+    expect(runsOf(plain.repeat(9), 5)).toEqual([[1, 'none'], [4, 'none'], ...new Array(4).fill([1, 'none'])])
+  })
+
+  it('come together though each has a correlation id and its own key', () => {
+    const texts = Array.from({ length: 9 }, (_, index) => keyed(`k-${index}`, `id ${index * 7919}`))
+    expect(runsOf(texts.join(''))).toEqual([
+      [1, 'right'],
+      [8, 'right'],
+    ])
+    expect(runsOf(texts.slice(0, 5).join('') + plain + texts.slice(6).join(''))).toEqual([
+      [1, 'right'],
+      [4, 'right'],
+      [1, 'none'],
+      [3, 'right'],
+    ])
+  })
+
+  it('do not come together with others whose heads have been learned meanwhile', () => {
+    const refused = (turn: number) => `${chunkedHead.replace('200 OK', `503 X\r\nx-turn: ${turn}`)}0\r\n\r\n`
+    const { answers, failure } = readText(
+      `HTTP/1.1 201 X\r\ncontent-length: 0\r\n\r\n${Array.from({ length: 30 }, (_, turn) => refused(turn)).join('')}`,
+    )
+    expect(failure).toBeUndefined()
+    expect(answers).toMatchObject([{ status: 201 }, ...new Array(30).fill({ status: 503 })])
+  })
+
+  it('do not come together with one that has another key, or another body', () => {
+    expect(runsOf(['k-0', 'k-1', 'k-3', 'k-3'].map((key) => keyed(key)).join(''))).toEqual([
+      [1, 'right'],
+      [1, 'right'],
+      [1, 'wrong'],
+      [1, 'right'],
+    ])
+    expect(runsOf(keyed('k-0') + keyed('k-1', 'id', body.replace('true', 'null')) + keyed('k-2'))).toEqual([
+      [1, 'right'],
+      [1, 'right'],
+      [1, 'right'],
+    ])
+  })
+})
+
 describe('a reader', () => {
   const push = (reader: ResponseReader, text: string) => {
     reader.push(bytes(text))
-    return reader.next()
+    return reader.next(requests)?.answer
   }
 
   it('has something pending from the first byte of an answer to its last', () => {
@@ -401,16 +487,17 @@ describe('a reader', () => {
   })
 
   it('has something pending while another answer has come', () => {
+    const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
     const reader = new ResponseReader()
-    expect(push(reader, plain + plain)).toBeDefined()
+    expect(push(reader, plain + ok)).toBeDefined()
     expect(reader.pending).toBe(true)
-    reader.next()
+    reader.next(requests)
     expect(reader.pending).toBe(false)
   })
 
   it('gives nothing after its connection has ended, whatever comes', () => {
     const reader = new ResponseReader()
-    expect(reader.end()).toBeUndefined()
+    expect(reader.end(requests)).toBeUndefined()
     expect(reader.over).toBe(true)
     expect(push(reader, plain)).toBeUndefined()
     expect(reader.pending).toBe(false)

@@ -160,7 +160,8 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
   })
 
   it('gives every record its outcome, although the owner of the batch throws at the first', async () => {
-    const url = await server((_, response) => response.writeHead(201).end('{"result":true}'))
+    let answers = 0
+    const url = await server((_, response) => response.writeHead(201).end(`{"n":${answers++}}`))
     const settled: number[] = []
     const records = [1, 2, 3].map((n) => ({ body: `${n}`, bytes: 1, idempotencyKey: `${n}` }))
     await senderTo(url).send({

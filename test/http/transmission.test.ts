@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Outcome } from '../../src/delivery/sender.js'
-import type { ReadAnswer } from '../../src/http/response-reader.js'
+import type { AnswerRun, ReadAnswer } from '../../src/http/read-answer.js'
 import type { KeySource } from '../../src/http/sender-plan.js'
 import { Transmission } from '../../src/http/transmission.js'
 
 const success = (body = '{"result":true}'): ReadAnswer => answer(201, body)
 
 function answer(status: number, body: string): ReadAnswer {
-  const nothing = { retryAfter: undefined, location: undefined, correlationId: undefined, echoedKey: undefined }
+  const nothing = { retryAfter: undefined, location: undefined, echoedKey: undefined }
   const head = { version: '1.1', closes: false, last: false, keepAliveMs: undefined, keepAliveMax: undefined } as const
   return { status, body, complete: true, ...head, ...nothing }
 }
@@ -17,10 +18,15 @@ function transmit(
   bodies: readonly string[],
   { head = 'HEAD ', key = 'key' }: { head?: string | null; key?: string } = {},
 ) {
+  const records = batchRecords(
+    bodies.map((body, index) => ({ body, bytes: Buffer.byteLength(body), idempotencyKey: `k${index}` })),
+  )
+  const { wire } = records
   const settled: string[] = []
   const outcomes: Outcome[] = []
   const events: string[] = []
   const renewed: string[] = []
+  const calls: number[] = []
   const apiKey: KeySource = {
     reveal: () => key,
     renew(refused) {
@@ -32,104 +38,122 @@ function transmit(
     batch: {
       kind: 'logs',
       bucket: 'b',
-      records: bodies.map((body, index) => ({
-        body,
-        bytes: Buffer.byteLength(body),
-        idempotencyKey: `k${index}`,
-        sequence: index,
-      })),
+      ...records,
       probe: false,
       parted: () => events.push('parted'),
-      settle: (index: number, outcome: Outcome) => {
-        outcomes[index] = outcome
+      settle: (from, outcome, count = 1) => {
         const how = outcome.type === 'retry' ? outcome.exchange : outcome.type
-        settled.push(`${index} ${how}`)
+        for (let index = from; index < from + count; index++) {
+          outcomes[index] = outcome
+          settled.push(`${index} ${how}`)
+        }
+        calls.push(count)
       },
-    } as unknown as ConstructorParameters<typeof Transmission>[0]['batch'],
-    head: () => ({ apiKey: key, text: head ?? undefined }),
+    },
+    head: () => ({ apiKey: key, bytes: head === null ? undefined : Buffer.from(head) }),
     apiKey,
     done: () => events.push('done'),
   })
-  return { transmission, settled, outcomes, events, renewed }
+  const take = (answer: ReadAnswer, key: AnswerRun['key'], count = 1) => transmission.take({ answer, count, key })
+  const write = (most: number) => transmission.write(most)?.toString()
+  return { transmission, wire, take, write, settled, outcomes, events, renewed, calls }
 }
 
 describe('the requests of a batch', () => {
   it('are written whole, one behind the other, each with its key and its length in bytes', () => {
-    const { transmission, events } = transmit(['{}', '"ü"'])
-    expect(transmission.write(8)).toBe('HEAD k0\r\ncontent-length: 2\r\n\r\n{}HEAD k1\r\ncontent-length: 4\r\n\r\n"ü"')
-    expect(transmission.encoding).toBe('utf8')
+    const { transmission, events, write } = transmit(['{}', '"ü"'])
+    expect(write(8)).toBe('HEAD k0\r\ncontent-length: 2\r\n\r\n{}HEAD k1\r\ncontent-length: 4\r\n\r\n"ü"')
     expect(transmission.awaiting).toBe(2)
     expect(events).toEqual([])
   })
 
-  it('are latin1 where all is ASCII, part by part', () => {
-    const { transmission, events } = transmit(['"ü"', '{}'])
-    transmission.write(1)
-    expect(transmission.encoding).toBe('utf8')
+  it('have lengths of one to many digits', () => {
+    for (const bytes of [0, 1, 9, 10, 11, 99, 100, 101, 999, 1000, 65_536, 1_234_567]) {
+      const body = 'x'.repeat(bytes)
+      expect(transmit([body]).write(1)).toBe(`HEAD k0\r\ncontent-length: ${bytes}\r\n\r\n${body}`)
+    }
+  })
+
+  it('are parted where not all go out at once, until the last has gone', () => {
+    const { write, events } = transmit(['"ü"', '{}'])
+    write(1)
     expect(events).toEqual(['parted'])
-    expect(transmission.write(1)).toContain('k1')
-    expect(transmission.encoding).toBe('latin1')
+    expect(write(1)).toContain('k1')
     expect(events).toEqual(['parted'])
   })
 
+  it('leave the bodies of the batch as they are', () => {
+    const bodies = ['{"a":1}', '"ü"', '{}']
+    const { transmission, wire, write } = transmit(bodies)
+    const before = wire.memory
+    write(2)
+    write(1)
+    transmission.abandonMemory()
+    expect(wire.memory.buffer).not.toBe(before.buffer)
+    const text = (index: number) =>
+      wire.memory.toString('utf8', wire.startOf(index), wire.startOf(index) + wire.bytesOf(index))
+    expect([text(0), text(1), text(2)]).toEqual(bodies)
+  })
+
   it('are no more than allowed, and no more than there are', () => {
-    const { transmission } = transmit(['{}', '{}', '{}'])
-    expect(transmission.write(2)).not.toContain('k2')
+    const { transmission, write } = transmit(['{}', '{}', '{}'])
+    expect(write(2)).not.toContain('k2')
     expect(transmission.awaiting).toBe(2)
-    expect(transmission.write(2)).toContain('k2')
+    expect(write(2)).toContain('k2')
     expect(transmission.awaiting).toBe(3)
   })
 
   it('are less than 256 KiB in one go, but for a record that is longer', () => {
     const large = 'x'.repeat(200_000)
-    const { transmission } = transmit([large, 'y'.repeat(62_000), 'z'.repeat(3000), 'w'.repeat(300_000)])
-    expect(transmission.write(8)!.length).toBeLessThan(262_144)
+    const { transmission, write } = transmit([large, 'y'.repeat(62_000), 'z'.repeat(3000), 'w'.repeat(300_000)])
+    expect(write(8)!.length).toBeLessThanOrEqual(262_144)
     expect(transmission.awaiting).toBe(2)
-    transmission.write(8)
+    write(8)
     expect(transmission.awaiting).toBe(3)
-    transmission.write(8)
+    write(8)
     expect(transmission.awaiting).toBe(4)
   })
 
   it('are none where no header can have the key', () => {
-    const { transmission } = transmit(['{}'], { head: null })
-    expect(transmission.write(1)).toBeUndefined()
+    const { transmission, write } = transmit(['{}'], { head: null })
+    expect(write(1)).toBeUndefined()
     expect(transmission.awaiting).toBe(0)
   })
 })
 
 describe('the answers to a batch', () => {
   it('settle their records in order once they are believed; certain ones, and those before them, at once', () => {
-    const { transmission, settled } = transmit(['a', 'b', 'c', 'd'])
-    transmission.write(4)
-    expect(transmission.nextKey).toBe('k0')
-    transmission.take(success(), { certain: false })
+    const { transmission, settled, take, write } = transmit(['a', 'b', 'c', 'd'])
+    write(4)
+    expect([transmission.hasKey(0, 'k0'), transmission.hasKey(0, 'k1'), transmission.hasKey(3, 'k3')]).toEqual([
+      true,
+      false,
+      true,
+    ])
+    take(success(), 'none')
     expect(settled).toEqual([])
-    expect(transmission.nextKey).toBe('k1')
-    transmission.take(success(), { certain: true })
+    expect([transmission.hasKey(0, 'k0'), transmission.hasKey(0, 'k1')]).toEqual([false, true])
+    take(success(), 'right')
     expect(settled).toEqual(['0 delivered', '1 delivered'])
-    transmission.take(success(''), { certain: false })
+    take(success(''), 'none')
     transmission.settleHeld()
     expect(settled).toEqual(['0 delivered', '1 delivered', '2 delivered'])
     expect({ finished: transmission.finished, awaiting: transmission.awaiting }).toEqual({
       finished: false,
       awaiting: 1,
     })
-    transmission.take(success(), { certain: false })
-    expect({ finished: transmission.finished, nextKey: transmission.nextKey }).toEqual({
-      finished: true,
-      nextKey: undefined,
-    })
+    take(success(), 'none')
+    expect(transmission.finished).toBe(true)
   })
 
   it('that differ are held until the last has come: one that was not expected could have moved them', () => {
-    const { transmission, settled } = transmit(['a', 'b', 'c'])
-    transmission.write(3)
-    transmission.take(success(), { certain: false })
-    transmission.take(answer(400, '{}'), { certain: false })
+    const { transmission, settled, take, write } = transmit(['a', 'b', 'c'])
+    write(3)
+    take(success(), 'none')
+    take(answer(400, '{}'), 'none')
     transmission.settleHeld()
     expect(settled).toEqual([])
-    transmission.take(success(), { certain: false })
+    take(success(), 'none')
     transmission.settleHeld()
     expect(settled).toEqual(['0 delivered', '1 rejected', '2 delivered'])
     transmission.settleHeld()
@@ -137,20 +161,20 @@ describe('the answers to a batch', () => {
   })
 
   it('that differ no longer hold up later ones once a certain answer has come', () => {
-    const { transmission, settled } = transmit(['a', 'b', 'c', 'd'])
-    transmission.write(4)
-    transmission.take(answer(400, '{}'), { certain: false })
-    transmission.take(success(), { certain: true })
-    transmission.take(success(), { certain: false })
+    const { transmission, settled, take, write } = transmit(['a', 'b', 'c', 'd'])
+    write(4)
+    take(answer(400, '{}'), 'none')
+    take(success(), 'right')
+    take(success(), 'none')
     transmission.settleHeld()
     expect(settled).toEqual(['0 rejected', '1 delivered', '2 delivered'])
   })
 
   it('that are in doubt count for none: their requests may have been carried out', () => {
-    const { transmission, settled, outcomes } = transmit(['a', 'b', 'c'])
-    transmission.write(3)
-    transmission.take(success(), { certain: true })
-    transmission.take(answer(400, '{}'), { certain: false })
+    const { transmission, settled, outcomes, take, write } = transmit(['a', 'b', 'c'])
+    write(3)
+    take(success(), 'right')
+    take(answer(400, '{}'), 'none')
     transmission.doubt('a surplus answer')
     expect(settled).toEqual(['0 delivered', '1 ambiguous'])
     expect(outcomes[1]).toEqual({
@@ -163,25 +187,39 @@ describe('the answers to a batch', () => {
 
   it('stay with the outcome that each has, whatever the body of a success was before', () => {
     const refused = '{"result":false}'
-    const { transmission, settled } = transmit(['a', 'b', 'c', 'd', 'e', 'f'])
-    transmission.write(6)
+    const { settled, take, write } = transmit(['a', 'b', 'c', 'd', 'e', 'f'])
+    write(6)
     for (const each of [success('{"a":1}'), success('{"a":1}'), success(refused), success('{"a":1}')]) {
-      transmission.take(each, { certain: true })
+      take(each, 'right')
     }
-    transmission.take(answer(503, '{"a":1}'), { certain: true })
-    transmission.take(answer(300, ''), { certain: true })
+    take(answer(503, '{"a":1}'), 'right')
+    take(answer(300, ''), 'right')
     expect(settled).toEqual(['0 delivered', '1 delivered', '2 rejected', '3 delivered', '4 answered', '5 pause'])
+  })
+
+  it('that say the same are taken and settled together', () => {
+    const { transmission, take, write, settled, calls } = transmit(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+    write(7)
+    take(success(), 'right', 2)
+    expect({ settled, calls }).toEqual({ settled: ['0 delivered', '1 delivered'], calls: [2] })
+    take(success(), 'none', 2)
+    take(answer(400, '{}'), 'none', 2)
+    transmission.settleHeld()
+    expect(calls).toEqual([2])
+    take(success(), 'right', 1)
+    expect(calls).toEqual([2, 2, 2, 1])
+    expect(settled.slice(2)).toEqual(['2 delivered', '3 delivered', '4 rejected', '5 rejected', '6 delivered'])
   })
 
   it('do not repeat the key, and ask for a newer one after 401', () => {
     const said = transmit(['a'], { key: 'secret-key' })
-    said.transmission.write(1)
-    said.transmission.take(answer(400, '{"errors":[{"message":"secret-key is bad"}]}'), { certain: true })
+    said.write(1)
+    said.take(answer(400, '{"errors":[{"message":"secret-key is bad"}]}'), 'right')
     expect(JSON.stringify(said.outcomes)).toContain('is bad')
     expect(JSON.stringify(said.outcomes)).not.toContain('secret-key')
     const renewed = transmit(['a'], { key: 'old' })
-    renewed.transmission.write(1)
-    renewed.transmission.take(answer(401, ''), { certain: true })
+    renewed.write(1)
+    renewed.take(answer(401, ''), 'right')
     expect(renewed.settled).toEqual(['0 answered'])
     expect(renewed.renewed).toEqual(['old'])
   })
@@ -189,9 +227,9 @@ describe('the answers to a batch', () => {
 
 describe('a batch that breaks off', () => {
   it('keeps the answers that came; the rest is ambiguous where it was written, else unsent', () => {
-    const { transmission, settled, outcomes, events } = transmit(['a', 'b', 'c', 'd'])
-    transmission.write(3)
-    transmission.take(answer(400, '{}'), { certain: false })
+    const { transmission, settled, outcomes, events, take, write } = transmit(['a', 'b', 'c', 'd'])
+    write(3)
+    take(answer(400, '{}'), 'none')
     transmission.breakOff({ reason: 'the connection broke' })
     expect(settled).toEqual(['0 rejected', '1 ambiguous', '2 ambiguous', '3 unsent'])
     expect(outcomes.slice(1).map((each) => 'reason' in each && each.reason)).toEqual(
@@ -203,8 +241,8 @@ describe('a batch that breaks off', () => {
   })
 
   it('asks for less after a time-out, but not for what was never written', () => {
-    const { transmission, outcomes } = transmit(['a', 'b'])
-    transmission.write(1)
+    const { transmission, outcomes, write } = transmit(['a', 'b'])
+    write(1)
     transmission.breakOff({ reason: 'no answer', timedOut: true })
     expect(outcomes.map((each) => 'backPressure' in each && each.backPressure)).toEqual([true, false])
   })

@@ -72,12 +72,12 @@ export class ByteStream {
     this.#cut = undefined
   }
 
-  /** Write bytes. `taken` is called, now or later, when the writer may go on. */
+  /** Write bytes. `taken` is called, now or later, when the writer may go on. From then on it may use their memory again. */
   write(bytes: Buffer, taken: () => void): void {
     const { bufferBytes } = this.#plan.terms
     const lost = this.#state !== 'open' && !this.#silent
     if (!lost) this.#unread += bytes.length
-    if (this.#state === 'open' && !this.#silent) this.#put(bytes)
+    if (this.#state === 'open' && !this.#silent) this.#put(Buffer.from(bytes))
     if (lost || this.#unread <= bufferBytes) taken()
     else this.#blocked = taken
   }

@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { batchRecords, KeyWriter, RecordBatch } from '../../src/delivery/record-batch.js'
+import { pendingRecord } from '../../src/delivery/record-queue.js'
+import type { Outgoing } from '../../src/delivery/sender.js'
+
+const outgoing = (body: string, idempotencyKey: string) => ({ body, bytes: Buffer.byteLength(body), idempotencyKey })
+const pending = (record: Outgoing) => pendingRecord({ severity: 2, ...record }, { sequence: 0, generation: 0 })
+/** The body as it stands in the memory. */
+const bodyOf = (batch: RecordBatch, index: number) => {
+  const from = batch.startOf(index)
+  return batch.memory.toString('utf8', from, from + batch.bytesOf(index))
+}
+
+describe('a batch of records', () => {
+  it('has the bodies one behind another, and the keys, before and after it is used again', () => {
+    const batch = new RecordBatch(new KeyWriter('p'))
+    const texts = fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.stringMatching(/^[!-~]{1,40}$/)), {
+      maxLength: 30,
+    })
+    fc.assert(
+      fc.property(texts, (all) => {
+        batch.clear()
+        const records = all.map(([body, key]) => outgoing(Buffer.from(body).toString(), key))
+        for (const record of records) batch.add(pending(record))
+        expect(batch.length).toBe(records.length)
+        expect(records.map((_, index) => bodyOf(batch, index))).toEqual(records.map(({ body }) => body))
+        expect(batch.used).toBe(records.reduce((sum, { bytes }) => sum + bytes, 0))
+        for (const [index, { idempotencyKey: key }] of records.entries()) {
+          const at = batch.used
+          const memory = batch.reserve(at + batch.mostKeyBytes)
+          const end = batch.writeKey(index, at)
+          expect(memory.toString('latin1', at, end)).toBe(key)
+          expect([batch.isKey(index, key), batch.isKey(index, `${key}x`), batch.isKey(index, '')]).toEqual([
+            true,
+            false,
+            false,
+          ])
+        }
+        expect(records.map((_, index) => bodyOf(batch, index))).toEqual(records.map(({ body }) => body))
+      }),
+      { seed: 3, numRuns: 200 },
+    )
+  })
+
+  it('keeps its bodies when it gets other memory, and leaves the old memory as it is', () => {
+    const batch = batchRecords([outgoing('{"a":1}', 'k1'), outgoing('"ü"', 'k2')]).wire as RecordBatch
+    const old = batch.memory
+    const before = Buffer.from(old)
+    batch.abandonMemory()
+    expect(batch.memory.buffer).not.toBe(old.buffer)
+    expect([bodyOf(batch, 0), bodyOf(batch, 1)]).toEqual(['{"a":1}', '"ü"'])
+    batch.clear()
+    batch.add(pending(outgoing('{"another":true}', 'k3')))
+    expect(old.equals(before)).toBe(true)
+    expect(bodyOf(batch, 0)).toBe('{"another":true}')
+  })
+})
+
+describe('a key', () => {
+  const sequence = fc.oneof(fc.nat({ max: 100_000 }), fc.maxSafeNat())
+
+  it('is written as its text, is recognised, and is no longer than said', () => {
+    const keys = new KeyWriter('0b5c2a55-9c0e')
+    fc.assert(
+      fc.property(sequence, (number) => {
+        const text = keys.textOf(number)
+        const memory = Buffer.alloc(80)
+        expect(memory.toString('latin1', 5, keys.write(number, memory, 5))).toBe(text)
+        expect(keys.isKey(number, text)).toBe(true)
+        expect(text.length).toBeLessThanOrEqual(keys.mostBytes)
+      }),
+      { seed: 5, numRuns: 1000 },
+    )
+  })
+
+  it('is not that of another sequence, nor a changed one', () => {
+    const keys = new KeyWriter('pre')
+    const changed = fc.record({
+      at: fc.nat({ max: 12 }),
+      remove: fc.nat({ max: 2 }),
+      insert: fc.stringMatching(/^[0-9a-z-]{0,2}$/),
+    })
+    fc.assert(
+      fc.property(sequence, sequence, changed, (one, other, { at, remove, insert }) => {
+        const key = keys.textOf(one)
+        expect(keys.isKey(other, key)).toBe(one === other)
+        const text = key.slice(0, at) + insert + key.slice(at + remove)
+        expect(keys.isKey(one, text)).toBe(text === key)
+      }),
+      { seed: 7, numRuns: 1000 },
+    )
+    for (const text of ['', 'pre', 'pre-', 'pre-00', 'xpre-0', 'pre-0 ']) expect(keys.isKey(0, text)).toBe(false)
+    expect(keys.isKey(0, 'pre-0')).toBe(true)
+  })
+})

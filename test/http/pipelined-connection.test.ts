@@ -1,0 +1,220 @@
+import { Duplex } from 'node:stream'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { batchRecords } from '../../src/delivery/record-batch.js'
+import type { Outcome } from '../../src/delivery/sender.js'
+import { classify } from '../../src/http/classify.js'
+import { ConnectionLife } from '../../src/http/connection-life.js'
+import { PipelinedConnection } from '../../src/http/pipelined-connection.js'
+import { Transmission } from '../../src/http/transmission.js'
+import { word } from '../support/batch.js'
+import { VirtualClock } from '../support/virtual-clock.js'
+
+/** A socket that keeps what is written, and takes it when the test says so. */
+class HeldSocket extends Duplex {
+  readonly written: Buffer[] = []
+  /** The system has taken the bytes. */
+  flush: () => void = () => {}
+
+  override _read(): void {}
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.written.push(bytes)
+    this.flush = done
+  }
+
+  override _final(): void {}
+
+  receive(text: string): void {
+    this.emit('data', Buffer.from(text, 'latin1'))
+  }
+}
+
+const keyOf = (index: number) => `0b5c2a55-${(1290 + index).toString(36)}`
+
+/** A connection that carries a batch of so many records. */
+function carry(count: number) {
+  const socket = new HeldSocket()
+  const outcomes: Outcome[] = []
+  const events: string[] = []
+  const watch = {
+    saw() {},
+    answered() {},
+    broke: () => events.push('broke'),
+    misunderstood: (reason: string) => events.push(reason),
+  }
+  const connection = new PipelinedConnection({
+    socket,
+    clock: new VirtualClock(),
+    requestTimeoutMs: 1000,
+    watch,
+    kind: 'logs',
+    life: new ConnectionLife(),
+    owner: { free: () => events.push('free'), lost: () => events.push('lost') },
+  })
+  const records = batchRecords(
+    Array.from({ length: count }, (_, index) => ({
+      body: `{"n":${index}}`,
+      bytes: 0,
+      idempotencyKey: keyOf(index),
+    })).map((record) => ({ ...record, bytes: record.body.length })),
+  )
+  const { wire } = records
+  const memory = () => wire.memory.buffer
+  const settle = (from: number, outcome: Outcome, times = 1) => {
+    for (let index = from; index < from + times; index++) {
+      if (outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
+      outcomes[index] = outcome
+    }
+  }
+  const first = memory()
+  const transmission = new Transmission({
+    batch: { kind: 'logs', bucket: 'b', ...records, probe: false, settle },
+    head: () => ({ apiKey: 'key', bytes: Buffer.from('POST / HTTP/1.1\r\nidempotency-key: ') }),
+    apiKey: { reveal: () => 'key', renew: () => false },
+    done: () => events.push(memory() === first ? 'done' : 'done with other memory'),
+  })
+  connection.carry(transmission)
+  return { socket, connection, outcomes, events, wire }
+}
+
+interface Sent {
+  readonly status: number
+  readonly body: string
+  readonly key: 'right' | 'wrong' | 'none'
+  /** Fields that say nothing about a record. `#` stands for a number that is another one in each answer. */
+  readonly fields: string
+}
+
+function textOf({ status, body, key, fields }: Sent, index: number): string {
+  const echo = {
+    right: `idempotency-key: ${keyOf(index)}\r\n`,
+    wrong: `idempotency-key: ${keyOf(index + 1)}\r\n`,
+    none: '',
+  }
+  return `HTTP/1.1 ${status} S\r\n${fields.replaceAll('#', `${index}`)}${echo[key]}content-length: ${body.length}\r\n\r\n${body}`
+}
+
+/** The outcomes of a batch, from answers that are each understood alone. `sizes` cuts their bytes. */
+function expected(sent: readonly Sent[], { count, pieces }: { count: number; pieces: readonly string[] }): string[] {
+  const words: string[] = new Array(count).fill('ambiguous')
+  const ends: number[] = []
+  for (const [index, each] of sent.entries()) ends.push((ends.at(-1) ?? 0) + textOf(each, index).length)
+  let [answered, settled, arrived, differ] = [0, 0, 0, false]
+  const settle = () => {
+    for (; settled < answered; settled++) words[settled] = word(classify(sent[settled]!, 0))
+    differ = false
+  }
+  for (const piece of pieces) {
+    arrived += piece.length
+    for (; answered < sent.length && ends[answered]! <= arrived; ) {
+      const { key } = sent[answered]!
+      if (answered === count || key === 'wrong') return words
+      differ ||= word(classify(sent[answered]!, 0)) !== 'delivered'
+      answered++
+      if (key === 'right') settle()
+    }
+    if (answered === count && arrived > (ends[answered - 1] ?? 0)) return words
+    if (!differ || answered === count) settle()
+  }
+  settle()
+  return words
+}
+
+describe('the outcomes of a batch', () => {
+  const bodies = fc.constantFrom('{"result":true}', '{"result":true}', '{"result":false}', '{}')
+  const statuses = fc.constantFrom(201, 201, 201, 201, 200, 400, 503)
+  const fields = fc.constantFrom('', 'x-correlation-id: #\r\n', 'date: #\r\nx-turn: #\r\n', 'etag: x\r\n')
+  const one = (key: fc.Arbitrary<Sent['key']>) => fc.record({ status: statuses, body: bodies, key, fields })
+  const several = (key: fc.Arbitrary<Sent['key']>) =>
+    fc
+      .array(fc.tuple(one(key), fc.integer({ min: 1, max: 40 })), { maxLength: 6 })
+      .map((runs) => runs.flatMap(([each, times]) => new Array<Sent>(times).fill(each)))
+  const rarely = fc.nat({ max: 30 }).map((turn) => turn === 0)
+  const mixes = fc.oneof(
+    several(fc.constant('none')),
+    several(fc.constant('right')),
+    several(rarely.map((wrong) => (wrong ? 'wrong' : 'right'))),
+    several(fc.constantFrom('right', 'none', 'right', 'wrong')),
+  )
+  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1000, max: 20_000 })), {
+    minLength: 1,
+    maxLength: 20,
+  })
+
+  it('are those of each answer alone, whatever pieces the answers come in and whatever their mix', () => {
+    fc.assert(
+      fc.property(mixes, sizes, fc.integer({ min: -1, max: 3 }), (sent, lengths, more) => {
+        const count = Math.max(1, sent.length + more)
+        const text = sent.map(textOf).join('')
+        const pieces: string[] = []
+        for (let at = 0, turn = 0; at < text.length; turn++) {
+          const size = lengths[turn % lengths.length]!
+          pieces.push(text.slice(at, at + size))
+          at += size
+        }
+        const { socket, connection, outcomes } = carry(count)
+        socket.flush()
+        for (const piece of pieces) socket.receive(piece)
+        connection.destroy('the test is over')
+        expect(outcomes.map(word)).toEqual(expected(sent, { count, pieces }))
+      }),
+      { seed: 19, numRuns: process.env.FULL === undefined ? 500 : 20_000 },
+    )
+  })
+})
+
+describe('a connection', () => {
+  const success = (index: number, body = '{"result":true}') =>
+    textOf({ status: 201, body, key: 'right', fields: '' }, index)
+
+  it('writes the requests from the memory of the batch, which is used again when all are answered and gone', () => {
+    const { socket, outcomes, events, wire } = carry(2)
+    const requests = 'POST / HTTP/1.1\r\nidempotency-key: '
+    const request = (index: number) => `${requests}${keyOf(index)}\r\ncontent-length: 7\r\n\r\n{"n":${index}}`
+    expect(Buffer.concat(socket.written).toString()).toBe(request(0) + request(1))
+    expect(socket.written[0]!.buffer).toBe(wire.memory.buffer)
+    socket.receive(success(0) + success(1))
+    expect({ words: outcomes.map(word), events }).toEqual({ words: ['delivered', 'delivered'], events: [] })
+    socket.flush()
+    expect(events).toEqual(['free', 'done'])
+  })
+
+  it('leaves the memory alone where it breaks off when all has gone, also for an idle one', () => {
+    const broken = carry(2)
+    broken.socket.flush()
+    broken.socket.receive(success(0))
+    broken.connection.destroy('it broke')
+    expect(broken.outcomes.map(word)).toEqual(['delivered', 'ambiguous'])
+    expect(broken.events).toEqual(['lost', 'done'])
+  })
+
+  it.each([0, 1, 2])('has the batch use other memory where it ends before all has gone, with %d answers', (answers) => {
+    const { socket, connection, outcomes, events, wire } = carry(2)
+    const written = socket.written[0]!
+    const before = Buffer.from(written)
+    for (let index = 0; index < answers; index++) socket.receive(success(index))
+    connection.end('it ends')
+    expect(outcomes.map(word)).toEqual([0, 1].map((index) => (index < answers ? 'delivered' : 'ambiguous')))
+    expect(events).toEqual(['lost', 'done with other memory'])
+    wire.memory.fill(0)
+    expect(written.equals(before)).toBe(true)
+  })
+
+  it('believes no answer with the key of another request, though the connection breaks in its body', () => {
+    const { socket, connection, outcomes, events } = carry(2)
+    socket.flush()
+    socket.receive(success(1).slice(0, -3))
+    connection.destroy('it broke')
+    expect(outcomes.map(word)).toEqual(['ambiguous', 'ambiguous'])
+    expect(events).toEqual(['it is that to another request', 'lost', 'done'])
+  })
+
+  it('believes the status of an answer whose body breaks off', () => {
+    const { socket, connection, outcomes } = carry(2)
+    socket.flush()
+    socket.receive(success(0).slice(0, -3))
+    connection.destroy('it broke')
+    expect(outcomes.map(word)).toEqual(['delivered', 'ambiguous'])
+  })
+})

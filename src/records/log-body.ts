@@ -18,7 +18,7 @@ const eventMember = Buffer.from('","eventId":')
 const spareBytes = 64
 
 /** Places of the taken keys that every kind of line has. */
-const messagePlace = 0
+export const messagePlace = 0
 const eventPlace = 1
 /** Place of the first taken key that only some lines have. */
 export const firstOwnPlace = 2

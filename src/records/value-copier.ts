@@ -103,7 +103,8 @@ export class ValueCopier {
     this.#plain()
     while (this.#next !== quote) {
       const { lines, memory } = this.#buffers
-      const length = this.#next === backslash ? escapeLength(lines, this.at) : 0
+      const isEscape = this.#next === backslash && this.at < this.last
+      const length = isEscape ? escapeLength(lines, this.at) : 0
       if (length === 0) return false
       memory[this.to++] = backslash
       this.#byte()

@@ -3,7 +3,7 @@ import { firstOwnPlace, LogBody, maxHeadBytes, messagePlace } from './log-body.j
 import { standsAt } from './plain-bytes.js'
 import { inUnit, timeOf } from './time.js'
 import type { WinstonMapping } from './winston-info.js'
-import type { WinstonLine } from './winston-line.js'
+import { declined, type WinstonLine } from './winston-line.js'
 
 const levelPlace = firstOwnPlace
 const timestampPlace = firstOwnPlace + 1
@@ -34,7 +34,7 @@ export class WinstonBytes {
     const fields = {
       opening: '{',
       taken: ['level', 'timestamp'],
-      declined: ['stack', '__proto__'],
+      declined: [...declined].filter((key) => key !== 'eventId'),
       scalar: [],
       nested: false,
     } as const

@@ -7,7 +7,7 @@ import { PinoBytes } from '../../src/records/pino-bytes.js'
 import { type IsBase, mapPinoLine, type PinoMapping, pinoMapper } from '../../src/records/pino-line.js'
 import { bases, pinoFields, pinoHead, pinoHeads, pinoLines, pinoMappings } from '../support/pino-lines.js'
 import { runsOf, writtenFields } from '../support/plain-lines.js'
-import { encoder, linesOf, writtenBody } from '../support/record-bytes.js'
+import { cutOf, encoder, linesOf, writtenBody } from '../support/record-bytes.js'
 
 const arrivedAt = 1_700_000_000_000
 const mapping = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
@@ -26,14 +26,14 @@ class BothWays {
     this.#bytes = new PinoBytes(mapping, { tail: encoder.logTail, isBase: this.#bases[0] })
   }
 
-  /** The bodies of lines that were written as bytes; undefined for each line that is left to the slow way. */
-  bodies(text: string): (string | undefined)[] {
-    const { bytes, lines } = linesOf(text)
-    return lines.map(([from, end]) => {
+  /** The bodies of lines that were written as bytes; undefined for each line that is left to the slow way. The bytes from `stop` on do not count. */
+  bodies(text: string, stop = Buffer.byteLength(text)): (string | undefined)[] {
+    const bytes = Buffer.from(text)
+    return linesOf(bytes, stop).map(([from, end]) => {
       const line = bytes.toString('utf8', from, end)
       const [own, other] = this.#bases
       const expected = this.#slow(line, other)
-      const body = writtenBody(this.#bytes, bytes, from)
+      const body = writtenBody(this.#bytes, bytes, from, stop)
       if (body === undefined) expect(this.#slow(line, own)).toEqual(expected)
       else {
         const { number, severity, lineEnd } = this.#bytes
@@ -76,7 +76,7 @@ describe('a line of pino as bytes', () => {
     fc.assert(
       fc.property(objects, ([head, fields, cutAt, mapping, newBase]) => {
         const line = fields === '' ? `${head}}` : `${head},${fields}}`
-        new BothWays(mapping, newBase).bodies(cutAt === null ? line : line.slice(0, cutAt))
+        new BothWays(mapping, newBase).bodies(line, cutOf(line, cutAt))
       }),
       { numRuns: runs },
     )
@@ -128,6 +128,17 @@ describe('a line of pino as bytes', () => {
     }
     const bodies = new BothWays(mapping, learnedBase).bodies(lines.join('').trimEnd())
     expect(bodies.filter((body) => body === undefined)).toEqual([])
+  })
+
+  it('is written as bytes after a line with another start', () => {
+    const bare = `{"level":30,"time":${arrivedAt},"msg":"a logger without a base"}`
+    const pidAlone = `{"level":30,"time":${arrivedAt + 1},"pid":1,"msg":"m"}`
+    const line = `${pinoHead},"msg":"m"}`
+    const bodies = new BothWays(mapping, () => () => true).bodies(
+      [bare, line, line, pidAlone, pidAlone, line, line, bare, bare].join('\n'),
+    )
+    const isWritten = bodies.map((body) => body !== undefined)
+    expect(isWritten.filter((_, number) => [0, 2, 4, 6, 8].includes(number))).toEqual([true, true, true, true, true])
   })
 
   it('is left to the string when it has an error, or a key twice', () => {

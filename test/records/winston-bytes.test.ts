@@ -7,25 +7,32 @@ import { WinstonBytes } from '../../src/records/winston-bytes.js'
 import type { WinstonMapping } from '../../src/records/winston-info.js'
 import { type WinstonLine, winstonLineMapper } from '../../src/records/winston-line.js'
 import { runsOf, writtenFields } from '../support/plain-lines.js'
-import { encoder, linesOf, writtenBody } from '../support/record-bytes.js'
+import { cutOf, encoder, linesOf, writtenBody } from '../support/record-bytes.js'
 import { winstonFields, winstonLines, winstonMappings } from '../support/winston-lines.js'
 
 const mapping = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
 const about = { level: 'info', severity: 2, arrivedAt: 1_700_000_000_000 } as const
 
 /** The bodies of lines that are written as bytes; undefined for each line that is left to the slow way. */
-function bodies(text: string, { mapping, abouts }: { mapping: WinstonMapping; abouts: readonly WinstonLine[] }) {
+function bodies(
+  text: string,
+  {
+    mapping,
+    abouts,
+    stop = Buffer.byteLength(text),
+  }: { mapping: WinstonMapping; abouts: readonly WinstonLine[]; stop?: number },
+) {
   const map = winstonLineMapper(mapping)
   const bytes = new WinstonBytes(mapping, encoder.logTail)
-  const { bytes: all, lines } = linesOf(text)
-  return lines.map(([from, end], number) => {
+  const all = Buffer.from(text)
+  return linesOf(all, stop).map(([from, end], number) => {
     const about = abouts[number % abouts.length]!
     const writer = {
       most: (lineBytes: number) => bytes.most(lineBytes),
       write: (lines: Buffer, from: number, end: number, memory: Buffer, at: number) =>
         bytes.write(lines, from, end, memory, at, about),
     }
-    const body = writtenBody(writer, all, from)
+    const body = writtenBody(writer, all, from, stop)
     if (body !== undefined) {
       const { fields } = map(all.toString('utf8', from, end), about)
       expect(body).toBe(encoder.completeLog(logHead(fields)))
@@ -64,7 +71,7 @@ describe('a line of winston as bytes', () => {
     fc.assert(
       fc.property(parts, mappings, abouts, ([level, message, fields, cutAt], mapping, abouts) => {
         const line = `{"level":"${level}info","message":"${message}a \\"line\\"\\n"${fields === '' ? '' : `,${fields}`}}`
-        bodies(cutAt === null ? line : line.slice(0, cutAt), { mapping, abouts })
+        bodies(line, { mapping, abouts, stop: cutOf(line, cutAt) })
       }),
       { numRuns: runs },
     )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { WinstonMapping } from '../../src/records/winston-info.js'
-import { scalarsOfLines } from './plain-lines.js'
+import { eventFields, scalarsOfLines } from './plain-lines.js'
 
 const keys = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('a', 'b', 'orderId', 'level', 'message', 'timestamp', 'err', 'error', '') },
@@ -19,6 +19,7 @@ export const winstonFields = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.tuple(keys, scalarsOfLines) },
     fc.tuple(fc.constant('timestamp'), times),
+    eventFields,
     fc.tuple(
       fc.constant('message'),
       fc.string().map((text) => JSON.stringify(text)),

@@ -1,7 +1,13 @@
 import { ContextCopier, type CopiedFields } from './context-copier.js'
 import type { MessageStyle } from './message.js'
-import { closeBrace, lineFeed, minus, openBrace, quote, space } from './plain-bytes.js'
 import { isDigit } from './plain-fields.js'
+
+const closeBrace = '}'.charCodeAt(0)
+const lineFeed = '\n'.charCodeAt(0)
+const minus = '-'.charCodeAt(0)
+const openBrace = '{'.charCodeAt(0)
+const quote = '"'.charCodeAt(0)
+const space = ' '.charCodeAt(0)
 
 /** A longer head, one with a very long name of a level, is left to the slow way. */
 export const maxHeadBytes = 256
@@ -12,7 +18,7 @@ const eventMember = Buffer.from('","eventId":')
 const spareBytes = 64
 
 /** Places of the taken keys that every kind of line has. */
-const messagePlace = 0
+export const messagePlace = 0
 const eventPlace = 1
 /** Place of the first taken key that only some lines have. */
 export const firstOwnPlace = 2
@@ -64,11 +70,11 @@ export class LogBody {
    * @param to end of the head in the memory
    * @returns false for a line that is not plain
    */
-  read(lines: Buffer, from: number, end: number, memory: Buffer, to: number): boolean {
+  read(from: number, end: number, to: number): boolean {
     const { fields } = this
+    const { lines } = fields.buffers
     // The message is no longer than the fields, so it needs no cut.
     const stop = Math.min(end, from + this.#maxMessageBytes)
-    fields.buffers.open(lines, memory)
     if (!fields.copy(from, stop, to)) return false
     this.#contextStart = to
     this.lineEnd = fields.at + 1
@@ -83,8 +89,10 @@ export class LogBody {
    * @param head all before the message
    * @returns the position behind the body
    */
-  write(memory: Buffer, at: number, head: Uint8Array): number {
+  write(at: number, head: Uint8Array): number {
     const { fields } = this
+    const { buffers } = fields
+    const { memory } = buffers
     let to = at + head.length
     const contextBytes = this.#hasContext ? fields.to - this.#contextStart : 0
     const start = fields.starts[messagePlace]! + 1
@@ -98,7 +106,7 @@ export class LogBody {
       // In place of a comma.
       memory[contextAt] = openBrace
     }
-    fields.buffers.copy(start, start + bytes, to)
+    buffers.copy(start, start + bytes, to)
     memory.set(head, at)
     to = contextAt + contextBytes
     if (contextBytes > 0) memory[to++] = closeBrace
@@ -109,7 +117,7 @@ export class LogBody {
     }
     memory.set(eventMember, to)
     to += eventMember.length
-    fields.buffers.copy(eventStart, fields.ends[eventPlace]!, to)
+    buffers.copy(eventStart, fields.ends[eventPlace]!, to)
     to += fields.ends[eventPlace]! - eventStart
     memory.set(this.#tail, to)
     return to + this.#tail.length

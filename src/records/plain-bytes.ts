@@ -1,35 +1,10 @@
 import { isDigit } from './plain-fields.js'
 
-/** Codes of the bytes that JSON gives a meaning. */
-export const space = 0x20
-export const quote = 0x22
-export const plus = 0x2b
-export const comma = 0x2c
-export const minus = 0x2d
-export const point = 0x2e
-export const zero = 0x30
-export const colon = 0x3a
-export const openBracket = 0x5b
-export const backslash = 0x5c
-export const closeBracket = 0x5d
-export const exponent = 0x65
-export const openBrace = 0x7b
-export const closeBrace = 0x7d
-export const lineFeed = 0x0a
-
-/** True for four bytes of which at least one is a quote, a backslash or a control character. */
-export function isOdd(four: number): boolean {
-  const quotes = four ^ 0x22222222
-  const backslashes = four ^ 0x5c5c5c5c
-  const odd =
-    ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes) | ((four - 0x20202020) & ~four)
-  return (odd & 0x80808080) !== 0
-}
-
-/** True for a byte that stands for itself within a text of JSON. */
-export function isPlain(byte: number): boolean {
-  return byte >= 0x20 && byte !== quote && byte !== backslash
-}
+const zero = '0'.charCodeAt(0)
+const point = '.'.charCodeAt(0)
+const exponent = 'e'.charCodeAt(0)
+const minus = '-'.charCodeAt(0)
+const plus = '+'.charCodeAt(0)
 
 /** True for a byte that may stand in a number. */
 export function isOfNumber(byte: number): boolean {

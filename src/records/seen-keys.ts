@@ -1,12 +1,19 @@
-/** More keys than this at a time are left to the parser: each key is compared with those before it in its object. */
+/** More keys than this at a time are left to the parser: each key may be compared with those before it in its object. */
 const maxKeys = 64
 
 /** The keys of the open objects of a line, outermost first. */
 export class SeenKeys {
+  /** Number of the keys. An object that ends sets it back. */
   count = 0
   readonly #ids = new Int32Array(maxKeys)
   readonly #starts = new Int32Array(maxKeys)
-  readonly #lengths = new Int32Array(maxKeys)
+  /** A bit for the id of each key. */
+  #bits = 0
+
+  clear(): void {
+    this.count = 0
+    this.#bits = 0
+  }
 
   /**
    * Adds a key.
@@ -18,27 +25,33 @@ export class SeenKeys {
     const id = keyId(bytes, start, end)
     const { count } = this
     if (count === maxKeys) return -1
-    for (let key = first; key < count; key++) {
-      if (this.#ids[key] === id && this.#isAt(key, bytes, start, end - start)) return -1
-    }
+    const bit = 1 << ((id ^ (id >>> 7) ^ (id >>> 15)) & 31)
+    if ((this.#bits & bit) !== 0 && this.#has(id, bytes, start, first)) return -1
+    this.#bits |= bit
     this.#ids[count] = id
     this.#starts[count] = start
-    this.#lengths[count] = end - start
     this.count = count + 1
     return id
   }
 
-  #isAt(key: number, bytes: Uint8Array, start: number, length: number): boolean {
-    if (this.#lengths[key] !== length) return false
-    const other = this.#starts[key]!
-    for (let index = 0; index < length; index++) if (bytes[other + index] !== bytes[start + index]) return false
-    return true
+  #has(id: number, bytes: Uint8Array, start: number, first: number): boolean {
+    for (let key = first; key < this.count; key++) {
+      if (this.#ids[key] === id && areEqual(bytes, this.#starts[key]!, start)) return true
+    }
+    return false
   }
 }
 
-/** A whole number from 0 on that differs for most keys: length, first, middle and last byte. */
+/** A whole number from 0 on that is equal for equal keys: first and last byte, and the length. */
 export function keyId(bytes: Uint8Array, start: number, end: number): number {
-  if (start === end) return 0
-  const middle = bytes[(start + end) >>> 1]!
-  return ((end - start) & 0x7f) | (bytes[start]! << 7) | (middle << 15) | ((bytes[end - 1]! & 0x7f) << 23)
+  return start === end ? 0 : bytes[start]! | (bytes[end - 1]! << 8) | (((end - start) & 0x7fff) << 16)
 }
+
+/** True for keys that are equal up to their quote. */
+function areEqual(bytes: Uint8Array, first: number, second: number): boolean {
+  let at = 0
+  while (bytes[first + at] === bytes[second + at] && bytes[first + at] !== quote) at++
+  return bytes[first + at] === bytes[second + at]
+}
+
+const quote = '"'.charCodeAt(0)

@@ -1,32 +1,21 @@
 import type { LineBuffers } from './line-buffers.js'
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  escapeLength,
-  exponent,
-  isOfNumber,
-  minus,
-  openBrace,
-  openBracket,
-  point,
-  quote,
-  standsAt,
-  zero,
-} from './plain-bytes.js'
+import { escapeLength, isOfNumber } from './plain-bytes.js'
 import { isDigit } from './plain-fields.js'
 import type { SeenKeys } from './seen-keys.js'
 
+const backslash = '\\'.charCodeAt(0)
+const closeBrace = '}'.charCodeAt(0)
+const closeBracket = ']'.charCodeAt(0)
+const colon = ':'.charCodeAt(0)
+const comma = ','.charCodeAt(0)
+const openBrace = '{'.charCodeAt(0)
+const openBracket = '['.charCodeAt(0)
+const quote = '"'.charCodeAt(0)
+
 /** Deeper values are left to the parser. */
 const maxDepth = 8
-/** A number of so many digits is exact: JavaScript writes it with the same digits. */
-const exactDigits = 15
 /** No number that JavaScript writes is longer. */
 const maxNumberBytes = 32
-
-const words = ['true', 'false', 'null'].map((word) => Buffer.from(word))
 
 /**
  * Copies values of JSON as bytes into a text of JSON: each quote and backslash gets a backslash. It stops at a value that
@@ -55,8 +44,7 @@ export class ValueCopier {
     if (this.at >= this.last) return false
     const first = this.#next
     if (first === quote) return this.#text()
-    if (isDigit(first) || first === minus) return this.#number()
-    if (first !== openBrace && first !== openBracket) return this.#word()
+    if (first !== openBrace && first !== openBracket) return this.#scalar()
     if (!this.#nested || depth === maxDepth) return false
     return first === openBrace ? this.#object(depth + 1) : this.#array(depth + 1)
   }
@@ -67,12 +55,12 @@ export class ValueCopier {
 
   #object(depth: number): boolean {
     const firstKey = this.#keys.count
-    this.#copy(1)
+    this.#byte()
     if (this.#next !== closeBrace) {
       for (;;) {
         if (!this.#key(firstKey) || !this.value(depth)) return false
         if (this.#next !== comma) break
-        this.#copy(1)
+        this.#byte()
       }
     }
     this.#keys.count = firstKey
@@ -80,12 +68,12 @@ export class ValueCopier {
   }
 
   #array(depth: number): boolean {
-    this.#copy(1)
+    this.#byte()
     if (this.#next !== closeBracket) {
       for (;;) {
         if (!this.value(depth)) return false
         if (this.#next !== comma) break
-        this.#copy(1)
+        this.#byte()
       }
     }
     return this.#end(closeBracket)
@@ -93,7 +81,7 @@ export class ValueCopier {
 
   #end(closing: number): boolean {
     if (this.#next !== closing) return false
-    this.#copy(1)
+    this.#byte()
     return true
   }
 
@@ -106,7 +94,7 @@ export class ValueCopier {
     const end = this.at
     if (this.#next !== quote || lines[end + 1] !== colon || isDigit(lines[start]!)) return false
     this.#quote()
-    this.#copy(1)
+    this.#byte()
     return this.#keys.add(lines, start, end, firstKey) !== -1
   }
 
@@ -115,53 +103,32 @@ export class ValueCopier {
     this.#plain()
     while (this.#next !== quote) {
       const { lines, memory } = this.#buffers
-      const length = this.#next === backslash ? escapeLength(lines, this.at) : 0
+      const isEscape = this.#next === backslash && this.at < this.last
+      const length = isEscape ? escapeLength(lines, this.at) : 0
       if (length === 0) return false
       memory[this.to++] = backslash
-      this.#copy(1)
+      this.#byte()
       if (this.#next === quote || this.#next === backslash) memory[this.to++] = backslash
-      this.#copy(length - 1)
+      for (let rest = length - 1; rest > 0; rest--) this.#byte()
       this.#plain()
     }
     this.#quote()
     return true
   }
 
-  #number(): boolean {
+  #scalar(): boolean {
     const { lines } = this.#buffers
     const start = this.at
-    if (this.#next === minus) this.#copy(1)
-    const firstDigit = this.at
-    let digits = this.#digits()
-    const isWhole = this.#next !== point
-    const startsWithZero = lines[firstDigit] === zero
-    if (digits === 0 || (startsWithZero && (digits > 1 || (isWhole && firstDigit > start)))) return false
-    if (!isWhole) {
-      this.#copy(1)
-      digits += this.#digits()
-      const before = lines[this.at - 1]
-      if (before === zero || before === point) return false
+    const length = this.#buffers.copyScalar(start, this.last, this.to)
+    if (length > 0) {
+      this.at += length
+      this.to += length
+      return true
     }
-    // Small numbers have an exponent.
-    const mayBeSmall = startsWithZero && digits > 6
-    if (digits <= exactDigits && !mayBeSmall && this.#next !== exponent) return true
-    while (isOfNumber(this.#next) && this.at < this.last) this.#copy(1)
-    if (this.at - start > maxNumberBytes) return false
+    while (isOfNumber(this.#next) && this.at < this.last) this.#byte()
+    if (this.at === start || this.at - start > maxNumberBytes) return false
     const written = lines.toString('latin1', start, this.at)
     return String(Number(written)) === written
-  }
-
-  /** Copies digits. Returns their number. */
-  #digits(): number {
-    const start = this.at
-    while (isDigit(this.#next) && this.at < this.last) this.#copy(1)
-    return this.at - start
-  }
-
-  #word(): boolean {
-    const word = words.find((each) => standsAt(this.#buffers.lines, this.at, each))
-    if (word !== undefined) this.#copy(word.length)
-    return word !== undefined
   }
 
   #plain(): void {
@@ -172,11 +139,11 @@ export class ValueCopier {
 
   #quote(): void {
     this.#buffers.memory[this.to++] = backslash
-    this.#copy(1)
+    this.#byte()
   }
 
-  #copy(bytes: number): void {
+  #byte(): void {
     const { lines, memory } = this.#buffers
-    for (let rest = bytes; rest > 0; rest--) memory[this.to++] = lines[this.at++]!
+    memory[this.to++] = lines[this.at++]!
   }
 }

@@ -160,4 +160,4 @@ export function plainWinstonReader(mapping: WinstonMapping): PlainWinstonReader 
 }
 
 /** Keys with a meaning of their own in a line. */
-const declined: ReadonlySet<string> = new Set(['stack', 'eventId', '__proto__'])
+export const declined: ReadonlySet<string> = new Set(['stack', 'eventId', '__proto__'])

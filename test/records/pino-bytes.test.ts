@@ -2,16 +2,15 @@ import fc from 'fast-check'
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
 import { learnedBase } from '../../src/loggers/pino-logger.js'
-import { logHead, RecordEncoder } from '../../src/records/encode.js'
+import { logHead } from '../../src/records/encode.js'
 import { PinoBytes } from '../../src/records/pino-bytes.js'
 import { type IsBase, mapPinoLine, type PinoMapping, pinoMapper } from '../../src/records/pino-line.js'
 import { bases, pinoFields, pinoHead, pinoHeads, pinoLines, pinoMappings } from '../support/pino-lines.js'
 import { runsOf, writtenFields } from '../support/plain-lines.js'
+import { cutOf, encoder, linesOf, writtenBody } from '../support/record-bytes.js'
 
 const arrivedAt = 1_700_000_000_000
 const mapping = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
-const encoder = new RecordEncoder({ appName: 'shop → "a"', machineName: 'h', runtimeVersion: 'v20', runtime: 1 })
-const untouched = 0xaa
 
 /** Maps lines in both ways. Both ask an `isBase` of their own, as it may learn from the lines. */
 class BothWays {
@@ -27,37 +26,22 @@ class BothWays {
     this.#bytes = new PinoBytes(mapping, { tail: encoder.logTail, isBase: this.#bases[0] })
   }
 
-  /** The bodies of lines that were written as bytes; undefined for each line that is left to the slow way. */
-  bodies(text: string): (string | undefined)[] {
-    const lines = Buffer.from(text)
-    const bodies: (string | undefined)[] = []
-    for (let from = 0; from <= lines.length; ) {
-      const lineFeed = lines.indexOf('\n', from)
-      const end = lineFeed === -1 ? lines.length : lineFeed
-      bodies.push(this.#body(lines, from, end))
-      from = end + 1
-    }
-    return bodies
-  }
-
-  #body(lines: Buffer, from: number, end: number): string | undefined {
-    const line = lines.toString('utf8', from, end)
-    const [own, other] = this.#bases
-    const expected = this.#slow(line, other)
-    const at = from % 7
-    const most = this.#bytes.most(lines.length - from)
-    const memory = Buffer.alloc(at + most + 64, untouched)
-    const to = this.#bytes.write(lines, from, lines.length, memory, at)
-    const { number, severity, lineEnd } = this.#bytes
-    expect([...memory.subarray(0, at), ...memory.subarray(at + most)].every((byte) => byte === untouched)).toBe(true)
-    if (to === -1) {
-      expect(this.#slow(line, own)).toEqual(expected)
-      return undefined
-    }
-    const body = memory.toString('utf8', at, to)
-    expect(body).toBe(encoder.completeLog(logHead(expected.fields)))
-    expect({ number, severity, lineEnd }).toEqual({ ...expected, fields: undefined, lineEnd: end })
-    return body
+  /** The bodies of lines that were written as bytes; undefined for each line that is left to the slow way. The bytes from `stop` on do not count. */
+  bodies(text: string, stop = Buffer.byteLength(text)): (string | undefined)[] {
+    const bytes = Buffer.from(text)
+    return linesOf(bytes, stop).map(([from, end]) => {
+      const line = bytes.toString('utf8', from, end)
+      const [own, other] = this.#bases
+      const expected = this.#slow(line, other)
+      const body = writtenBody(this.#bytes, bytes, from, stop)
+      if (body === undefined) expect(this.#slow(line, own)).toEqual(expected)
+      else {
+        const { number, severity, lineEnd } = this.#bytes
+        expect(body).toBe(encoder.completeLog(logHead(expected.fields)))
+        expect({ number, severity, lineEnd }).toEqual({ ...expected, fields: undefined, lineEnd: end })
+      }
+      return body
+    })
   }
 }
 
@@ -92,7 +76,7 @@ describe('a line of pino as bytes', () => {
     fc.assert(
       fc.property(objects, ([head, fields, cutAt, mapping, newBase]) => {
         const line = fields === '' ? `${head}}` : `${head},${fields}}`
-        new BothWays(mapping, newBase).bodies(cutAt === null ? line : line.slice(0, cutAt))
+        new BothWays(mapping, newBase).bodies(line, cutOf(line, cutAt))
       }),
       { numRuns: runs },
     )
@@ -144,6 +128,17 @@ describe('a line of pino as bytes', () => {
     }
     const bodies = new BothWays(mapping, learnedBase).bodies(lines.join('').trimEnd())
     expect(bodies.filter((body) => body === undefined)).toEqual([])
+  })
+
+  it('is written as bytes after a line with another start', () => {
+    const bare = `{"level":30,"time":${arrivedAt},"msg":"a logger without a base"}`
+    const pidAlone = `{"level":30,"time":${arrivedAt + 1},"pid":1,"msg":"m"}`
+    const line = `${pinoHead},"msg":"m"}`
+    const bodies = new BothWays(mapping, () => () => true).bodies(
+      [bare, line, line, pidAlone, pidAlone, line, line, bare, bare].join('\n'),
+    )
+    const isWritten = bodies.map((body) => body !== undefined)
+    expect(isWritten.filter((_, number) => [0, 2, 4, 6, 8].includes(number))).toEqual([true, true, true, true, true])
   })
 
   it('is left to the string when it has an error, or a key twice', () => {

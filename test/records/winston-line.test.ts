@@ -4,7 +4,8 @@ import winston from 'winston'
 import TransportStream from 'winston-transport'
 import { type WinstonInfo, type WinstonMapping, winstonMapper } from '../../src/records/winston-info.js'
 import { mapParsedLine, plainWinstonReader, WrittenLines } from '../../src/records/winston-line.js'
-import { runsOf, scalarsOfLines } from '../support/plain-lines.js'
+import { runsOf } from '../support/plain-lines.js'
+import { winstonFields, winstonLines, winstonMappings } from '../support/winston-lines.js'
 
 const arrivedAt = 1_700_000_000_000
 const mapping = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
@@ -97,47 +98,12 @@ function both(line: string, mapping: WinstonMapping) {
   }
 }
 
-const keys = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom('a', 'b', 'orderId', 'level', 'message', 'timestamp', 'err', 'error', '') },
-  fc.constantFrom('stack', 'cause', 'errors', 'eventId', '__proto__', 'toJSON', 'constructor', '0', '17', '-1', '01'),
-  fc.string({ unit: 'grapheme' }),
-)
-const times = fc.constantFrom(
-  '"2023-11-14T22:13:20.123Z"',
-  '1700000000',
-  '"14.11.2023"',
-  '"soon"',
-  '"2023-11-14T22:13:20+02:00"',
-)
-const fields = fc.array(
-  fc.oneof(
-    { weight: 4, arbitrary: fc.tuple(keys, scalarsOfLines) },
-    fc.tuple(fc.constant('timestamp'), times),
-    fc.tuple(
-      fc.constant('message'),
-      fc.string().map((text) => JSON.stringify(text)),
-    ),
-    fc.constant(['level', '"info"'] as const),
-  ),
-  { maxLength: 6 },
-)
-const ends = fc.oneof(
-  { weight: 8, arbitrary: fc.constant('}') },
-  fc.constantFrom(',}', '', '} ', '}}', ',"message":"m"}}'),
-)
-const lines = fc.tuple(fc.constantFrom('{', '{', '{', '', ',', '{,'), fields, ends)
-const mappings: fc.Arbitrary<WinstonMapping> = fc.record({
-  context: fc.constantFrom('json', 'logfmt', 'none'),
-  maxMessageBytes: fc.constantFrom(256, 32_768),
-  timestampUnit: fc.constantFrom('ms', 's'),
-})
-
 describe('a plain line of winston', () => {
   it('gives the result of the parser or is left to the parser, whatever it contains', {
     timeout: 300_000,
   }, () => {
     fc.assert(
-      fc.property(lines, mappings, ([start, all, end], mapping) => {
+      fc.property(winstonLines, winstonMappings, ([start, all, end], mapping) => {
         const line = start + all.map(([key, value]) => `"${key}":${value}`).join(',') + end
         const { plain, parsed } = both(line, mapping)
         if (plain !== undefined) expect(plain).toEqual(parsed())
@@ -148,7 +114,7 @@ describe('a plain line of winston', () => {
 
   it('gives the same result whatever line came before it', () => {
     fc.assert(
-      fc.property(runsOf(fields), mappings, (run, mapping) => {
+      fc.property(runsOf(winstonFields), winstonMappings, (run, mapping) => {
         const plain = plainWinstonReader(mapping)
         for (const all of run) {
           const line = `{${all.map(([key, value]) => `"${key}":${value}`).join(',')}}`

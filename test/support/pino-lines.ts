@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { IsBase, PinoMapping } from '../../src/records/pino-line.js'
-import { scalarsOfLines } from './plain-lines.js'
+import { eventFields, scalarsOfLines } from './plain-lines.js'
 
 /** Time of most lines, in milliseconds. */
 const time = 1_700_000_000_000
@@ -8,25 +8,41 @@ const time = 1_700_000_000_000
 export const pinoHead = `{"level":30,"time":${time},"pid":1,"hostname":"h"`
 
 const keys = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom('a', 'b', 'orderId', 'msg', 'message', 'err', 'error', 'severity', '') },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('a', 'b', 'orderId', 'msg', 'message', 'err', 'error', 'severity', '', '\ufffd'),
+  },
   fc.constantFrom('level', 'time', 'pid', 'hostname', 'name', 'eventId', '__proto__', 'toJSON', '0', '17', '-1', '01'),
   fc.string({ unit: 'grapheme' }),
   fc.string(),
 )
 export const pinoFields = fc.array(
-  fc.tuple(
-    fc.oneof(
-      keys,
-      keys.map((key) => JSON.stringify(key).slice(1, -1)),
-    ),
-    scalarsOfLines,
+  fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.tuple(
+        fc.oneof(
+          keys,
+          keys.map((key) => JSON.stringify(key).slice(1, -1)),
+        ),
+        scalarsOfLines,
+      ),
+    },
+    eventFields,
   ),
-  {
-    maxLength: 6,
-  },
+  { maxLength: 6 },
 )
 const levels = fc.constantFrom('30', '50', '35', '10', '5', '100', '03', '-3', '"30"', '3.', '1e1')
-const times = fc.constantFrom(time, 1_700_000_000, '"2023-11-14T22:13:20.123Z"', '0x123456789ab', '1e12         ')
+const times = fc.constantFrom(
+  time,
+  time + 1,
+  time + 1111,
+  '0123456789012',
+  1_700_000_000,
+  '"2023-11-14T22:13:20.123Z"',
+  '0x123456789ab',
+  '1e12         ',
+)
 export const pinoHeads = fc.oneof(
   { weight: 4, arbitrary: fc.constant(pinoHead) },
   fc.constantFrom(
@@ -48,7 +64,7 @@ export const pinoMappings: fc.Arbitrary<PinoMapping> = fc.record({
   context: fc.constantFrom('json', 'logfmt', 'none'),
   maxMessageBytes: fc.constantFrom(256, 32_768),
   timestampUnit: fc.constantFrom('ms', 's'),
-  messageKey: fc.constantFrom('msg', 'message', 'err', 'eventId', 'name', '7'),
+  messageKey: fc.constantFrom('msg', 'message', 'err', 'eventId', 'name', '7', '\ud800'),
 })
 export const bases = fc.constantFrom<IsBase>(
   () => true,

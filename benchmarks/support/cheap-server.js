@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { createServer as createSecureServer } from 'node:tls'
+import { certificates } from './certificates.js'
 import { recordCount } from './record-count.js'
 import { requestSplitter } from './request-splitter.js'
 
@@ -13,13 +16,24 @@ import { requestSplitter } from './request-splitter.js'
  *   delayMs?: number,
  *   oneByOne?: boolean,
  *   port?: number,
+ *   secure?: boolean,
  * }} ServerOptions `mark`: what stands before the number of each record; `snappy`: bodies are packed with it, whatever the header says;
  *   `echo`: answers bear the idempotency key of their request, as those of a server do that tells repetitions by it; `delayMs`: from the
  *   arrival of a request to its answer; `oneByOne`: it works on a connection's requests one after the other;
- *   `port`: where it listens, any free one without
+ *   `port`: where it listens, any free one without;
+ *   `secure`: with TLS
  */
 /** @type {ServerOptions} */
-const { answer = {}, mark, snappy = false, echo, delayMs = 0, oneByOne, port = 0 } = JSON.parse(process.argv[2] ?? '{}')
+const {
+  answer = {},
+  mark,
+  snappy = false,
+  echo,
+  delayMs = 0,
+  oneByOne,
+  port = 0,
+  secure,
+} = JSON.parse(process.argv[2] ?? '{}')
 const { status = '201 Created', type = 'application/json', body = '{"result":true}' } = answer
 const about = status.startsWith('204') ? '' : `content-type: ${type}\r\ncontent-length: ${body.length}\r\n`
 const reply = `HTTP/1.1 ${status}\r\n${about}\r\n${body}`
@@ -33,11 +47,13 @@ const records = mark === undefined ? undefined : recordCount({ mark, snappy })
 const now = () => Number(process.hrtime.bigint()) / 1e6
 let requests = 0
 let arrivedAt = 0
+let firstAt = Number.NaN
 
 /** @param {Buffer} bytes */
 const keep = (bytes, encoding = '') => records?.add({ at: arrivedAt, bytes, encoding })
 
-const server = createServer((socket) => {
+/** @param {import('node:net').Socket} socket */
+function serve(socket) {
   /** @type {string[]} */
   let replies = []
   const split = requestSplitter({
@@ -54,6 +70,7 @@ const server = createServer((socket) => {
   socket.on('error', () => {})
   socket.on('data', (chunk) => {
     arrivedAt = now()
+    if (Number.isNaN(firstAt)) firstAt = arrivedAt
     const before = replies.length
     split(chunk)
     requests += replies.length - before
@@ -67,13 +84,15 @@ const server = createServer((socket) => {
     if (delayMs === 0) send(text)
     else setTimeout(send, delayMs, text)
   })
-})
+}
+const [key, cert] = secure ? [readFileSync(certificates.key), readFileSync(certificates.cert)] : []
+const server = secure ? createSecureServer({ key, cert }, serve) : createServer(serve)
 server.listen(port, '127.0.0.1', 4096, () => process.stdout.write(`${/** @type {any} */ (server.address()).port}\n`))
 
 const quietMs = 50
 process.on('message', async (/** @type {{ evenIfBusy: boolean }} */ { evenIfBusy }) => {
   const busy = now() - arrivedAt < quietMs
   const totals = (busy && !evenIfBusy) || records === undefined ? undefined : await records.count()
-  process.send?.({ busy, requests, totals })
+  process.send?.({ busy, requests, totals, firstAt })
 })
 process.on('disconnect', () => process.exit())

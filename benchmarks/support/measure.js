@@ -15,9 +15,13 @@ export async function startServer(options = {}) {
   })
   const [port] = await once(/** @type {import('node:stream').Readable} */ (child.stdout), 'data')
   return {
-    url: `http://127.0.0.1:${Number(port)}`,
-    stop: () => child.kill(),
-    /** @returns {Promise<{ busy: boolean, requests: number, totals?: Totals }>} */
+    url: `${options.secure ? 'https' : 'http'}://127.0.0.1:${Number(port)}`,
+    /** Resolves when its process has ended. */
+    stop: async () => {
+      child.kill()
+      await once(child, 'exit')
+    },
+    /** @returns {Promise<{ busy: boolean, requests: number, totals?: Totals, firstAt: number }>} `firstAt`: the first bytes, in ms */
     report: async ({ evenIfBusy = false } = {}) => {
       child.send({ evenIfBusy })
       const [message] = await once(child, 'message')

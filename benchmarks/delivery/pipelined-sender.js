@@ -1,11 +1,13 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { FreshLog } from '../../dist/delivery/fresh-log.js'
 import { KeyWriter, RecordBatch } from '../../dist/delivery/record-batch.js'
 import { PipelinedSender } from '../../dist/http/pipelined-sender.js'
 import { systemClock } from '../../dist/runtime/clock.js'
-import { certificate, compare, perRecord, printMedians, startServer } from '../support/measure.js'
+import { certificates } from '../support/certificates.js'
+import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
 
 // The pipelined sender against bare sockets that write the same bytes, made before, and count the bytes of the answers: what do requests
 // from records, and correct answers, cost? To a server whose answers are all the same, to one that echoes the keys, and over TLS.
@@ -24,6 +26,7 @@ const body = JSON.stringify({
   runtimeVersion: process.version,
   runtime: 1,
 })
+const authority = readFileSync(certificates.cert)
 const keys = new KeyWriter(crypto.randomUUID())
 
 /** @param {number} number a batch as an engine makes it: its keys follow from the sequences of its records, which have four digits each */
@@ -44,10 +47,10 @@ const batches = Array.from({ length: connections }, (_, number) => batchOf(numbe
 const rounds = records / depth
 const userAgent = `sluice/0.1.0 node/${process.versions.node}`
 
-/** @typedef {{ echo?: boolean, tls?: boolean }} ServerOptions */
+/** @typedef {{ echo?: boolean, secure?: boolean }} ServerOptions */
 
 /** @param {URL} url @param {ServerOptions} options */
-async function bare({ host, port }, { echo = false, tls = false }) {
+async function bare({ host, port }, { echo = false, secure = false }) {
   const keyField = echo ? `idempotency-key: ${batches[0]?.keyOf(0)}\r\n` : ''
   const answer = `HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 15\r\n${keyField}\r\n{"result":true}`
   const head =
@@ -61,11 +64,11 @@ async function bare({ host, port }, { echo = false, tls = false }) {
         (_, index) => `${head}${batch.keyOf(index)}\r\ncontent-length: ${batch.bytesOf(index)}\r\n\r\n${body}`,
       )
       const requests = Buffer.from(text.join(''), 'latin1')
-      const socket = tls
-        ? connectTls({ host: 'localhost', port: Number(port), ca: certificate() })
+      const socket = secure
+        ? connectTls({ host: '127.0.0.1', port: Number(port), ca: authority })
         : connect(Number(port), '127.0.0.1')
       socket.setNoDelay(true)
-      await once(socket, tls ? 'secureConnect' : 'connect')
+      await once(socket, secure ? 'secureConnect' : 'connect')
       await new Promise((resolve) => {
         let missing = 0
         const write = () => {
@@ -114,7 +117,7 @@ async function contest(name, options) {
     maxDepth: depth,
     requestTimeoutMs: 10_000,
     clock: systemClock,
-    connection: options.tls ? { ca: certificate() } : {},
+    connection: options.secure ? { ca: authority } : {},
   })
   const medians = await compare({
     [`bare sockets${name}`]: () => perRecord(records, () => bare(new URL(server.url), options)),
@@ -127,4 +130,4 @@ async function contest(name, options) {
 
 printMedians(await contest(`, ${connections} × ${depth}`, {}))
 printMedians(await contest(', keys echoed', { echo: true }))
-printMedians(await contest(', TLS', { tls: true }))
+printMedians(await contest(', TLS', { secure: true }))

@@ -6,7 +6,7 @@ import { versionsOf } from '../support/versions.js'
 // The same records through Sluice and through others, each run in a process of its own, to a server that understands as much of each
 // protocol as it takes to count them: what do they cost, and how many arrive?
 const records = Number(process.env.RECORDS ?? 100_000)
-const rounds = Number(process.env.ROUNDS ?? 3)
+const rounds = Number(process.env.ROUNDS ?? 5)
 /** `ONLY=winston,loki`: those whose names hold one of these. */
 const only = (process.env.ONLY ?? '').split(',')
 const names = Object.keys(contestants).filter((name) => only.some((part) => name.includes(part)))
@@ -28,7 +28,21 @@ for (let round = 0; round < rounds; round++) {
   }
 }
 
-const columns = ['ns/call', 'CPU µs', 'of it app', 'seconds', 'peak MB', 'lost']
+/** The contestant that only logs, as this one does before it sends anything. @param {string} name */
+function floorOf(name) {
+  if (name.includes('winston')) return 'winston, a transport that does nothing'
+  return name.includes('pino') ? 'pino, a worker that discards' : undefined
+}
+
+/** CPU beyond that of the floor; NaN where there is none, or it was not measured. @param {string} name */
+function cpuBeyondFloor(name) {
+  const floor = floorOf(name)
+  if (floor === undefined || contestants[name]?.server === null) return Number.NaN
+  const cpuOf = (/** @type {string} */ one) => median((results[one] ?? []).map(({ cpu }) => cpu))
+  return cpuOf(name) - cpuOf(floor)
+}
+
+const columns = ['ns/call', 'CPU µs', 'beyond', 'of it app', 'seconds', 'peak MB', 'lost']
   .map((title) => title.padStart(11))
   .join('')
 process.stdout.write(`  ${`${records} records, median of ${rounds}`.padEnd(42)}${columns}\n`)
@@ -37,13 +51,14 @@ for (const [name, all] of Object.entries(results)) {
     process.stdout.write(`  ${name.padEnd(42)}  ${failures[name]}\n`)
     continue
   }
-  const cell = (/** @type {(result: import('../support/contest.js').Result) => number} */ figure, digits = 0) => {
-    const value = median(all.map(figure))
-    return (Number.isNaN(value) ? '–' : value.toFixed(digits)).padStart(11)
-  }
+  const shown = (/** @type {number} */ value, digits = 0) =>
+    (Number.isNaN(value) ? '–' : value.toFixed(digits)).padStart(11)
+  const cell = (/** @type {(result: import('../support/contest.js').Result) => number} */ figure, digits = 0) =>
+    shown(median(all.map(figure)), digits)
   const row = [
     cell(({ nanosecondsPerCall }) => nanosecondsPerCall),
     cell(({ cpu }) => cpu, 1),
+    shown(cpuBeyondFloor(name), 1),
     cell(({ applicationCpu }) => applicationCpu, 1),
     cell(({ wallMs }) => wallMs / 1000, 2),
     cell(({ peak }) => peak / 1e6),

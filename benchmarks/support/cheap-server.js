@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import { createServer as createSecureServer } from 'node:tls'
+import { certificates } from './certificates.js'
 import { recordCount } from './record-count.js'
 import { requestSplitter } from './request-splitter.js'
 
@@ -15,11 +16,12 @@ import { requestSplitter } from './request-splitter.js'
  *   delayMs?: number,
  *   oneByOne?: boolean,
  *   port?: number,
- *   tls?: boolean,
+ *   secure?: boolean,
  * }} ServerOptions `mark`: what stands before the number of each record; `snappy`: bodies are packed with it, whatever the header says;
  *   `echo`: answers bear the idempotency key of their request, as those of a server do that tells repetitions by it; `delayMs`: from the
  *   arrival of a request to its answer; `oneByOne`: it works on a connection's requests one after the other;
- *   `port`: where it listens, any free one without; `tls`: it speaks TLS, with a certificate for localhost
+ *   `port`: where it listens, any free one without;
+ *   `secure`: with TLS
  */
 /** @type {ServerOptions} */
 const {
@@ -30,7 +32,7 @@ const {
   delayMs = 0,
   oneByOne,
   port = 0,
-  tls = false,
+  secure,
 } = JSON.parse(process.argv[2] ?? '{}')
 const { status = '201 Created', type = 'application/json', body = '{"result":true}' } = answer
 const about = status.startsWith('204') ? '' : `content-type: ${type}\r\ncontent-length: ${body.length}\r\n`
@@ -45,12 +47,13 @@ const records = mark === undefined ? undefined : recordCount({ mark, snappy })
 const now = () => Number(process.hrtime.bigint()) / 1e6
 let requests = 0
 let arrivedAt = 0
+let firstAt = Number.NaN
 
 /** @param {Buffer} bytes */
 const keep = (bytes, encoding = '') => records?.add({ at: arrivedAt, bytes, encoding })
 
 /** @param {import('node:net').Socket} socket */
-const serve = (socket) => {
+function serve(socket) {
   /** @type {string[]} */
   let replies = []
   const split = requestSplitter({
@@ -67,6 +70,7 @@ const serve = (socket) => {
   socket.on('error', () => {})
   socket.on('data', (chunk) => {
     arrivedAt = now()
+    if (Number.isNaN(firstAt)) firstAt = arrivedAt
     const before = replies.length
     split(chunk)
     requests += replies.length - before
@@ -81,15 +85,14 @@ const serve = (socket) => {
     else setTimeout(send, delayMs, text)
   })
 }
-const pem = (/** @type {string} */ name) =>
-  readFileSync(new URL(`../../test/support/certificates/${name}.pem`, import.meta.url))
-const server = tls ? createTlsServer({ key: pem('key'), cert: pem('foreign') }, serve) : createServer(serve)
+const [key, cert] = secure ? [readFileSync(certificates.key), readFileSync(certificates.cert)] : []
+const server = secure ? createSecureServer({ key, cert }, serve) : createServer(serve)
 server.listen(port, '127.0.0.1', 4096, () => process.stdout.write(`${/** @type {any} */ (server.address()).port}\n`))
 
 const quietMs = 50
 process.on('message', async (/** @type {{ evenIfBusy: boolean }} */ { evenIfBusy }) => {
   const busy = now() - arrivedAt < quietMs
   const totals = (busy && !evenIfBusy) || records === undefined ? undefined : await records.count()
-  process.send?.({ busy, requests, totals })
+  process.send?.({ busy, requests, totals, firstAt })
 })
 process.on('disconnect', () => process.exit())

@@ -11,12 +11,13 @@ import { startServer } from './measure.js'
  *   nanosecondsPerCall: number,
  *   applicationCpu: number,
  *   cpu: number,
+ *   loggedMs: number,
  *   wallMs: number,
  *   peak: number,
  *   lost: number,
  *   repeated: number,
  *   complaint: string,
- * }} Result CPU in µs per record; `lost` and `repeated` in records; `complaint`: the first line that it wrote to stderr
+ * }} Result CPU in µs per record; `loggedMs`: until all were logged; `lost` and `repeated` in records; `complaint`: the first line that it wrote to stderr
  */
 
 /** A contestant that nothing more arrives from for this long has had its chance: longer than any flush interval among them. */
@@ -26,17 +27,18 @@ const patienceMs = 12_000
  * One contestant in a process of its own, with a server of its own.
  *
  * @param {string} name
- * @param {{ records: number }} setting
+ * @param {{ records: number, perSecond?: number }} setting
  * @returns {Promise<Result>}
  */
-export async function measureContestant(name, { records }) {
+export async function measureContestant(name, { records, ...pace }) {
   const contestant = contestants[name]
   if (contestant === undefined) throw new Error(`no such contestant: ${name}`)
   const server = contestant.server === null ? undefined : await startServer({ mark, ...contestant.server })
-  const application = startApplication(name, { url: server?.url ?? '', records })
+  const application = startApplication(name, { url: server?.url ?? '', records, ...pace })
   try {
     await application.ready
     const { startedAt, nanosecondsPerCall } = await application.order('log')
+    const loggedMs = Number(process.hrtime.bigint()) / 1e6 - startedAt
     if (server === undefined) await application.order('idle')
     else await untilArrived(server, records)
     const { cpu, applicationCpu, peak } = await application.order('measure')
@@ -46,6 +48,7 @@ export async function measureContestant(name, { records }) {
       nanosecondsPerCall,
       applicationCpu: applicationCpu / records,
       cpu: cpu / records,
+      loggedMs,
       wallMs: totals === undefined ? Number.NaN : totals.lastAt - startedAt,
       peak,
       lost: totals === undefined ? Number.NaN : records - totals.distinct,

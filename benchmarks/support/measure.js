@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** @typedef {{ distinct: number, repeated: number, lastAt: number }} Totals of records; the time is that of the last new one, in ms */
@@ -16,20 +15,19 @@ export async function startServer(options = {}) {
   })
   const [port] = await once(/** @type {import('node:stream').Readable} */ (child.stdout), 'data')
   return {
-    url: options.tls ? `https://localhost:${Number(port)}` : `http://127.0.0.1:${Number(port)}`,
-    stop: () => child.kill(),
-    /** @returns {Promise<{ busy: boolean, requests: number, totals?: Totals }>} */
+    url: `${options.secure ? 'https' : 'http'}://127.0.0.1:${Number(port)}`,
+    /** Resolves when its process has ended. */
+    stop: async () => {
+      child.kill()
+      await once(child, 'exit')
+    },
+    /** @returns {Promise<{ busy: boolean, requests: number, totals?: Totals, firstAt: number }>} `firstAt`: the first bytes, in ms */
     report: async ({ evenIfBusy = false } = {}) => {
       child.send({ evenIfBusy })
       const [message] = await once(child, 'message')
       return message
     },
   }
-}
-
-/** The certificate of the cheap server with `tls`. */
-export function certificate() {
-  return readFileSync(new URL('../../test/support/certificates/foreign.pem', import.meta.url))
 }
 
 /**

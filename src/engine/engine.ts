@@ -10,6 +10,8 @@ import { logHead, type MappedLog } from '../records/encode.js'
 import { type Severity, valueSeverity } from '../records/level.js'
 import type { PinoBytes } from '../records/pino-bytes.js'
 import type { IsBase, PinoStyle } from '../records/pino-line.js'
+import type { ValueBytes } from '../records/value-bytes.js'
+import type { WinstonBytes } from '../records/winston-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { spooledSender } from '../spool/spooled-sender.js'
@@ -149,9 +151,9 @@ export class Engine implements RecordPort {
   }
 
   /** Accept the value record of a frame: two whole numbers with a comma between them. False where one of them is unusual. */
-  plainValue(lines: Buffer, from: number, end: number, writer: BodyWriter): boolean {
-    const { memory, at } = this.#delivery.roomFor(this.#valueLane, writer.most(end - from))
-    const to = writer.write(lines, from, end, memory, at)
+  plainValue(lines: Buffer, from: number, end: number, writer: ValueBytes): boolean {
+    const { memory, at } = this.#delivery.roomFor(this.#valueLane, writer.most)
+    const to = writer.read(lines, from, end, memory, at)
     if (to === -1) return false
     this.#delivery.acceptWritten(this.#valueLane, to - at, valueSeverity, this.#handedOver)
     return true
@@ -160,6 +162,15 @@ export class Engine implements RecordPort {
   /** Writes the bodies of plain lines of a logger of pino. */
   pinoBytes(style: PinoStyle, isBase?: IsBase): PinoBytes {
     return this.#writer.pinoBytes(style, isBase)
+  }
+
+  /** Writes the bodies of plain lines of winston. */
+  winstonBytes(): WinstonBytes {
+    return this.#writer.winstonBytes()
+  }
+
+  valueBytes(): ValueBytes {
+    return this.#writer.valueBytes()
   }
 
   winstonLine(line: string, about: WinstonLine): void {

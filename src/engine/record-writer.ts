@@ -4,6 +4,8 @@ import { severityOfNumber } from '../records/level.js'
 import { PinoBytes } from '../records/pino-bytes.js'
 import { type IsBase, mapPinoLine, type PinoMapper, type PinoStyle, pinoMapper } from '../records/pino-line.js'
 import { inUnit } from '../records/time.js'
+import { ValueBytes } from '../records/value-bytes.js'
+import { WinstonBytes } from '../records/winston-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import { winstonLineMapper } from '../records/winston-line.js'
 import type { PinoLine } from './ports.js'
@@ -55,6 +57,14 @@ export class RecordWriter {
   /** @param isBase @default by the base of the style; without that, every such field is */
   pinoBytes(style: PinoStyle, isBase = isBaseOf(style)): PinoBytes {
     return new PinoBytes({ ...this.#options, ...style }, { tail: this.#encoder.logTail, isBase })
+  }
+
+  winstonBytes(): WinstonBytes {
+    return new WinstonBytes(this.#options, this.#encoder.logTail)
+  }
+
+  valueBytes(): ValueBytes {
+    return new ValueBytes({ tail: this.#encoder.valueTail, timestampUnit: this.#options.timestampUnit })
   }
 
   warning(message: string): MappedLog {

@@ -1,29 +1,28 @@
 import type { Engine } from '../engine/engine.js'
 import type { BodyWriter } from '../engine/ports.js'
 import type { PinoStyle } from '../records/pino-line.js'
+import type { ValueBytes } from '../records/value-bytes.js'
+import type { WinstonBytes } from '../records/winston-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import { readFrame } from './frames.js'
 
-/** A writer of winston's lines. It is told about each line first. */
-interface WinstonWriter extends BodyWriter {
-  about: WinstonLine
-}
-
 /**
- * Gives the records of frames to an engine as bytes, where their lines are plain. Such a line never becomes a string. Reads what
- * `FrameWriter` writes; anything else is left to `readFrame`.
+ * Gives the records of frames to an engine as bytes, where their lines are plain: such a line never becomes a string. Reads what
+ * `FrameWriter` writes. Other frames are left to `readFrame`.
  */
 export class PlainFrames {
   readonly #engine: Engine
   readonly #styles: readonly PinoStyle[]
   /** By number of the style. */
   readonly #pino: BodyWriter[] = []
-  /** The beginning of the last winston frame, up to its line. It is the same for all lines of a level in a millisecond. */
-  #winstonStart = Buffer.alloc(0)
+  readonly #winston: WinstonFrames
+  readonly #values: ValueBytes
 
   constructor(engine: Engine, styles: readonly PinoStyle[]) {
     this.#engine = engine
     this.#styles = styles
+    this.#winston = new WinstonFrames(engine.winstonBytes())
+    this.#values = engine.valueBytes()
   }
 
   /** Take the frame that stands in `lines` from `from` to `end`. False for one that is not plain. */
@@ -31,6 +30,10 @@ export class PlainFrames {
     switch (lines[from]) {
       case pinoCode:
         return this.#takePino(lines, from, end)
+      case winstonCode:
+        return this.#engine.plainLine(lines, from, end, this.#winston)
+      case valueCode:
+        return this.#engine.plainValue(lines, from + 1, end, this.#values)
       default:
         return false
     }
@@ -42,14 +45,49 @@ export class PlainFrames {
     let at = from + 2
     for (; at < end && lines[at] !== comma; at++) number = number * 10 + lines[at]! - zero
     const writer = this.#pino[number] ?? this.#newPino(number)
-    return this.#engine.plainLine(lines, behindComma(lines, at + 1, end), end, writer)
+    return writer !== undefined && this.#engine.plainLine(lines, behindComma(lines, at + 1, end), end, writer)
   }
 
-  #newPino(number: number): BodyWriter {
-    const writer = this.#engine.pinoBytes(this.#styles[number] ?? {})
-    // A style that has not come yet may come.
-    if (this.#styles[number] !== undefined) this.#pino[number] = writer
+  /** Undefined while the style has not come. */
+  #newPino(number: number): BodyWriter | undefined {
+    const style = this.#styles[number]
+    if (style === undefined) return undefined
+    const writer = this.#engine.pinoBytes(style)
+    this.#pino[number] = writer
     return writer
+  }
+}
+
+/** Writes the bodies of winston frames: `w`, severity, time, comma, level, comma, line. */
+class WinstonFrames implements BodyWriter {
+  readonly #bytes: WinstonBytes
+  /** The beginning of the last frame, up to its line. It is the same for all lines of a level in a millisecond. */
+  #start = Buffer.alloc(0)
+  #about: WinstonLine = { level: '', severity: 0, arrivedAt: 0 }
+
+  constructor(bytes: WinstonBytes) {
+    this.#bytes = bytes
+  }
+
+  get severity() {
+    return this.#about.severity
+  }
+
+  most(frameBytes: number): number {
+    return this.#bytes.most(frameBytes)
+  }
+
+  write(lines: Buffer, from: number, end: number, memory: Buffer, at: number): number {
+    const start = this.#start
+    let lineAt = from + start.length
+    if (start.length === 0 || lineAt > end || lines.compare(start, 0, start.length, from, lineAt) !== 0) {
+      lineAt = behindComma(lines, behindComma(lines, from, end), end)
+      const frame = readFrame(lines.toString('latin1', from, lineAt))
+      if (frame.type !== 'winston') return -1
+      this.#about = frame
+      this.#start = Buffer.from(lines.subarray(from, lineAt))
+    }
+    return this.#bytes.write(lines, lineAt, end, memory, at, this.#about)
   }
 }
 

@@ -8,6 +8,7 @@ import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines } from '../records/winston-line.js'
+import { LineFormats } from './line-formats.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
 export type SluiceTransportOptions = SluiceOptions & TransportStream.TransportStreamOptions
@@ -39,15 +40,11 @@ const transportOptions: ReadonlySet<string> = new Set([
 export class SluiceTransport extends TransportStream {
   /** Set by winston: the levels of the logger, by name. */
   declare readonly levels?: Record<string, number>
-  /** Set by winston: the logger. */
-  declare readonly parent?: { readonly format?: Format }
   readonly #lease: EngineLease
   readonly #map: ReturnType<typeof winstonMapper>
   readonly #level: string | undefined
   readonly #written = new WrittenLines()
-  #format: Format | undefined
-  /** True while the logger's format, `#format`, is winston's default. */
-  #isDefaultFormat = false
+  readonly #formats = new LineFormats()
   /** Names and severities of the known levels, by winston's LEVEL. */
   readonly #known = new Map<unknown, KnownLevel>()
   #lastName: unknown
@@ -60,6 +57,8 @@ export class SluiceTransport extends TransportStream {
     this.#lease = leaseEngine(resolution)
     this.#map = winstonMapper(resolution.options)
     this.#level = resolution.options.level
+    this.on('pipe', (source) => this.#formats.add(source))
+    this.on('unpipe', (source) => this.#formats.remove(source))
     // With a level that its logger does not have, winston would log nothing at all.
     this.once('pipe', () => {
       if (this.level !== undefined && this.levels?.[this.level] === undefined) delete this.level
@@ -102,24 +101,14 @@ export class SluiceTransport extends TransportStream {
         return
       }
       const arrivedAt = Date.now()
-      const untouched = this.format === undefined && this.#hasDefaultFormat()
-      const line = this.#written.of(info, untouched)
+      const { untouched, isJson } = this.#formats.facts(this.format)
+      const line = this.#written.of(info, isJson)
       if (line === undefined) {
         engine.log(this.#map(info, { levels: this.levels, arrivedAt, untouched }))
       } else engine.winstonLine(line, { level, severity, arrivedAt })
     } catch (error) {
       engine.unmapped(error)
     }
-  }
-
-  #hasDefaultFormat(): boolean {
-    const { parent } = this
-    const format = parent?.format
-    if (format === this.#format) return this.#isDefaultFormat
-    this.#format = format
-    this.#isDefaultFormat = false
-    if (parent !== undefined && format !== undefined) this.#isDefaultFormat = isDefaultFormat(parent, format)
-    return this.#isDefaultFormat
   }
 
   #levelOf(info: WinstonInfo): KnownLevel {
@@ -177,44 +166,6 @@ export class SluiceTransport extends TransportStream {
 
   async #release(): Promise<void> {
     await this.#lease.release()
-  }
-}
-
-/** The part of a logger's format that is read here. */
-interface Format {
-  readonly transform?: unknown
-}
-
-/** `transform` of the default format, by the class of the logger. */
-const defaultTransforms = new WeakMap<object, unknown>()
-
-/**
- * True for winston's default format, json, which neither adds to a line nor removes from it. An application may have several copies of
- * logform, so the format is compared with the one that a new logger of the same winston has.
- */
-function isDefaultFormat(logger: object, format: Format): boolean {
-  const winstonLogger = ownerOf(logger, 'configure')?.constructor
-  if (winstonLogger === undefined) return false
-  if (!defaultTransforms.has(winstonLogger)) defaultTransforms.set(winstonLogger, defaultTransform(winstonLogger))
-  const transform = defaultTransforms.get(winstonLogger)
-  return transform !== undefined && format.transform === transform
-}
-
-/** The last prototype with this property: that of the base class, which the application may have extended. */
-function ownerOf(start: object, key: string): object | undefined {
-  let owner: object | undefined
-  for (let each: object | null = start; each !== null; each = Object.getPrototypeOf(each)) {
-    if (Object.hasOwn(each, key)) owner = each
-  }
-  return owner
-}
-
-/** Undefined for a class that is not winston's. */
-function defaultTransform(winstonLogger: unknown): unknown {
-  try {
-    return new (winstonLogger as new () => { readonly format: Format })().format.transform
-  } catch {
-    return undefined
   }
 }
 

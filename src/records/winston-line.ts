@@ -1,5 +1,6 @@
 import type { MappedLog } from './encode.js'
 import { isError } from './error-like.js'
+import { FlatJson } from './flat-json.js'
 import type { Severity } from './level.js'
 import { plainFields } from './plain-fields.js'
 import { inUnit, timeOf } from './time.js'
@@ -16,37 +17,21 @@ const LEVEL = Symbol.for('level')
 const MESSAGE = Symbol.for('message')
 const SPLAT = Symbol.for('splat')
 
-/** The first lines are compared in full before a format is trusted, later lines now and then. */
-const trials = 20
-const sampleEvery = 1000
-
-/**
- * Recognises lines of winston's json format that hold all of the `info`, so that the line is shipped as it is. A printf format may write
- * text of the same look. So the first lines are parsed and compared with `info`, later one line in a thousand; after one difference the
- * format is not trusted again.
- */
+/** Recognises lines of winston's json format that hold all of the `info`, so that the line is shipped as it is. */
 export class WrittenLines {
-  #compared = 0
-  #seen = 0
-  #trusted = true
+  readonly #flatJson = new FlatJson()
 
   /**
    * The line if it holds all of `info`, else undefined.
    *
-   * @param untouched the logger's format is winston's default json: not every line is compared
+   * @param isJson the line comes from winston's json format, without options. A printf format may write text of the same look, so any
+   *   other line is compared with `info`, character by character
    */
-  of(info: WinstonInfo, untouched: boolean): string | undefined {
+  of(info: WinstonInfo, isJson: boolean): string | undefined {
     const line = info[MESSAGE]
-    if (!this.#trusted || typeof line !== 'string' || !looksWhole(line) || !isWrittenWhole(info)) return undefined
-    const compare = !untouched || this.#compared < trials || ++this.#seen % sampleEvery === 0
-    // JSON without an inner bracket holds no object. A format that removes objects is found by a look at the fields.
-    if ((compare || mayHideSomething(line)) && !isFlat(info)) return undefined
-    if (compare) {
-      this.#compared++
-      this.#trusted = saysAll(line, info)
-      if (!this.#trusted) return undefined
-    }
-    return line
+    if (typeof line !== 'string' || !looksWhole(line) || !isWrittenWhole(info)) return undefined
+    const isWhole = isJson ? isFlat(info) || !mayHideSomething(line) : this.#flatJson.isOf(info, line)
+    return isWhole ? line : undefined
   }
 }
 
@@ -73,7 +58,10 @@ function looksWhole(line: string): boolean {
   )
 }
 
-/** True where the line has JSON of an object, or null in the place of a number. winston shows no functions and symbols at all. */
+/**
+ * True where the line has JSON of an object, or null in the place of a number. winston shows no functions and symbols at all. Without an
+ * inner bracket, JSON holds no object.
+ */
 function mayHideSomething(line: string): boolean {
   return line.indexOf('{', 1) !== -1 || line.indexOf('[', 1) !== -1 || line.indexOf(':null') !== -1
 }
@@ -83,7 +71,9 @@ function isWrittenWhole(info: WinstonInfo): boolean {
   if (isError(info) || isMessageDecorated(info)) return false
   const splat = info[SPLAT]
   if (!Array.isArray(splat) || splat.length === 0) return true
-  return splat.length === 1 && isFields(splat[0]) && !(typeof info.message === 'string' && tokens.test(info.message))
+  const { message } = info
+  const hasTokens = typeof message === 'string' && message.indexOf('%') !== -1 && tokens.test(message)
+  return splat.length === 1 && !hasTokens && isFields(splat[0])
 }
 
 /** True where JSON loses nothing: no objects, no NaN and no Infinity. */
@@ -95,16 +85,6 @@ function isFlat(info: WinstonInfo): boolean {
     if (type !== 'number' || !Number.isFinite(value)) return false
   }
   return true
-}
-
-function saysAll(line: string, info: WinstonInfo): boolean {
-  try {
-    const written = JSON.parse(line) as Record<string, unknown>
-    const keys = Object.keys(info)
-    return keys.length === Object.keys(written).length && keys.every((key) => Object.is(written[key], info[key]))
-  } catch {
-    return false
-  }
 }
 
 const openBrace = '{'.charCodeAt(0)

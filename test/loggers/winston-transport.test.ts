@@ -52,6 +52,26 @@ describe('arguments that follow the message', () => {
     }
   })
 
+  it('are in the record where the format is the json of another copy of logform', () => {
+    const messages = messagesOf((setting) => {
+      winston.createLogger({ ...setting, format: other.format.json() }).info('order %s', 'o-17', 'placed')
+      other.createLogger({ ...setting, format: winston.format.json() }).info('order', 'paid')
+    })
+    expect(messages).toEqual(['order o-17 placed', 'order paid'])
+  })
+
+  it('are left out as soon as a logger with a format of its own uses the transport, too', () => {
+    const messages = messagesOf((setting) => {
+      const logger = winston.createLogger(setting)
+      logger.info('by default', 'shown')
+      const second = winston.createLogger({ ...setting, format: winston.format.simple() })
+      second.info('by its own format', 'left out')
+      second.clear()
+      logger.info('by default again', 'shown')
+    })
+    expect(messages).toEqual(['by default shown', 'by its own format', 'by default again shown'])
+  })
+
   it('are left out where the application has a format of its own, which may have removed them', () => {
     const { combine, json } = winston.format
     const messages = messagesOf((setting) => {
@@ -81,5 +101,41 @@ describe('arguments that follow the message', () => {
     stream.pipe(transport)
     transport.write({ level: 'info', message: 'order placed' })
     expect(captured.logs).toMatchObject([{ message: 'order placed' }])
+  })
+})
+
+describe('a line that does not have all fields is not shipped as it is', () => {
+  /** Many complete lines, and then one without its secret. */
+  function logMany(log: (message: string, fields?: object) => void): void {
+    for (let number = 0; number < 30; number++) log('line', { number })
+    log('last', { number: 30, secret: 's' })
+  }
+  const { json, printf } = winston.format
+  const hidden = { replacer: (key: string, value: unknown) => (key === 'secret' ? undefined : value) }
+
+  it.each<[string, winston.Logform.Format]>([
+    ['json with a replacer', json(hidden)],
+    ['json with a bound', json({ maximumBreadth: 3 })],
+    ['a printf format', printf(({ secret: _, ...info }) => JSON.stringify(info))],
+  ])('by %s', (_, format) => {
+    const messages = messagesOf((setting) => logMany(winston.createLogger({ ...setting, format }).info))
+    expect(messages.at(-1)).toBe('last {"number":30,"secret":"s"}')
+  })
+
+  it('by the format of the transport, which comes last', () => {
+    using captured = captureSluice()
+    const transport = new SluiceTransport({ format: json(hidden) })
+    logMany(winston.createLogger({ transports: [transport] }).info)
+    expect(captured.logs.at(-1)?.message).toBe('last {"number":30,"secret":"s"}')
+  })
+
+  it('by the format of another logger with the same transport', () => {
+    const messages = messagesOf((setting) => {
+      const format = printf(({ secret: _, ...info }) => JSON.stringify(info))
+      const first = winston.createLogger(setting)
+      for (let number = 0; number < 30; number++) first.info('line', { number })
+      logMany(winston.createLogger({ ...setting, format }).info)
+    })
+    expect(messages.at(-1)).toBe('last {"number":30,"secret":"s"}')
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import winston from 'winston'
 import TransportStream from 'winston-transport'
+import { isJsonFormat, writesAllFields } from '../../src/loggers/json-format.js'
 import { type WinstonInfo, type WinstonMapping, winstonMapper } from '../../src/records/winston-info.js'
 import { mapParsedLine, plainWinstonReader, WrittenLines } from '../../src/records/winston-line.js'
 import { runsOf } from '../support/plain-lines.js'
@@ -17,7 +18,7 @@ function recognised(format: winston.Logform.Format, log: (logger: winston.Logger
   const lines: (string | undefined)[] = []
   const transport = new TransportStream({
     log(info: WinstonInfo, next: () => void) {
-      const line = written.of(info, true)
+      const line = written.of(info, isJsonFormat(logger, format) && writesAllFields(format))
       lines.push(line)
       // A recognised line must give the same record as its info.
       if (line !== undefined) {
@@ -28,7 +29,8 @@ function recognised(format: winston.Logform.Format, log: (logger: winston.Logger
       next()
     },
   })
-  log(winston.createLogger({ level: 'silly', format, transports: [transport] }))
+  const logger = winston.createLogger({ level: 'silly', format, transports: [transport] })
+  log(logger)
   return lines
 }
 
@@ -40,6 +42,9 @@ describe('a line of winston’s json format', () => {
     ['timestamp and json', combine(timestamp(), json())],
     ['colorize and json', combine(colorize(), json())],
     ['splat and json', combine(splat(), json())],
+    ['json in the order of the fields', json({ deterministic: false })],
+    ['timestamp and json in the order of the fields', combine(timestamp(), json({ deterministic: false }))],
+    ['JSON.stringify', printf((info) => JSON.stringify(info))],
   ])('%s: is handed over as it is, and gives the same record', (_, format) => {
     const lines = recognised(format, (logger) => {
       for (let number = 0; number < 50; number++)
@@ -79,10 +84,16 @@ describe('a line of winston’s json format', () => {
     ['prints less than was logged', printf(({ message }) => `{"message":${JSON.stringify(message)}}`)],
     ['prints other values', printf(({ level }) => `{"level":"${level}","message":"hidden","number":0}`)],
     ['prints what is no JSON', printf(({ message }) => `{${message}}`)],
+    [
+      'prints less now and then',
+      printf(({ number, ...rest }) => JSON.stringify({ ...rest, number: Number(number) % 2 || undefined })),
+    ],
+    ['hides a field', json({ replacer: (key, value: unknown) => (key === 'number' ? undefined : value) })],
+    ['shows few fields', json({ maximumBreadth: 1 })],
     ['spreads over several lines', json({ space: 2 })],
   ])('is told apart from a format that %s', (_, format) => {
     const lines = recognised(format, (logger) => {
-      for (let number = 0; number < 5; number++) logger.info('line', { number: number + 1 })
+      for (let number = 0; number < 5; number++) logger.info('line', { number: number * 2 + 2 })
     })
     expect(lines).toEqual([undefined, undefined, undefined, undefined, undefined])
   })

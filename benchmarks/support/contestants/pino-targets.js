@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { fieldsOf, textOf } from './order.js'
 
 /** @typedef {import('./order.js').Contestant} Contestant */
+
+const discardingTarget = fileURLToPath(new URL('../discarding-target.js', import.meta.url))
 
 /**
  * A logger of pino; loaded here, so that a process has no more in it than its contestant needs.
@@ -54,14 +54,7 @@ export const pinoTargets = {
   },
   'pino, a worker that discards': {
     server: null,
-    start: async () => {
-      const target = join(tmpdir(), `discard-${process.pid}.mjs`)
-      writeFileSync(
-        target,
-        "import { Writable } from 'node:stream'\nexport default () => new Writable({ write: (_c, _e, done) => done() })\n",
-      )
-      return pinoLines((pino) => pino({ transport: { target } }))
-    },
+    start: () => pinoLines((pino) => pino({ transport: { target: discardingTarget } })),
   },
   'pino-loki': { library: 'pino-loki', server: { answer: { status: '204 No Content', body: '' } }, start: loki() },
   'pino-loki, tuned': {

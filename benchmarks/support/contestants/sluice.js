@@ -1,15 +1,19 @@
+import { fileURLToPath } from 'node:url'
+import { certificates } from '../certificates.js'
 import { firstNumber } from '../record-count.js'
 import { pinoLines } from './pino-targets.js'
 import { winstonLines } from './winston-transports.js'
 
 /** @typedef {import('./order.js').Contestant} Contestant */
 
+const pinoTarget = {
+  // Without an import of 'sluice', as an application has it that logs and nothing else.
+  start: () => pinoLines((pino) => pino({ transport: { target: 'sluice/pino' } })),
+}
+
 /** @type {Record<string, Omit<Contestant, 'library'>>} */
 const subjects = {
-  'pino target': {
-    // Without an import of 'sluice', as an application has it that logs and nothing else.
-    start: () => pinoLines((pino) => pino({ transport: { target: 'sluice/pino' } })),
-  },
+  'pino target': pinoTarget,
   sluicePino: {
     start: async () => {
       const [{ sluicePino }, { close }] = await Promise.all([import('sluice/pino'), import('sluice')])
@@ -43,5 +47,11 @@ export const sluice = {
       [`Sluice: ${name}, pipelining off`, { library: 'sluice', ...subject, env: { SLUICE_PIPELINING: 'off' } }],
     ]),
   ),
+  'Sluice: pino target, https': {
+    library: 'sluice',
+    ...pinoTarget,
+    server: { secure: true },
+    env: { NODE_EXTRA_CA_CERTS: fileURLToPath(certificates.cert) },
+  },
   'Sluice: track, keys not echoed': { library: 'sluice', server: { mark: '"eventId":' }, start: track },
 }

@@ -57,8 +57,8 @@ export class ContextCopier {
   readonly ends: Int32Array
   readonly #opening: number
   readonly #known: readonly KnownKey[]
-  /** 0 for the hashes that no known key has. */
-  readonly #mayBeKnown = new Uint8Array(256)
+  /** Number of the first known key by its hash, from 1 on; 0 for a hash that no known key has. */
+  readonly #knownByHash = new Uint8Array(256)
   readonly #keys = new SeenKeys()
   readonly #values: ValueCopier
 
@@ -77,7 +77,9 @@ export class ContextCopier {
       ...refused.map((key) => known(key, declined)),
       ...scalar.map((key) => known(key, scalarOnly)),
     ]
-    for (const { id } of this.#known) this.#mayBeKnown[hashOf(id)] = 1
+    this.#known.forEach(({ id }, index) => {
+      this.#knownByHash[hashOf(id)] ||= index + 1
+    })
   }
 
   /**
@@ -118,7 +120,8 @@ export class ContextCopier {
       to += 3
       at += 2
       const start = at
-      const role = this.#mayBeKnown[hashOf(id)] === 0 ? ordinary : this.#roleOf(id, keyStart, keyLength)
+      const firstKnown = this.#knownByHash[hashOf(id)]!
+      const role = firstKnown === 0 ? ordinary : this.#roleOf(firstKnown, id, keyStart, keyLength)
       if (role === declined || (role === scalarOnly && lines[start] === openBrace)) return false
       let isCopied = false
       if (lines[at] === quote) {
@@ -159,9 +162,9 @@ export class ContextCopier {
     }
   }
 
-  #roleOf(id: number, start: number, length: number): number {
+  #roleOf(firstKnown: number, id: number, start: number, length: number): number {
     const known = this.#known
-    for (let index = 0; index < known.length; index++) {
+    for (let index = firstKnown - 1; index < known.length; index++) {
       const key = known[index]!
       if (key.id === id && key.bytes.length === length && standsAt(this.buffers.lines, start, key.bytes))
         return key.role

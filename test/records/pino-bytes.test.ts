@@ -141,6 +141,30 @@ describe('a line of pino as bytes', () => {
     expect(isWritten.filter((_, number) => [0, 2, 4, 6, 8].includes(number))).toEqual([true, true, true, true, true])
   })
 
+  it.each(['ms', 's'] as const)('has its own time, where all else is equal, in %s', (timestampUnit) => {
+    const lines = [0, 1, 1111, 0].map((later) => `{"level":30,"time":${arrivedAt + later},"pid":1,"msg":"m"}`)
+    const bodies = new BothWays({ ...mapping, timestampUnit }, learnedName).bodies(lines.join('\n'))
+    expect(bodies).not.toContain(undefined)
+  })
+
+  it.each([
+    ['characters', 'a', '"%"'],
+    ['escapes', '\\n', '"%"'],
+    ['digits', '1', '%'],
+    ['digits behind a point', '1', '1.%'],
+    ['numbers', '1,', '[%1]'],
+    ['empty arrays', '[],', '[%[]]'],
+    ['empty objects', '{},', '[%{}]'],
+    ['objects', '{"a":"b"},', '[%{}]'],
+  ])('fits the room for its bytes, and is left to the string, when it has too many %s', (_, piece, around) => {
+    const short = { ...mapping, maxMessageBytes: 256 }
+    for (const key of ['a', 'msg']) {
+      const line = `${pinoHead},"${key}":${around.replace('%', piece.repeat(3000))}}`
+      expect(new BothWays(short, learnedName).bodies(line)).toEqual([undefined])
+      new BothWays(short, learnedName).bodies(line, 200)
+    }
+  })
+
   it('is left to the string when it has an error, or a key twice', () => {
     const lines = [
       `${pinoHead},"err":{"type":"Error","message":"boom","stack":"Error: boom\\n    at a"},"msg":"failed"}`,

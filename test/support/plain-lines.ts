@@ -13,6 +13,7 @@ export const scalarsOfLines = fc.oneof(
   fc.constantFrom(
     '0.10000000000000001',
     '1234567890123456.5',
+    '1.10000000000000001',
     '-0.5',
     '-0.0',
     '0.50',

@@ -166,17 +166,14 @@ export class RecordBatch implements WireRecords {
     this.reserve(this.#used + end - start)
     arena.memory.copy(this.#memory, this.#used, start, end)
     this.#hold(first + count)
+    this.#sequences.set(arena.sequences.subarray(from, to), first)
+    this.#generations.set(arena.generations.subarray(from, to), first)
+    this.#severities.set(arena.severities.subarray(from, to), first)
     const shift = this.#used - start
-    const places = arena.places
-    for (let offset = 0; offset < count; offset++) {
-      const index = first + offset
-      this.#ends[index] = arena.ends[from + offset]! + shift
-      this.#sequences[index] = arena.sequences[from + offset]!
-      this.#generations[index] = arena.generations[from + offset]!
-      this.#severities[index] = arena.severities[from + offset]!
-      if (places === undefined) continue
+    for (let offset = 0; offset < count; offset++) this.#ends[first + offset] = arena.ends[from + offset]! + shift
+    if (arena.places !== undefined) {
       this.#places ??= []
-      this.#places[index] = places[from + offset]
+      for (let offset = 0; offset < count; offset++) this.#places[first + offset] = arena.places[from + offset]
     }
     this.#length += count
     this.#used += end - start

@@ -144,7 +144,7 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
   maxBatch: {
     kind: integer(1, 1024),
     variable: 'SLUICE_MAX_BATCH',
-    default: 64,
+    default: 256,
     about: 'most records in one batch on one connection',
   },
   pipelining: {

@@ -109,7 +109,7 @@ export interface SluiceOptions {
   readonly maxConnections?: number | undefined
   /**
    * Most records in one batch on one connection. The number in use adapts to the service. 1 to 1024. Set by `SLUICE_MAX_BATCH`.
-   * @default 64
+   * @default 256
    */
   readonly maxBatch?: number | undefined
   /**

@@ -1,6 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 
 const firstBytes = 8192
+/** Bytes of UTF-8 for a UTF-16 code unit, at most. */
+const mostBytesPerUnit = 3
 const lineFeed = '\n'.charCodeAt(0)
 /** A window that has grown beyond this for a long line is given up after it. */
 const keptBytes = 262_144
@@ -33,14 +35,10 @@ export class LineBytes {
   /** Add text. All whole lines of the text before must have been taken. A text must not end within a pair of surrogates. */
   push(text: string): void {
     const held = this.#used - this.#at
-    const length = Buffer.byteLength(text)
-    this.#makeRoom(held, length)
-    // The characters are ASCII where there are as many as bytes.
-    if (length === text.length) this.bytes.write(text, held, 'latin1')
-    else this.bytes.write(text, held)
+    this.#makeRoom(held, mostBytesPerUnit * text.length)
     this.#searchedTo -= this.#at
     this.#at = 0
-    this.#used = held + length
+    this.#used = held + this.bytes.write(text, held)
   }
 
   /** Add bytes of UTF-8, which may end within a character. */

@@ -130,7 +130,7 @@ describe('the options', () => {
   )
 
   it('treat an empty variable as unset', () => {
-    expect(resolved({}, { SLUICE_MAX_BATCH: '', SLUICE_APP_NAME: ' ' }).options.maxBatch).toBe(64)
+    expect(resolved({}, { SLUICE_MAX_BATCH: '', SLUICE_APP_NAME: ' ' }).options.maxBatch).toBe(256)
   })
 
   it('have a value for every row of the table that has a default', () => {

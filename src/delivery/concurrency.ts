@@ -72,7 +72,17 @@ export class Concurrency {
   }
 
   get connections(): number {
-    return Math.max(1, Math.min(Math.round(this.#limit / this.depth), this.#bounds.maxConnections))
+    const { depth } = this
+    return Math.max(1, Math.min(Math.round(this.#limit / depth), this.#bounds.maxConnections, this.#mostUseful(depth)))
+  }
+
+  /**
+   * Connections on which all records can be in flight that this thread could write in the time of a round trip. To a near server a few are
+   * enough. Records on more of them would wait in the memory of both sides, and slow both down.
+   */
+  #mostUseful(depth: number): number {
+    const bestMs = Math.min(this.#bestMs, this.#bestBeforeMs)
+    return nearConnections + Math.ceil((bestMs * recordsPerMs) / depth)
   }
 
   /** An answer that takes longer, in ms, is unusual for the service. */
@@ -167,6 +177,10 @@ export class Concurrency {
   }
 }
 
+/** Connections to a server that answers at once: while one waits for its answers, others are written. */
+const nearConnections = 3
+/** A thread writes no more. */
+const recordsPerMs = 500
 /** The share of the limit that is left after a sign of too much. */
 const shrinkTo = 0.9
 /** Rounds until the limit is back where the sign came. */

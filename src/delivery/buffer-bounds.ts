@@ -1,6 +1,7 @@
 import type { Severity } from '../records/level.js'
-import type { Lane, Shelf } from './lane.js'
+import type { Lane } from './lane.js'
 import type { Limits } from './plan.js'
+import type { Shelf } from './shelf.js'
 import type { Room } from './store.js'
 
 interface Place {

@@ -1,8 +1,8 @@
 import type { Severity } from '../records/level.js'
 import { type Arena, closeArena, firstArenaBytes, fullArenaBytes, gone, growth, openArena } from './arena.js'
+import { FreshRecord } from './fresh-record.js'
 import type { RecordBatch } from './record-batch.js'
 import type { HeldRecord } from './record-queue.js'
-import type { Place } from './store.js'
 
 const severities = 7
 /** An arena is compacted when this share of its bytes belongs to records that have left from its middle. */
@@ -286,47 +286,5 @@ export class FreshLog implements BodyRoom {
     for (let severity = 0; severity < severities; severity++) {
       if (this.#cursorArenas[severity] === number) this.#cursors[severity] = 0
     }
-  }
-}
-
-/** A record in an arena, for as long as its bytes stand there. */
-class FreshRecord implements HeldRecord {
-  readonly severity: Severity
-  readonly bytes: number
-  readonly sequence: number
-  readonly generation: number
-  readonly #arena: Arena
-  readonly #index: number
-  #place: Place | undefined
-  readonly #start: number
-  readonly #keyOf: (sequence: number) => string
-
-  constructor(arena: Arena, index: number, keyOf: (sequence: number) => string) {
-    this.#arena = arena
-    this.#index = index
-    this.#start = arena.startOf(index)
-    this.#keyOf = keyOf
-    this.severity = arena.severities[index] as Severity
-    this.bytes = arena.bytesOf(index)
-    this.sequence = arena.sequences[index]!
-    this.generation = arena.generations[index]!
-    this.#place = arena.places?.[index]
-  }
-
-  get place(): Place | undefined {
-    return this.#place
-  }
-
-  set place(place: Place | undefined) {
-    this.#place = place
-    this.#arena.setPlace(this.#index, place)
-  }
-
-  get body(): string {
-    return this.#arena.memory.toString('utf8', this.#start, this.#start + this.bytes)
-  }
-
-  get idempotencyKey(): string {
-    return this.#keyOf(this.sequence)
   }
 }

@@ -1,4 +1,3 @@
-import type { Severity } from '../records/level.js'
 import type { Breaker, BreakerLane } from './breaker.js'
 import { Concurrency } from './concurrency.js'
 import { DelayedRecords } from './delayed-records.js'
@@ -10,8 +9,9 @@ import type { DeliveryPlan } from './plan.js'
 import { Probes } from './probes.js'
 import { ReadyRecords } from './ready-records.js'
 import type { RecordBatch } from './record-batch.js'
-import type { HeldRecord, Pending, RecordQueue } from './record-queue.js'
+import type { Pending } from './record-queue.js'
 import { type Failure, isAmbiguous, patienceMs, reasonOf, type Wait } from './rules.js'
+import { type Shelf, shelvesOf } from './shelf.js'
 import { type DrainTime, Suspects } from './suspects.js'
 
 /** The port through which a lane calls its delivery. */
@@ -35,18 +35,6 @@ interface LanePlan extends Pick<DeliveryPlan, Settings> {
   readonly book: LedgerBook
   readonly drains: ReadonlySet<DrainTime>
   readonly keyOf: (sequence: number) => string
-}
-
-/** A place in a lane from which a record can be taken out. */
-export interface Shelf {
-  /** Its records go first when memory is full. */
-  readonly suspects: boolean
-  lengthOf(severity: Severity): number
-  bytesOf(severity: Severity): number
-  /** Sequence of the oldest record of a severity; infinity without one. */
-  oldestOf(severity: Severity): number
-  /** Take that record. The result is valid until the next record is added. */
-  takeOldestOf(severity: Severity): HeldRecord
 }
 
 /** The pending records of one bucket and kind, and the state of their way to the service. */
@@ -99,7 +87,7 @@ export class Lane implements BreakerLane {
     })
     this.suspects = new Suspects({ ...plan, lane: this, due: () => events.due(this) })
     this.outstanding = new OutstandingRecords(() => events.settled(this))
-    this.shelves = this.#shelves()
+    this.shelves = shelvesOf(this)
     this.report()
   }
 
@@ -288,41 +276,5 @@ export class Lane implements BreakerLane {
   gather(): void {
     const waiting = [...this.delayed.clear(), ...this.suspects.clear()].map(({ record }) => record)
     for (const record of [...waiting, ...this.probes.tried.takeAll()]) this.ready.putBack(record)
-  }
-
-  #shelves(): readonly Shelf[] {
-    const { delayed, suspects, ready, probes } = this
-    return [
-      {
-        suspects: false,
-        lengthOf: (severity) => ready.lengthOf(severity),
-        bytesOf: (severity) => ready.bytesOf(severity),
-        oldestOf: (severity) => ready.oldestOf(severity),
-        takeOldestOf: (severity) => ready.takeOldestOf(severity)!,
-      },
-      shelfOf(probes.tried, { remove: (record) => probes.tried.remove(record) }),
-      shelfOf(delayed.queue, { remove: (record) => delayed.remove(record) }),
-      shelfOf(suspects.waiting.queue, { remove: (record) => suspects.waiting.remove(record), suspects: true }),
-      shelfOf(suspects.fresh, { remove: (record) => suspects.fresh.remove(record), suspects: true }),
-      shelfOf(suspects.known, { remove: (record) => suspects.removeKnown(record), suspects: true }),
-    ]
-  }
-}
-
-/** A queue as a place from which records are shed. `remove` takes one of its records out. */
-export function shelfOf(
-  queue: RecordQueue,
-  { remove, suspects = false }: { readonly remove: (record: Pending) => void; readonly suspects?: boolean },
-): Shelf {
-  return {
-    suspects,
-    lengthOf: (severity) => queue.lengthOf(severity),
-    bytesOf: (severity) => queue.bytesOf(severity),
-    oldestOf: (severity) => queue.oldestOf(severity)?.sequence ?? Number.POSITIVE_INFINITY,
-    takeOldestOf: (severity) => {
-      const record = queue.oldestOf(severity)!
-      remove(record)
-      return record
-    },
   }
 }

@@ -1,3 +1,5 @@
+import type { RecordBatch } from './record-batch.js'
+
 /** Records that were accepted between two drains. A drain waits for its own generations and for none that come after. */
 interface Generation {
   readonly number: number
@@ -59,6 +61,17 @@ export class OutstandingRecords {
     const of = this.#numbered(generation)
     of.outstanding -= count
     if (of.outstanding === 0) this.#settled()
+  }
+
+  /** `count` records of a batch have left memory, from the one at `from` on. */
+  letGoAll(batch: RecordBatch, from: number, count: number): void {
+    const end = from + count
+    for (let index = from; index < end; ) {
+      const generation = batch.generationOf(index)
+      const first = index
+      while (index < end && batch.generationOf(index) === generation) index++
+      this.letGo(generation, index - first)
+    }
   }
 
   /** A record is in the store alone. */

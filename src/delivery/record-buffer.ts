@@ -10,6 +10,7 @@ import type { RecordBatch } from './record-batch.js'
 import { type HeldRecord, type Pending, pendingRecord } from './record-queue.js'
 import type { Rejection, Settled } from './rules.js'
 import { noStore, type Place, type Restored, type Room, type Store, type StoreOwner } from './store.js'
+import { WaitingRecords } from './waiting-records.js'
 
 interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer'> {
   readonly lanes: readonly Lane[]
@@ -30,7 +31,6 @@ export interface Acceptable {
 type From = 'queued' | 'inFlight'
 
 const noRoom: Room = { records: 0, bytes: 0 }
-const fruitlessRecords = 10_000
 /** Records that come back from the store in one go, at most. */
 const maxRestored = 1000
 
@@ -42,13 +42,13 @@ export class RecordBuffer implements StoreOwner {
   readonly #plan: RecordBufferPlan
   readonly #kept: KeptRecords
   #sequence = 0
+  readonly #waiting: WaitingRecords
   #closed = false
-  /** Newcomers until it is worth while to look again for records that can be parked. */
-  #fruitless = 0
 
   constructor(plan: RecordBufferPlan) {
     this.#plan = plan
     this.#kept = new KeptRecords({ lanes: plan.lanes.length, book: plan.book })
+    this.#waiting = new WaitingRecords(plan.lanes, (lane, record) => this.#leavesMemory(lane, record))
   }
 
   /** Count a record as accepted, and take it. False when it is given up, or waits in the store. */
@@ -81,7 +81,7 @@ export class RecordBuffer implements StoreOwner {
     if (store !== noStore) {
       const { staged } = fresh
       this.#keep(lane, staged)
-      if (staged.place !== undefined && !bounds.fits(bytes)) this.#parkWaiting()
+      if (staged.place !== undefined && !bounds.fits(bytes)) this.#waiting.park()
     }
     if (bounds.fits(bytes) || bounds.makeRoom({ severity, bytes }, (candidate) => this.#shed(candidate))) {
       lane.outstanding.took(generation)
@@ -114,16 +114,10 @@ export class RecordBuffer implements StoreOwner {
   deliver(lane: Lane, batch: RecordBatch, { from, count }: { readonly from: number; readonly count: number }): void {
     const bytes = batch.bytesFrom(from, count)
     lane.succeeded({ taken: true, count })
-    if (!batch.isPlain) this.#settleObjects(lane, batch, { from, count })
+    if (!batch.isPlain) this.#settleObjects(lane, batch, from, count)
     this.#plan.book.deliver(lane.index, bytes, count)
     this.#plan.bounds.release(bytes, count)
-    for (let index = from; index < from + count; ) {
-      const generation = batch.generationOf(index)
-      let end = index + 1
-      while (end < from + count && batch.generationOf(end) === generation) end++
-      lane.outstanding.letGo(generation, end - index)
-      index = end
-    }
+    lane.outstanding.letGoAll(batch, from, count)
   }
 
   /** A record in flight is rejected, by the service or because it failed too often. */
@@ -191,7 +185,7 @@ export class RecordBuffer implements StoreOwner {
     const { spare } = bounds
     if (lane.breaker === undefined && spare.records > 0) return spare
     // All records that the lane has may be at fault: another one can show it.
-    if (bounds.single.records === 0) this.#parkWaiting()
+    if (bounds.single.records === 0) this.#waiting.park()
     return bounds.single
   }
 
@@ -228,11 +222,7 @@ export class RecordBuffer implements StoreOwner {
     if (place !== undefined) this.#kept.took(lane.index)
   }
 
-  #settleObjects(
-    lane: Lane,
-    batch: RecordBatch,
-    { from, count }: { readonly from: number; readonly count: number },
-  ): void {
+  #settleObjects(lane: Lane, batch: RecordBatch, from: number, count: number): void {
     for (let index = from; index < from + count; index++) {
       const record = batch.objectAt(index)
       if (record !== undefined) lane.suspects.acquitted(record)
@@ -271,31 +261,6 @@ export class RecordBuffer implements StoreOwner {
     const record = shelf.takeOldestOf(severity)
     this.#putAway(lane, record, { from: 'queued', reason: this.#plan.store.lossReason })
     this.#letGo(lane, record)
-  }
-
-  /** Memory is full: park the records of lanes that may not send, so that they keep no others out. One stays in each lane as a probe. */
-  #parkWaiting(): void {
-    if (this.#fruitless > 0) {
-      this.#fruitless--
-      return
-    }
-    for (const lane of this.#plan.lanes) {
-      if (lane.breaker === undefined) continue
-      const { ready, probes } = lane
-      let visited = 0
-      let parked = 0
-      const leaves = (record: HeldRecord) => {
-        visited++
-        if (!this.#leavesMemory(lane, record)) return false
-        parked++
-        return true
-      }
-      const { tried } = probes
-      const ofTried = ready.length > 0 ? tried.length : tried.length - 1
-      for (const record of tried.leastSevere(ofTried)) if (leaves(record)) tried.remove(record)
-      ready.visit(ready.length - 1, leaves)
-      if (visited > 0 && parked === 0) this.#fruitless = fruitlessRecords
-    }
   }
 
   /** True when the record is in the store alone now. */

@@ -8,10 +8,7 @@ import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog } from '../records/encode.js'
 import { type Severity, valueSeverity } from '../records/level.js'
-import type { PinoBytes } from '../records/pino-bytes.js'
-import type { IsBase, PinoStyle } from '../records/pino-line.js'
 import type { ValueBytes } from '../records/value-bytes.js'
-import type { WinstonBytes } from '../records/winston-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { spooledSender } from '../spool/spooled-sender.js'
@@ -64,7 +61,8 @@ export class Engine implements RecordPort {
   readonly #delivery: Delivery
   readonly #sender: EngineSender
   readonly #spool: EngineSpool | undefined
-  readonly #writer: RecordWriter
+  /** Writes its records. */
+  readonly writer: RecordWriter
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
@@ -79,7 +77,7 @@ export class Engine implements RecordPort {
     this.#handedOver = handedOver
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
-    this.#writer = new RecordWriter(options)
+    this.writer = new RecordWriter(options)
     const { clock, random } = machine
     this.#reporter = new Reporter({
       clock,
@@ -125,12 +123,12 @@ export class Engine implements RecordPort {
   }
 
   log(mapped: MappedLog): void {
-    this.#delivery.accept(this.#logLane, { body: this.#writer.log(mapped), severity: mapped.severity })
+    this.#delivery.accept(this.#logLane, { body: this.writer.log(mapped), severity: mapped.severity })
   }
 
   /** Accept a log record. Another thread has written the fields that are not the same in all records. */
   logHead(severity: Severity, head: string): void {
-    const body = this.#writer.completeLog(head)
+    const body = this.writer.completeLog(head)
     this.#delivery.accept(this.#logLane, { body, severity, handedOver: this.#handedOver })
   }
 
@@ -159,30 +157,16 @@ export class Engine implements RecordPort {
     return true
   }
 
-  /** Writes the bodies of plain lines of a logger of pino. */
-  pinoBytes(style: PinoStyle, isBase?: IsBase): PinoBytes {
-    return this.#writer.pinoBytes(style, isBase)
-  }
-
-  /** Writes the bodies of plain lines of winston. */
-  winstonBytes(): WinstonBytes {
-    return this.#writer.winstonBytes()
-  }
-
-  valueBytes(): ValueBytes {
-    return this.#writer.valueBytes()
-  }
-
   winstonLine(line: string, about: WinstonLine): void {
-    this.#mapped(() => this.#writer.winstonLine(line, about))
+    this.#mapped(() => this.writer.winstonLine(line, about))
   }
 
   pinoLine(line: string, about: PinoLine): void {
-    this.#mapped(() => this.#writer.pinoLine(line, about))
+    this.#mapped(() => this.writer.pinoLine(line, about))
   }
 
   value(eventId: number, milliseconds: number): void {
-    const body = this.#writer.value(eventId, milliseconds)
+    const body = this.writer.value(eventId, milliseconds)
     this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
   }
 
@@ -210,7 +194,7 @@ export class Engine implements RecordPort {
 
   #unreadable(error: unknown): MappedLog {
     this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
-    return this.#writer.unreadable
+    return this.writer.unreadable
   }
 
   refuse(kind: RecordKind): void {
@@ -226,7 +210,7 @@ export class Engine implements RecordPort {
   }
 
   #warn(message: string): void {
-    if (this.#logLane !== -1) this.log(this.#writer.warning(message))
+    if (this.#logLane !== -1) this.log(this.writer.warning(message))
   }
 
   stats(): Ledger {

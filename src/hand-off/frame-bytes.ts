@@ -21,8 +21,8 @@ export class PlainFrames {
   constructor(engine: Engine, styles: readonly PinoStyle[]) {
     this.#engine = engine
     this.#styles = styles
-    this.#winston = new WinstonFrames(engine.winstonBytes())
-    this.#values = engine.valueBytes()
+    this.#winston = new WinstonFrames(engine.writer.winstonBytes())
+    this.#values = engine.writer.valueBytes()
   }
 
   /** Take the frame that stands in `lines` from `from` to `end`. False for one that is not plain. */
@@ -52,7 +52,7 @@ export class PlainFrames {
   #newPino(number: number): BodyWriter | undefined {
     const style = this.#styles[number]
     if (style === undefined) return undefined
-    const writer = this.#engine.pinoBytes(style)
+    const writer = this.#engine.writer.pinoBytes(style)
     this.#pino[number] = writer
     return writer
   }

@@ -109,7 +109,7 @@ function lineMapper(
     if (engine instanceof IdlePort) return
     try {
       if (engine instanceof Engine) {
-        plain ??= engine.pinoBytes(style, isBase)
+        plain ??= engine.writer.pinoBytes(style, isBase)
         if (engine.plainLine(lines, from, end, plain, plainPasses)) return
       }
       const line = lines.toString('utf8', from, end)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { BufferBounds, type Candidate } from '../../src/delivery/buffer-bounds.js'
-import { type Lane, shelfOf } from '../../src/delivery/lane.js'
+import type { Lane } from '../../src/delivery/lane.js'
 import { type Pending, pendingRecord, RecordQueue } from '../../src/delivery/record-queue.js'
+import { shelfOf } from '../../src/delivery/shelf.js'
 import type { Severity } from '../../src/records/level.js'
 
 const generation = 0

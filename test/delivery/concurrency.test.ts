@@ -194,6 +194,21 @@ describe('slow start', () => {
   })
 })
 
+describe('the connections', () => {
+  it.each([
+    { roundTripMs: 1, most: 8 },
+    { roundTripMs: 50, most: 64 },
+  ])('to a server that answers within $roundTripMs ms are $most at most', ({ roundTripMs, most }) => {
+    const concurrency = new Concurrency({ maxConnections: 64, maxDepth: () => 256, patienceMs: 2500 })
+    const answered = { firstAnswerMs: roundTripMs, betweenAnswersMs: 0.001, backPressure: false, limited: true }
+    for (let turn = 0; turn < 200; turn++) {
+      const startedAt = turn * roundTripMs
+      concurrency.add({ startedAt, endedAt: startedAt + roundTripMs, successes: concurrency.depth, ...answered })
+    }
+    expect(concurrency.connections).toBe(most)
+  })
+})
+
 describe('back-pressure', () => {
   it('costs depth first: as many connections as before, with less on each', () => {
     const concurrency = new Concurrency({ maxConnections: 64, maxDepth: () => 64, patienceMs: 2500 })

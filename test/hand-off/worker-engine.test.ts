@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/delivery/ledger.js'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import { thisMachine } from '../../src/engine/machine.js'
 import { WorkerPosition } from '../../src/engine/worker-position.js'
-import { drainFrame, pinoStart, styleFrame } from '../../src/hand-off/frames.js'
+import { drainFrame, pinoStart, styleFrame, winstonStart } from '../../src/hand-off/frames.js'
 import { ClosedFlag, enginePlan, type WorkerMessage } from '../../src/hand-off/protocol.js'
 import { WorkerEngine } from '../../src/hand-off/worker-engine.js'
 import { configure } from '../../src/process/configure.js'
@@ -80,6 +80,38 @@ it('delivers the lines that came before it was opened, and answers their drain',
     1001,
     'hello',
   ])
+})
+
+it('makes the same records of lines as bytes as of lines as text, which come before it is opened', async () => {
+  const style = { messageKey: 'text', base: { pid: 1, hostname: 'h' } }
+  const winston = (level: string, arrivedAt: number) => winstonStart({ level, severity: 3, arrivedAt })
+  const pino = pinoStart(0, { severity: 2, arrivedAt: 0 })
+  const lines = [
+    `${pino}{"level":30,"time":1700000000000,"pid":1,"hostname":"h","a":1,"text":"plain"}`,
+    `${pino}{"level":50,"time":1700000000001,"pid":1,"hostname":"other","text":"another host: \\" ü 😀"}`,
+    `${pino}{"level":30,"time":1700000000001,"pid":1,"hostname":"h","text":"nested","a":{"b":[1,{"c":null}]}}`,
+    `${pino}no JSON`,
+    `${winston('warn', 1_700_000_000_000)}{"level":"warn","message":"of winston","b":true}`,
+    `${winston('warn', 1_700_000_000_000)}{"level":"warn","message":"again"}`,
+    `${winston('ünusual', 1_700_000_000_001)}{"level":"ünusual","message":"with an escape: \\n"}`,
+    'v1001,1700000000000',
+    'v9007199254740991,-5',
+    'v7,1700000000000.5',
+    '3{"timeStamp":5,"level":"info","message":"mapped before"',
+  ]
+  const bodies = async (openFirst: boolean) => {
+    const { open, take, drained } = start()
+    if (openFirst) open()
+    take(styleFrame(0, style))
+    for (const line of lines) take(line)
+    take(drainFrame('flush', { request: 1, timeoutMs: 5000 }))
+    if (!openFirst) open()
+    await drained(1)
+    return server.taken.splice(0).sort()
+  }
+  const asBytes = await bodies(true)
+  expect(asBytes).toHaveLength(lines.length)
+  expect(asBytes).toEqual(await bodies(false))
 })
 
 it('shows in shared memory that it is closed, and tells the worker', async () => {

@@ -17,6 +17,12 @@ export function writesAllFields(format: Format | undefined): boolean {
   return Object.entries(options).every(([name, value]) => value === undefined || harmless.has(name))
 }
 
+/** True where the application decides itself what the text has, for instance to hide a secret. */
+export function hasReplacer(format: Format | undefined): boolean {
+  const options = format?.options
+  return typeof options === 'object' && options !== null && (options as { replacer?: unknown }).replacer !== undefined
+}
+
 const harmless: ReadonlySet<string> = new Set(['deterministic', 'bigint'])
 
 /** `transform` of the default format, by the class of the logger. */

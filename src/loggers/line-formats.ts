@@ -1,4 +1,4 @@
-import { type Format, isJsonFormat, writesAllFields } from './json-format.js'
+import { type Format, hasReplacer, isJsonFormat, writesAllFields } from './json-format.js'
 
 /** Facts about the formats that make the lines of a transport. */
 export interface FormatFacts {
@@ -6,6 +6,8 @@ export interface FormatFacts {
   readonly untouched: boolean
   /** The text of a line is JSON of all its fields. */
   readonly isJson: boolean
+  /** All of them are winston's json, and one has a replacer: what is not in the text is not meant to be shipped. */
+  readonly isReplaced: boolean
 }
 
 /** A logger of winston, or another stream that pipes into a transport. */
@@ -16,7 +18,7 @@ interface Source {
 /** Knows the sources of a transport. A line does not tell which of them it comes from, so a fact must hold for the formats of all. */
 export class LineFormats {
   readonly #sources: Source[] = []
-  #facts: FormatFacts = { untouched: false, isJson: false }
+  #facts: FormatFacts = { untouched: false, isJson: false, isReplaced: false }
   /** The formats for which the facts hold: the transport's own one, and one for each source. */
   #own: Format | undefined
   #formats: readonly (Format | undefined)[] = []
@@ -50,7 +52,8 @@ export class LineFormats {
     this.#formats = sources.map(({ format }) => format)
     const areJson = sources.length > 0 && sources.every((source) => isJsonOf(source, own ?? source.format))
     const areWhole = own === undefined ? this.#formats.every((format) => writesAllFields(format)) : writesAllFields(own)
-    this.#facts = { untouched: areJson && own === undefined, isJson: areJson && areWhole }
+    const isReplaced = areJson && (own === undefined ? this.#formats.some(hasReplacer) : hasReplacer(own))
+    this.#facts = { untouched: areJson && own === undefined, isJson: areJson && areWhole, isReplaced }
   }
 }
 

@@ -7,7 +7,7 @@ import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
-import { WrittenLines } from '../records/winston-line.js'
+import { WrittenLines, writtenLine } from '../records/winston-line.js'
 import { LineFormats } from './line-formats.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
@@ -101,8 +101,8 @@ export class SluiceTransport extends TransportStream {
         return
       }
       const arrivedAt = Date.now()
-      const { untouched, isJson } = this.#formats.facts(this.format)
-      const line = this.#written.of(info, isJson)
+      const { untouched, isJson, isReplaced } = this.#formats.facts(this.format)
+      const line = isReplaced ? writtenLine(info) : this.#written.of(info, isJson)
       if (line === undefined) {
         engine.log(this.#map(info, { levels: this.levels, arrivedAt, untouched }))
       } else engine.winstonLine(line, { level, severity, arrivedAt })

@@ -35,6 +35,14 @@ export class WrittenLines {
   }
 }
 
+/** The text of a line if it is the JSON of an object, in one line. */
+export function writtenLine(info: WinstonInfo): string | undefined {
+  const line = info[MESSAGE]
+  if (typeof line !== 'string') return undefined
+  const written: unknown = JSON.parse(line)
+  return typeof written === 'object' && written !== null ? JSON.stringify(written) : undefined
+}
+
 /** Maps lines that {@link WrittenLines} has recognised. Throws what the mapping throws. */
 export function winstonLineMapper(mapping: WinstonMapping) {
   const plain = plainWinstonReader(mapping)

@@ -114,7 +114,6 @@ describe('a line that does not have all fields is not shipped as it is', () => {
   const hidden = { replacer: (key: string, value: unknown) => (key === 'secret' ? undefined : value) }
 
   it.each<[string, winston.Logform.Format]>([
-    ['json with a replacer', json(hidden)],
     ['json with a bound', json({ maximumBreadth: 3 })],
     ['a printf format', printf(({ secret: _, ...info }) => JSON.stringify(info))],
   ])('by %s', (_, format) => {
@@ -122,11 +121,13 @@ describe('a line that does not have all fields is not shipped as it is', () => {
     expect(messages.at(-1)).toBe('last {"number":30,"secret":"s"}')
   })
 
-  it('by the format of the transport, which comes last', () => {
+  it.each([{}, { space: 2 }])('but not by a replacer of json, which decides what is shipped: %j', (options) => {
+    const format = json({ ...hidden, ...options })
+    const messages = messagesOf((setting) => logMany(winston.createLogger({ ...setting, format }).info))
+    expect(messages.at(-1)).toBe('last {"number":30}')
     using captured = captureSluice()
-    const transport = new SluiceTransport({ format: json(hidden) })
-    logMany(winston.createLogger({ transports: [transport] }).info)
-    expect(captured.logs.at(-1)?.message).toBe('last {"number":30,"secret":"s"}')
+    logMany(winston.createLogger({ transports: [new SluiceTransport({ format })] }).info)
+    expect(captured.logs.at(-1)?.message).toBe('last {"number":30}')
   })
 
   it('by the format of another logger with the same transport', () => {

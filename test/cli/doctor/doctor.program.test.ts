@@ -54,14 +54,14 @@ describe('sluice doctor', () => {
       clock: expect.stringMatching(/^good: agrees/),
       'log record': expect.stringMatching(/^good: taken by bucket demo/),
       'value record': expect.stringMatching(/^good: taken by bucket demo/),
-      sender: expect.stringMatching(/^good: pipelined.*logs up to 64 at once.*values up to 64 at once/),
+      sender: expect.stringMatching(/^good: pipelined.*logs up to 256 at once.*values up to 256 at once/),
       spool: expect.stringMatching(/^skipped: off/),
       worker: expect.stringMatching(/^good: answers/),
     })
     expect({ code, ok }).toEqual({ code: 0, ok: true })
     expect(options).toContainEqual({ name: 'logBucket', value: 'demo', source: 'SLUICE_BUCKET' })
     expect(options).toContainEqual({ name: 'apiKey', value: '[redacted]', source: 'SLUICE_API_KEY' })
-    expect(options).toContainEqual({ name: 'maxBatch', value: 64, source: 'default' })
+    expect(options).toContainEqual({ name: 'maxBatch', value: 256, source: 'default' })
     expect(options).toContainEqual({ name: 'spoolDir', value: null, source: 'default' })
     expect(await receiver.logs()).toMatchObject([{ level: 'warn', message: 'sluice doctor: a test' }])
     expect(await receiver.values()).toMatchObject([{ eventId: 0 }])

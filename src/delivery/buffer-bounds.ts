@@ -101,6 +101,7 @@ export class BufferBounds {
     if (this.fits(newcomer.bytes)) return true
     if (!this.#canMakeRoom(newcomer)) return false
     for (const [places, most] of this.#order(newcomer.severity)) {
+      if (!places.some(({ shelf }) => shelf.length > 0)) continue
       for (let severity = 0; severity <= most; severity++) {
         for (;;) {
           if (this.fits(newcomer.bytes)) return true
@@ -126,6 +127,7 @@ export class BufferBounds {
     let held = this.#bytes + bytes
     for (const [places, most] of this.#order(severity)) {
       for (const { shelf } of places) {
+        if (shelf.length === 0) continue
         for (let lower = 0; lower <= most; lower++) {
           records -= shelf.lengthOf(lower as Severity)
           held -= shelf.bytesOf(lower as Severity)

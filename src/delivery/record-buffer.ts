@@ -273,7 +273,7 @@ export class RecordBuffer implements StoreOwner {
   #putAway(lane: Lane, record: HeldRecord, { from, reason }: { from: From; reason: DropReason }): void {
     if (this.#park(lane, record, from)) return
     // The disk may have failed when the record came, and take it now.
-    this.#keep(lane, record)
+    if (this.#plan.store !== noStore) this.#keep(lane, record)
     if (!this.#park(lane, record, from)) this.#drop(lane, { from, reason, bytes: record.bytes })
   }
 

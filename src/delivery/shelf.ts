@@ -9,6 +9,7 @@ import type { Suspects } from './suspects.js'
 export interface Shelf {
   /** Its records go first when memory is full. */
   readonly suspects: boolean
+  readonly length: number
   lengthOf(severity: Severity): number
   bytesOf(severity: Severity): number
   /** Sequence of the oldest record of a severity; infinity without one. */
@@ -29,6 +30,9 @@ export function shelvesOf({ ready, probes, delayed, suspects }: Places): readonl
   return [
     {
       suspects: false,
+      get length() {
+        return ready.length
+      },
       lengthOf: (severity) => ready.lengthOf(severity),
       bytesOf: (severity) => ready.bytesOf(severity),
       oldestOf: (severity) => ready.oldestOf(severity),
@@ -49,6 +53,9 @@ export function shelfOf(
 ): Shelf {
   return {
     suspects,
+    get length() {
+      return queue.length
+    },
     lengthOf: (severity) => queue.lengthOf(severity),
     bytesOf: (severity) => queue.bytesOf(severity),
     oldestOf: (severity) => queue.oldestOf(severity)?.sequence ?? Number.POSITIVE_INFINITY,

@@ -13,7 +13,8 @@ import { LedgerBook } from './ledger-book.js'
 import { guarded, type Observer } from './observer.js'
 import type { DeliveryPlan } from './plan.js'
 import { KeyWriter } from './record-batch.js'
-import { type Acceptable, RecordBuffer } from './record-buffer.js'
+import { RecordBuffer } from './record-buffer.js'
+import type { Acceptable } from './record-intake.js'
 import type { BlockingSender } from './sender.js'
 import { noStore, type Store } from './store.js'
 
@@ -81,18 +82,18 @@ export class Delivery {
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
   accept(laneIndex: number, record: Acceptable): void {
     const lane = this.#lanes[laneIndex]!
-    if (this.buffer.accept(lane, record)) this.#due(lane)
+    if (this.buffer.intake.accept(lane, record)) this.#due(lane)
   }
 
   /** Room for a body of at most this many bytes. Write it there, then {@link acceptWritten} it, before anything else is accepted. */
   roomFor(laneIndex: number, bytes: number): BodyRoom {
-    return this.buffer.roomFor(this.#lanes[laneIndex]!, bytes)
+    return this.buffer.intake.roomFor(this.#lanes[laneIndex]!, bytes)
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
   acceptWritten(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
     const lane = this.#lanes[laneIndex]!
-    if (this.buffer.acceptWritten(lane, bytes, severity, handedOver)) this.#due(lane)
+    if (this.buffer.intake.acceptWritten(lane, bytes, severity, handedOver)) this.#due(lane)
   }
 
   /**
@@ -156,7 +157,7 @@ export class Delivery {
       for (const lane of this.#lanes) lane.sendSevereFirst()
       this.buffer.refill()
       const drain = this.#drains.begin(this.#lanes, { timeoutMs, last: true })
-      this.buffer.close()
+      this.buffer.intake.close()
       this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
       return this.#closing.ledger
     }

@@ -1,12 +1,11 @@
-import type { Severity } from '../records/level.js'
 import type { BufferBounds, Candidate } from './buffer-bounds.js'
-import type { BodyRoom } from './fresh-log.js'
 import { KeptRecords } from './kept-records.js'
 import type { Lane } from './lane.js'
 import type { DropReason } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { DeliveryPlan } from './plan.js'
 import type { RecordBatch } from './record-batch.js'
+import { RecordIntake } from './record-intake.js'
 import { type HeldRecord, type Pending, pendingRecord } from './record-queue.js'
 import type { Rejection, Settled } from './rules.js'
 import { noStore, type Place, type Restored, type Room, type Store, type StoreOwner } from './store.js'
@@ -17,14 +16,6 @@ interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer'> {
   readonly bounds: BufferBounds
   readonly store: Store
   readonly book: LedgerBook
-}
-
-/** A record as it is accepted. */
-export interface Acceptable {
-  readonly body: string
-  readonly severity: Severity
-  /** It came from another thread, which has counted it already. @default false */
-  readonly handedOver?: boolean
 }
 
 /** The place in the ledger from which a record leaves. */
@@ -41,56 +32,22 @@ const maxRestored = 1000
 export class RecordBuffer implements StoreOwner {
   readonly #plan: RecordBufferPlan
   readonly #kept: KeptRecords
-  #sequence = 0
   readonly #waiting: WaitingRecords
-  #closed = false
+  /** Takes new records. */
+  readonly intake: RecordIntake
 
   constructor(plan: RecordBufferPlan) {
     this.#plan = plan
     this.#kept = new KeptRecords({ lanes: plan.lanes.length, book: plan.book })
     this.#waiting = new WaitingRecords(plan.lanes, (lane, record) => this.#leavesMemory(lane, record))
-  }
-
-  /** Count a record as accepted, and take it. False when it is given up, or waits in the store. */
-  accept(lane: Lane, { body, severity, handedOver = false }: Acceptable): boolean {
-    const bytes = Buffer.byteLength(body)
-    const { memory, at } = this.roomFor(lane, bytes)
-    // The characters are ASCII where there are as many as bytes.
-    if (bytes === body.length) memory.write(body, at, 'latin1')
-    else memory.write(body, at)
-    return this.acceptWritten(lane, bytes, severity, handedOver)
-  }
-
-  /** Room for a body of at most this many bytes, which is accepted next. */
-  roomFor(lane: Lane, bytes: number): BodyRoom {
-    return lane.ready.room(bytes)
-  }
-
-  /** {@link accept} a record whose body was written into the room of its lane. It takes no object: every record comes by here. */
-  acceptWritten(lane: Lane, bytes: number, severity: Severity, handedOver: boolean): boolean {
-    const { book, bounds, store } = this.#plan
-    const sequence = this.#sequence++
-    book.accept(lane.index, { bytes, handedOver })
-    if (this.#closed) {
-      this.#drop(lane, { from: 'queued', reason: 'closed', bytes })
-      return false
-    }
-    const { fresh } = lane.ready
-    const generation = lane.outstanding.newest
-    fresh.stage(bytes, severity, sequence, generation)
-    if (store !== noStore) {
-      const { staged } = fresh
-      this.#keep(lane, staged)
-      if (staged.place !== undefined && !bounds.fits(bytes)) this.#waiting.park()
-    }
-    if (bounds.fits(bytes) || bounds.makeRoom({ severity, bytes }, (candidate) => this.#shed(candidate))) {
-      lane.outstanding.took(generation)
-      bounds.take(bytes)
-      fresh.commit()
-      return true
-    }
-    this.#putAway(lane, fresh.staged, { from: 'queued', reason: store.lossReason })
-    return false
+    this.intake = new RecordIntake({
+      ...plan,
+      keep: (lane, record) => this.#keep(lane, record),
+      parkWaiting: () => this.#waiting.park(),
+      shed: (candidate) => this.#shed(candidate),
+      putAway: (lane, record) => this.#putAway(lane, record, { from: 'queued', reason: plan.store.lossReason }),
+      refuse: (lane, bytes) => this.#drop(lane, { from: 'queued', reason: 'closed', bytes }),
+    })
   }
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
@@ -168,19 +125,14 @@ export class RecordBuffer implements StoreOwner {
   /** Report what a lane has lost, now that it delivers again, if there is room. */
   reportLosses(lane: Lane): void {
     const { bounds, clock, observer } = this.#plan
-    if (this.#closed || !bounds.roomy) return
+    if (this.intake.closed || !bounds.roomy) return
     const losses = lane.losses.take(clock.now())
     if (losses !== undefined) observer.recovered(lane.name, losses)
   }
 
-  /** Accept no more. */
-  close(): void {
-    this.#closed = true
-  }
-
   room(laneIndex: number): Room {
     const lane = this.#plan.lanes[laneIndex]!
-    if (lane.ready.length > 0 || this.#closed) return noRoom
+    if (lane.ready.length > 0 || this.intake.closed) return noRoom
     const { bounds } = this.#plan
     const { spare } = bounds
     if (lane.breaker === undefined && spare.records > 0) return spare
@@ -210,7 +162,7 @@ export class RecordBuffer implements StoreOwner {
   lost(laneIndex: number, { count, reason, adopted }: { count: number; reason: DropReason; adopted: boolean }): void {
     const lane = this.#plan.lanes[laneIndex]!
     // At the end it is not for want of room that they are lost.
-    const loss = { count, reason: reason === 'queue-full' && this.#closed ? ('shutdown' as const) : reason }
+    const loss = { count, reason: reason === 'queue-full' && this.intake.closed ? ('shutdown' as const) : reason }
     this.#plan.book.lose(lane.index, loss)
     this.#reportLoss(lane, loss)
     if (!adopted) lane.outstanding.lose(count)
@@ -250,7 +202,7 @@ export class RecordBuffer implements StoreOwner {
       this.#plan.book.unpark(lane.index, record.bytes)
       lane.outstanding.took(generation)
       this.#plan.bounds.take(record.bytes)
-      lane.ready.putBack(pendingRecord(record, { sequence: this.#sequence++, generation }))
+      lane.ready.putBack(pendingRecord(record, { sequence: this.intake.nextSequence(), generation }))
     }
     if (records.length === 0) return
     this.#kept.restored(lane.index, records.length)

@@ -3,6 +3,7 @@ import { droppedTotal } from '../../src/delivery/ledger.js'
 import type { Severity } from '../../src/records/level.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { MemoryStore } from '../support/memory-store.js'
+import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 
 /** A store that counts what it is asked, and can be made to have lost its records or to give none back. */
@@ -239,7 +240,7 @@ describe('records that the store has lost', () => {
     parked(2)
     buffer.lost(0, { count: 1, reason, adopted: false })
     expect(delivery.stats().dropped[reason]).toBe(1)
-    buffer.close()
+    buffer.intake.close()
     buffer.lost(0, { count: 1, reason, adopted: false })
     expect(delivery.stats().dropped[after]).toBe(reason === after ? 2 : 1)
   })
@@ -274,7 +275,28 @@ describe('room for records that another process has left', () => {
 
   it('is none after the close', () => {
     const { buffer } = setUpStore()
-    buffer.close()
+    buffer.intake.close()
     expect(buffer.room(0)).toEqual({ records: 0, bytes: 0 })
+  })
+})
+
+describe('a listener that logs', () => {
+  it('while a record takes the place of another has its own record delivered, and harms neither', async () => {
+    const lost: string[] = []
+    const set = setUp({
+      limits: { maxQueueRecords: 3, maxQueueBytes: 1000 },
+      observer: {
+        ...silentObserver,
+        dropped: () => {
+          lost.push('one')
+          if (lost.length === 1) set.log('of the listener', 4)
+        },
+      },
+    })
+    for (const body of ['one', 'two', 'three', 'four']) set.log(body)
+    await set.clock.advance(100)
+    expect(set.sender.sent).toEqual(['three', 'four', 'of the listener'])
+    expect(set.delivery.stats()).toMatchObject({ accepted: 5, delivered: 3 })
+    expect(addsUp(set.delivery.stats())).toBe(true)
   })
 })

@@ -132,7 +132,9 @@ export class Supervisor implements DeliveryThread {
   async leave(engine: number): Promise<void> {
     const link = this.#link
     const { spoolDir } = this.#clients.get(engine)?.options ?? {}
-    const isAtDisk = link?.standstill?.at === 'disk' && link.standstill.engine === engine
+    // Read once: the worker may go on at any moment.
+    const standstill = link?.standstill
+    const isAtDisk = standstill?.at === 'disk' && standstill.engine === engine
     if (isAtDisk && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
     this.#clients.delete(engine)
     if (this.#clients.size > 0) return

@@ -109,6 +109,14 @@ describe('the supervisor of the delivery worker', () => {
     expect(supervisor.keepsProcess).toBe(false)
   })
 
+  it('lets an engine leave while the worker goes on from the disk', async () => {
+    const { links, supervisor, join } = superviseFakes()
+    const { engine } = join('/spool')
+    const places = [{ engine, at: 'disk' as const }]
+    Object.defineProperty(links[0]!, 'standstill', { get: () => places.pop() })
+    await expect(supervisor.leave(engine)).resolves.toBeUndefined()
+  })
+
   it('keeps a new engine away from a spool whose disk held the worker when the last engine was closed', async () => {
     const { links, supervisor, join } = superviseFakes()
     const { engine } = join('/spool')

@@ -35,27 +35,6 @@ export class ValueBytes {
   }
 
   /**
-   * Writes a body.
-   *
-   * @param eventId a whole number from 0 to 2^53 - 1
-   * @param milliseconds since 1970
-   * @returns the position behind the body
-   */
-  write(eventId: number, milliseconds: number, memory: Buffer, at: number): number {
-    if (milliseconds !== this.#milliseconds) this.#setTime(milliseconds)
-    memory.set(this.#head, at)
-    const start = at + this.#head.length
-    let end = start + 1
-    for (let rest = eventId; rest >= 10; rest = Math.floor(rest / 10)) end++
-    let rest = eventId
-    for (let to = end - 1; to >= start; to--) {
-      memory[to] = zero + (rest % 10)
-      rest = Math.floor(rest / 10)
-    }
-    return this.#end(memory, end)
-  }
-
-  /**
    * Writes a body from two numbers as digits with a comma between them, those of the event and of the milliseconds.
    *
    * @param end end of the line, if no line end stands before it
@@ -73,17 +52,13 @@ export class ValueBytes {
     let to = at + this.#head.length
     for (let digit = from; digit < eventEnd; digit++) memory[to++] = lines[digit]!
     this.lineEnd = timeEnd
-    return this.#end(memory, to)
+    memory.set(this.#tail, to)
+    return to + this.#tail.length
   }
 
   #setTime(milliseconds: number): void {
     this.#milliseconds = milliseconds
     this.#head = Buffer.from(`{"timeStamp":${inUnit(milliseconds, this.#unit)},"eventId":`)
-  }
-
-  #end(memory: Buffer, to: number): number {
-    memory.set(this.#tail, to)
-    return to + this.#tail.length
   }
 }
 

@@ -212,12 +212,14 @@ function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainLineRead
       start = another
     }
     // The message is no longer than the rest of the line, so it needs no cut.
-    if ((line.length - start.text.length) * 3 > maxMessageBytes || !start.isKnown(isBase)) return undefined
+    if ((line.length - start.text.length) * 3 > maxMessageBytes) return undefined
     const fields = plainFields(line, { at: start.text.length, opening: ',', declined })
     if (fields === undefined) return undefined
 
     const message = fields.find(({ key }) => key === messageKey)
     if (message !== undefined && line.charCodeAt(message.valueStart) !== quote) return undefined
+    // Asked last, as `isBase` learns: the line may have a longer base that begins with the same text.
+    if (!start.isKnown(isBase)) return undefined
     const text = message === undefined ? '' : line.slice(message.valueStart + 1, message.end - 1)
     const { start: messageAt, end: messageEnd } = message ?? { start: line.length - 1, end: line.length - 1 }
     const before = line.slice(start.text.length + 1, messageAt)

@@ -96,6 +96,16 @@ describe('a line of pino as bytes', () => {
     )
   })
 
+  it('takes the name of a logger from no other line with the same start', () => {
+    const named = `${pinoHead},"name":"shop"}`
+    const lines = [named, `${pinoHead},"not":JSON}`, named]
+    expect(new BothWays(mapping, learnedName).bodies(lines.join('\n'))).toEqual([
+      expect.any(String),
+      undefined,
+      expect.any(String),
+    ])
+  })
+
   it.each([
     `${pinoHead},"msg":"hello"}`,
     `${pinoHead},"orderId":7,"customer":"c-17","total":99.5,"paid":true,"coupon":null,"debt":-1.25,"msg":"héllo → 😀"}`,

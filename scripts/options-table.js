@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { optionTable } from '../dist/options/defaults.js'
+import { optionTable } from '../build/options/defaults.js'
 
 // Prints the README's table of options, made from the table that the code runs on; `--write` puts it into the README.
 const rows = Object.entries(optionTable).map(([name, row]) => {

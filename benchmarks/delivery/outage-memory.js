@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { Delivery } from '../../dist/delivery/delivery.js'
+import { Delivery } from '../../build/delivery/delivery.js'
 import { startApplication } from '../support/contest.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { FreshLog } from '../../dist/delivery/fresh-log.js'
-import { KeyWriter, RecordBatch } from '../../dist/delivery/record-batch.js'
-import { PipelinedSender } from '../../dist/http/pipelined-sender.js'
-import { systemClock } from '../../dist/runtime/clock.js'
+import { FreshLog } from '../../build/delivery/fresh-log.js'
+import { KeyWriter, RecordBatch } from '../../build/delivery/record-batch.js'
+import { PipelinedSender } from '../../build/http/pipelined-sender.js'
+import { systemClock } from '../../build/runtime/clock.js'
 import { certificates } from '../support/certificates.js'
 import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
 
@@ -93,7 +93,7 @@ async function bare({ host, port }, { echo = false, secure = false }) {
 async function pipelined(sender) {
   let next = 0
   let delivered = 0
-  /** @param {number} _ @param {import('../../dist/delivery/sender.js').Outcome} outcome */
+  /** @param {number} _ @param {import('../../build/delivery/sender.js').Outcome} outcome */
   const settle = (_, outcome, count = 1) => {
     if (outcome.type === 'delivered') delivered += count
   }

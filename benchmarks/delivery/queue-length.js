@@ -1,5 +1,5 @@
-import { Delivery } from '../../dist/delivery/delivery.js'
-import { systemClock } from '../../dist/runtime/clock.js'
+import { Delivery } from '../../build/delivery/delivery.js'
+import { systemClock } from '../../build/runtime/clock.js'
 import { perRecord } from '../support/measure.js'
 
 // Does a record cost the same whatever number waits before it? Fill the queue while the service is held up, let it drain, and shed

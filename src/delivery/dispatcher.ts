@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import { queueMicrotask, type Timer } from '../runtime/clock.js'
 import { Attempt, type Consequences, type Way } from './attempt.js'
 import type { Drains } from './drain.js'
@@ -18,16 +17,16 @@ interface DispatcherPlan extends Pick<DeliveryPlan, 'sender' | 'clock' | 'maxCon
 }
 
 /**
- * Keeps as many connections of a lane busy as its concurrency allows. p-queue runs carriers: each stands for one connection and carries
- * batch after batch until the lane is empty, may not send, or is allowed fewer connections. A carrier that has waited long for an answer
- * does not count as soon as others get theirs: its record may be at fault. Suspects go out beside the carriers, each alone.
+ * Keeps as many connections of a lane busy as its concurrency allows. Each has a carrier, which carries batch after batch until the lane
+ * is empty, may not send, or is allowed fewer connections. A carrier that has waited long for an answer does not count as soon as others
+ * get theirs: its record may be at fault. Suspects go out beside the carriers, each alone.
  */
 export class Dispatcher {
   readonly #plan: DispatcherPlan
-  readonly #queue = new PQueue({ concurrency: 1 })
   readonly #attempts = new Set<Attempt>()
   /** Batches that serve again. */
   readonly #batches: RecordBatch[] = []
+  #carriers = 0
   #suspects = 0
   /** Carriers and suspects that have waited long, at the last look. */
   #stuck: Readonly<Record<Way, number>> = noneStuck
@@ -40,7 +39,6 @@ export class Dispatcher {
 
   constructor(plan: DispatcherPlan) {
     this.#plan = plan
-    this.#queue.on('next', () => this.wake())
   }
 
   /** Records have come, or the breaker has closed. Records that arrive in the same turn of the event loop share the first batch. */
@@ -97,12 +95,11 @@ export class Dispatcher {
     const { lane } = this.#plan
     const { concurrency, ready, suspects } = lane
     const connections = this.#connections
-    const wanted = this.#queue.pending + Math.ceil(ready.length / concurrency.depth)
-    if (this.#queue.concurrency !== connections) this.#queue.concurrency = connections
-    while (this.#queue.pending < Math.min(connections, wanted) && lane.maySend) void this.#queue.add(() => this.#run())
+    const wanted = this.#carriers + Math.ceil(ready.length / concurrency.depth)
+    while (this.#carriers < Math.min(connections, wanted) && lane.maySend) this.#startCarrier()
     this.#sendSuspects()
     const waiting = ready.length + suspects.length > 0
-    if (waiting && this.#queue.pending + this.#suspects > 0 && lane.maySend) this.#lookLater()
+    if (waiting && this.#carriers + this.#suspects > 0 && lane.maySend) this.#lookLater()
   }
 
   #sendSuspects(): void {
@@ -118,10 +115,18 @@ export class Dispatcher {
     }
   }
 
+  #startCarrier(): void {
+    this.#carriers++
+    void this.#run().then(() => {
+      this.#carriers--
+      this.wake()
+    })
+  }
+
   /** Carry batch after batch on one connection. */
   async #run(): Promise<void> {
     const { lane } = this.#plan
-    while (lane.maySend && this.#queue.pending <= this.#connections) {
+    while (lane.maySend && this.#carriers <= this.#connections) {
       const batch = this.#takeBatch()
       lane.cut(batch, lane.concurrency.depth)
       if (batch.length === 0) {
@@ -187,7 +192,7 @@ export class Dispatcher {
     this.#timer = undefined
     if (!lane.maySend) return
     this.#countStuck()
-    if (this.#unproven && lane.ready.length > 0 && this.#queue.pending + this.#suspects < maxConnections) {
+    if (this.#unproven && lane.ready.length > 0 && this.#carriers + this.#suspects < maxConnections) {
       this.probe({ beside: true })
     }
     this.#fill()

@@ -252,12 +252,15 @@ function flushWhileItTakes(stream: ThreadStream, progress: () => number): void {
 
 declare const __webpack_require__: unknown
 
-/** The worker's file beside this one. Undefined in a bundle: any file may lie beside that. */
+/** This module by itself, or in the library's own bundle (scripts/bundle.js). */
+const ownFile = /\/(?:hand-off\/worker-link|sluice-[A-Z0-9]{8})\.js$/
+
+/** The worker's file beside this one. Undefined in the bundle of an application: any file may lie beside that. */
 function workerFile(): URL | undefined {
   try {
     const here = import.meta.url
-    if (typeof __webpack_require__ !== 'undefined' || !/\/hand-off\/worker-link\.[jt]s$/.test(here)) return undefined
-    const file = new URL(`./delivery-worker${here.slice(-3)}`, here)
+    if (typeof __webpack_require__ !== 'undefined' || !ownFile.test(here)) return undefined
+    const file = new URL('./delivery-worker.js', here)
     return existsSync(fileURLToPath(file)) ? file : undefined
   } catch {
     return undefined

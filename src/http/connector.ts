@@ -1,10 +1,7 @@
-import type { LookupFunction, Socket } from 'node:net'
+import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import type * as undici from 'undici'
-// From its own file, as in undici-pool.ts.
-// @ts-expect-error undici describes the types of its whole alone
-import connect from 'undici/lib/core/connect.js'
-
-const buildConnector: typeof undici.buildConnector = connect
+import { setImmediate, systemClock } from '../runtime/clock.js'
 
 /** Options for connections, in place of the defaults of Node. */
 export interface ConnectionOptions {
@@ -12,35 +9,72 @@ export interface ConnectionOptions {
   readonly lookup?: LookupFunction
   /** Authorities to trust, PEM. @default those of Node */
   readonly ca?: string | Buffer
-  /** Opens each connection, in place of the network of the machine. Not asked where a proxy is set. @default undici's connector */
+  /** Opens each connection, in place of the network of the machine. Not asked where a proxy is set. @default sockets of Node */
   readonly open?: undici.buildConnector.connector
 }
+
+export type TimedConnectionOptions = ConnectionOptions & { readonly connectTimeoutMs: number }
 
 /**
  * A connector whose sockets never keep the process alive. An unfinished flush does that with its own timer. Node checks certificates for
  * the host of the URL. TLS offers `http/1.1` alone, and resumes its sessions.
  */
 export function quietConnector(options: TimedConnectionOptions): undici.buildConnector.connector {
-  return quietly(sessionKeeping(options))
+  return quietly(holdingConnector(options))
 }
 
-export type TimedConnectionOptions = ConnectionOptions & { readonly connectTimeoutMs: number }
-
 /** A connector whose sockets keep the process alive, with the same TLS. */
-export function sessionKeeping({
+export function holdingConnector({ open, ...options }: TimedConnectionOptions): undici.buildConnector.connector {
+  return open ?? socketConnector(options)
+}
+
+/** After so long without a packet the system asks whether the server is there. */
+const keepAliveMs = 60_000
+
+/** undici has such a connector, too. To load it takes a worker 10 ms more. */
+function socketConnector({
   connectTimeoutMs,
-  open,
   ...options
-}: TimedConnectionOptions): undici.buildConnector.connector {
-  const connect = open ?? buildConnector({ timeout: connectTimeoutMs, ...options })
-  // undici has a weak reference to the last session. This one keeps it.
-  const kept: { session?: Buffer } = {}
-  return (target, callback) => {
-    const socket = connect(target, callback) as unknown as Socket | undefined
-    return socket?.on('session', (session: Buffer) => {
-      kept.session = session
+}: Omit<TimedConnectionOptions, 'open'>): undici.buildConnector.connector {
+  /** For all connections of a pool: they go to one server. */
+  let session: Buffer | undefined
+  return ({ hostname: host, protocol, port: written }, callback) => {
+    const isSecure = protocol === 'https:'
+    const port = written === '' ? (isSecure ? 443 : 80) : Number(written)
+    const name = isIP(host) === 0 ? { servername: host } : {}
+    const resumed = session === undefined ? {} : { session }
+    const socket: Socket = isSecure
+      ? connectTls({ ...options, host, port, ...name, ...resumed, ALPNProtocols: ['http/1.1'] })
+      : connectTcp({ ...options, host, port, highWaterMark } as TcpNetConnectOpts)
+    socket.setKeepAlive(true, keepAliveMs).setNoDelay(true)
+
+    // One turn of the event loop more: a connection may have been made while the loop was blocked.
+    const expire = () => setImmediate(() => isSettled || socket.destroy(connectTimeout(socket, connectTimeoutMs)))
+    const timer = systemClock.schedule(expire, connectTimeoutMs)
+    let isSettled = false
+    const settle = (report: () => void) => {
+      if (isSettled) return
+      isSettled = true
+      timer.cancel()
+      report()
+    }
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => settle(() => callback(null, socket)))
+    // It stays: an error of the connection in use is told by its `close`.
+    socket.on('error', (error) => settle(() => callback(error, null)))
+    socket.once('close', () => settle(() => {}))
+    socket.on('session', (latest: Buffer) => {
+      session = latest
     })
+    return socket
   }
+}
+
+/** Bytes that a connection without TLS reads at a time. */
+const highWaterMark = 65_536
+
+function connectTimeout({ autoSelectFamilyAttemptedAddresses: tried = [] }: Socket, timeoutMs: number): Error {
+  const addresses = tried.length === 0 ? '' : ` (tried ${tried.join(', ')})`
+  return Object.assign(new Error(`no connection within ${timeoutMs} ms${addresses}`), { code: 'ETIMEDOUT' })
 }
 
 /** The same connector. Its sockets never keep the process alive. */

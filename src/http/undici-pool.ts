@@ -1,31 +1,11 @@
 import type { Duplex } from 'node:stream'
 import type * as undici from 'undici'
-// @ts-expect-error undici describes the types of its whole alone
-import connectMethod from 'undici/lib/api/api-connect.js'
-// @ts-expect-error
-import dispatcher from 'undici/lib/dispatcher/dispatcher.js'
-// @ts-expect-error
-import pool from 'undici/lib/dispatcher/pool.js'
-// @ts-expect-error
-import proxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { type Claim, ConnectionSlots, type Holder } from './connection-slots.js'
-import { type ConnectionOptions, quietConnector, quietly, sessionKeeping } from './connector.js'
+import { type ConnectionOptions, holdingConnector, quietConnector, quietly } from './connector.js'
 import { describeError } from './describe-error.js'
-
-/**
- * Parts of undici from their own files. So package.json holds undici to patches of one minor version.
- *
- * The index of undici reads `globalThis.Headers`. Then Node loads its own undici, and compiles WebAssembly in the background. A worker that
- * ends meanwhile can end the process with SIGSEGV, as a core dump of Node 20.20 shows: one in some 4,000 workers that had just started. The
- * index also costs 9 MB more, and 60 to 110 ms of CPU at each start.
- */
-const Pool: typeof undici.Pool = pool
-const ProxyAgent: typeof undici.ProxyAgent = proxyAgent
-
-// The index does it, too. It asks a proxy for a tunnel.
-dispatcher.prototype.connect = connectMethod
+import { loadedUndici, loadUndici, type UndiciParts } from './undici-parts.js'
 
 type Connector = undici.buildConnector.connector
 
@@ -60,7 +40,8 @@ export interface UndiciRequest {
 export class UndiciPool implements Holder {
   readonly #plan: UndiciPoolPlan
   readonly #slots: ConnectionSlots
-  readonly #dispatcher: undici.Dispatcher
+  /** Undefined until undici is loaded. */
+  #dispatcher: undici.Dispatcher | undefined
   readonly #sockets = new Set<Duplex>()
   /** Connections that wait for a slot, and how to give each of them up. */
   readonly #waiting = new Map<Claim, () => void>()
@@ -71,7 +52,8 @@ export class UndiciPool implements Holder {
     this.#plan = plan
     this.#slots = plan.slots ?? new ConnectionSlots(plan.maxConnections, plan.clock)
     this.#slots.attend(this)
-    this.#dispatcher = this.#open()
+    const parts = loadedUndici()
+    if (parts !== undefined) this.#dispatcher = this.#open(parts)
   }
 
   /** One attempt at a request. Never rejects. */
@@ -92,12 +74,25 @@ export class UndiciPool implements Holder {
       })
       this.#underWay++
       signal?.addEventListener('abort', cancel)
-      try {
-        this.#dispatcher.dispatch({ origin, ...request, body: body ?? null }, collector)
-      } catch (error) {
-        collector.onResponseError(undefined, error instanceof Error ? error : new Error(describeError(error)))
+      const dispatch = (dispatcher: undici.Dispatcher) => {
+        try {
+          dispatcher.dispatch({ origin, ...request, body: body ?? null }, collector)
+        } catch (error) {
+          fail(error)
+        }
       }
+      const fail = (error: unknown) =>
+        collector.onResponseError(undefined, error instanceof Error ? error : new Error(describeError(error)))
+      if (this.#dispatcher !== undefined) dispatch(this.#dispatcher)
+      else void this.#load().then(dispatch, fail)
     })
+  }
+
+  async #load(): Promise<undici.Dispatcher> {
+    const parts = await loadUndici()
+    if (this.#closed) throw new Error(closedReason)
+    this.#dispatcher ??= this.#open(parts)
+    return this.#dispatcher
   }
 
   /** Undici does not show which connections are in use, so none is ended while one is. */
@@ -111,13 +106,14 @@ export class UndiciPool implements Holder {
 
   /** Wait for the answers under way, then release every connection. */
   async close(): Promise<void> {
-    await this.#dispatcher.close().catch(() => {})
+    if (this.#dispatcher === undefined && this.#underWay > 0) await this.#load().catch(() => {})
+    await this.#dispatcher?.close().catch(() => {})
     this.#dialNoMore()
   }
 
   /** Release every connection. Requests under way break. */
   async destroy(): Promise<void> {
-    const destroyed = this.#dispatcher.destroy().catch(() => {})
+    const destroyed = this.#dispatcher?.destroy().catch(() => {})
     this.#dialNoMore()
     await destroyed
   }
@@ -129,12 +125,12 @@ export class UndiciPool implements Holder {
     for (const socket of this.#sockets) socket.destroy(new Error(closedReason))
   }
 
-  #open(): undici.Dispatcher {
+  #open({ Pool, ProxyAgent }: UndiciParts): undici.Dispatcher {
     const { origin, maxConnections, requestTimeoutMs, connection, proxyUrl, holdsProcess = false } = this.#plan
     const settings = { connections: maxConnections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }
     const straight = { connectTimeoutMs: requestTimeoutMs, ...connection }
     if (proxyUrl === undefined) {
-      const connect = holdsProcess ? sessionKeeping(straight) : quietConnector(straight)
+      const connect = holdsProcess ? holdingConnector(straight) : quietConnector(straight)
       return keeping(new Pool(origin, { ...settings, connect: this.#counted(connect) }))
     }
     const proxy = new URL(proxyUrl).origin

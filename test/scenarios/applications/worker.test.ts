@@ -382,11 +382,11 @@ describe('where the worker cannot be started', () => {
     for (const name of ['dist', 'package.json', 'test/fixtures'])
       cpSync(join(root, name), join(folder, name), { recursive: true })
     mkdirSync(join(folder, 'node_modules'))
-    for (const name of ['p-queue', 'thread-stream', 'undici', 'eventemitter3', 'p-timeout', 'real-require']) {
+    for (const name of ['thread-stream', 'undici', 'real-require']) {
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
     }
     symlinkSync(folder, join(folder, 'node_modules/sluice'))
-    change(join(folder, 'dist/hand-off/delivery-worker.js'))
+    change(join(folder, 'dist/delivery-worker.js'))
     return folder
   }
 
@@ -415,7 +415,7 @@ describe('where the worker cannot be started', () => {
     const { stdout, stderr, code } = await runProgram(join(folder, 'test/fixtures/worker-dies.js'), {
       ...receiver.variables,
       DEATHS: '1',
-      REMOVE: join(folder, 'dist/hand-off/delivery-worker.js'),
+      REMOVE: join(folder, 'dist/delivery-worker.js'),
     })
     rmSync(folder, { recursive: true })
     expect({ code, stderr }).toEqual({

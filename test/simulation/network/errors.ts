@@ -3,8 +3,7 @@ export function systemError(code: string, { syscall, target = '' }: { syscall: s
   return Object.assign(new Error(`${syscall} ${code}${target === '' ? '' : ` ${target}`}`), { code, syscall })
 }
 
-/** The error of undici's connector. */
+/** The error of a connector. */
 export function connectTimeout(target: string, timeoutMs: number): Error {
-  const error = new Error(`Connect Timeout Error (attempted address: ${target}, timeout: ${timeoutMs}ms)`)
-  return Object.assign(error, { name: 'ConnectTimeoutError', code: 'UND_ERR_CONNECT_TIMEOUT' })
+  return Object.assign(new Error(`no connection within ${timeoutMs} ms (tried ${target})`), { code: 'ETIMEDOUT' })
 }

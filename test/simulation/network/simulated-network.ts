@@ -26,7 +26,7 @@ interface Target {
   readonly authority: string
 }
 
-/** undici looks at the time of a connection that is being opened this often only. */
+/** Timers of a busy thread are late by up to this time. */
 const timeoutPrecisionMs = 1000
 
 /** A network between threads: names, ports, connections, and all that may happen to them. */

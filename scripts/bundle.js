@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -25,5 +25,17 @@ const { metafile } = await build({
 })
 const written = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
 for (const name of readdirSync(join(root, 'dist'))) {
-  if (name.endsWith('.js') && !written.has(name)) rmSync(join(root, 'dist', name))
+  if (!name.endsWith('.js')) continue
+  const path = join(root, 'dist', name)
+  if (written.has(name)) writeFileSync(path, withoutBareImports(readFileSync(path, 'utf8')))
+  else rmSync(path)
+}
+
+/**
+ * esbuild also imports files of which an entry needs nothing, for their effects. They have none, as package.json says, and bundlers of
+ * applications warn of such an import.
+ * @param {string} text
+ */
+function withoutBareImports(text) {
+  return text.replaceAll(/^import "\.\/sluice-\w+\.js";\n/gm, '')
 }

@@ -45,6 +45,27 @@ describe('the package', () => {
     expect(mapped).toEqual([])
   })
 
+  it.each(['pino.js', 'delivery-worker.js', 'index.js', 'winston.js'])(
+    'reads few files and few packages when %s is loaded: a thread that starts waits for each',
+    (entry) => {
+      const imports = (file: string) =>
+        [
+          ...project
+            .read(`node_modules/sluice/dist/${file}`)
+            .matchAll(/^(?:\} from|import .*from) "(?!node:)([^"]+)"/gm),
+        ].map(([, name]) => name!)
+      const files = new Set([entry])
+      const packages = new Set<string>()
+      for (const file of files) {
+        for (const name of imports(file)) name.startsWith('./') ? files.add(name.slice(2)) : packages.add(name)
+      }
+      expect(files.size).toBeGreaterThan(3)
+      expect(files.size).toBeLessThan(20)
+      const allowed = ['thread-stream', 'pino-abstract-transport', 'winston-transport']
+      expect([...packages].filter((name) => !allowed.includes(name))).toEqual([])
+    },
+  )
+
   it('is installed alone without a word, a script, or anything that must be compiled', () => {
     expect(warnings).toEqual([])
     const installed = project.installed().map(({ path }) => path)

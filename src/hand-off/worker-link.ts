@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
+// By another name than the banner that many bundles begin with.
+import { createRequire as requireOf } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
-import ThreadStream from 'thread-stream'
+import type ThreadStream from 'thread-stream'
 import { type Standstill, WorkerPosition } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
@@ -66,7 +68,8 @@ export class WorkerLink implements Link {
     const state = new SharedArrayBuffer(4)
     const heartbeat = new SharedArrayBuffer(4)
     this.#state = new Int32Array(state)
-    this.#stream = new ThreadStream({
+    const Stream = loadThreadStream()
+    this.#stream = new Stream({
       filename: workerFile()!.href,
       workerData: { state, heartbeat, position: this.#position.memory },
       workerOpts: { name: 'sluice', execArgv: [] },
@@ -247,6 +250,15 @@ function flushWhileItTakes(stream: ThreadStream, progress: () => number): void {
     stream.flushSync()
   } finally {
     Atomics.wait = wait
+  }
+}
+
+/** It is not imported: most threads that load this file start no worker, and none is started in the bundle of an application. */
+function loadThreadStream(): typeof ThreadStream {
+  try {
+    return requireOf(import.meta.url)('thread-stream')
+  } catch (cause) {
+    throw new Error('thread-stream cannot be loaded', { cause })
   }
 }
 

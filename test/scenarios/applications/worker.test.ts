@@ -320,7 +320,8 @@ describe('a delivery worker that waits for the disk of its spool for ever', () =
     folder = mkdtempSync(join(tmpdir(), 'sluice-stall-'))
     execFileSync('mkfifo', [join(folder, 'disk')])
   })
-  afterEach(() => rmSync(folder, { recursive: true }))
+  // A process that looks at the disk may outlive the application.
+  afterEach(() => rmSync(folder, { recursive: true, maxRetries: 10, retryDelay: 50 }))
 
   /** Runs the application until all but the line that the disk holds is delivered. */
   async function run({ end = 'exit' } = {}) {

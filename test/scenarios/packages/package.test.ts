@@ -61,7 +61,7 @@ describe('the package', () => {
       }
       expect(files.size).toBeGreaterThan(3)
       expect(files.size).toBeLessThan(20)
-      const allowed = ['thread-stream', 'pino-abstract-transport', 'winston-transport']
+      const allowed = ['pino-abstract-transport', 'winston-transport']
       expect([...packages].filter((name) => !allowed.includes(name))).toEqual([])
     },
   )

@@ -1,11 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { optionTable } from '../build/options/defaults.js'
+import { optionTable, variablesOf } from '../build/options/defaults.js'
 
 // Prints the README's table of options, made from the table that the code runs on; `--write` puts it into the README.
 const rows = Object.entries(optionTable).map(([name, row]) => {
-  const variables = [row.variable, row.fileVariable].flatMap((variable) =>
-    variable === undefined ? [] : `\`${variable}\``,
-  )
+  const variables = variablesOf(row).map((variable) => `\`${variable}\``)
   const fallback = row.defaultText ?? (row.default === undefined ? '' : `\`${row.default}\``)
   return `| \`${name}\` | ${variables.join(', ')} | ${fallback} | ${row.about} |`
 })

@@ -110,6 +110,11 @@ export class Delivery {
   }
 
   /** A `track` with a bad number: counted outside the equation. */
+  /** Something was hidden in a log record that has been accepted. */
+  redacted(laneIndex: number): void {
+    this.book.redacted(laneIndex)
+  }
+
   invalid(): void {
     this.book.invalid()
   }

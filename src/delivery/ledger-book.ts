@@ -78,6 +78,12 @@ export class LedgerBook {
     this.#header[0]!++
   }
 
+  redacted(lane: number): void {
+    const row = this.#open(lane)
+    row[column.redacted]!++
+    this.#done()
+  }
+
   /** `handedOver`: another thread has counted the record as accepted before. */
   accept(lane: number, { bytes, handedOver }: { bytes: number; handedOver: boolean }): void {
     const row = this.#open(lane)

@@ -46,6 +46,8 @@ export interface Counts {
   readonly deliveredBytes: number
   /** Accepted records that were found on disk, where a process that is gone had left them. They count from the moment they are found. */
   readonly adopted: number
+  /** Log records in which something was hidden: see the option `redact`. They are in the other counts, too. */
+  readonly redacted: number
 }
 
 /**
@@ -99,6 +101,7 @@ export const plainCounts = [
   'heldBytes',
   'deliveredBytes',
   'adopted',
+  'redacted',
 ] as const
 export type PlainCount = (typeof plainCounts)[number]
 

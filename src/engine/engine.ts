@@ -7,7 +7,7 @@ import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog } from '../records/encode.js'
-import { type Severity, valueSeverity } from '../records/level.js'
+import { valueSeverity } from '../records/level.js'
 import type { ValueBytes } from '../records/value-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
@@ -18,6 +18,11 @@ import { type Machine, thisMachine } from './machine.js'
 import type { BodyWriter, DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 import type { EnginePosition } from './worker-position.js'
+
+/** A log record without the fields that are the same in all records. */
+interface WrittenHead extends Omit<MappedLog, 'fields'> {
+  readonly head: string
+}
 
 export interface EngineSetting {
   /** The kinds of record that it takes. Each has a lane where the options name a bucket for it. @default both */
@@ -124,12 +129,14 @@ export class Engine implements RecordPort {
 
   log(mapped: MappedLog): void {
     this.#delivery.accept(this.#logLane, { body: this.writer.log(mapped), severity: mapped.severity })
+    if (mapped.redacted) this.#delivery.redacted(this.#logLane)
   }
 
   /** Accept a log record. Another thread has written the fields that are not the same in all records. */
-  logHead(severity: Severity, head: string): void {
+  logHead({ severity, head, redacted = false }: WrittenHead): void {
     const body = this.writer.completeLog(head)
     this.#delivery.accept(this.#logLane, { body, severity, handedOver: this.#handedOver })
+    if (redacted) this.#delivery.redacted(this.#logLane)
   }
 
   /**
@@ -189,7 +196,7 @@ export class Engine implements RecordPort {
       // Another thread has counted the line: it must become a record.
       mapped = this.#unreadable(error)
     }
-    this.logHead(mapped.severity, logHead(mapped.fields))
+    this.logHead({ ...mapped, head: logHead(mapped.fields) })
   }
 
   #unreadable(error: unknown): MappedLog {

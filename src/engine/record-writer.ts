@@ -3,9 +3,11 @@ import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
 import { severityOfNumber } from '../records/level.js'
 import { PinoBytes } from '../records/pino-bytes.js'
 import { type IsBase, mapPinoLine, type PinoMapper, type PinoStyle, pinoMapper } from '../records/pino-line.js'
+import { redacting } from '../records/redactor.js'
 import { inUnit } from '../records/time.js'
 import { ValueBytes } from '../records/value-bytes.js'
 import { WinstonBytes } from '../records/winston-bytes.js'
+import type { WinstonMapping } from '../records/winston-info.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import { winstonLineMapper } from '../records/winston-line.js'
 import type { PinoLine } from './ports.js'
@@ -13,13 +15,15 @@ import type { PinoLine } from './ports.js'
 /** Writes the JSON of records from the lines of loggers and the numbers of `track`. */
 export class RecordWriter {
   readonly #options: ResolvedOptions
+  readonly #mapping: WinstonMapping
   readonly #encoder: RecordEncoder
   readonly #mapWinston: ReturnType<typeof winstonLineMapper>
   readonly #pino = new WeakMap<PinoStyle, PinoMapper>()
 
   constructor(options: ResolvedOptions) {
     this.#options = options
-    this.#mapWinston = winstonLineMapper(options)
+    this.#mapping = redacting(options)
+    this.#mapWinston = winstonLineMapper(this.#mapping)
     this.#encoder = new RecordEncoder({
       appName: options.appName,
       machineName: options.machineName,
@@ -56,11 +60,11 @@ export class RecordWriter {
 
   /** @param isBase @default by the base of the style; without that, every such field is */
   pinoBytes(style: PinoStyle, isBase = isBaseOf(style)): PinoBytes {
-    return new PinoBytes({ ...this.#options, ...style }, { tail: this.#encoder.logTail, isBase })
+    return new PinoBytes({ ...this.#mapping, ...style }, { tail: this.#encoder.logTail, isBase })
   }
 
   winstonBytes(): WinstonBytes {
-    return new WinstonBytes(this.#options, this.#encoder.logTail)
+    return new WinstonBytes(this.#mapping, this.#encoder.logTail)
   }
 
   valueBytes(): ValueBytes {
@@ -79,7 +83,7 @@ export class RecordWriter {
   #pinoMapper(style: PinoStyle): PinoMapper {
     let map = this.#pino.get(style)
     if (map === undefined) {
-      map = pinoMapper({ ...this.#options, ...style })
+      map = pinoMapper({ ...this.#mapping, ...style })
       this.#pino.set(style, map)
     }
     return map

@@ -9,12 +9,12 @@ import type { DrainMode } from './drain-requests.js'
 /**
  * A line of text from the application's thread to the delivery worker. Its first character is the type:
  *
- *     0…6 log   w winston   p pino   v value   s style of a pino logger   f k c drains   e engine of the following lines
+ *     0…6 log   r log with something hidden   w winston   p pino   v value   s style of a pino logger   f k c drains   e engine of the following lines
  *
  * JSON contains no raw line ends: a line is always whole.
  */
 export type Frame =
-  | { readonly type: 'log'; readonly severity: Severity; readonly head: string }
+  | { readonly type: 'log'; readonly severity: Severity; readonly head: string; readonly redacted: boolean }
   | ({ readonly type: 'winston'; readonly line: string } & WinstonLine)
   | {
       readonly type: 'pino'
@@ -28,8 +28,8 @@ export type Frame =
   | { readonly type: 'drain'; readonly mode: DrainMode; readonly request: number; readonly timeoutMs: number }
 
 /** @param head the record's JSON without the fields that are the same in all records */
-export function logFrame(severity: Severity, head: string): string {
-  return `${severity}${head}\n`
+export function logFrame(severity: Severity, head: string, redacted = false): string {
+  return `${redacted ? 'r' : ''}${severity}${head}\n`
 }
 
 /** The start of a winston frame. The line, which is JSON, and a line end follow. */
@@ -76,7 +76,8 @@ export function isRecord(line: string): boolean {
 
 /** True for the first character of a line that carries a record. */
 export function isRecordCode(first: number): boolean {
-  return first === valueCode || first === winstonCode || first === pinoCode || (first >= zeroCode && first <= nineCode)
+  if (first >= zeroCode && first <= nineCode) return true
+  return first === valueCode || first === winstonCode || first === pinoCode || first === redactedCode
 }
 
 export function isValue(line: string): boolean {
@@ -112,7 +113,9 @@ export function readFrame(line: string): Frame {
       style: JSON.parse(line.slice(comma + 1)) as PinoStyle,
     }
   }
-  return { type: 'log', severity: Number(kind) as Severity, head: line.slice(1) }
+  const redacted = kind === 'r'
+  const at = redacted ? 1 : 0
+  return { type: 'log', severity: Number(line[at]) as Severity, head: line.slice(at + 1), redacted }
 }
 
 /** Give the record of a line to its engine. Never throws, whatever the line is. */
@@ -127,7 +130,7 @@ export function deliverLine(engine: Engine, line: string, styles: readonly PinoS
 export function deliverFrame(engine: Engine, frame: Frame, styles: readonly PinoStyle[]): void {
   switch (frame.type) {
     case 'log':
-      engine.logHead(frame.severity, frame.head)
+      engine.logHead(frame)
       return
     case 'winston':
       engine.winstonLine(frame.line, frame)
@@ -144,6 +147,7 @@ export function deliverFrame(engine: Engine, frame: Frame, styles: readonly Pino
 export const engineCode = 'e'.charCodeAt(0)
 const valueCode = 'v'.charCodeAt(0)
 const pinoCode = 'p'.charCodeAt(0)
+const redactedCode = 'r'.charCodeAt(0)
 const winstonCode = 'w'.charCodeAt(0)
 const zeroCode = '0'.charCodeAt(0)
 const nineCode = '9'.charCodeAt(0)
@@ -170,8 +174,8 @@ export class FrameWriter {
     return this.#styles
   }
 
-  log({ severity, fields }: MappedLog): string {
-    return logFrame(severity, logHead(fields))
+  log({ severity, fields, redacted }: MappedLog): string {
+    return logFrame(severity, logHead(fields), redacted)
   }
 
   winston(line: string, { level, severity, arrivedAt }: WinstonLine): string {

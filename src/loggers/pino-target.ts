@@ -13,6 +13,7 @@ import { configure } from '../process/configure.js'
 import { processRegistry } from '../process/registry.js'
 import type { PinoBytes } from '../records/pino-bytes.js'
 import { mapPinoLine, pinoMapper } from '../records/pino-line.js'
+import { redacting } from '../records/redactor.js'
 import { systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
 import { LineIntake, type LineIntakePlan } from './line-intake.js'
@@ -99,7 +100,7 @@ function lineMapper(
   port: () => RecordSink,
 ): LineIntakePlan['take'] {
   const style = { labels: levels?.labels, messageKey, errorKey }
-  const map = pinoMapper({ ...options, ...style })
+  const map = pinoMapper({ ...redacting(options), ...style })
   const passes = levelGate(options.level, levels?.values)
   const isBase = learnedBase()
   let plain: PinoBytes | undefined

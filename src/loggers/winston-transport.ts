@@ -6,6 +6,7 @@ import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
+import { redacting } from '../records/redactor.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines, writtenLine } from '../records/winston-line.js'
 import { LineFormats } from './line-formats.js'
@@ -55,7 +56,7 @@ export class SluiceTransport extends TransportStream {
     const resolution = configure(own, 'logs')
     super(theirs)
     this.#lease = leaseEngine(resolution)
-    this.#map = winstonMapper(resolution.options)
+    this.#map = winstonMapper(redacting(resolution.options))
     this.#level = resolution.options.level
     this.on('pipe', (source) => this.#formats.add(source))
     this.on('unpipe', (source) => this.#formats.remove(source))

@@ -10,6 +10,7 @@ export type OptionKind =
   | { readonly type: 'flag' }
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
   | { readonly type: 'choice'; readonly values: readonly string[] }
+  | { readonly type: 'redaction' }
   | { readonly type: 'function' }
 
 /** One row of the option table. */
@@ -19,6 +20,8 @@ export interface OptionRow {
   readonly variable?: string
   /** The variable with the path of a file that holds the value. */
   readonly fileVariable?: string
+  /** The variable with the names of patterns to redact. */
+  readonly patternsVariable?: string
   readonly default?: string | number | boolean
   /** The default in words if it is not a constant. */
   readonly defaultText?: string
@@ -33,6 +36,11 @@ const choice = (...values: string[]) => ({ type: 'choice', values }) as const
 
 const day = 86_400_000
 const mebibyte = 1_048_576
+
+/** All variables of an option. */
+export function variablesOf({ variable, fileVariable, patternsVariable }: OptionRow): readonly string[] {
+  return [variable, fileVariable, patternsVariable].filter((name) => name !== undefined)
+}
 
 /** Every option with its variable, its range and its default. */
 export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
@@ -116,6 +124,13 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     variable: 'SLUICE_MAX_MESSAGE_BYTES',
     default: 32_768,
     about: 'longest message; the rest is cut, with a mark that gives the missing bytes',
+  },
+  redact: {
+    kind: { type: 'redaction' },
+    variable: 'SLUICE_REDACT',
+    patternsVariable: 'SLUICE_REDACT_PATTERNS',
+    defaultText: 'nothing',
+    about: 'keys whose values are hidden, and patterns of texts that are; see [redaction](docs/redaction.md)',
   },
   mode: {
     kind: choice('worker', 'inline'),

@@ -1,6 +1,6 @@
 import { ConfigError } from '../errors/sluice-error.js'
 import { reasonOf } from '../errors/text-of.js'
-import { type OptionRow, optionNames, optionTable } from './defaults.js'
+import { type OptionRow, optionNames, optionTable, variablesOf } from './defaults.js'
 import { nearestName } from './nearest-name.js'
 import { readVariable } from './option-value.js'
 import { readSecretFile, redacted } from './secret.js'
@@ -26,6 +26,12 @@ export function written(option: string, row: OptionRow, environment: Environment
   return { variable, text: secretOf({ option, variable, path: file }), file }
 }
 
+/** The texts of both variables of `redact`, each undefined if it is unset or empty. */
+export function writtenRedaction({ variable, patternsVariable }: OptionRow, environment: Environment) {
+  const read = (name: string | undefined) => textOf(name, environment) || undefined
+  return { keys: read(variable), patterns: read(patternsVariable) }
+}
+
 /** The text of a variable without quotes around it. `docker run --env-file` passes them on; other readers of such a file remove them. */
 function textOf(variable: string | undefined, environment: Environment): string {
   const text = (variable === undefined ? undefined : environment[variable])?.trim() ?? ''
@@ -38,7 +44,7 @@ function textOf(variable: string | undefined, environment: Environment): string 
  */
 export function misspeltVariables(environment: Environment): { variable: string; nearest: string }[] {
   const known = optionNames
-    .flatMap((name) => [optionTable[name].variable ?? [], optionTable[name].fileVariable ?? []].flat())
+    .flatMap((name) => variablesOf(optionTable[name]))
     .map((variable) => variable.slice(prefix.length))
   return Object.keys(environment)
     .filter((variable) => variable.startsWith(prefix) && !known.includes(variable.slice(prefix.length)))

@@ -1,10 +1,12 @@
 import type { SluiceError } from '../errors/sluice-error.js'
+import type { Redaction } from '../records/redactor.js'
 import { isPathSegment } from '../records/wire.js'
 import { type OptionKind, optionNames } from './defaults.js'
 import type { OptionName, ResolvedOptions, Sources } from './options.js'
+import { checkRedaction, redactionExpected } from './redaction.js'
 import { isSecretText, Secret } from './secret.js'
 
-type Value = string | number | boolean | ((error: SluiceError) => void)
+type Value = string | number | boolean | Redaction | ((error: SluiceError) => void)
 
 /** A checked value, or the description of a valid one. */
 export type Checked = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly expected: string }
@@ -32,6 +34,8 @@ function fromValue(kind: OptionKind, value: unknown): Value | undefined {
       return typeof value === 'number' ? inRange(value, kind) : undefined
     case 'flag':
       return typeof value === 'boolean' ? value : undefined
+    case 'redaction':
+      return checkRedaction(value)
     case 'function':
       return typeof value === 'function' ? (value as (error: SluiceError) => void) : undefined
     default:
@@ -93,6 +97,8 @@ function expectation(kind: OptionKind): string {
       return `a whole number from ${kind.min} to ${kind.max}`
     case 'choice':
       return kind.values.map((value) => `"${value}"`).join(' or ')
+    case 'redaction':
+      return redactionExpected
     case 'function':
       return 'a function'
   }

@@ -1,4 +1,6 @@
 import type { SluiceError } from '../errors/sluice-error.js'
+import type { Redaction } from '../records/redactor.js'
+import type { RedactOption } from './redaction.js'
 import type { Secret } from './secret.js'
 
 /**
@@ -85,6 +87,12 @@ export interface SluiceOptions {
    * @default 32768
    */
   readonly maxMessageBytes?: number | undefined
+  /**
+   * Keys whose values are hidden, and patterns of texts that are, before a record is queued, written to disk or sent. Set by
+   * `SLUICE_REDACT` (keys) and `SLUICE_REDACT_PATTERNS`, with commas between the names.
+   * @default nothing is hidden
+   */
+  readonly redact?: RedactOption | undefined
   /**
    * Thread in which winston, `sluicePino()` and `track` deliver: a worker, or the application's own thread. pino's target always delivers
    * in pino's worker. Set by `SLUICE_MODE`.
@@ -218,8 +226,10 @@ export interface ResolvedOptions
     | 'env'
     | 'level'
     | 'spoolDir'
+    | 'redact'
     | 'onError'
   > {
+  readonly redact: Redaction | undefined
   /** Empty if there is no key: content operations can use the token instead. */
   readonly apiKey: Secret
   /** The file with the key. */

@@ -1,12 +1,13 @@
 import { ConfigError } from '../errors/sluice-error.js'
 import { quoted, textOf } from '../errors/text-of.js'
 import type { RecordKind } from '../records/wire.js'
-import { type OptionRow, optionNames, optionTable } from './defaults.js'
-import { type Environment, written } from './environment.js'
+import { type OptionRow, optionNames, optionTable, variablesOf } from './defaults.js'
+import { type Environment, written, writtenRedaction } from './environment.js'
 import { machineIdentity, serviceIdentity } from './identity.js'
 import { nearestName } from './nearest-name.js'
 import { checkOption, readVariable } from './option-value.js'
 import type { OptionName, ResolvedOptions, SluiceOptions, Sources } from './options.js'
+import { checkRedaction, keysExpected, listedNames, patternsExpected } from './redaction.js'
 import { redacted, Secret } from './secret.js'
 
 /**
@@ -105,6 +106,7 @@ function fromUser(name: OptionName, row: OptionRow, user: SluiceOptions): Found 
 }
 
 function fromEnvironment(name: OptionName, row: OptionRow, environment: Environment): Found | undefined {
+  if (row.kind.type === 'redaction') return redactionFrom(row, environment)
   const found = written(name, row, environment)
   if (found === undefined) return undefined
   const checked = readVariable(row.kind, found.text)
@@ -117,6 +119,30 @@ function fromEnvironment(name: OptionName, row: OptionRow, environment: Environm
     value: shown,
     message: `${found.variable} (option ${name}): expected ${checked.expected}, got ${quoted(shown)}`,
   })
+}
+
+/** Each variable gives one part of the option. */
+function redactionFrom(row: OptionRow, environment: Environment): Found | undefined {
+  const { keys, patterns } = writtenRedaction(row, environment)
+  if (keys === undefined && patterns === undefined) return undefined
+  const part = (variable: string, text: string | undefined, name: 'keys' | 'patterns', expected: string) => {
+    if (text === undefined) return []
+    const names = listedNames(text)
+    if (checkRedaction({ [name]: names }) !== undefined) return names
+    throw new ConfigError({
+      code: 'SLUICE_CONFIG_INVALID',
+      option: 'redact',
+      variable,
+      value: text,
+      message: `${variable} (option redact): expected ${expected}, got ${quoted(text)}`,
+    })
+  }
+  const value = checkRedaction({
+    keys: part(row.variable!, keys, 'keys', keysExpected),
+    patterns: part(row.patternsVariable!, patterns, 'patterns', patternsExpected),
+  })
+  const source = variablesOf(row).filter((_, index) => [keys, patterns][index] !== undefined)
+  return { value, source: source.join(' and ') }
 }
 
 function refuseUnknown(user: SluiceOptions): void {

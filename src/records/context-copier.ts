@@ -1,7 +1,9 @@
+import { KeyWatch } from './key-watch.js'
 import { LineBuffers } from './line-buffers.js'
 import { standsAt } from './plain-bytes.js'
 import { isDigit } from './plain-fields.js'
-import { keyId, SeenKeys } from './seen-keys.js'
+import type { Redactor } from './redactor.js'
+import { hashOf, keyId, SeenKeys } from './seen-keys.js'
 import { ValueCopier } from './value-copier.js'
 
 const closeBrace = '}'.charCodeAt(0)
@@ -37,6 +39,8 @@ export interface CopiedFields {
   readonly scalar: readonly string[]
   /** True where values may be objects and arrays. */
   readonly nested: boolean
+  /** A line with a key that it hides is not plain. @default none is hidden */
+  readonly redactor?: Redactor | undefined
 }
 
 /**
@@ -59,10 +63,11 @@ export class ContextCopier {
   readonly #known: readonly KnownKey[]
   /** Number of the first known key by its hash, from 1 on; 0 for a hash that no known key has. */
   readonly #knownByHash = new Uint8Array(256)
-  readonly #keys = new SeenKeys()
+  readonly #keys: SeenKeys
   readonly #values: ValueCopier
 
-  constructor({ opening, taken, declined: refused, scalar, nested }: CopiedFields) {
+  constructor({ opening, taken, declined: refused, scalar, nested, redactor }: CopiedFields) {
+    this.#keys = new SeenKeys(redactor && new KeyWatch(redactor))
     this.#opening = opening.charCodeAt(0)
     this.#values = new ValueCopier(nested, { buffers: this.buffers, keys: this.#keys })
     this.starts = new Int32Array(taken.length)
@@ -171,9 +176,4 @@ export class ContextCopier {
     }
     return ordinary
   }
-}
-
-/** A number below 256. */
-function hashOf(id: number): number {
-  return (id ^ (id >>> 7) ^ (id >>> 13)) & 0xff
 }

@@ -11,6 +11,8 @@ export type LogFields = Omit<LogRecord, keyof Identity>
 export interface MappedLog {
   readonly fields: LogFields
   readonly severity: Severity
+  /** True where something was hidden in the line. @default false */
+  readonly redacted?: boolean
 }
 
 /** The fields that differ from one value record to the next. */

@@ -1,5 +1,6 @@
 import { causeOf, errorFields, isErrorLike, membersOf, stackOf } from './error-like.js'
 import { jsonOf } from './json-text.js'
+import type { Redactor } from './redactor.js'
 
 /** Most causes and members in one text. */
 const maxParts = 20
@@ -18,7 +19,11 @@ const maxParts = 20
  */
 export function errorText(
   error: unknown,
-  { maxChars = 1_048_576, withFields = false }: { maxChars?: number; withFields?: boolean } = {},
+  {
+    maxChars = 1_048_576,
+    withFields = false,
+    redactor,
+  }: { maxChars?: number; withFields?: boolean; redactor?: Redactor | undefined } = {},
 ): string {
   const lines: string[] = []
   const seen = new Set<unknown>()
@@ -33,7 +38,7 @@ export function errorText(
   function add(current: unknown, label: string): void {
     parts++
     if (!isErrorLike(current)) {
-      push(label + (typeof current === 'string' ? current : jsonOf(current, { maxChars: 1000 })))
+      push(label + (typeof current === 'string' ? current : jsonOf(current, { maxChars: 1000, redactor })))
       return
     }
     if (seen.has(current)) {
@@ -43,7 +48,7 @@ export function errorText(
     seen.add(current)
     push(label + stackOf(current))
     const fields = label === '' && !withFields ? {} : errorFields(current)
-    if (Object.keys(fields).length > 0) push(`    ${jsonOf(fields, { maxChars: 10_000 })}`)
+    if (Object.keys(fields).length > 0) push(`    ${jsonOf(fields, { maxChars: 10_000, redactor })}`)
     addAll(membersOf(current))
     const cause = causeOf(current)
     if (cause === undefined) return
@@ -62,5 +67,6 @@ export function errorText(
   }
 
   if (isErrorLike(error)) add(error, '')
-  return lines.join('\n')
+  const text = lines.join('\n')
+  return redactor === undefined ? text : redactor.text(text)
 }

@@ -9,9 +9,17 @@ import {
   readOrReason,
   stackOf,
 } from './error-like.js'
+import type { Redactor } from './redactor.js'
 
 /** Deeper than any log line that people read. It also bounds the search for cycles. */
 const maxDepth = 20
+
+interface JsonTextSetting {
+  /** @default 1,048,576 */
+  readonly maxChars?: number
+  /** @default nothing is hidden */
+  readonly redactor?: Redactor | undefined
+}
 
 /**
  * JSON of any value that can be logged, as a text of at most about `maxChars` characters. Never throws. The work is in proportion to the
@@ -28,8 +36,8 @@ const maxDepth = 20
  * | cycle, more than 20 levels, a field that throws | `"[circular]"`, `"[too deep]"`, `"[unreadable: …]"` |
  * | beyond `maxChars` | text cut with a mark, `"[more]"` |
  */
-export function jsonOf(value: unknown, { maxChars = 1_048_576 }: { maxChars?: number } = {}): string {
-  const writer = new JsonText(maxChars)
+export function jsonOf(value: unknown, { maxChars = 1_048_576, redactor }: JsonTextSetting = {}): string {
+  const writer = new JsonText(maxChars, redactor)
   writer.write(value)
   return writer.text
 }
@@ -37,13 +45,15 @@ export function jsonOf(value: unknown, { maxChars = 1_048_576 }: { maxChars?: nu
 class JsonText {
   text = ''
   readonly #maxChars: number
+  readonly #redactor: Redactor | undefined
   /** Characters of work that left no text. They count as if they were written. */
   #lost = 0
   /** The objects that are being written, outermost first. */
   readonly #open: object[] = []
 
-  constructor(maxChars: number) {
+  constructor(maxChars: number, redactor: Redactor | undefined) {
     this.#maxChars = maxChars
+    this.#redactor = redactor
   }
 
   write(value: unknown): void {
@@ -52,7 +62,7 @@ class JsonText {
         this.#string(value)
         return
       case 'number':
-        this.text += Number.isFinite(value) ? String(value) : `"${value}"`
+        this.#number(value)
         return
       case 'boolean':
         this.text += String(value)
@@ -76,7 +86,16 @@ class JsonText {
     return this.text.length + this.#lost >= this.#maxChars
   }
 
-  #string(text: string): void {
+  #number(value: number): void {
+    const written = String(value)
+    const isHidden = this.#redactor !== undefined && this.#redactor.text(written) !== written
+    if (isHidden || !Number.isFinite(value)) this.#string(written)
+    else this.text += written
+  }
+
+  #string(whole: string): void {
+    // Before the cut, which could leave a part of what is hidden.
+    const text = this.#redactor === undefined ? whole : this.#redactor.text(whole)
     const room = Math.max(this.#maxChars - this.text.length, 0)
     this.text += JSON.stringify(
       text.length <= room ? text : `${text.slice(0, room)}… [${text.length - room} characters cut]`,
@@ -148,7 +167,8 @@ class JsonText {
       }
       this.#string(key)
       this.text += ':'
-      this.write(value)
+      if (this.#redactor?.hides(key)) this.#string(this.#redactor.hide())
+      else this.write(value)
     }
     this.text += '}'
   }

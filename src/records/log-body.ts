@@ -1,6 +1,7 @@
 import { ContextCopier, type CopiedFields } from './context-copier.js'
 import type { MessageStyle } from './message.js'
 import { isDigit } from './plain-fields.js'
+import type { Redactor } from './redactor.js'
 
 const closeBrace = '}'.charCodeAt(0)
 const lineFeed = '\n'.charCodeAt(0)
@@ -39,13 +40,16 @@ export class LogBody {
   /** Position of the end of the line that was read. */
   lineEnd = 0
   readonly #hasContext: boolean
+  readonly #redactor: Redactor | undefined
   readonly #maxMessageBytes: number
   readonly #tail: Uint8Array
   readonly #quotedTail: Uint8Array
   #contextStart = 0
 
   constructor({ style, messageKey, fields, tail }: LogBodySetting) {
-    this.fields = new ContextCopier({ ...fields, taken: [messageKey, 'eventId', ...fields.taken] })
+    const { redactor } = style
+    this.#redactor = redactor
+    this.fields = new ContextCopier({ ...fields, taken: [messageKey, 'eventId', ...fields.taken], redactor })
     this.#hasContext = style.context !== 'none'
     this.#maxMessageBytes = style.maxMessageBytes
     this.#tail = tail
@@ -79,6 +83,7 @@ export class LogBody {
     this.#contextStart = to
     this.lineEnd = fields.at + 1
     if (this.lineEnd !== end && lines[this.lineEnd] !== lineFeed) return false
+    if (this.#redactor?.mayHideText(lines, from, this.lineEnd)) return false
     const message = fields.starts[messagePlace]!
     return (message === 0 || lines[message] === quote) && this.#isEventWhole(lines)
   }

@@ -1,4 +1,5 @@
 import { jsonOf } from './json-text.js'
+import type { Redactor } from './redactor.js'
 
 /** How fields without a place in the API follow the message. */
 type ContextStyle = 'json' | 'logfmt' | 'none'
@@ -17,24 +18,27 @@ export interface Line {
 export interface MessageStyle {
   readonly context: ContextStyle
   readonly maxMessageBytes: number
+  /** @default nothing is hidden */
+  readonly redactor?: Redactor | undefined
 }
 
 /** The message of a record: text and context on one line, then the errors. It is cut to `maxMessageBytes`. */
-export function messageOf(line: Line, { context: style, maxMessageBytes }: MessageStyle): string {
-  const { text, error } = line
+export function messageOf(line: Line, { context: style, maxMessageBytes, redactor }: MessageStyle): string {
+  const { error } = line
+  const text = redactor === undefined ? line.text : redactor.text(line.text)
   const fields =
-    style === 'none' || isEmpty(line.context) ? '' : contextText(line, { style, maxChars: maxMessageBytes })
+    style === 'none' || isEmpty(line.context) ? '' : contextText(line, { style, maxChars: maxMessageBytes, redactor })
   const head = fields === '' ? text : text === '' ? fields : `${text} ${fields}`
   const whole = error === undefined || error === '' ? head : head === '' ? error : `${head}\n${error}`
   return cutToBytes(whole.isWellFormed() ? whole : whole.toWellFormed(), maxMessageBytes)
 }
 
 /** A message of any type as a text. */
-export function messageText(message: unknown, maxMessageBytes: number): string {
+export function messageText(message: unknown, maxMessageBytes: number, redactor?: Redactor): string {
   if (typeof message === 'string') return message
   if (message === undefined) return ''
   if (typeof message === 'symbol' || typeof message === 'bigint' || typeof message === 'number') return String(message)
-  const json = jsonOf(message, { maxChars: maxMessageBytes })
+  const json = jsonOf(message, { maxChars: maxMessageBytes, redactor })
   // A stand-in, for example of a function.
   return json.startsWith('"') ? (JSON.parse(json) as string) : json
 }
@@ -52,15 +56,18 @@ export function cutToBytes(text: string, maxBytes: number): string {
 
 function contextText(
   { context, isJson = false }: Line,
-  { style, maxChars }: { style: 'json' | 'logfmt'; maxChars: number },
+  { style, maxChars, redactor }: { style: 'json' | 'logfmt'; maxChars: number; redactor: Redactor | undefined },
 ): string {
-  if (style === 'json') return isJson ? plainJson(context, maxChars) : jsonOf(context, { maxChars })
+  // What comes from JSON has been redacted where it was parsed.
+  if (style === 'json') return isJson ? plainJson(context, maxChars) : jsonOf(context, { maxChars, redactor })
   const words: string[] = []
   let room = maxChars
   for (const [key, value] of Object.entries(context)) {
     if (value === undefined) continue
     if (room <= 0) break
-    const word = `${key.replace(/[\s="]/g, '_')}=${logfmtValue(value, maxChars)}`
+    const shown = redactor?.hides(key) ? redactor.hide() : logfmtValue(value, maxChars, redactor)
+    const name = redactor === undefined ? key : redactor.text(key)
+    const word = `${name.replace(/[\s="]/g, '_')}=${shown}`
     words.push(word)
     room -= word.length
   }
@@ -77,8 +84,9 @@ function plainJson(context: object, maxChars: number): string {
 }
 
 /** A value of logfmt: bare if it can be, else quoted with JSON's escapes. Objects are JSON. */
-function logfmtValue(value: unknown, maxChars: number): string {
-  const text = typeof value === 'string' ? value : jsonOf(value, { maxChars })
+function logfmtValue(value: unknown, maxChars: number, redactor: Redactor | undefined): string {
+  const written = typeof value === 'string' ? value : jsonOf(value, { maxChars, redactor })
+  const text = typeof value === 'string' && redactor !== undefined ? redactor.text(written) : written
   return text === '' || !/^[^\s="\\]+$/.test(text) ? JSON.stringify(text) : text
 }
 

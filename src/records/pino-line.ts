@@ -82,10 +82,11 @@ export function mapPinoLine(
 
 export function pinoMapper(mapping: PinoMapping): PinoMapper {
   const names = new LevelNames(mapping.labels)
-  const { messageKey = 'msg', errorKey = 'err', timestampUnit, maxMessageBytes: maxChars } = mapping
+  const { messageKey = 'msg', errorKey = 'err', timestampUnit, maxMessageBytes: maxChars, redactor } = mapping
   const withFields = mapping.context === 'none'
 
   const parsed: PinoMapper['parsed'] = (line, { arrivedAt, head = line as PinoHead }) => {
+    redactor?.takeRedacted()
     const isHead = (key: string) => isHeadKey(key) && head[key] !== undefined && Object.is(head[key], line[key])
     const written = isHead(messageKey) ? undefined : line[messageKey]
     const context = fieldsWithout(line, (key) => key === messageKey || isHead(key))
@@ -95,7 +96,8 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
     else if (head.levelKey !== undefined) level = undefined
     if (level === undefined && typeof context.severity === 'string') level = take(context, 'severity')
 
-    let text = messageText(written, maxChars)
+    redactor?.fields(context)
+    let text = messageText(redactor === undefined ? written : redactor.value(written), maxChars)
     const errors: string[] = []
     for (const key of new Set([errorKey, 'err', 'error'])) {
       const error = context[key]
@@ -111,16 +113,14 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
 
     const number = typeof level === 'number' ? level : undefined
     const named = typeof level === 'string' ? textOf(level).toLowerCase() : names.nameOf(number ?? 30)
-    return {
-      number,
-      severity: number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number),
-      fields: {
-        timeStamp: inUnit(timeOf(head.time) ?? arrivedAt, timestampUnit),
-        level: named,
-        message: messageOf({ text, context, error, isJson: true }, mapping),
-        ...(eventId === undefined ? {} : { eventId }),
-      },
+    const fields = {
+      timeStamp: inUnit(timeOf(head.time) ?? arrivedAt, timestampUnit),
+      level: named,
+      message: messageOf({ text, context, error, isJson: true }, mapping),
+      ...(eventId === undefined ? {} : { eventId }),
     }
+    const severity = number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number)
+    return { number, severity, fields, ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
   }
   return { parsed, plain: plainLineReader(mapping, names) }
 }
@@ -201,7 +201,7 @@ function parsedJson(text: string): unknown {
 /** Most lines are plain: level, time and base as pino writes them by default, then fields that {@link plainFields} reads. */
 function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainLineReader {
   const { messageKey = 'msg', context: style, maxMessageBytes, timestampUnit } = mapping
-  if (style === 'logfmt' || declined.has(messageKey)) return () => undefined
+  if (style === 'logfmt' || declined.has(messageKey) || mapping.redactor !== undefined) return () => undefined
   let start: Start = { text: '', level: 0, time: 0, isKnown: () => true }
 
   return (line, isBase) => {

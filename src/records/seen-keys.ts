@@ -1,3 +1,9 @@
+/** Keys whose values are hidden. */
+export interface HiddenKeys {
+  /** @param id the key's {@link keyId} */
+  hides(id: number, bytes: Buffer, start: number, end: number): boolean
+}
+
 /** More keys than this at a time are left to the parser: each key may be compared with those before it in its object. */
 const maxKeys = 64
 
@@ -9,6 +15,12 @@ export class SeenKeys {
   readonly #starts = new Int32Array(maxKeys)
   /** A bit for the id of each key. */
   #bits = 0
+  readonly #hidden: HiddenKeys | undefined
+
+  /** @param hidden such keys are refused @default none is */
+  constructor(hidden?: HiddenKeys) {
+    this.#hidden = hidden
+  }
 
   clear(): void {
     this.count = 0
@@ -19,12 +31,12 @@ export class SeenKeys {
    * Adds a key.
    *
    * @param first number of the first key of the same object
-   * @returns its {@link keyId}; -1 for a key that the object has already, or one too many
+   * @returns its {@link keyId}; -1 for a key that the object has already, one that is hidden, or one too many
    */
-  add(bytes: Uint8Array, start: number, end: number, first: number): number {
+  add(bytes: Buffer, start: number, end: number, first: number): number {
     const id = keyId(bytes, start, end)
     const { count } = this
-    if (count === maxKeys) return -1
+    if (count === maxKeys || this.#hidden?.hides(id, bytes, start, end)) return -1
     const bit = 1 << ((id ^ (id >>> 7) ^ (id >>> 15)) & 31)
     if ((this.#bits & bit) !== 0 && this.#has(id, bytes, start, first)) return -1
     this.#bits |= bit
@@ -45,6 +57,11 @@ export class SeenKeys {
 /** A whole number from 0 on that is equal for equal keys: first and last byte, and the length. */
 export function keyId(bytes: Uint8Array, start: number, end: number): number {
   return start === end ? 0 : bytes[start]! | (bytes[end - 1]! << 8) | (((end - start) & 0x7fff) << 16)
+}
+
+/** A number below 256 for an id. */
+export function hashOf(id: number): number {
+  return (id ^ (id >>> 7) ^ (id >>> 13)) & 0xff
 }
 
 /** True for keys that are equal up to their quote. */

@@ -5,6 +5,7 @@ import { errorText } from './error-text.js'
 import { jsonOf } from './json-text.js'
 import { type Severity, severityOfName } from './level.js'
 import { type MessageStyle, messageOf, messageText } from './message.js'
+import type { Redactor } from './redactor.js'
 import { inUnit, timeOf } from './time.js'
 
 export interface WinstonMapping extends MessageStyle {
@@ -31,21 +32,24 @@ const SPLAT = Symbol.for('splat')
 
 /** Maps winston's `info` to the fields of a log record. `info` is shared between transports and is never changed. */
 export function winstonMapper(mapping: WinstonMapping) {
-  const { timestampUnit, maxMessageBytes } = mapping
+  const { timestampUnit, maxMessageBytes, redactor } = mapping
   const withFields = mapping.context === 'none'
   return (info: WinstonInfo, { levels, arrivedAt, untouched = false }: WinstonAbout): MappedLog => {
     const { level: _shown, message, timestamp, ...context } = fieldsOf(info)
     const level = levelOf(info)
     const errors: string[] = []
-    const show = (error: unknown) => void errors.push(errorText(error, { maxChars: maxMessageBytes, withFields }))
+    const show = (error: unknown) =>
+      void errors.push(errorText(error, { maxChars: maxMessageBytes, withFields, redactor }))
     const splat = splatOf(info)
     const time = timeOf(timestamp)
     if (time === undefined && timestamp !== undefined && !looksLikeTime(timestamp)) context.timestamp = timestamp
 
     const decorated = isDecorated(info)
-    let text = isErrorLike(message) ? writtenMessage(message) : messageText(message, maxMessageBytes)
+    let text = isErrorLike(message) ? writtenMessage(message) : messageText(message, maxMessageBytes, redactor)
     if (decorated) text = undecorated(text)
-    if (untouched && typeof message === 'string' && splat.length > 0) text = withExtras(text, splat, context)
+    if (untouched && typeof message === 'string' && splat.length > 0)
+      text = withExtras(text, { splat, context, redactor })
+    redactor?.topFields(context)
 
     const { stack } = context
     if (isErrorLike(message)) show(message)
@@ -84,7 +88,7 @@ export function winstonMapper(mapping: WinstonMapping) {
       message: messageOf({ text, context, error }, mapping),
       ...(eventId === undefined ? {} : { eventId }),
     }
-    return { fields, severity: severityIn(levels, level) }
+    return { fields, severity: severityIn(levels, level), ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
   }
 }
 
@@ -122,15 +126,21 @@ function splatOf(info: WinstonInfo): readonly unknown[] {
   return Array.isArray(splat) ? splat : []
 }
 
+interface Extras {
+  readonly splat: readonly unknown[]
+  readonly context: Record<string, unknown>
+  readonly redactor: Redactor | undefined
+}
+
 /**
  * The message with the arguments that follow it. They replace `%s` and the like where they fit. Of the others, objects become fields and
  * the rest follows the message. A first object is among the fields already.
  */
-function withExtras(text: string, splat: readonly unknown[], context: Record<string, unknown>): string {
+function withExtras(text: string, { splat, context, redactor }: Extras): string {
   let used = 0
   const interpolated = text.replace(/%[sdifjoO]/g, (token) => {
     if (used === splat.length || !fits(token, splat[used])) return token
-    return wordOf(token, splat[used++])
+    return wordOf(token, splat[used++], redactor)
   })
   // Without tokens, winston has copied the fields of the first object.
   if (!tokens.test(text) && isFields(splat[0])) used = 1
@@ -139,7 +149,7 @@ function withExtras(text: string, splat: readonly unknown[], context: Record<str
     if (isError(extra)) continue
     // Each byte of binary data would be a field.
     if (!ArrayBuffer.isView(extra) && isFields(extra)) addFields(context, extra)
-    else words.push(messageText(extra, maxExtraChars))
+    else words.push(messageText(extra, maxExtraChars, redactor))
   }
   return words.filter((word) => word !== '').join(' ')
 }
@@ -154,10 +164,10 @@ function fits(token: string, value: unknown): boolean {
   return !isError(value)
 }
 
-function wordOf(token: string, value: unknown): string {
+function wordOf(token: string, value: unknown, redactor: Redactor | undefined): string {
   if (token === '%i' && typeof value === 'number') return String(Math.trunc(value))
-  if (token === '%j' || token === '%o' || token === '%O') return jsonOf(value, { maxChars: maxExtraChars })
-  return typeof value === 'string' ? value : messageText(value, maxExtraChars)
+  if (token === '%j' || token === '%o' || token === '%O') return jsonOf(value, { maxChars: maxExtraChars, redactor })
+  return typeof value === 'string' ? value : messageText(value, maxExtraChars, redactor)
 }
 
 function addFields(context: Record<string, unknown>, extra: object): void {

@@ -3,6 +3,7 @@ import { isError } from './error-like.js'
 import { FlatJson } from './flat-json.js'
 import type { Severity } from './level.js'
 import { plainFields } from './plain-fields.js'
+import type { Redactor } from './redactor.js'
 import { inUnit, timeOf } from './time.js'
 import {
   isFields,
@@ -47,17 +48,21 @@ export function writtenLine(info: WinstonInfo): string | undefined {
 export function winstonLineMapper(mapping: WinstonMapping) {
   const plain = plainWinstonReader(mapping)
   const map = winstonMapper(mapping)
-  return (line: string, about: WinstonLine): MappedLog => plain(line, about) ?? mapParsedLine(map, line, about)
+  const { redactor } = mapping
+  return (line: string, about: WinstonLine): MappedLog =>
+    plain(line, about) ?? mapParsedLine(map, line, { ...about, redactor })
 }
 
 /** Maps a line by parsing it. */
 export function mapParsedLine(
   map: ReturnType<typeof winstonMapper>,
   line: string,
-  { level, severity, arrivedAt }: WinstonLine,
+  { level, severity, arrivedAt, redactor }: WinstonLine & { readonly redactor?: Redactor | undefined },
 ): MappedLog {
-  const info = { ...(JSON.parse(line) as Record<string, unknown>), [LEVEL]: level }
-  return { fields: map(info, { arrivedAt }).fields, severity }
+  const { message, ...fields } = JSON.parse(line) as Record<string, unknown>
+  redactor?.fields(fields)
+  const info = { ...fields, message: redactor === undefined ? message : redactor.value(message), [LEVEL]: level }
+  return { ...map(info, { arrivedAt }), severity }
 }
 
 function looksWhole(line: string): boolean {
@@ -112,8 +117,8 @@ export type PlainWinstonReader = (line: string, about: WinstonLine) => MappedLog
 
 /** Most lines of winston's json format are plain ({@link plainFields}). The result is that of {@link mapParsedLine}. */
 export function plainWinstonReader(mapping: WinstonMapping): PlainWinstonReader {
-  const { context: style, maxMessageBytes, timestampUnit } = mapping
-  if (style === 'logfmt') return () => undefined
+  const { context: style, maxMessageBytes, timestampUnit, redactor } = mapping
+  if (style === 'logfmt' || redactor !== undefined) return () => undefined
 
   return (line, { level, severity, arrivedAt }) => {
     // The message is no longer than the line, so it needs no cut.

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { optionTable } from '../../src/options/defaults.js'
+import { optionTable, variablesOf } from '../../src/options/defaults.js'
 import { root } from './markdown.js'
 import { publicNames } from './public-names.js'
 
@@ -40,8 +40,8 @@ describe('the docstrings of the packages as they are built', () => {
 describe('the docstring of an option', () => {
   it.each(Object.entries(optionTable))('%s names its variables, range and default', (option, row) => {
     const name = `sluice: SluiceOptions.${option}`
-    for (const variable of [row.variable, row.fileVariable]) {
-      if (variable !== undefined) expect(proseOf[name]).toContain(`\`${variable}\``)
+    for (const variable of variablesOf(row)) {
+      expect(proseOf[name]).toContain(`\`${variable}\``)
     }
     if (row.kind.type === 'integer') expect(proseOf[name]).toContain(`${row.kind.min} to ${row.kind.max}`)
     const told = tagsOf[name]?.default

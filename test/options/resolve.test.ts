@@ -96,6 +96,11 @@ describe('the options', () => {
     flag: () => [true, 'on', true],
     integer: ({ min }: OptionKind & { type: 'integer' }) => [min + 2, ` ${min + 3} `, min + 3],
     choice: ({ values }: OptionKind & { type: 'choice' }) => [values[0], values[1]!, values[1]],
+    redaction: () => [
+      { keys: ['pin'], patterns: [], mask: 'x' },
+      'pin, *code',
+      { keys: ['pin', '*code'], patterns: [], mask: '[redacted]' },
+    ],
     function: () => [() => {}, '', undefined],
   }
   /** Bounds that must stay in their order while one of them is changed. */
@@ -227,6 +232,7 @@ describe('a mistake in the configuration', () => {
     flag: () => ['true', 'maybe'],
     integer: ({ max }: OptionKind & { type: 'integer' }) => [max + 1, '1.5'],
     choice: () => ['none of them', 'none of them'],
+    redaction: () => [{ key: 'pin' }, `${'p'.repeat(201)}`],
     function: () => ['log', undefined],
   }
 

@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { ResolvedOptions } from '../../options/options.js'
 import type { MappedLog } from '../../records/encode.js'
 import { mapPinoLine, type PinoMapping, pinoMapper } from '../../records/pino-line.js'
+import { redacting } from '../../records/redactor.js'
 import { levelOf, winstonMapper } from '../../records/winston-info.js'
 
 export type LineFormat = 'pino' | 'winston' | 'text'
@@ -21,9 +22,10 @@ export class LineMapper {
   readonly #winston: ReturnType<typeof winstonMapper>
   readonly #ownHosts: ReadonlySet<unknown>
 
-  constructor(options: PinoMapping & Pick<ResolvedOptions, 'machineName'>) {
-    this.#pino = pinoMapper(options)
-    this.#winston = winstonMapper(options)
+  constructor(options: PinoMapping & Pick<ResolvedOptions, 'machineName'> & Partial<Pick<ResolvedOptions, 'redact'>>) {
+    const mapping = redacting(options)
+    this.#pino = pinoMapper(mapping)
+    this.#winston = winstonMapper(mapping)
     this.#ownHosts = new Set([options.machineName, hostname()])
   }
 

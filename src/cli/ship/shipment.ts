@@ -111,7 +111,7 @@ export class Shipment {
         if (this.#hurried) break
         await this.#change(wait)
       }
-      this.#engine.logHead(mapped.severity, head)
+      this.#engine.logHead({ ...mapped, head })
     } else this.account.belowLevel++
     this.account.lines++
     if (line.tooLong) this.account.cut++

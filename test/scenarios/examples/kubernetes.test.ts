@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
-import { optionTable } from '../../../src/options/defaults.js'
+import { optionTable, variablesOf } from '../../../src/options/defaults.js'
 import { ExampleServer } from '../../support/example-server.js'
 import { type Fault, FaultServer } from '../../support/fault-server.js'
 import { startTestReceiver } from '../../support/receiver.js'
@@ -99,7 +99,7 @@ describe('the example kubernetes/deployment.yaml', () => {
   })
 
   it('sets variables that there are, and mounts the key where they say', () => {
-    const known = Object.values(optionTable).flatMap(({ variable, fileVariable }) => [variable, fileVariable])
+    const known = Object.values(optionTable).flatMap((row) => variablesOf(row))
     for (const name of Object.keys(variables)) if (name.startsWith('SLUICE_')) expect(known).toContain(name)
     const [{ mountPath }] = container.volumeMounts
     expect(variables.SLUICE_API_KEY_FILE).toBe(`${mountPath}/api-key`)

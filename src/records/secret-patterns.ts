@@ -1,0 +1,154 @@
+/**
+ * Texts that are secret or personal, by name. Each expression takes time in proportion to the text: it begins at no place within a run
+ * that it has tried.
+ */
+const expressions = {
+  /** Numbers of 13 to 19 digits with the check digit of a card (Luhn), with single spaces or dashes between digits. */
+  card: /(?<!\d)[2-6](?:[ -]?\d){12,18}/g,
+  /** The token of an `Authorization` header; its scheme stays. */
+  bearer: /\b(bearer[ \t]{1,8})[\w.~+/=-]{8,}/gi,
+  /** JSON Web Tokens. */
+  jwt: /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+  email: /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu,
+  /** User and password of a URL. */
+  'url-credentials': /(?<=:\/\/)[^\s/?#"]+(?=@)/g,
+} as const
+
+/** Names of the patterns. */
+export type PatternName = keyof typeof expressions
+
+export const patternNames = Object.keys(expressions) as readonly PatternName[]
+
+/** Replaces all texts of the named patterns by the mask. */
+export function textMasker(names: readonly PatternName[], mask: string): (text: string) => string {
+  const chosen = patternNames.filter((name) => names.includes(name))
+  return (text) => {
+    let masked = text
+    for (const name of chosen) {
+      // The check is cheap, and most texts have nothing to replace.
+      if (!signs[name](masked)) continue
+      masked =
+        name === 'card'
+          ? withoutCards(masked, mask)
+          : masked.replace(expressions[name], (_, scheme) => (name === 'bearer' ? scheme + mask : mask))
+    }
+    return masked
+  }
+}
+
+/** False for a text that the expression cannot match. */
+const signs: Readonly<Record<PatternName, (text: string) => boolean>> = {
+  card: (text) => text.length >= 13,
+  bearer: (text) => text.length > 8,
+  jwt: (text) => text.includes('eyJ'),
+  email: (text) => text.includes('@'),
+  'url-credentials': (text) => text.includes('@') && text.includes('://'),
+}
+
+/** Other digits may stand before a card, with a space between. Those behind it are hidden, too: they may belong to it. */
+function withoutCards(text: string, mask: string): string {
+  const { card } = expressions
+  let masked = ''
+  let taken = 0
+  card.lastIndex = 0
+  for (let found = card.exec(text); found !== null; found = card.exec(text)) {
+    if (!beginsWithCard(text, found.index, card.lastIndex)) {
+      card.lastIndex = found.index + 1
+      continue
+    }
+    masked += text.slice(taken, found.index) + mask
+    furtherDigits.lastIndex = card.lastIndex
+    furtherDigits.test(text)
+    taken = furtherDigits.lastIndex
+    card.lastIndex = taken
+  }
+  return taken === 0 ? text : masked + text.slice(taken)
+}
+
+const furtherDigits = /(?:[ -]?\d)*/y
+
+/** True where a number with the check digit of a card stands between the positions, from the first one on. */
+function beginsWithCard(text: string, start: number, last: number): boolean {
+  for (let end = last; end - start >= shortestCard; end--) {
+    if (isDigit(text[end]) || !isDigit(text[end - 1])) continue
+    const digits = text.slice(start, end).replace(/\D/g, '')
+    if (digits.length >= shortestCard && hasCheckDigit(digits)) return true
+  }
+  return false
+}
+
+const shortestCard = 13
+
+function isDigit(char: string | undefined): boolean {
+  return char !== undefined && char >= '0' && char <= '9'
+}
+
+/** The algorithm of H. P. Luhn (ISO/IEC 7812-1, annex B). */
+function hasCheckDigit(digits: string): boolean {
+  let sum = 0
+  for (let place = 0; place < digits.length; place++) {
+    const digit = Number(digits[digits.length - 1 - place])
+    const doubled = place % 2 === 0 ? digit : digit * 2
+    sum += doubled > 9 ? doubled - 9 : doubled
+  }
+  return sum % 10 === 0
+}
+
+/**
+ * True for bytes of UTF-8 that may have a text of the patterns; false only where no expression matches. They must have no escapes of
+ * letters, digits and signs, as in the JSON of `JSON.stringify`.
+ */
+export function byteSigns(names: readonly PatternName[]): (bytes: Uint8Array, from: number, end: number) => boolean {
+  const kinds = new Uint8Array(256)
+  if (names.includes('email') || names.includes('url-credentials')) kinds[code('@')] = sign
+  if (names.includes('jwt')) kinds[code('J')] = lastOfJwt
+  if (names.includes('bearer')) for (const letter of 'bB') kinds[code(letter)] = firstOfBearer
+  if (names.includes('card')) {
+    for (const digit of '0123456789') kinds[code(digit)] = digitKind
+    for (const between of ' -') kinds[code(between)] = betweenDigits
+  }
+  return (bytes, from, end) => {
+    let digits = 0
+    for (let at = from; at < end; at++) {
+      const kind = kinds[bytes[at]!]!
+      if (kind === nothing) {
+        digits = 0
+        continue
+      }
+      if (kind === digitKind) {
+        if (digits > 0 || (mayBeginCard(bytes[at]!) && kinds[bytes[at - 1]!] !== digitKind)) digits++
+        if (digits >= shortestCard) return true
+        continue
+      }
+      if (kind === betweenDigits) continue
+      digits = 0
+      if (kind === sign) return true
+      if (kind === lastOfJwt && bytes[at - 1] === code('y') && bytes[at - 2] === code('e')) return true
+      if (kind === firstOfBearer && standsLowered(bytes, at + 1, 'earer')) return true
+    }
+    return false
+  }
+}
+
+const nothing = 0
+const sign = 1
+const lastOfJwt = 2
+const firstOfBearer = 3
+const digitKind = 4
+const betweenDigits = 5
+
+function code(char: string): number {
+  return char.charCodeAt(0)
+}
+
+function mayBeginCard(byte: number): boolean {
+  return byte >= code('2') && byte <= code('6')
+}
+
+/** True where the letters stand, in any case. */
+function standsLowered(bytes: Uint8Array, at: number, letters: string): boolean {
+  for (let index = 0; index < letters.length; index++) {
+    if ((bytes[at + index]! | 0x20) !== letters.charCodeAt(index)) return false
+  }
+  return true
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { checkRedaction, defaultRedactedKeys } from '../../src/options/redaction.js'
+import { Redactor } from '../../src/records/redactor.js'
+import { byteSigns, type PatternName, patternNames } from '../../src/records/secret-patterns.js'
+
+const redactor = (keys: readonly string[], patterns: readonly PatternName[] = []) =>
+  new Redactor({ keys, patterns, mask: '[redacted]' })
+
+describe('a key', () => {
+  it.each([
+    ['password', 'password', true],
+    ['password', 'PassWord', true],
+    ['PASSWORD', 'password', true],
+    ['password', 'passwords', false],
+    ['password', 'my_password', false],
+    ['*token*', 'token', true],
+    ['*token*', 'accessTokenOf', true],
+    ['*token', 'tokens', false],
+    ['token*', 'a_token', false],
+    ['a*b*c', 'aXbXc', true],
+    ['a*b*c', 'abc', true],
+    ['a*b*c', 'acb', false],
+    ['a*a', 'a', false],
+    ['ab*ba', 'aba', false],
+    ['*ab*ab*', 'ab', false],
+    ['*', '', true],
+    ['*', 'anything', true],
+    ['**', 'x', true],
+    ['a.b', 'axb', false],
+    ['straße', 'STRASSE', false],
+    ['müller', 'MÜLLER', true],
+  ])('%s hides %s: %s', (written, key, hidden) => {
+    expect(redactor([written]).hides(key)).toBe(hidden)
+  })
+
+  it('of the default list is one that people use for secrets', () => {
+    const { hides, ...rest } = { hides: redactor(defaultRedactedKeys) }
+    expect(rest).toEqual({})
+    const secrets = ['password', 'userPassword', 'Authorization', 'set-cookie', 'client_secret', 'apiKey', 'x-api-key']
+    expect([...secrets, 'access_token', 'refreshToken', 'token', 'cvv'].filter((key) => !hides.hides(key))).toEqual([])
+    const others = ['tokens', 'author', 'user', 'keyboard', 'passed', 'session', 'pin', 'key', 'maxTokens', 'status']
+    expect(others.filter((key) => hides.hides(key))).toEqual([])
+  })
+
+  it('is decided as fast in a list of a thousand, and with a million different keys', () => {
+    const many = redactor(Array.from({ length: 1000 }, (_, number) => `*secret${number}*x*`))
+    const startedAt = performance.now()
+    for (let number = 0; number < 20_000; number++) many.hides(`key${number % 50}`)
+    for (let number = 0; number < 2000; number++) many.hides(`${'secret'.repeat(30)}${number}`)
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+    expect(many.hides('a secret999 b x c')).toBe(true)
+  })
+})
+
+describe('a pattern', () => {
+  const cases: [PatternName, string, string][] = [
+    ['card', 'paid with 4111 1111 1111 1111.', 'paid with [redacted].'],
+    ['card', '4111111111111111', '[redacted]'],
+    ['card', '5500-0000-0000-0004, 378282246310005', '[redacted], [redacted]'],
+    ['card', '5 4111111111111111 2024', '5 [redacted]'],
+    ['card', '7 7 7 7 7 4111 1111 1111 1111', '7 7 7 7 7 [redacted]'],
+    ['card', '4111 1111 1111 1111 123.', '[redacted].'],
+    ['card', 'order 4111111111111112', 'order 4111111111111112'],
+    ['card', 'at 1700000000000 ms', 'at 1700000000000 ms'],
+    ['card', '41111111111111111111111111', '41111111111111111111111111'],
+    ['bearer', 'Authorization: Bearer abc.def-123_x==', 'Authorization: Bearer [redacted]'],
+    ['bearer', 'BEARER  0123456789', 'BEARER  [redacted]'],
+    ['bearer', 'the bearer of news', 'the bearer of news'],
+    ['jwt', 'got eyJhbGciOi.eyJzdWIi.c2ln-_', 'got [redacted]'],
+    ['jwt', 'eyJhbGciOi.eyJzdWIi.', '[redacted]'],
+    ['jwt', 'keyJack.eyes.only', 'keyJack.eyes.only'],
+    ['email', 'mail to bob.o+news@mail.example.com, please', 'mail to [redacted], please'],
+    ['email', 'jürgen@müller.example', '[redacted]'],
+    ['email', 'user@localhost @decorated a@b', 'user@localhost @decorated a@b'],
+    ['url-credentials', 'postgres://app:s3cr3t@db:5432/x', 'postgres://[redacted]@db:5432/x'],
+    ['url-credentials', 'https://u:p@ss@host/a@b', 'https://[redacted]@host/a@b'],
+    ['url-credentials', 'https://host/path?mail=a@b', 'https://host/path?mail=a@b'],
+  ]
+  it.each(cases)('%s: %s → %s', (name, text, expected) => {
+    expect(redactor([], [name]).text(text)).toBe(expected)
+  })
+
+  it.each(cases)('%s: the signs of %s are seen in bytes, too', (name, text, expected) => {
+    const bytes = Buffer.from(`,"msg":${JSON.stringify(text)}}`)
+    if (text !== expected) expect(byteSigns([name])(bytes, 0, bytes.length)).toBe(true)
+  })
+
+  it.each([
+    ['digits', '4'],
+    ['digits with spaces', '4 '],
+    ['card after card', '4111 1111 1111 1112 '],
+    ['starts of a JWT', 'eyJ-'],
+    ['parts of a JWT', 'eyJa.'],
+    ['a long local part', 'a'],
+    ['dots', 'a.'],
+    ['at signs', 'a@'],
+    ['a long domain', 'a@b.'],
+    ['urls', 'a://'],
+    ['bearers', 'bearer '],
+    ['spaces', ' '],
+    ['dashes', '-'],
+  ])('takes time in proportion to the text: %s', (_, unit) => {
+    const all = redactor([], patternNames)
+    const text = unit.repeat(200_000 / unit.length)
+    const startedAt = performance.now()
+    all.text(text)
+    // It takes some milliseconds. The square of the length would take minutes.
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+  })
+})
+
+describe('the option', () => {
+  it.each([
+    [{}],
+    [{ keys: [] }],
+    [{ keys: [''] }],
+    [{ keys: 'password' }],
+    [{ keys: [7] }],
+    [{ keys: ['a'], pattern: [] }],
+    [{ patterns: ['cards'] }],
+    [{ keys: ['a'], mask: '' }],
+    [{ keys: ['a'.repeat(201)] }],
+    [['password']],
+    [null],
+  ])('%j is refused', (value) => {
+    expect(checkRedaction(value)).toBeUndefined()
+  })
+
+  it('takes the default list beside other keys', () => {
+    const checked = checkRedaction({ keys: ['default', 'pin'], mask: '***' })
+    expect(checked).toEqual({ keys: [...defaultRedactedKeys, 'pin'], patterns: [], mask: '***' })
+  })
+})

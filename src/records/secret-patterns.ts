@@ -109,14 +109,20 @@ export function byteSigns(names: readonly PatternName[]): (bytes: Uint8Array, fr
   }
   return (bytes, from, end) => {
     let digits = 0
+    let lastKind = nothing
     for (let at = from; at < end; at++) {
       const kind = kinds[bytes[at]!]!
       if (kind === nothing) {
         digits = 0
+        lastKind = nothing
+        // Most bytes are no signs: a small loop of their own is faster.
+        while (at + 1 < end && kinds[bytes[at + 1]!] === nothing) at++
         continue
       }
+      const isSecondDigit = lastKind === digitKind
+      lastKind = kind
       if (kind === digitKind) {
-        if (digits > 0 || (mayBeginCard(bytes[at]!) && kinds[bytes[at - 1]!] !== digitKind)) digits++
+        if (digits > 0 || (mayBeginCard(bytes[at]!) && !isSecondDigit)) digits++
         if (digits >= shortestCard) return true
         continue
       }

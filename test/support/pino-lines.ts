@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { IsBase, PinoMapping } from '../../src/records/pino-line.js'
-import { eventFields, scalarsOfLines } from './plain-lines.js'
+import { eventFields, redactors, scalarsOfLines } from './plain-lines.js'
 
 /** Time of most lines, in milliseconds. */
 const time = 1_700_000_000_000
@@ -64,6 +64,7 @@ export const pinoMappings: fc.Arbitrary<PinoMapping> = fc.record({
   context: fc.constantFrom('json', 'logfmt', 'none'),
   maxMessageBytes: fc.constantFrom(256, 32_768),
   timestampUnit: fc.constantFrom('ms', 's'),
+  redactor: redactors,
   messageKey: fc.constantFrom('msg', 'message', 'err', 'eventId', 'name', '7', '\ud800'),
 })
 export const bases = fc.constantFrom<IsBase>(

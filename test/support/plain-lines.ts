@@ -1,4 +1,14 @@
 import fc from 'fast-check'
+import { Redactor } from '../../src/records/redactor.js'
+import { patternNames } from '../../src/records/secret-patterns.js'
+
+/** None in half of all cases. */
+export const redactors = fc.option(
+  fc
+    .constantFrom(['a', '*tok*', 'pin'], [])
+    .map((keys) => new Redactor({ keys, patterns: patternNames, mask: '[redacted]' })),
+  { freq: 1, nil: undefined },
+)
 
 /** Values as they may stand in a line of JSON: written by JavaScript, by others, and broken. */
 export const scalarsOfLines = fc.oneof(
@@ -55,6 +65,15 @@ export const scalarsOfLines = fc.oneof(
     '{a:1}',
     '{"message":"m","stack":"s","code":1}',
     '{"\\n":1}',
+  ),
+  fc.constantFrom(
+    '"to bob@example.com"',
+    '"4111 1111 1111 1111"',
+    '4111111111111111',
+    '"a\\nBearer abcdefghij"',
+    '"eyJhbGci.eyJzdWIi.c2ln"',
+    '{"token":{"x":1},"Pin":[2]}',
+    '[{"bob@example.com":"http://u:p@h"}]',
   ),
   fc.nat(600).map((length) => JSON.stringify('"'.repeat(length))),
   fc.json(),

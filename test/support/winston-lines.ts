@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { WinstonMapping } from '../../src/records/winston-info.js'
-import { eventFields, scalarsOfLines } from './plain-lines.js'
+import { eventFields, redactors, scalarsOfLines } from './plain-lines.js'
 
 const keys = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('a', 'b', 'orderId', 'level', 'message', 'timestamp', 'err', 'error', '') },
@@ -38,4 +38,5 @@ export const winstonMappings: fc.Arbitrary<WinstonMapping> = fc.record({
   context: fc.constantFrom('json', 'logfmt', 'none'),
   maxMessageBytes: fc.constantFrom(256, 32_768),
   timestampUnit: fc.constantFrom('ms', 's'),
+  redactor: redactors,
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { logHead } from '../../src/records/encode.js'
+import { type LogFields, logHead } from '../../src/records/encode.js'
 import { PinoBytes } from '../../src/records/pino-bytes.js'
 import { mapPinoLine, type PinoMapping, pinoMapper } from '../../src/records/pino-line.js'
 import { Redactor } from '../../src/records/redactor.js'
@@ -120,6 +120,47 @@ describe.each(writers)('a line of %s', (_, bodyOf) => {
     )
   })
 })
+
+/** Fields that a line as bytes may have, some of them with something to hide. */
+const mixedFields = fc.dictionary(
+  fc.oneof({ weight: 6, arbitrary: fc.stringMatching(/^[a-z]{1,6}$/) }, hiddenKey, fc.constant('x@example.com')),
+  fc.oneof(
+    { weight: 4, arbitrary: fc.stringMatching(/^[a-z0-9 ]{0,20}$/) },
+    fc.constantFrom(
+      'to bob@example.com',
+      '4111 1111 1111 1111',
+      'Bearer abcdefghij',
+      'eyJa.b.c',
+      'http://u:p@h/',
+      '@ eyJ bear',
+    ),
+    fc.constantFrom(4111111111111111, 1700000000000, 'a\nb@c.de', 'card 5 4111-1111-1111-1111', 'BEARER\tabcdefgh'),
+    fc.constantFrom<unknown>([{ token: 1 }], { a: [{ 'set-cookie': secret }] }, { b: ['bob@example.com'] }),
+  ),
+  { maxKeys: 4 },
+)
+const asText: Record<string, (line: string, mapping: Style) => { readonly fields: LogFields }> = {
+  pino: (line, mapping) => mapPinoLine(pinoMapper(mapping), line, { arrivedAt }),
+  'winston’s json': (line, mapping) => winstonLineMapper(mapping)(line, winstonAbout),
+}
+
+it.each(['pino', 'winston’s json'])(
+  'a line of %s is redacted as bytes as it is as text',
+  { timeout: 120_000 },
+  (name) => {
+    fc.assert(
+      fc.property(mixedFields, styles, (fields, style) => {
+        const isPino = name === 'pino'
+        const written = JSON.stringify(isPino ? { ...fields, msg: 'm' } : { level: 'info', message: 'm', ...fields })
+        const line = isPino ? `${pinoHead},${written.slice(1)}` : written
+        const mapping = withRedactor(style)
+        const text = encoder.completeLog(logHead(asText[name]!(line, mapping).fields))
+        expect(isPino ? pinoBody(line, mapping) : winstonBody(line, mapping)).toBe(text)
+      }),
+      { numRuns: runs },
+    )
+  },
+)
 
 it.each(writers)('a line of %s shows no text of a pattern, in values, keys and numbers', (_, bodyOf) => {
   const style = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const

@@ -19,6 +19,7 @@ import {
 
 const frames = {
   log: logFrame(4, '{"a":1'),
+  redacted: logFrame(3, '{"a":1', true),
   winston: `${winstonStart({ level: 'warn, "é"', severity: 3, arrivedAt: 12 })}{"b":"x,y"}\n`,
   pino: `${pinoStart(7, { severity: 2, arrivedAt: 34 })}{"c":"x,y"}\n`,
   style: styleFrame(3, { messageKey: 'a,b' }),
@@ -30,7 +31,8 @@ const frames = {
 
 describe('a frame', () => {
   it.each([
-    [frames.log, { type: 'log', severity: 4, head: '{"a":1' }],
+    [frames.log, { type: 'log', severity: 4, head: '{"a":1', redacted: false }],
+    [frames.redacted, { type: 'log', severity: 3, head: '{"a":1', redacted: true }],
     [frames.winston, { type: 'winston', severity: 3, arrivedAt: 12, level: 'warn, "é"', line: '{"b":"x,y"}' }],
     [frames.pino, { type: 'pino', severity: 2, style: 7, arrivedAt: 34, line: '{"c":"x,y"}' }],
     [frames.style, { type: 'style', number: 3, style: { messageKey: 'a,b' } }],
@@ -45,8 +47,8 @@ describe('a frame', () => {
   })
 
   it('carries a record, or not', () => {
-    const { log, winston, pino, value, ...others } = frames
-    expect([log, winston, pino, value].map(isRecord)).toEqual([true, true, true, true])
+    const { log, redacted, winston, pino, value, ...others } = frames
+    expect([log, redacted, winston, pino, value].map(isRecord)).toEqual([true, true, true, true, true])
     for (const severity of [0, 6] as const) expect(isRecord(logFrame(severity, ''))).toBe(true)
     expect([...Object.values(others), engineFrame(2), '/', ':', ''].map(isRecord)).not.toContain(true)
     expect([value, log, winston].map(isValue)).toEqual([true, false, false])
@@ -125,7 +127,9 @@ describe('a line', () => {
   }
 
   it('gives its record to the engine', () => {
-    expect(receive('4{"a":1')).toEqual([['log', 4, '{"a":1']])
+    const log = (severity: number, redacted: boolean) => ({ type: 'log', severity, head: '{"a":1', redacted })
+    expect(receive('4{"a":1')).toEqual([['log', log(4, false)]])
+    expect(receive('r4{"a":1')).toEqual([['log', log(4, true)]])
     expect(receive('v7,8')).toEqual([['value', 7, 8]])
     expect(receive('w25,info,{}')).toEqual([['winston', '{}', expect.objectContaining({ level: 'info', severity: 2 })]])
     expect(receive('p20,9,{}')).toEqual([['pino', '{}', expect.objectContaining({ style: { messageKey: 'm' } })]])

@@ -11,6 +11,7 @@ export type {
 } from './diagnostics/channel-messages.js'
 export { ConfigError, type ConfigErrorCode, SluiceError, type SluiceErrorCode } from './errors/sluice-error.js'
 export type { SluiceOptions } from './options/options.js'
+export type { RedactOption } from './options/redaction.js'
 export { type LogRecord, runtimes, type ValidationError, type ValueRecord } from './records/wire.js'
 export { defineEvents } from './tracking/events.js'
 export { close, createSluice, type DrainOptions, flush, type Sluice, stats, track, tracked } from './tracking/sluice.js'

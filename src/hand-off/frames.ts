@@ -9,7 +9,8 @@ import type { DrainMode } from './drain-requests.js'
 /**
  * A line of text from the application's thread to the delivery worker. Its first character is the type:
  *
- *     0…6 log   r log with something hidden   w winston   p pino   v value   s style of a pino logger   f k c drains   e engine of the following lines
+ *     0…6 log   r log with something hidden   w winston   p pino   v value
+ *     s style of a pino logger   f k c drains   e engine of the following lines
  *
  * JSON contains no raw line ends: a line is always whole.
  */

@@ -58,7 +58,7 @@ function contextText(
   { context, isJson = false }: Line,
   { style, maxChars, redactor }: { style: 'json' | 'logfmt'; maxChars: number; redactor: Redactor | undefined },
 ): string {
-  // What comes from JSON has been redacted where it was parsed.
+  // Fields from JSON have been redacted where they were parsed.
   if (style === 'json') return isJson ? plainJson(context, maxChars) : jsonOf(context, { maxChars, redactor })
   const words: string[] = []
   let room = maxChars

@@ -109,12 +109,12 @@ export class Delivery {
     this.buffer.refuse(this.#lanes[laneIndex]!)
   }
 
-  /** A `track` with a bad number: counted outside the equation. */
   /** Something was hidden in a log record that has been accepted. */
   redacted(laneIndex: number): void {
     this.book.redacted(laneIndex)
   }
 
+  /** A `track` with a bad number: counted outside the equation. */
   invalid(): void {
     this.book.invalid()
   }

@@ -67,6 +67,7 @@ export class CapturePort extends SettledPort implements RecordSink {
 
   log(mapped: MappedLog): void {
     this.#take('logs', this.#writer.log(mapped))
+    if (mapped.redacted) this.#book.redacted(laneOf('logs'))
   }
 
   winstonLine(line: string, about: WinstonLine): void {
@@ -98,13 +99,17 @@ export class CapturePort extends SettledPort implements RecordSink {
   }
 
   #take(kind: RecordKind, body: string): void {
-    const lane = lanes.findIndex((each) => each.kind === kind)
+    const lane = laneOf(kind)
     const bytes = Buffer.byteLength(body)
     this.#book.accept(lane, { bytes, handedOver: false })
     this.#book.depart(lane, { retries: 0 })
     this.#book.deliver(lane, bytes)
     this.#capture.record(kind, JSON.parse(body))
   }
+}
+
+function laneOf(kind: RecordKind): number {
+  return lanes.findIndex((each) => each.kind === kind)
 }
 
 /** Messages between threads about a capture. */

@@ -59,8 +59,8 @@ export class SluiceLogRecordExporter {
   }
 
   /**
-   * Waits until all accepted records are settled, but no longer than the option `shutdownTimeoutMs`. Never rejects: OpenTelemetry's batch
-   * processor would export nothing more. The ledger tells what is left: see `stats` of `sluice`.
+   * Waits until all accepted records are settled, but no longer than the option `shutdownTimeoutMs`. Never rejects: after a
+   * rejection in the middle of an export, OpenTelemetry's batch processor exports nothing more. The ledger tells what is left: see `stats` of `sluice`.
    */
   async forceFlush(): Promise<void> {
     await Promise.all([...this.#leases.values()].map(({ engine }) => engine.flush()))

@@ -1,6 +1,6 @@
 import { textOf } from '../errors/text-of.js'
 import type { LogFields, MappedLog } from './encode.js'
-import { errorFields, isError, isErrorLike, readOrReason, writtenMessage } from './error-like.js'
+import { isError, isErrorLike, readOrReason, takeNamedErrors, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
 import { jsonOf } from './json-text.js'
 import { type Severity, severityOfName } from './level.js'
@@ -66,15 +66,8 @@ export function winstonMapper(mapping: WinstonMapping) {
       for (const key of original === undefined ? ['stack', 'cause'] : ['stack', 'cause', 'errors']) delete context[key]
     }
 
-    for (const key of ['err', 'error']) {
-      const value = context[key]
-      if (!isErrorLike(value)) continue
-      show(value)
-      if (text === '') text = writtenMessage(value)
-      const extra = errorFields(value)
-      if (Object.keys(extra).length > 0) context[key] = extra
-      else delete context[key]
-    }
+    const namedMessage = takeNamedErrors(context, show)
+    if (text === '') text = namedMessage
     // winston may have copied the first argument into the line already.
     const laidOut = typeof stack === 'string' && isError(splat[0]) ? 1 : 0
     if (untouched) for (const extra of splat.slice(laidOut)) if (isError(extra)) show(extra)

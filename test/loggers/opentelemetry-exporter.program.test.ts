@@ -1,0 +1,16 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ampleTime, runProgram } from '../support/programs.js'
+import { startTestReceiver } from '../support/receiver.js'
+
+describe('a program that logs through the simple processor and never calls shutdown', () => {
+  it.each([
+    ['by itself', {}, { code: 0, signal: null }],
+    ['by SIGTERM', { END: 'SIGTERM' }, { code: null, signal: 'SIGTERM' }],
+  ])('has delivered all records when it ends %s', async (_, end, expected) => {
+    const receiver = await startTestReceiver()
+    onTestFinished(() => receiver.close())
+    const ended = await runProgram('opentelemetry-ends.js', { ...receiver.variables, ...ampleTime, ...end })
+    expect(ended).toEqual({ ...expected, stdout: '', stderr: '' })
+    expect(await receiver.logs()).toHaveLength(200)
+  })
+})

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { type OpenTelemetryRecord, openTelemetryMapper } from '../../src/records/opentelemetry-record.js'
+import { redacting } from '../../src/records/redactor.js'
+
+const style = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
+const arrivedAt = 1_700_000_000_000
+const emitted: OpenTelemetryRecord = {
+  hrTime: [1_600_000_000, 123_999_999],
+  hrTimeObserved: [1_650_000_000, 0],
+  attributes: {},
+  instrumentationScope: { name: '' },
+}
+
+function mapped(record: Partial<OpenTelemetryRecord>, mapping: Parameters<typeof openTelemetryMapper>[0] = style) {
+  return openTelemetryMapper(mapping)({ ...emitted, ...record }, arrivedAt)
+}
+
+const messageOf = (record: Partial<OpenTelemetryRecord>) => mapped(record).fields.message
+
+describe('the time of a record', () => {
+  it('is its own, then that of its observation, then that of its arrival', () => {
+    expect(mapped({}).fields.timeStamp).toBe(1_600_000_000_123)
+    expect(mapped({ hrTime: [0, 0] }).fields.timeStamp).toBe(1_650_000_000_000)
+    expect(mapped({ hrTime: [Number.NaN, 0], hrTimeObserved: [0, 0] }).fields.timeStamp).toBe(arrivedAt)
+    expect(mapped({}, { ...style, timestampUnit: 's' }).fields.timeStamp).toBe(1_600_000_000)
+  })
+})
+
+describe('the level of a record', () => {
+  it.each([
+    ['trace', 0, 1, 4],
+    ['debug', 1, 5, 8],
+    ['info', 2, 9, 12],
+    ['warn', 3, 13, 16],
+    ['error', 4, 17, 20],
+    ['fatal', 5, 21, 24],
+  ])('is %s for the numbers of its range', (level, severity, first, last) => {
+    for (let severityNumber = first; severityNumber <= last; severityNumber++) {
+      expect(mapped({ severityNumber })).toMatchObject({ fields: { level, message: '' }, severity })
+    }
+  })
+
+  it('has the name of its text where loggers know it', () => {
+    expect(mapped({ severityText: 'NOTICE', severityNumber: 10 })).toMatchObject({ fields: { level: 'notice' } })
+    expect(mapped({ severityText: 'crit' })).toMatchObject({ fields: { level: 'crit', message: '' }, severity: 5 })
+  })
+
+  it('is that of the number where the text is another name, which becomes a field', () => {
+    expect(mapped({ severityText: 'Audit', severityNumber: 17 })).toMatchObject({
+      fields: { level: 'error', message: '{"severityText":"Audit"}' },
+      severity: 4,
+    })
+  })
+
+  it('is the text, or info, where there is no number of a level', () => {
+    expect(mapped({ severityText: 'Audit', severityNumber: 0 })).toMatchObject({
+      fields: { level: 'audit', message: '' },
+      severity: 2,
+    })
+    expect(mapped({ severityNumber: 25 }).fields.level).toBe('info')
+    expect(mapped({}).fields.level).toBe('info')
+  })
+})
+
+describe('the message of a record', () => {
+  it('is its body: a text as it is, any other value as JSON', () => {
+    const circular: Record<string, unknown> = { a: 1 }
+    circular.self = circular
+    const messages = ['text', { a: [1, null] }, 7, true, undefined, new Uint8Array(3), 12n, circular].map((body) =>
+      messageOf({ body }),
+    )
+    expect(messages).toEqual([
+      'text',
+      '{"a":[1,null]}',
+      '7',
+      'true',
+      '',
+      '[Uint8Array, 3 bytes]',
+      '12',
+      '{"a":1,"self":"[circular]"}',
+    ])
+  })
+
+  it('has the attributes behind it, of any type', () => {
+    const circular: Record<string, unknown> = {}
+    circular.self = circular
+    const attributes = { big: 12n, circular, bytes: Buffer.alloc(4), none: undefined, nan: Number.NaN }
+    const expected = 'hello {"big":"12","circular":{"self":"[circular]"},"bytes":"[Buffer, 4 bytes]","nan":"NaN"}'
+    expect(messageOf({ body: 'hello', attributes })).toBe(expected)
+  })
+
+  it('has the other attributes where one throws', () => {
+    const attributes = {
+      a: 1,
+      get b(): never {
+        throw new Error('boom')
+      },
+      ['__proto__']: 3,
+    }
+    expect(messageOf({ attributes })).toBe('{"a":1,"b":"[unreadable: boom]","__proto__":3}')
+  })
+
+  it('has the scope, the name of the event and the ids of trace and span', () => {
+    const about = {
+      instrumentationScope: { name: 'checkout' },
+      eventName: 'order.placed',
+      spanContext: { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) },
+    }
+    expect(JSON.parse(messageOf(about))).toEqual({
+      scope: 'checkout',
+      eventName: 'order.placed',
+      trace_id: 'a'.repeat(32),
+      span_id: 'b'.repeat(16),
+    })
+    expect(messageOf({ instrumentationScope: { name: 'unknown' } })).toBe('')
+    expect(messageOf({ ...about, eventName: undefined, attributes: { scope: 1, trace_id: 2, span_id: 3 } })).toBe(
+      '{"scope":1,"trace_id":2,"span_id":3}',
+    )
+  })
+})
+
+describe('the error of a record', () => {
+  it('is the exception of its attributes', () => {
+    const attributes = {
+      id: 7,
+      'exception.type': 'TypeError',
+      'exception.message': 'boom',
+      'exception.stacktrace': 'TypeError: boom\n    at shop.js:1:1',
+    }
+    expect(messageOf({ body: 'failed', attributes })).toBe('failed {"id":7}\nTypeError: boom\n    at shop.js:1:1')
+    expect(messageOf({ attributes })).toBe('boom {"id":7}\nTypeError: boom\n    at shop.js:1:1')
+  })
+
+  it('may have no stack', () => {
+    const attributes = { 'exception.type': 'TypeError', 'exception.message': 'boom' }
+    expect(messageOf({ body: 'failed', attributes })).toBe('failed\nTypeError: boom')
+    expect(messageOf({ body: 'failed', attributes: { 'exception.message': 7 } })).toBe('failed {"exception.message":7}')
+  })
+
+  it('is also what instrumentations of loggers put into the attributes err and error', () => {
+    const err = { type: 'Error', message: 'boom', stack: 'Error: boom\n    at shop.js:1:1', code: 'E1' }
+    expect(messageOf({ attributes: { err } })).toBe('boom {"err":{"code":"E1"}}\nError: boom\n    at shop.js:1:1')
+  })
+})
+
+describe('the event of a record', () => {
+  it('is its attribute eventId, if that is a whole number', () => {
+    expect(mapped({ body: 'paid', attributes: { eventId: 1001 } }).fields).toMatchObject({
+      message: 'paid',
+      eventId: 1001,
+    })
+    expect(mapped({ body: 'paid', attributes: { eventId: 1.5 } }).fields).toEqual({
+      timeStamp: 1_600_000_000_123,
+      level: 'info',
+      message: 'paid {"eventId":1.5}',
+    })
+  })
+})
+
+describe('what redaction hides', () => {
+  it('is hidden in body, attributes and exception', () => {
+    const redact = { keys: ['password', 'trace_id'], patterns: ['email'], mask: '*' } as const
+    const { fields, redacted } = mapped(
+      {
+        body: { password: 'p1', note: 'to ann@example.com' },
+        attributes: { password: 'p2', eventId: 7, 'exception.message': 'no ann@example.com' },
+        spanContext: { traceId: 't', spanId: 's' },
+      },
+      redacting({ ...style, redact }),
+    )
+    expect(fields).toMatchObject({
+      eventId: 7,
+      message: '{"password":"*","note":"to *"} {"password":"*","trace_id":"*","span_id":"s"}\nError: no *',
+    })
+    expect(redacted).toBe(true)
+  })
+})

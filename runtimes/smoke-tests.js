@@ -96,7 +96,7 @@ export const smokeTests = [
     program: ['entries.cjs'],
     outcome: {
       ...quiet,
-      stdout: ['', '/pino', '/winston', '/testing', '/content', '/register']
+      stdout: ['', '/pino', '/winston', '/testing', '/content', '/metrics', '/register']
         .map((entry) => `sluice${entry} as imported\n`)
         .join(''),
     },

@@ -1,0 +1,142 @@
+import { type DropReason, dropReasons, type LaneState } from '../delivery/ledger.js'
+import type { RecordKind } from '../records/wire.js'
+import type { Clock } from '../runtime/clock.js'
+import type { LaneFigures } from './lane-figures.js'
+
+/** `ok`: all lanes deliver. `degraded`: records wait or were lost. `failing`: a person must act, or records are being lost. */
+export type HealthStatus = 'ok' | 'degraded' | 'failing'
+
+/** The worst last. */
+export const healthStatuses: readonly HealthStatus[] = ['ok', 'degraded', 'failing']
+
+/** How records of one kind get to one bucket. */
+export interface LaneHealth {
+  /** Log records or value records. */
+  readonly kind: RecordKind
+  /** Where they go. */
+  readonly bucket: string
+  /** How the lane is. */
+  readonly status: HealthStatus
+  /** State of the lane: the worst one, where several engines of the process have such a lane. */
+  readonly state: LaneState
+  /** When the status began, as ISO text: the time of the call that saw it first. */
+  readonly since: string
+  /** Why the lane is not `ok`, for people. Undefined for `ok`. */
+  readonly reason: string | undefined
+}
+
+/** How the delivery of the process is. */
+export interface Health {
+  /** The worst status of the lanes; `ok` without any. */
+  readonly status: HealthStatus
+  /** Every lane by kind and bucket, those of pino's workers included. */
+  readonly lanes: readonly LaneHealth[]
+  /** When the status began, as ISO text: the time of the call that saw it first. */
+  readonly since: string
+  /** The reason of the first lane with this status, for people. Undefined for `ok`. */
+  readonly reason: string | undefined
+}
+
+/** So long after records were dropped for want of room the lane is failing, in milliseconds. */
+const fullMs = 30_000
+/** So long after records were dropped for any reason the lane is degraded, in milliseconds. */
+const lossMs = 300_000
+/** The reasons of drops for want of room. */
+const wantOfRoom: readonly DropReason[] = ['queue-full', 'hand-off-full', 'spool-full']
+
+interface HealthWatchPlan {
+  readonly clock: Pick<Clock, 'now'>
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number
+}
+
+/** A status with the reason for it. */
+interface Verdict {
+  readonly status: HealthStatus
+  readonly reason: string | undefined
+}
+
+/** Judges the figures of lanes. It remembers the losses that it has seen, and since when each status holds. */
+export class HealthWatch {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #wallClock: () => number
+  readonly #lanes = new Map<string, { readonly losses: Losses; readonly since: Since }>()
+  readonly #since = new Since()
+
+  constructor({ clock, wallClock }: HealthWatchPlan) {
+    this.#clock = clock
+    this.#wallClock = wallClock
+  }
+
+  /** Judge the figures of all lanes now. */
+  look(figures: readonly LaneFigures[]): Health {
+    const time = { now: this.#clock.now(), wall: this.#wallClock() }
+    const lanes = figures.map((lane) => this.#laneHealth(lane, time))
+    const worst = lanes.reduce((before, lane) => (rank(lane) > rank(before) ? lane : before), allWell)
+    const { status, reason } = worst
+    return { status, lanes, since: this.#since.of(status, time.wall), reason }
+  }
+
+  #laneHealth(lane: LaneFigures, { now, wall }: { readonly now: number; readonly wall: number }): LaneHealth {
+    const { kind, bucket, state } = lane
+    const name = `${kind}/${bucket}`
+    const memory = this.#lanes.get(name) ?? { losses: new Losses(), since: new Since() }
+    this.#lanes.set(name, memory)
+    memory.losses.see(lane.dropped, now)
+    const { status, reason } = verdictOf(lane, memory.losses, now)
+    return { kind, bucket, status, state, since: memory.since.of(status, wall), reason }
+  }
+}
+
+const allWell: Verdict = { status: 'ok', reason: undefined }
+
+function verdictOf(lane: LaneFigures, losses: Losses, now: number): Verdict {
+  const { kind, bucket, state, lastError = 'no answer yet' } = lane
+  const name = `${kind} of bucket ${bucket}`
+  if (state === 'paused')
+    return {
+      status: 'failing',
+      reason: `${name} wait until the key, the bucket or the plan is corrected: ${lastError}`,
+    }
+  const full = losses.within(fullMs, now).filter((reason) => wantOfRoom.includes(reason))
+  if (full.length > 0) return { status: 'failing', reason: `${name} are dropped for want of room: ${full.join(', ')}` }
+  if (state === 'outage') return { status: 'degraded', reason: `${name} wait for the service: ${lastError}` }
+  const lost = losses.within(lossMs, now)
+  if (lost.length > 0) return { status: 'degraded', reason: `${name} were dropped: ${lost.join(', ')}` }
+  return allWell
+}
+
+function rank({ status }: Pick<Verdict, 'status'>): number {
+  return healthStatuses.indexOf(status)
+}
+
+/** When the drops of a lane were last seen to grow, by reason. */
+class Losses {
+  readonly #counts = new Map<DropReason, number>()
+  readonly #grewAt = new Map<DropReason, number>()
+
+  see(dropped: LaneFigures['dropped'], now: number): void {
+    for (const reason of dropReasons) {
+      if (dropped[reason] > (this.#counts.get(reason) ?? 0)) this.#grewAt.set(reason, now)
+      this.#counts.set(reason, dropped[reason])
+    }
+  }
+
+  /** The reasons for which records were dropped in the last `ms` milliseconds. */
+  within(ms: number, now: number): DropReason[] {
+    return [...this.#grewAt].filter(([, at]) => now - at < ms).map(([reason]) => reason)
+  }
+}
+
+/** When a status began. */
+class Since {
+  #status: HealthStatus | undefined
+  #text = ''
+
+  /** ISO text. @param wall milliseconds since 1970 */
+  of(status: HealthStatus, wall: number): string {
+    if (status !== this.#status) this.#text = new Date(wall).toISOString()
+    this.#status = status
+    return this.#text
+  }
+}

@@ -33,7 +33,7 @@ export interface Health {
   readonly lanes: readonly LaneHealth[]
   /** When the status began, as ISO text: the time of the call that saw it first. */
   readonly since: string
-  /** The reason of the first lane with this status, for people. Undefined for `ok`. */
+  /** The reason of a lane with this status, for people; one that names an error, where there is one. Undefined for `ok`. */
   readonly reason: string | undefined
 }
 
@@ -72,8 +72,10 @@ export class HealthWatch {
   look(figures: readonly LaneFigures[]): Health {
     const time = { now: this.#clock.now(), wall: this.#wallClock() }
     const lanes = figures.map((lane) => this.#laneHealth(lane, time))
-    const worst = lanes.reduce((before, lane) => (rank(lane) > rank(before) ? lane : before), allWell)
-    const { status, reason } = worst
+    const status = healthStatuses.findLast((each) => lanes.some((lane) => lane.status === each)) ?? 'ok'
+    const worst = lanes.filter((lane) => lane.status === status).map(({ reason }) => reason)
+    // A lane that waits with another one, for the same key, may have had no answer of its own. Its reason names no error.
+    const reason = worst.find((each) => each?.includes(': ')) ?? worst[0]
     return { status, lanes, since: this.#since.of(status, time.wall), reason }
   }
 
@@ -91,23 +93,20 @@ export class HealthWatch {
 const allWell: Verdict = { status: 'ok', reason: undefined }
 
 function verdictOf(lane: LaneFigures, losses: Losses, now: number): Verdict {
-  const { kind, bucket, state, lastError = 'no answer yet' } = lane
+  const { kind, bucket, state, lastError } = lane
+  const error = lastError === undefined ? '' : `: ${lastError}`
   const name = `${kind} of bucket ${bucket}`
   if (state === 'paused')
     return {
       status: 'failing',
-      reason: `${name} wait until the key, the bucket or the plan is corrected: ${lastError}`,
+      reason: `${name} wait until the key, the bucket or the plan is corrected${error}`,
     }
   const full = losses.within(fullMs, now).filter((reason) => wantOfRoom.includes(reason))
   if (full.length > 0) return { status: 'failing', reason: `${name} are dropped for want of room: ${full.join(', ')}` }
-  if (state === 'outage') return { status: 'degraded', reason: `${name} wait for the service: ${lastError}` }
+  if (state === 'outage') return { status: 'degraded', reason: `${name} wait for the service${error}` }
   const lost = losses.within(lossMs, now)
   if (lost.length > 0) return { status: 'degraded', reason: `${name} were dropped: ${lost.join(', ')}` }
   return allWell
-}
-
-function rank({ status }: Pick<Verdict, 'status'>): number {
-  return healthStatuses.indexOf(status)
 }
 
 /** When the drops of a lane were last seen to grow, by reason. */

@@ -29,6 +29,8 @@ export const courses: Readonly<Record<string, Course>> = {
     after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",
   },
   'docs/lifetime.md#serverless, js 1': { logs: 1, after: 'await handler()' },
+  'docs/metrics.md#metrics-and-health, js 1': { values: 1 },
+  'docs/metrics.md#opentelemetry, js 1': {},
   'docs/records.md#errors-of-pino, js 1': { logs: 1 },
   'docs/records.md#errors-of-pino, js 2': { logs: 1 },
   'docs/records.md#value-records, js 1': { values: 2 },

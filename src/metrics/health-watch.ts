@@ -1,41 +1,7 @@
-import { type DropReason, dropReasons, type LaneState } from '../delivery/ledger.js'
-import type { RecordKind } from '../records/wire.js'
+import { type DropReason, dropReasons } from '../delivery/ledger.js'
 import type { Clock } from '../runtime/clock.js'
+import { type Health, type HealthStatus, healthStatuses, type LaneHealth } from './health-status.js'
 import type { LaneFigures } from './lane-figures.js'
-
-/** `ok`: all lanes deliver. `degraded`: records wait or were lost. `failing`: a person must act, or records are being lost. */
-export type HealthStatus = 'ok' | 'degraded' | 'failing'
-
-/** The worst last. */
-export const healthStatuses: readonly HealthStatus[] = ['ok', 'degraded', 'failing']
-
-/** How records of one kind get to one bucket. */
-export interface LaneHealth {
-  /** Log records or value records. */
-  readonly kind: RecordKind
-  /** Where they go. */
-  readonly bucket: string
-  /** How the lane is. */
-  readonly status: HealthStatus
-  /** State of the lane: the worst one, where several engines of the process have such a lane. */
-  readonly state: LaneState
-  /** When the status began, as ISO text: the time of the call that saw it first. */
-  readonly since: string
-  /** Why the lane is not `ok`, for people. Undefined for `ok`. */
-  readonly reason: string | undefined
-}
-
-/** How the delivery of the process is. */
-export interface Health {
-  /** The worst status of the lanes; `ok` without any. */
-  readonly status: HealthStatus
-  /** Every lane by kind and bucket, those of pino's workers included. */
-  readonly lanes: readonly LaneHealth[]
-  /** When the status began, as ISO text: the time of the call that saw it first. */
-  readonly since: string
-  /** The reason of a lane with this status, for people; one that names an error, where there is one. Undefined for `ok`. */
-  readonly reason: string | undefined
-}
 
 /** So long after records were dropped for want of room the lane is failing, in milliseconds. */
 const fullMs = 30_000
@@ -96,11 +62,8 @@ function verdictOf(lane: LaneFigures, losses: Losses, now: number): Verdict {
   const { kind, bucket, state, lastError } = lane
   const error = lastError === undefined ? '' : `: ${lastError}`
   const name = `${kind} of bucket ${bucket}`
-  if (state === 'paused')
-    return {
-      status: 'failing',
-      reason: `${name} wait until the key, the bucket or the plan is corrected${error}`,
-    }
+  const waits = `${name} wait until the key, the bucket or the plan is corrected`
+  if (state === 'paused') return { status: 'failing', reason: `${waits}${error}` }
   const full = losses.within(fullMs, now).filter((reason) => wantOfRoom.includes(reason))
   if (full.length > 0) return { status: 'failing', reason: `${name} are dropped for want of room: ${full.join(', ')}` }
   if (state === 'outage') return { status: 'degraded', reason: `${name} wait for the service${error}` }

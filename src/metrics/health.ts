@@ -1,10 +1,7 @@
 import { processRegistry } from '../process/registry.js'
-import { systemClock } from '../runtime/clock.js'
-import { type Health, HealthWatch } from './health-watch.js'
+import type { Health } from './health-status.js'
 import { laneFigures } from './lane-figures.js'
-
-/** The health of the process. Calls of `health` and `prometheusText` share what they have seen. */
-export const processHealth = new HealthWatch({ clock: systemClock, wallClock: Date.now })
+import { processHealth } from './process-health.js'
 
 /**
  * How the delivery of the whole process is, pino's workers included, for readiness pages.

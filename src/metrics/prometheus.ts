@@ -1,9 +1,9 @@
 import type { Counts, PlainCount } from '../delivery/ledger.js'
 import { processRegistry } from '../process/registry.js'
-import { processHealth } from './health.js'
-import { healthStatuses } from './health-watch.js'
+import { healthStatuses } from './health-status.js'
 import { type LaneFigures, laneFigures, laneStates } from './lane-figures.js'
 import { familyText, type Labels, type MetricFamily, type Sample } from './metric-family.js'
+import { processHealth } from './process-health.js'
 
 /** The counts of a lane that are single numbers, with the names of their metrics. */
 const counts: Readonly<Record<PlainCount, readonly [name: string, help: string]>> = {

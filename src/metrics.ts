@@ -1,6 +1,5 @@
 import { installProcessHooks } from './process/install.js'
 
-export type { LaneState } from './delivery/ledger.js'
 export { health } from './metrics/health.js'
 export type { Health, HealthStatus, LaneHealth } from './metrics/health-status.js'
 export { instrument, type MetricsMeter, type MetricsObservation } from './metrics/instrument.js'

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createSluice, stats } from 'sluice'
 import { prometheusText } from 'sluice/metrics'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readMarkdown } from '../documents/markdown.js'
 import { parsePrometheusText, samplesByName } from '../support/prometheus-text.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
@@ -29,6 +30,16 @@ describe('the text for Prometheus', () => {
       expect(name).not.toMatch(/_(ms|milliseconds|kib|mib)(_|$)/)
       expect(help).toMatch(/^[A-Z].*\.$/)
     }
+  })
+
+  it('has the metrics that the guide lists, with their types', async () => {
+    await using _sluice = createSluice(receiver.options)
+    const rows = readMarkdown('docs/metrics.md').rows.prometheus ?? []
+    const listed = rows.flatMap(([names = '', type = '']) =>
+      [...names.matchAll(/`(sluice_\w+)`/g)].map(([, name]) => `${name} ${type}`),
+    )
+    const metrics = parsePrometheusText(prometheusText())
+    expect(listed.sort()).toEqual(metrics.map(({ name, type }) => `${name} ${type}`).sort())
   })
 
   it('has the figures of the ledger', async () => {

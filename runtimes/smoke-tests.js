@@ -96,7 +96,7 @@ export const smokeTests = [
     program: ['entries.cjs'],
     outcome: {
       ...quiet,
-      stdout: ['', '/pino', '/winston', '/testing', '/content', '/opentelemetry', '/register']
+      stdout: ['', '/pino', '/winston', '/testing', '/content', '/opentelemetry', '/metrics', '/register']
         .map((entry) => `sluice${entry} as imported\n`)
         .join(''),
     },

@@ -10,16 +10,19 @@ import { hostProcess } from '../runtime/host.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
+import { type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 
+type Limit = 'maxQueueRecords' | 'maxQueueBytes'
+
 /** An engine in the registry. It may come from another copy of this package. */
 export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drainable, EndParticipant {
   /** Memory of its `WorkerPosition`, if it has one. */
   readonly position?: SharedArrayBuffer | undefined
-  readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir'>
+  readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir' | Limit>
 }
 
 export interface ProcessEnginesSetting {
@@ -123,6 +126,12 @@ export class ProcessEngines {
     )
   }
 
+  /** The most that the engines of the process hold in memory, those that are closed left out. */
+  capacity(): QueueCapacity {
+    const local = [...this.#local.values()].map(({ options }) => capacityOf(options))
+    return sumCapacity([...local, ...this.remote.known.flatMap(({ capacity }) => capacity ?? [])])
+  }
+
   /**
    * Drain all records that were logged in the process before the call. Resolves with the ledger, at the deadline at the latest; never
    * rejects.
@@ -190,7 +199,7 @@ export class ProcessEngines {
   #announce({ id, lanes, memory, options, position }: RegisteredEngine): void {
     const { shutdownTimeoutMs, handleSignals, debug, spoolDir } = options
     const spools = spoolDir !== undefined
-    const facts = { shutdownTimeoutMs, handleSignals, debug, spools, position }
+    const facts = { shutdownTimeoutMs, handleSignals, debug, spools, capacity: capacityOf(options), position }
     this.#channel.post({ type: 'engine', id, threadId, lanes, memory, ...facts })
   }
 
@@ -241,6 +250,10 @@ export class ProcessEngines {
       print(ledger.spooled - before.spooled, 'left to the spool')
     }
   }
+}
+
+function capacityOf({ maxQueueRecords, maxQueueBytes }: Pick<ResolvedOptions, Limit>): QueueCapacity {
+  return { records: maxQueueRecords, bytes: maxQueueBytes }
 }
 
 function after(ms: number, keepAlive = false): { readonly over: Promise<void>; readonly cancel: () => void } {

@@ -4,6 +4,7 @@ import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
 import type { RegisteredEngine } from './process-engines.js'
 import { ProcessEngines } from './process-engines.js'
+import type { QueueCapacity } from './queue-capacity.js'
 import { installShutdown } from './shutdown.js'
 
 /**
@@ -18,6 +19,8 @@ export interface ProcessRegistry {
   /** Release a closed engine. Its counts stay. */
   retire(engine: RegisteredEngine): void
   stats(): Ledger
+  /** The most that the engines of the process hold in memory. Members since version 2 may be missing. */
+  capacity?(): QueueCapacity
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -37,11 +40,12 @@ export function processRegistry(): ProcessRegistry {
 function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
-    version: 1,
+    version: 2,
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
     stats: () => engines.stats(),
+    capacity: () => engines.capacity(),
     drain: (mode, timeoutMs) => engines.drain(mode, timeoutMs),
     timeToClose: (engine) => engines.budget.remaining(engine),
     watchEnd: () => installShutdown(engines),

@@ -6,6 +6,7 @@ import type { EndStep } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
+import type { QueueCapacity } from './queue-capacity.js'
 import type { Figures } from './retired-engines.js'
 import type { ShutdownBudget } from './shutdown-budget.js'
 import type { ThreadChannel, ThreadMessage } from './thread-channel.js'
@@ -15,6 +16,8 @@ export interface RemoteEngine extends Figures {
   readonly id: string
   readonly threadId: number
   readonly options: { readonly shutdownTimeoutMs: number; readonly debug: boolean }
+  /** Undefined where the engine has not told it. */
+  readonly capacity: QueueCapacity | undefined
   /** The last ledger, once its thread is gone. */
   readonly ended: () => Ledger
   /** True while its thread waits for the disk of the spool. */
@@ -50,10 +53,10 @@ export class RemoteEngines {
     const book = new LedgerBook(lanes, memory)
     const place = position === undefined ? undefined : new WorkerPosition(position)
     const isAtDisk = () => place?.standstill?.at === 'disk' && place.threadLives
-    const { threadId, shutdownTimeoutMs, debug, spools } = facts
+    const { threadId, shutdownTimeoutMs, debug, spools, capacity } = facts
     const options = { shutdownTimeoutMs, debug }
     const ended = () => book.ended({ spools })
-    this.#engines.set(id, { id, threadId, options, isAtDisk, ended, stats: () => book.read() })
+    this.#engines.set(id, { id, threadId, options, capacity, isAtDisk, ended, stats: () => book.read() })
   }
 
   /** Forget an engine that is gone. Its unanswered requests end. */

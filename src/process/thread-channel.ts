@@ -3,6 +3,7 @@ import type { LaneName } from '../delivery/ledger.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
 import type { CaptureMessage } from './capture.js'
+import type { QueueCapacity } from './queue-capacity.js'
 
 /** Messages between the threads of one process. */
 export type ThreadMessage =
@@ -17,6 +18,8 @@ export type ThreadMessage =
       readonly handleSignals: boolean
       readonly debug: boolean
       readonly spools: boolean
+      /** Undefined from a copy of the package that is older than this field. */
+      readonly capacity?: QueueCapacity | undefined
       readonly position?: SharedArrayBuffer | undefined
     }
   | {

@@ -20,6 +20,7 @@ describe('the docstrings of the packages as they are built', () => {
         'sluice/winston: SluiceTransport.log',
         'sluice/testing: CapturedSluice.clear',
         'sluice/content: ContentClient.createEntry',
+        'sluice/metrics: health',
         'sluice-receiver: startReceiver',
       ]),
     )

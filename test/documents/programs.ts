@@ -30,6 +30,22 @@ export const courses: Readonly<Record<string, Course>> = {
   },
   'docs/lifetime.md#serverless, js 1': { logs: 1, after: 'await handler()' },
   'docs/opentelemetry.md#opentelemetry, js 1': { logs: 1 },
+  'docs/metrics.md#metrics-and-health, js 1': {
+    values: 1,
+    after: `
+      await new Promise((done) => server.once('listening', done))
+      const address = server.address()
+      const get = (path) => fetch('http://127.0.0.1:' + (typeof address === 'object' && address?.port) + path)
+      const page = await get('/metrics')
+      const text = await page.text()
+      console.log(page.headers.get('content-type'), text.match(/sluice_records_accepted_total.*values.*/)?.[0])
+      const ready = await get('/ready')
+      console.log(ready.status, /** @type {any} */ (await ready.json()).status, (await get('/other')).status)
+      server.close()`,
+    stdout:
+      'text/plain; version=0.0.4; charset=utf-8 sluice_records_accepted_total{kind="values",bucket="demo"} 1\n200 ok 404\n',
+  },
+  'docs/metrics.md#opentelemetry, js 1': {},
   'docs/records.md#errors-of-pino, js 1': { logs: 1 },
   'docs/records.md#errors-of-pino, js 2': { logs: 1 },
   'docs/records.md#value-records, js 1': { values: 2 },

@@ -10,10 +10,9 @@ afterEach(() => {
   vi.resetModules()
 })
 
-it('the registry of another copy, which may be of another version, is asked for nothing but its interface', async () => {
-  const asked = new Set<string | symbol>()
-  const engines = new Set<object>()
-  const members: ProcessRegistry = {
+/** The registry of a copy of version 1, with the engines that it holds. */
+function olderRegistry(engines: Set<object>): ProcessRegistry {
+  return {
     version: 1,
     capture: { notice() {}, begin() {}, end() {} },
     add: (engine) => void engines.add(engine),
@@ -23,6 +22,12 @@ it('the registry of another copy, which may be of another version, is asked for 
     timeToClose: () => 0,
     watchEnd() {},
   }
+}
+
+it('the registry of another copy, which may be of another version, is asked for nothing but its interface', async () => {
+  const asked = new Set<string | symbol>()
+  const engines = new Set<object>()
+  const members = olderRegistry(engines)
   host[key] = new Proxy(members, {
     get(target, name, receiver) {
       asked.add(name)
@@ -41,4 +46,25 @@ it('the registry of another copy, which may be of another version, is asked for 
   stats()
   expect([...asked].filter((name) => !Object.hasOwn(members, name))).toEqual([])
   expect(asked.size).toBeGreaterThan(4)
+})
+
+it('the registry of an older copy knows no capacity: the metrics leave it out', async () => {
+  host[key] = olderRegistry(new Set())
+  vi.resetModules()
+  const { prometheusText, instrument, health } = await import('../../src/metrics.js')
+  expect(prometheusText()).toContain('sluice_invalid_events_total 0\n')
+  expect(prometheusText()).not.toContain('capacity')
+  expect(health()).toMatchObject({ status: 'ok', lanes: [], reason: undefined })
+  let observe = (_observation: { observe(): void }) => {}
+  let observed = 0
+  instrument({
+    createObservableCounter: () => ({}),
+    createObservableUpDownCounter: () => ({}),
+    addBatchObservableCallback: (callback) => {
+      observe = callback
+    },
+    removeBatchObservableCallback() {},
+  })
+  observe({ observe: () => observed++ })
+  expect(observed).toBe(0)
 })

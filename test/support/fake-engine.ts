@@ -19,7 +19,9 @@ export class FakeEngine implements RegisteredEngine {
   isEnding = false
 
   constructor(options: Partial<RegisteredEngine['options']> = {}, { parksElsewhere = false } = {}) {
-    this.options = { shutdownTimeoutMs: 1000, handleSignals: true, debug: false, spoolDir: undefined, ...options }
+    const limits = { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 }
+    const others = { shutdownTimeoutMs: 1000, handleSignals: true, debug: false, spoolDir: undefined }
+    this.options = { ...others, ...limits, ...options }
     this.#parksElsewhere = parksElsewhere
   }
 

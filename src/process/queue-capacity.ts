@@ -1,0 +1,11 @@
+/** The most that engines hold in memory, in flight included. */
+export interface QueueCapacity {
+  readonly records: number
+  readonly bytes: number
+}
+
+/** The capacity of several engines together. */
+export function sumCapacity(capacities: readonly QueueCapacity[]): QueueCapacity {
+  const total = (read: (capacity: QueueCapacity) => number) => capacities.reduce((sum, each) => sum + read(each), 0)
+  return { records: total(({ records }) => records), bytes: total(({ bytes }) => bytes) }
+}

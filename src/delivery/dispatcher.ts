@@ -34,7 +34,6 @@ export class Dispatcher {
   #unproven = false
   #awake = false
   #timer: Timer | undefined
-  #release: Timer | undefined
   /** On the clock. */
   #lookAt = 0
 
@@ -65,8 +64,6 @@ export class Dispatcher {
   stop(): void {
     this.#timer?.cancel()
     this.#timer = undefined
-    this.#release?.cancel()
-    this.#release = undefined
     this.#plan.lane.suspects.stop()
   }
 
@@ -151,15 +148,12 @@ export class Dispatcher {
     return batch
   }
 
-  /** The batch may serve again. A lane that has nothing to send for a moment keeps the memory: most of them send again soon. */
+  /** The batch may serve again. An idle lane keeps one, if it is small. */
   #giveBack(batch: RecordBatch): void {
     batch.clear()
-    this.#batches.push(batch)
-    if (this.#attempts.size > 0 || this.#release !== undefined) return
-    this.#release = this.#plan.clock.schedule(() => {
-      this.#release = undefined
-      if (this.#attempts.size === 0) this.#batches.length = 0
-    }, keptForMs)
+    const isIdle = this.#attempts.size === 0
+    if (isIdle) this.#batches.length = 0
+    if (!isIdle || batch.memory.length <= idleBytes) this.#batches.push(batch)
   }
 
   /** Send one batch and act on its result. */
@@ -226,7 +220,7 @@ export class Dispatcher {
   }
 }
 
-/** Time after which a lane without records in flight gives its memory back. */
-const keptForMs = 1000
+/** Memory that an idle lane keeps for its next batch, at most. */
+const idleBytes = 65_536
 
 const noneStuck: Readonly<Record<Way, number>> = { batch: 0, probe: 0, alone: 0 }

@@ -1,4 +1,5 @@
 import type { Ledger } from '../delivery/ledger.js'
+import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
@@ -18,6 +19,8 @@ export interface ProcessRegistry {
   /** Release a closed engine. Its counts stay. */
   retire(engine: RegisteredEngine): void
   stats(): Ledger
+  /** The last rejected records of the process, the newest last. Since version 2. */
+  rejections?(): readonly RejectedMessage[]
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -37,11 +40,12 @@ export function processRegistry(): ProcessRegistry {
 function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
-    version: 1,
+    version: 2,
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
     stats: () => engines.stats(),
+    rejections: () => engines.rejections(),
     drain: (mode, timeoutMs) => engines.drain(mode, timeoutMs),
     timeToClose: (engine) => engines.budget.remaining(engine),
     watchEnd: () => installShutdown(engines),

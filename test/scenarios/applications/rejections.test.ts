@@ -42,30 +42,33 @@ describe('rejections()', () => {
     expect(own).toEqual(all!.filter(({ bucket }) => bucket === 'other'))
   })
 
-  it.each(['worker', 'inline'] as const)('holds the last 100 and the beginning of a long record, mode %s', async (mode) => {
-    const destination = { url: server.url, apiKey: 'k', bucket: mode, mode, onError() {} }
-    const sluice = createSluice(destination)
-    const startedAt = Date.now()
-    for (let event = 1; event <= 150; event++) sluice.track(event)
-    await sluice.flush()
-    const held = sluice.rejections()
-    expect(held).toHaveLength(100)
-    expect(rejections()).toEqual(held)
-    const [newest] = held.slice(-1)
-    expect(newest).toMatchObject({
-      kind: 'values',
-      bucket: mode,
-      status: 400,
-      reason: expect.stringContaining('field: odd'),
-      validationErrors: [{ name: 'field' }],
-    })
-    expect(newest!.at).toBeGreaterThanOrEqual(startedAt)
-    const logger = pino(sluicePino(destination))
-    logger.info('x'.repeat(10_000))
-    await sluice.flush()
-    expect(rejections()).toHaveLength(100)
-    expect(rejections().at(-1)!.record).toMatch(/^\{"timeStamp":.*x{3000,}$/)
-    expect(rejections().at(-1)!.record).toHaveLength(4096)
-    await sluice.close()
-  })
+  it.each(['worker', 'inline'] as const)(
+    'holds the last 100 and the beginning of a long record, mode %s',
+    async (mode) => {
+      const destination = { url: server.url, apiKey: 'k', bucket: mode, mode, onError() {} }
+      const sluice = createSluice(destination)
+      const startedAt = Date.now()
+      for (let event = 1; event <= 150; event++) sluice.track(event)
+      await sluice.flush()
+      const held = sluice.rejections()
+      expect(held).toHaveLength(100)
+      expect(rejections()).toEqual(held)
+      const [newest] = held.slice(-1)
+      expect(newest).toMatchObject({
+        kind: 'values',
+        bucket: mode,
+        status: 400,
+        reason: expect.stringContaining('field: odd'),
+        validationErrors: [{ name: 'field' }],
+      })
+      expect(newest!.at).toBeGreaterThanOrEqual(startedAt)
+      const logger = pino(sluicePino(destination))
+      logger.info('x'.repeat(10_000))
+      await sluice.flush()
+      expect(rejections()).toHaveLength(100)
+      expect(rejections().at(-1)!.record).toMatch(/^\{"timeStamp":.*x{3000,}$/)
+      expect(rejections().at(-1)!.record).toHaveLength(4096)
+      await sluice.close()
+    },
+  )
 })

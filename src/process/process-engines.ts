@@ -97,6 +97,8 @@ export class ProcessEngines {
   retire(engine: RegisteredEngine): void {
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
+    // The thread may end next.
+    this.#rejections.tell()
     this.#channel.post({ type: 'retired', id: engine.id })
   }
 

@@ -16,14 +16,12 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
+const run = (program: string) =>
+  runProgram(program, { ...ampleTime, SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' })
+
 describe('rejections()', () => {
   it('gives the rejected records of every logger and of track, pino’s workers included', async () => {
-    const { code, stdout } = await runProgram('print-rejections.js', {
-      ...ampleTime,
-      SLUICE_URL: server.url,
-      SLUICE_API_KEY: 'k',
-      SLUICE_BUCKET: 'b',
-    })
+    const { code, stdout } = await run('print-rejections.js')
     expect(code).toBe(0)
     const { all, own } = JSON.parse(stdout) as Record<string, ReturnType<typeof rejections>>
     const records = all!.map(({ kind, bucket, record }) => [kind, bucket, JSON.parse(record)])
@@ -40,6 +38,12 @@ describe('rejections()', () => {
     const times = all!.map(({ at }) => at)
     expect(times).toEqual(times.toSorted((a, b) => a - b))
     expect(own).toEqual(all!.filter(({ bucket }) => bucket === 'other'))
+  })
+
+  it('keeps those of a worker of pino that has ended', async () => {
+    const { code, stdout } = await run('pino-end-rejected.js')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject([{ kind: 'logs', record: expect.stringContaining('"the last line"') }])
   })
 
   it.each(['worker', 'inline'] as const)(

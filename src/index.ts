@@ -14,7 +14,17 @@ export type { SluiceOptions } from './options/options.js'
 export type { RedactOption } from './options/redaction.js'
 export { type LogRecord, runtimes, type ValidationError, type ValueRecord } from './records/wire.js'
 export { defineEvents } from './tracking/events.js'
-export { close, createSluice, type DrainOptions, flush, type Sluice, stats, track, tracked } from './tracking/sluice.js'
+export {
+  close,
+  createSluice,
+  type DrainOptions,
+  flush,
+  rejections,
+  type Sluice,
+  stats,
+  track,
+  tracked,
+} from './tracking/sluice.js'
 export type { TrackOptions } from './tracking/tracker.js'
 
 installProcessHooks()

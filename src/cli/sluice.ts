@@ -1,5 +1,6 @@
 import { packageVersion } from '../runtime/version.js'
 import { asProgram, helpOption, readCommandLine, unknownName } from './command.js'
+import { deadLetters } from './dead-letters/dead-letters.js'
 import { doctor } from './doctor/doctor.js'
 import { migrate } from './migrate/migrate.js'
 import { printOwn, sayLine } from './output.js'
@@ -10,6 +11,7 @@ const commands = {
   doctor: asProgram(doctor),
   ship: asProgram(ship),
   replay: asProgram(replay),
+  'dead-letters': asProgram(deadLetters),
   migrate: asProgram(migrate),
 }
 
@@ -18,6 +20,7 @@ const helpText = `Usage: sluice COMMAND [options]
   doctor         check everything between this application and the service
   ship [FILE…]   send the lines of files, or of stdin, as log records
   replay DIR     send the records of a spool or of a dead-letter folder
+  dead-letters   list, show, edit, replay and drop rejected records of a spool
   migrate FILE   create a content entry for each line of a file
 
   --help         print this; sluice COMMAND --help prints the help of a command

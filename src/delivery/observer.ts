@@ -5,8 +5,8 @@ import type { Refusal, Rejection } from './rules.js'
 export interface Observer {
   /** `count` records were given up. */
   dropped(lane: LaneName, loss: { reason: DropReason; count: number }): void
-  /** The service refused one record for what it contains. */
-  rejected(lane: LaneName, refusal: Rejection): void
+  /** The service refused one record for what it contains. `body` is the record's JSON. */
+  rejected(lane: LaneName, refusal: Rejection & { readonly body: string }): void
   /** The lane keeps its records until the key, bucket, plan or URL is corrected. */
   paused(lane: LaneName, cause: Refusal): void
   /** The lane has been in an outage for a while: the service is out of reach or fails, records wait, one probe at a time. */

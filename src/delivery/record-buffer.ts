@@ -84,7 +84,7 @@ export class RecordBuffer implements StoreOwner {
     book.reject(lane.index, record.bytes)
     store.reject(lane.index, record, rejection)
     this.#release(lane, record)
-    observer.rejected(lane.name, rejection)
+    observer.rejected(lane.name, { ...rejection, body: record.body })
   }
 
   /** The process ends before the record could be sent: it stays on disk where it can, else it is given up. */

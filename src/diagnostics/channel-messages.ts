@@ -25,6 +25,10 @@ export interface RejectedMessage extends LaneMessage {
   readonly reason: string
   /** The fields that are wrong. Empty unless the service names them. */
   readonly validationErrors: readonly ValidationError[]
+  /** The record as JSON, cut after 4,096 characters. */
+  readonly record: string
+  /** The time of the rejection, in milliseconds since 1970. */
+  readonly at: number
 }
 
 /** Message on `sluice:paused`: the lane waits until a key, a bucket or a plan is corrected. Its records are kept. */

@@ -3,6 +3,7 @@ import { isMainThread } from 'node:worker_threads'
 import { tellOutageAfterMs } from '../delivery/breakers.js'
 import type { DropReason, LaneName, LaneReport } from '../delivery/ledger.js'
 import type { Losses, Observer } from '../delivery/observer.js'
+import type { Rejection } from '../delivery/rules.js'
 import type { Outcome } from '../delivery/sender.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { oneLine } from '../errors/text-of.js'
@@ -34,6 +35,8 @@ export type ReportedElsewhere = 'shutdown' | 'outage'
 const stderrQuietMs = 60_000
 /** At most one call of `onError` for each cause in this time: a listener that logs must not cause its next call. */
 const listenerQuietMs = 1000
+/** Characters of a rejected record in its message. */
+const maxRecordChars = 4096
 
 function printNews(text: string): void {
   if (isNews(text)) printLine(text)
@@ -116,8 +119,10 @@ export class Reporter implements Observer {
     })
   }
 
-  rejected(lane: LaneName, { status, reason, validationErrors }: Outcome & { type: 'rejected' }): void {
-    this.#publish('sluice:rejected', { ...lane, status, reason, validationErrors })
+  rejected(lane: LaneName, rejection: Rejection & { readonly body: string }): void {
+    const { status, reason, validationErrors, body } = rejection
+    const record = body.slice(0, maxRecordChars)
+    this.#publish('sluice:rejected', { ...lane, status, reason, validationErrors, record, at: Date.now() })
     this.#report(`rejected ${lane.kind}`, {
       code: 'SLUICE_REJECTED',
       text: (count) => `${records(count, lane)} rejected: ${reason}`,

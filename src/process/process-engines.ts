@@ -1,5 +1,6 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
+import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { printLine } from '../diagnostics/stderr.js'
 import type { Drainable, EndParticipant, EndStep, EngineIdentity } from '../engine/ports.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
@@ -11,6 +12,7 @@ import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { type QueueCapacity, sumCapacity } from './queue-capacity.js'
+import { RecentRejections } from './recent-rejections.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
@@ -50,6 +52,7 @@ export class ProcessEngines {
   readonly #channel = new ThreadChannel((message) => this.#receive(message))
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
+  readonly #rejections = new RecentRejections((rejected) => this.#channel.post({ type: 'rejected', rejected }))
   readonly #early = new EarlyWorkers({
     known: () => this.remote.known,
     sawStart: (thread) => this.#threadStreams.sawStart(thread),
@@ -97,6 +100,8 @@ export class ProcessEngines {
   retire(engine: RegisteredEngine): void {
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
+    // The thread may end next.
+    this.#rejections.tell()
     this.#channel.post({ type: 'retired', id: engine.id })
   }
 
@@ -130,6 +135,12 @@ export class ProcessEngines {
   capacity(): QueueCapacity {
     const local = [...this.#local.values()].map(({ options }) => capacityOf(options))
     return sumCapacity([...local, ...this.remote.known.flatMap(({ capacity }) => capacity ?? [])])
+  }
+
+  /** The last rejected records of the process, the newest last. */
+  rejections(): readonly RejectedMessage[] {
+    this.#channel.catchUp()
+    return this.#rejections.list
   }
 
   /**
@@ -218,11 +229,17 @@ export class ProcessEngines {
         const { id, mode, request, timeoutMs } = message
         const engine = this.#local.get(id)
         if (engine !== undefined && mode === 'park') this.budget.grant(engine, timeoutMs)
-        void engine?.[mode]({ timeoutMs }).then(() => this.#channel.post({ type: 'drained', request }))
+        void engine?.[mode]({ timeoutMs }).then(() => {
+          this.#rejections.tell()
+          this.#channel.post({ type: 'drained', request })
+        })
         return
       }
       case 'drained':
         this.remote.answered(message.request)
+        return
+      case 'rejected':
+        this.#rejections.receive(message.rejected)
         return
       case 'retired': {
         const engine = this.remote.remove(message.id)

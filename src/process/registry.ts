@@ -1,4 +1,5 @@
 import type { Ledger } from '../delivery/ledger.js'
+import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
@@ -21,6 +22,8 @@ export interface ProcessRegistry {
   stats(): Ledger
   /** The most that the engines of the process hold in memory. Members since version 2 may be missing. */
   capacity?(): QueueCapacity
+  /** The last rejected records of the process, the newest last. Since version 2. */
+  rejections?(): readonly RejectedMessage[]
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -46,6 +49,7 @@ function ownRegistry(): ProcessRegistry {
     retire: (engine) => engines.retire(engine),
     stats: () => engines.stats(),
     capacity: () => engines.capacity(),
+    rejections: () => engines.rejections(),
     drain: (mode, timeoutMs) => engines.drain(mode, timeoutMs),
     timeToClose: (engine) => engines.budget.remaining(engine),
     watchEnd: () => installShutdown(engines),

@@ -1,5 +1,6 @@
 import { BroadcastChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { LaneName } from '../delivery/ledger.js'
+import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
 import type { CaptureMessage } from './capture.js'
@@ -31,6 +32,7 @@ export type ThreadMessage =
     }
   | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }
+  | { readonly type: 'rejected'; readonly rejected: readonly RejectedMessage[] }
   | CaptureMessage
 
 /** Longest time of a message from thread to thread, where messages cannot be read synchronously. */

@@ -13,7 +13,7 @@ export const deadLetterFile = /^\d+-[0-9a-z]+-[0-9a-z]+-\d{6,}(?:\.replay-[0-9a-
 const maxFileBytes = 8_388_608
 
 /** A rejected record. */
-type DeadLetter = Omit<SpoolLine, 'number' | 'refusal'> & { readonly refusal: NonNullable<SpoolLine['refusal']> }
+export type DeadLetter = Omit<SpoolLine, 'number' | 'refusal'> & { readonly refusal: NonNullable<SpoolLine['refusal']> }
 
 export interface DeadLettersPlan {
   /** The folder of the spool. */
@@ -62,9 +62,7 @@ export class DeadLetters {
     const letters = this.#letters
     this.#letters = []
     const fault = this.#bytes > this.#fileBytes ? this.#begin() : undefined
-    const lines = letters.map((letter) =>
-      spoolLine({ ...letter, number: this.#records++ }, { middle: lineMiddle(letter), refusal: letter.refusal }),
-    )
+    const lines = letters.map((letter) => deadLetterLine(letter, this.#records++))
     const text = lines.join('\n')
     this.#bytes += Buffer.byteLength(text) + 1
     const name = `${this.#id}-${String(this.#number).padStart(6, '0')}.ndjson`
@@ -104,4 +102,9 @@ export class DeadLetters {
     }
     return fault
   }
+}
+
+/** The line of a rejected record, without its line end. @param number counts the lines of a file from 0 */
+export function deadLetterLine(letter: DeadLetter, number: number): string {
+  return spoolLine({ ...letter, number }, { middle: lineMiddle(letter), refusal: letter.refusal })
 }

@@ -1,4 +1,5 @@
 import type { Ledger } from '../delivery/ledger.js'
+import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { printLine } from '../diagnostics/stderr.js'
 import { type DrainOptions, drainTime } from '../engine/ports.js'
 import { reasonOf } from '../errors/text-of.js'
@@ -67,6 +68,15 @@ export function stats(): Ledger {
   return processRegistry().stats()
 }
 
+/**
+ * The last rejected records of the whole process, pino's workers included: at most 100, the newest last. Each has the reason, and the
+ * record's JSON, cut after 4,096 characters. They are held in memory, with and without a spool. After `flush()` they are complete; before,
+ * a record that another thread delivers may be missing for a moment. Never throws.
+ */
+export function rejections(): readonly RejectedMessage[] {
+  return [...(processRegistry().rejections?.() ?? [])]
+}
+
 export type { DrainOptions } from '../engine/ports.js'
 
 /** One configured instance of Sluice, for value events. */
@@ -81,6 +91,8 @@ export interface Sluice extends AsyncDisposable {
   close(options?: DrainOptions): Promise<Ledger>
   /** The ledger now. */
   stats(): Ledger
+  /** Those of the last 100 rejected records of the process that are of this instance's lanes; see `rejections` of `sluice`. */
+  rejections(): readonly RejectedMessage[]
 }
 
 /**
@@ -121,6 +133,11 @@ class LeasedSluice implements Sluice {
 
   stats(): Ledger {
     return this.#lease.engine.stats()
+  }
+
+  rejections(): readonly RejectedMessage[] {
+    const { lanes } = this.stats()
+    return rejections().filter(({ kind, bucket }) => lanes.some((lane) => lane.kind === kind && lane.bucket === bucket))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -68,6 +68,10 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'counts a line that the service refuses as rejected, tells why, and delivers the others',
     ),
     proof('spool/spool.test.ts', 'becomes a dead letter with the reason, which a person can read and no engine sends'),
+    proof(
+      'scenarios/applications/rejections.test.ts',
+      'gives the rejected records of every logger and of track, pino’s workers included',
+    ),
   ],
   'one record fails': [
     proof(

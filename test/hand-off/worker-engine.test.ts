@@ -178,7 +178,12 @@ it('posts what the service rejects to the application: as an error, and as a mes
     engine: 7,
     type: 'channel',
     name: 'sluice:rejected',
-    message: expect.objectContaining({ kind: 'values', bucket: 'b', status: 400 }),
+    message: expect.objectContaining({
+      kind: 'values',
+      bucket: 'b',
+      status: 400,
+      record: expect.stringContaining('"eventId":1001'),
+    }),
   })
 })
 

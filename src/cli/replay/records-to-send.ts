@@ -2,11 +2,16 @@ import { renameSync, statSync } from 'node:fs'
 import type { LaneName } from '../../delivery/ledger.js'
 import type { Restored } from '../../delivery/store.js'
 import { places, Segment } from '../../spool/segment.js'
+import type { Refusal } from '../../spool/spool-line.js'
 
 /** A record to be sent, with its place on disk. */
 export interface RecordToSend extends Restored {
   readonly lane: number
   readonly place: SentPlace
+  /** The time at which the record was accepted, in milliseconds since 1970. */
+  readonly time: number
+  /** Why the service rejected it. Undefined for a record that is no dead letter. */
+  readonly refusal: Refusal | undefined
 }
 
 /** The place of a record on disk. */
@@ -71,10 +76,10 @@ export class RecordsToSend {
         )) {
           segment.move(number, places.memory)
           if (line === undefined) continue
-          const { body, severity, idempotencyKey } = line
+          const { body, severity, idempotencyKey, time, refusal } = line
           const place = { segment, number, bytes: segment.bytesOf(number), rejected: false }
           const bytes = Buffer.byteLength(body)
-          records.push({ lane: this.#lane(line), body, bytes, severity, idempotencyKey, place })
+          records.push({ lane: this.#lane(line), body, bytes, severity, idempotencyKey, place, time, refusal })
         }
       }
     }

@@ -18,13 +18,13 @@ export interface Refusal {
 
 /** Locked folders of engines, or a locked folder of dead letters. */
 export class SpoolFolders {
-  /** The files with records: the most severe first, then in the order in which they were written. */
+  /** The files with records, by folder. */
   readonly files: readonly string[]
   readonly #held: readonly { readonly path: string; readonly lock: Lock }[]
 
   private constructor(held: readonly { readonly path: string; readonly lock: Lock }[], say: (text: string) => void) {
     this.#held = held
-    this.files = held.flatMap(({ path }) => filesOf(path, say))
+    this.files = held.flatMap(({ path }) => filesOf(path, say).map((name) => heldFile(path, name)))
   }
 
   /**
@@ -86,8 +86,13 @@ async function livingHolder(
   return later === undefined || later.sign === holder.sign ? undefined : `${words}, which is running`
 }
 
-/** Only files with a name that Sluice gives, because delivered files are removed. */
-function filesOf(folder: string, say: (text: string) => void): string[] {
+/**
+ * The names of the files with records in a folder: the most severe first, then in the order in which they were written. Only names that
+ * Sluice gives, because delivered files are removed.
+ *
+ * @param say prints which files are left alone
+ */
+export function filesOf(folder: string, say: (text: string) => void): string[] {
   const names = readdirSync(folder).filter((name) => {
     if (!name.endsWith('.ndjson')) return false
     const path = join(folder, name)
@@ -96,8 +101,12 @@ function filesOf(folder: string, say: (text: string) => void): string[] {
     return fault === undefined
   })
   const severity = (name: string) => segmentName(name)?.severity ?? 0
-  names.sort((a, b) => severity(b) - severity(a) || (a < b ? -1 : 1))
-  return names.map((name) => join(folder, basename(folder) === deadLetterFolder ? setAside(folder, name) : name))
+  return names.sort((a, b) => severity(b) - severity(a) || (a < b ? -1 : 1))
+}
+
+/** The path of a file in a locked folder. */
+function heldFile(folder: string, name: string): string {
+  return join(folder, basename(folder) === deadLetterFolder ? setAside(folder, name) : name)
 }
 
 /** Rename a file of dead letters, so that an engine that is running begins another file instead of adding to this one. */

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline'
 import { oneLine } from '../errors/text-of.js'
 import { Progress, type ProgressPlan } from './progress.js'
 
@@ -74,6 +75,13 @@ export class Output {
 /** Print one line on stderr. Control characters are removed: text of the service, of a file or of the command line must not steer a terminal. */
 export function sayLine(line: string): void {
   process.stderr.write(`${oneLine(line)}\n`)
+}
+
+/** Ask on stderr. An input that has ended says no. */
+export async function confirmed(question: string): Promise<boolean> {
+  process.stderr.write(`${oneLine(question)} [y/N] `)
+  for await (const answer of createInterface({ input: process.stdin })) return /^y(es)?$/i.test(answer.trim())
+  return false
 }
 
 /** Print text on stdout as it is: text of this package, or text without control characters other than colours. */

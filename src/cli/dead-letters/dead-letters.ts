@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { resolve as absolutePath } from 'node:path'
-import { createInterface } from 'node:readline'
-import { oneLine } from '../../errors/text-of.js'
 import { type Command, type CommandLine, unknownName } from '../command.js'
-import { jsonHelp, type Output, type Status } from '../output.js'
+import { confirmed, jsonHelp, type Output, type Status } from '../output.js'
 import { replay } from '../replay/replay.js'
 import { type Assignment, assign, editByHand, readAssignment } from './editing.js'
 import { identityOf, isWritable, type Letter, lettersFolder, lettersIn, removeLetters } from './letters.js'
@@ -197,7 +195,7 @@ async function drop(letters: readonly Letter[], { given, folder, output }: Work)
   const [only] = given.name === undefined ? [] : letters
   if (letters.length === 0) return output.summary({ ok: true, facts: { dropped: 0 }, lines: [noLetters] })
   const words = only === undefined ? count(letters.length) : `dead letter ${only.number} (${only.refusal.reason})`
-  if (!given.yes && !(await isConfirmed(`drop ${words} for ever?`))) return output.fail(1, 'nothing is dropped')
+  if (!given.yes && !(await confirmed(`drop ${words} for ever?`))) return output.fail(1, 'nothing is dropped')
   const chosen = new Set(letters.map(identityOf))
   const dropped = await removeLetters(folder, {
     chosen: (record) => record.refusal !== undefined && chosen.has(identityOf(record)),
@@ -209,10 +207,3 @@ async function drop(letters: readonly Letter[], { given, folder, output }: Work)
 }
 
 const goneMeanwhile = 'it has gone meanwhile: another command has delivered, changed or dropped it'
-
-/** Ask on stderr. An input that has ended says no. */
-async function isConfirmed(question: string): Promise<boolean> {
-  process.stderr.write(`${oneLine(question)} [y/N] `)
-  for await (const answer of createInterface({ input: process.stdin })) return /^y(es)?$/i.test(answer.trim())
-  return false
-}

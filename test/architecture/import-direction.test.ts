@@ -11,7 +11,7 @@ const tiers = [
   ['engine'],
   ['diagnostics', 'spool', 'http'],
   ['delivery'],
-  ['records', 'options'],
+  ['records', 'options', 'context'],
   ['errors', 'runtime'],
 ]
 

@@ -22,6 +22,8 @@ export const courses: Readonly<Record<string, Course>> = {
   'README.md#winston, js 1': { logs: 1 },
   'README.md#track, js 1': { values: 1 },
   'docs/content.md#content, js 1': { entries: ['Hello', 'Old'], stdout: 'article 2\n1 of 1\nstring\n' },
+  'docs/context.md#ids-on-every-line, js 1': { logs: 1 },
+  'docs/context.md#ids-on-every-line, js 2': { logs: 1 },
   'docs/delivery.md#the-account, js 1': { values: 1, stdout: '1 1\n' },
   'docs/delivery.md#reports, js 1': { values: 1 },
   'docs/lifetime.md#containers, js 1': {

@@ -3,6 +3,8 @@ import { fieldsForLine } from '../context/line-context.js'
 
 /** The fields of the context in which a line was logged, by winston's `info`. */
 const fieldsOfInfo = new WeakMap<object, readonly WrittenField[]>()
+/** False until a line has a context: then nothing is looked up. */
+let isUsed = false
 const watched = new WeakSet<object>()
 /** Calls of watched loggers that are running. */
 let calls = 0
@@ -24,7 +26,10 @@ export function watchCalls(stream: object): void {
   source.write = function (this: unknown, ...all: unknown[]): boolean {
     const [info] = all
     const fields = fieldsForLine()
-    if (fields !== undefined && typeof info === 'object' && info !== null) fieldsOfInfo.set(info, fields)
+    if (fields !== undefined && typeof info === 'object' && info !== null) {
+      isUsed = true
+      fieldsOfInfo.set(info, fields)
+    }
     calls++
     try {
       return write.apply(this, all)
@@ -39,5 +44,6 @@ export function watchCalls(stream: object): void {
  * has none: those of another task would be wrong.
  */
 export function fieldsOfCall(info: object): readonly WrittenField[] | undefined {
+  if (!isUsed) return undefined
   return fieldsOfInfo.get(info) ?? (calls > 0 ? fieldsForLine() : undefined)
 }

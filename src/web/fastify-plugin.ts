@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { withContext } from '../context/context.js'
 import { close } from '../tracking/sluice.js'
@@ -26,10 +25,7 @@ export interface FastifyReply {
 /** The part of fastify that is used here. */
 export interface FastifyServer {
   /** Adds a hook for the requests. */
-  addHook(
-    name: 'onRequest' | 'preValidation',
-    hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void,
-  ): unknown
+  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void): unknown
   /** Adds a hook for the end of the server. */
   addHook(name: 'onClose', hook: () => Promise<void>): unknown
 }
@@ -45,22 +41,13 @@ export interface FastifyServer {
  */
 export async function sluiceFastify(app: FastifyServer, { logger }: SluiceFastifyOptions): Promise<void> {
   const checked = logger === undefined ? undefined : checkLogger(logger)
-  const scopes = new WeakMap<object, AsyncResource>()
   app.addHook('onRequest', (request, reply, next) => {
     const { raw, routeOptions } = request
     withContext({ requestId: requestIdOf(raw.headers) }, () => {
-      const scope = new AsyncResource('sluice.request')
-      scopes.set(raw, scope)
       const facts = () => ({ method: raw.method, url: raw.url, route: routeOptions.url })
       logAtEnd(reply.raw, { logger: () => checked ?? request.log, facts })
       next()
     })
-  })
-  // fastify reads a body in the context of the connection, and goes on there.
-  app.addHook('preValidation', ({ raw }, _reply, next) => {
-    const scope = scopes.get(raw)
-    if (scope === undefined) next()
-    else scope.runInAsyncScope(next)
   })
   app.addHook('onClose', async () => {
     await close()

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, request as open, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import express from 'express'
 import Fastify from 'fastify'
 import pino from 'pino'
@@ -94,6 +95,19 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
+/** Posts a body that arrives in another turn of the server's event loop than the head, and has the answer. */
+async function postLate(url: string, id: string): Promise<unknown> {
+  const body = '{"a":1}'
+  const headers = { 'x-request-id': id, 'content-type': 'application/json', 'content-length': body.length }
+  const asked = open(url, { method: 'POST', headers: { ...headers, expect: '100-continue' } })
+  const answered = once(asked, 'response')
+  asked.flushHeaders()
+  await once(asked, 'continue')
+  asked.end(body)
+  const [response] = await answered
+  return json(response)
+}
+
 /** Messages of log records as text and fields, without the time that a request took. */
 function split(messages: readonly string[]): unknown[] {
   return messages.map((message) => {
@@ -111,11 +125,7 @@ describe.each(cases)('$name with $kind', ({ name, kind, start }) => {
   it('gives each of two interleaved requests its own id, in the handler and in one line at the end', async () => {
     using captured = captureSluice()
     const url = await start(kind)
-    const ask = async (id: string) => {
-      const headers = { 'x-request-id': id, 'content-type': 'application/json' }
-      const answer = await fetch(`${url}/orders/${id}?q=1`, { method: 'POST', headers, body: '{"a":1}' })
-      return answer.json()
-    }
+    const ask = (id: string) => postLate(`${url}/orders/${id}?q=1`, id)
     expect(await Promise.all([ask('a'), ask('b')])).toEqual([{ requestId: 'a' }, { requestId: 'b' }])
     await vi.waitFor(() => expect(captured.logs).toHaveLength(4))
     const line = { method: 'POST', route: '/orders/:id', status: 200, timed: true }

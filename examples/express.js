@@ -1,7 +1,8 @@
-// express with winston: a line for each request and each failure, and an event for each order. Run with SLUICE_URL, SLUICE_API_KEY
-// and SLUICE_BUCKET set.
+// express with winston: the id of the request is in every line, one line says how it ended, and each order is an event. Run with
+// SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET set.
 import express from 'express'
 import { close, defineEvents, track } from 'sluice'
+import { sluiceExpress } from 'sluice/express'
 import { SluiceTransport } from 'sluice/winston'
 import winston from 'winston'
 
@@ -9,15 +10,7 @@ const events = defineEvents({ orderPlaced: 1001 })
 const logger = winston.createLogger({ transports: [new SluiceTransport()] })
 const app = express()
 
-app.use((request, response, next) => {
-  const startedAt = performance.now()
-  response.on('finish', () => {
-    const { method, originalUrl: url } = request
-    const ms = Math.round(performance.now() - startedAt)
-    logger.info('request', { method, url, status: response.statusCode, ms })
-  })
-  next()
-})
+app.use(sluiceExpress({ logger }))
 
 app.post('/orders', express.json(), (request, response) => {
   track(events.orderPlaced)

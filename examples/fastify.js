@@ -1,10 +1,21 @@
-// fastify with its own logger, and an event for each order. Run with SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET set.
-import Fastify from 'fastify'
-import { close, defineEvents, track } from 'sluice'
+// fastify with its own logger: the id of the request is in every line, one line says how it ended, and each order is an event. Run with
+// SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET set.
+import Fastify, { LogController } from 'fastify'
+import { defineEvents, track } from 'sluice'
+import { sluiceFastify } from 'sluice/fastify'
+import { sluicePinoOptions } from 'sluice/pino'
 
 const events = defineEvents({ orderPlaced: 1001 })
 
-const app = Fastify({ logger: { transport: { target: 'sluice/pino' } } })
+const logController = new LogController()
+const nothing = () => {} // sluiceFastify logs one line in the place of these two
+Object.assign(logController, { incomingRequest: nothing, requestCompleted: nothing })
+
+const app = Fastify({
+  logger: { ...sluicePinoOptions(), transport: { target: 'sluice/pino' } },
+  logController,
+})
+await app.register(sluiceFastify)
 
 app.post('/orders', async (request, reply) => {
   const order = request.body
@@ -21,9 +32,6 @@ app.get('/broken', async () => {
 app.addHook('onSend', async (_request, reply) => {
   if (!app.server.listening) reply.header('connection', 'close')
 })
-process.once('SIGTERM', async () => {
-  await app.close()
-  await close()
-})
+process.once('SIGTERM', () => app.close()) // closes Sluice, too
 
 await app.listen({ port: Number(process.env.PORT ?? 3000) })

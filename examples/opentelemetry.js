@@ -3,16 +3,11 @@
 import { trace } from '@opentelemetry/api'
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import pino from 'pino'
+import { sluicePinoOptions } from 'sluice/pino'
 
 new NodeTracerProvider({ spanProcessors: [] }).register() // your span processors
 
-const logger = pino({
-  transport: { target: 'sluice/pino' },
-  mixin() {
-    const span = trace.getActiveSpan()?.spanContext()
-    return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId }
-  },
-})
+const logger = pino({ ...sluicePinoOptions(), transport: { target: 'sluice/pino' } })
 
 const tracer = trace.getTracer('shop')
 

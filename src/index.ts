@@ -1,5 +1,6 @@
 import { installProcessHooks } from './process/install.js'
 
+export { type ContextFields, currentContext, withContext } from './context/context.js'
 export type { Counts, DropReason, LaneReport, LaneState, Ledger } from './delivery/ledger.js'
 export type {
   DroppedMessage,

@@ -29,13 +29,47 @@ export function learnedBase(): IsBase {
 export function baseOf(logger: object): Readonly<Record<string, unknown>> | undefined {
   let bound: unknown
   for (let each: object | null = logger; each !== null; each = Object.getPrototypeOf(each)) {
-    const key = Object.getOwnPropertySymbols(each).find(({ description }) => description === 'pino.chindings')
+    const key = boundKeyOf(each)
     if (key !== undefined) bound = (each as Record<symbol, unknown>)[key]
   }
+  const fields = boundFields(bound)
+  if (fields === undefined) return undefined
+  const { pid, hostname, name } = fields
+  return { pid, hostname, name }
+}
+
+/** The key of the last logger: loggers of one copy of pino share it. */
+let boundKey: symbol | undefined
+let lastBound: unknown
+let lastFields: Readonly<Record<string, unknown>> = {}
+
+/** All fields that a logger and its parents have bound; none if they are not found. A child that logs again is not read again. */
+export function bindingsOf(logger: object): Readonly<Record<string, unknown>> {
+  const at = logger as Record<symbol, unknown>
+  let bound = boundKey === undefined ? undefined : at[boundKey]
+  if (typeof bound !== 'string') {
+    for (let each: object | null = logger; each !== null; each = Object.getPrototypeOf(each)) {
+      boundKey = boundKeyOf(each)
+      if (boundKey !== undefined) break
+    }
+    bound = boundKey === undefined ? undefined : at[boundKey]
+  }
+  if (bound !== lastBound) {
+    lastBound = bound
+    lastFields = boundFields(bound) ?? {}
+  }
+  return lastFields
+}
+
+function boundKeyOf(logger: object): symbol | undefined {
+  return Object.getOwnPropertySymbols(logger).find(({ description }) => description === 'pino.chindings')
+}
+
+/** @param bound as pino keeps them: fields of JSON, with a comma before each */
+function boundFields(bound: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof bound !== 'string') return undefined
   try {
-    const { pid, hostname, name } = JSON.parse(`{${bound.slice(1)}}`)
-    return { pid, hostname, name }
+    return JSON.parse(`{${bound.slice(1)}}`) as Record<string, unknown>
   } catch {
     return undefined
   }

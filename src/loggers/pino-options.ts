@@ -1,28 +1,40 @@
-import type { LoggerOptions } from 'pino'
+import type { Logger, LoggerOptions } from 'pino'
+import { fieldsForLine, valuesOf } from '../context/line-context.js'
 import { isError } from '../records/error-like.js'
 import { jsonOf } from '../records/json-text.js'
+import { bindingsOf } from './pino-logger.js'
 
 /** Longest text of an error: far longer than a record's message by default. */
 const maxErrorChars = 262_144
 
 /**
  * Options for pino that keep errors which pino alone would lose: an error after the message (`logger.error('failed', error)`), an error
- * in any field (`{ error }`, `{ result: { reason: error } }`), and each error's cause, aggregate members and fields.
+ * in any field (`{ error }`, `{ result: { reason: error } }`), and each error's cause, aggregate members and fields. They also add the
+ * fields of `withContext`, and `trace_id` and `span_id` of the active span of OpenTelemetry, to each line.
  *
  *     const logger = pino({ ...sluicePinoOptions(), transport: { target: 'sluice/pino' } })
  *
- * @param options pino's options, which are kept: serializers, hooks and formatters of the application run, too
+ * @param options pino's options, which are kept: serializers, hooks, formatters and the mixin of the application run, too
  */
-export function sluicePinoOptions(): Pick<LoggerOptions, 'serializers' | 'formatters' | 'hooks'>
+export function sluicePinoOptions(): Pick<
+  LoggerOptions,
+  'serializers' | 'formatters' | 'hooks' | 'mixin' | 'mixinMergeStrategy'
+>
 export function sluicePinoOptions<Levels extends string = never>(options: LoggerOptions<Levels>): LoggerOptions<Levels>
-export function sluicePinoOptions(options: LoggerOptions<string> = {}): LoggerOptions<string> {
+export function sluicePinoOptions(options: LoggerOptions<string> = {}): object {
   const errorKey = options.errorKey ?? 'err'
   const { logMethod } = options.hooks ?? {}
   const { log } = options.formatters ?? {}
+  const { mixin, mixinMergeStrategy = withMixed } = options
   const serializers = { err: serializeError, error: serializeError, [errorKey]: serializeError, ...options.serializers }
   return {
     ...options,
     serializers,
+    mixin(fields, level, logger) {
+      const added = addedTo(fields, logger)
+      return mixin === undefined ? added : { ...added, ...mixin(fields, level, logger) }
+    },
+    mixinMergeStrategy,
     formatters: {
       ...options.formatters,
       log: (fields) => withoutErrors(log === undefined ? fields : log(fields), serializers),
@@ -35,7 +47,26 @@ export function sluicePinoOptions(options: LoggerOptions<string> = {}): LoggerOp
         else logMethod.call(this, moved, method, level)
       },
     },
+  } satisfies LoggerOptions<string>
+}
+
+/** The fields of the context that neither the call nor the logger has. */
+function addedTo(fields: object, logger: Logger<string>): Record<string, unknown> {
+  try {
+    const added = fieldsForLine()
+    if (added === undefined) return {}
+    const bound = bindingsOf(logger)
+    return valuesOf(added, (name) => Object.hasOwn(fields, name) || Object.hasOwn(bound, name))
+  } catch {
+    // A proxy of the application threw. pino may be able to go on.
+    return {}
   }
+}
+
+/** As pino does it by default, but without a copy of the fields where nothing is added. */
+function withMixed(fields: object, mixed: object): object {
+  for (const _ in mixed) return Object.assign(mixed, fields)
+  return fields
 }
 
 /** An error with its cause, members and fields as a plain object. Any other value is returned as it is. */

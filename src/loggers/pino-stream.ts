@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { fieldsForLine, lineWith } from '../context/line-context.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
@@ -45,7 +46,7 @@ export class SluicePinoStream extends EventEmitter {
   lastLevel: number | undefined
   /** Set by pino: the logger of the line that follows. */
   lastLogger: { readonly levels?: PinoLevels | undefined } | undefined
-  /** Set by pino. Not used. */
+  /** Set by pino: the fields of the call whose line follows. */
   lastObj: unknown
   /** Set by pino. Not used. */
   lastMsg: unknown
@@ -86,11 +87,17 @@ export class SluicePinoStream extends EventEmitter {
       const severity = severityOfNumber(lastLevel ?? 30)
       if (lastLevel !== undefined && !passes({ number: lastLevel, severity })) return true
       if (released) engine.refuse('logs')
-      else engine.pinoLine(oneLine(line), { style, severity, arrivedAt: Date.now() })
+      else engine.pinoLine(this.#complete(oneLine(line)), { style, severity, arrivedAt: Date.now() })
     } catch (error) {
       engine.unmapped(error)
     }
     return true
+  }
+
+  /** The line with the fields of its context. pino writes a line within the call that logs it. */
+  #complete(line: string): string {
+    const fields = fieldsForLine()
+    return fields === undefined ? line : lineWith(line, { fields, own: this.lastObj })
   }
 
   /** pino's `logger.flush(callback)`: calls back when all logged lines are settled, or after `shutdownTimeoutMs`. */

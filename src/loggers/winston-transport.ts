@@ -1,4 +1,5 @@
 import TransportStream from 'winston-transport'
+import { fieldsForLine, lineWith, valuesOf } from '../context/line-context.js'
 import { IdlePort } from '../engine/idle.js'
 import { quoted } from '../errors/text-of.js'
 import { optionTable } from '../options/defaults.js'
@@ -9,6 +10,7 @@ import { type Severity, severityOfName } from '../records/level.js'
 import { redacting } from '../records/redactor.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines, writtenLine } from '../records/winston-line.js'
+import { fieldsOfCall, watchCalls } from './call-context.js'
 import { LineFormats } from './line-formats.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
@@ -48,6 +50,9 @@ export class SluiceTransport extends TransportStream {
   readonly #formats = new LineFormats()
   /** Names and severities of the known levels, by winston's LEVEL. */
   readonly #known = new Map<unknown, KnownLevel>()
+  #isPiped = false
+  /** The line that is being written, before the transport's own format. */
+  #writing: object | undefined
   #lastName: unknown
   #last: KnownLevel | undefined
 
@@ -58,7 +63,11 @@ export class SluiceTransport extends TransportStream {
     this.#lease = leaseEngine(resolution)
     this.#map = winstonMapper(redacting(resolution.options))
     this.#level = resolution.options.level
-    this.on('pipe', (source) => this.#formats.add(source))
+    this.on('pipe', (source) => {
+      this.#isPiped = true
+      watchCalls(source)
+      this.#formats.add(source)
+    })
     this.on('unpipe', (source) => this.#formats.remove(source))
     // With a level that its logger does not have, winston would log nothing at all.
     this.once('pipe', () => {
@@ -75,7 +84,13 @@ export class SluiceTransport extends TransportStream {
     const { _writableState: state } = this as unknown as { _writableState?: StreamState }
     const plain = encoding === undefined && callback === undefined && typeof info === 'object' && info !== null
     if (!plain || state === undefined || !isIdle(state)) return this.#writeAsStream(info, encoding, callback)
-    super._write(info, 'utf8', settled)
+    const outer = this.#writing
+    this.#writing = info
+    try {
+      super._write(info, 'utf8', settled)
+    } finally {
+      this.#writing = outer
+    }
     return true
   }
 
@@ -102,11 +117,18 @@ export class SluiceTransport extends TransportStream {
         return
       }
       const arrivedAt = Date.now()
+      const fields = this.#isPiped ? fieldsOfCall(this.#writing ?? info) : fieldsForLine()
       const { untouched, isJson, isReplaced } = this.#formats.facts(this.format)
       const line = isReplaced ? writtenLine(info) : this.#written.of(info, isJson)
       if (line === undefined) {
-        engine.log(this.#map(info, { levels: this.levels, arrivedAt, untouched }))
-      } else engine.winstonLine(line, { level, severity, arrivedAt })
+        const added = fields && valuesOf(fields, (name) => Object.hasOwn(info, name))
+        engine.log(this.#map(info, { levels: this.levels, arrivedAt, untouched, added }))
+      } else
+        engine.winstonLine(fields === undefined ? line : lineWith(line, { fields, own: info }), {
+          level,
+          severity,
+          arrivedAt,
+        })
     } catch (error) {
       engine.unmapped(error)
     }

@@ -25,6 +25,8 @@ export interface WinstonAbout {
    * symbol. A format of the application may have removed them on purpose. @default false
    */
   readonly untouched?: boolean
+  /** Fields for the line beside its own, which win. */
+  readonly added?: Readonly<Record<string, unknown>> | undefined
 }
 
 const LEVEL = Symbol.for('level')
@@ -34,7 +36,7 @@ const SPLAT = Symbol.for('splat')
 export function winstonMapper(mapping: WinstonMapping) {
   const { timestampUnit, maxMessageBytes, redactor } = mapping
   const withFields = mapping.context === 'none'
-  return (info: WinstonInfo, { levels, arrivedAt, untouched = false }: WinstonAbout): MappedLog => {
+  return (info: WinstonInfo, { levels, arrivedAt, untouched = false, added }: WinstonAbout): MappedLog => {
     const { level: _shown, message, timestamp, ...context } = fieldsOf(info)
     const level = levelOf(info)
     const errors: string[] = []
@@ -49,6 +51,7 @@ export function winstonMapper(mapping: WinstonMapping) {
     if (decorated) text = undecorated(text)
     if (untouched && typeof message === 'string' && splat.length > 0)
       text = withExtras(text, { splat, context, redactor })
+    if (added !== undefined) addFields(context, added)
     redactor?.topFields(context)
 
     const { stack } = context

@@ -5,13 +5,13 @@ import { importsOf, readSource, sourceFiles } from './source-files.js'
 /** From the top down. A folder may import itself, its own tier, and the tiers below it. */
 const tiers = [
   ['(entries)'],
-  ['cli', 'tracking', 'metrics', 'loggers', 'content'],
+  ['cli', 'tracking', 'metrics', 'loggers', 'content', 'web'],
   ['process'],
   ['hand-off'],
   ['engine'],
   ['diagnostics', 'spool', 'http'],
   ['delivery'],
-  ['records', 'options'],
+  ['records', 'options', 'context'],
   ['errors', 'runtime'],
 ]
 

@@ -22,6 +22,14 @@ export const courses: Readonly<Record<string, Course>> = {
   'README.md#winston, js 1': { logs: 1 },
   'README.md#track, js 1': { values: 1 },
   'docs/content.md#content, js 1': { entries: ['Hello', 'Old'], stdout: 'article 2\n1 of 1\nstring\n' },
+  'docs/context.md#ids-on-every-line, js 1': { logs: 1 },
+  'docs/context.md#ids-on-every-line, js 2': { logs: 1 },
+  'docs/context.md#fastify, js 1': { logs: 2, after: "await app.inject('/orders/7')\nawait app.close()" },
+  'docs/context.md#express, js 1': {
+    logs: 2,
+    after:
+      "await new Promise((listening) => server.once('listening', listening))\nconst { port } = /** @type {any} */ (server.address())\nawait fetch('http://127.0.0.1:' + port + '/orders/7')\nprocess.kill(process.pid, 'SIGTERM')",
+  },
   'docs/delivery.md#the-account, js 1': { values: 1, stdout: '1 1\n' },
   'docs/delivery.md#reports, js 1': { values: 1 },
   'docs/delivery.md#rejected-records, js 1': { values: 1, stdout: '' },
@@ -58,4 +66,5 @@ export const courses: Readonly<Record<string, Course>> = {
 /** The blocks that are not run, and why. Their types are checked all the same. */
 export const unrun: Readonly<Record<string, string>> = {
   'docs/content.md#content, ts 1': 'TypeScript, which not every Node.js that is supported runs',
+  'docs/context.md#nestjs, ts 1': 'NestJS is not installed',
 }

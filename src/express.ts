@@ -1,0 +1,2 @@
+export { type SluiceExpressOptions, sluiceExpress } from './web/express-middleware.js'
+export type { RequestLogger } from './web/request-line.js'

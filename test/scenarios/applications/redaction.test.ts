@@ -1,8 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import pino from 'pino'
-import { close, createSluice, flush, type Ledger, stats } from 'sluice'
+import { close, createSluice, flush, type Ledger, stats, withContext } from 'sluice'
+import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
 import { sluicePino } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -53,6 +55,26 @@ describe('with redact, a hidden value is not sent', () => {
     expect(logs).toHaveLength(4)
     expect(logs.join('\n')).not.toMatch(/hunter2|4111/)
     expect(logs.filter((message) => message.includes(shown))).toHaveLength(3)
+  })
+
+  it('in fields of withContext, nor by the exporter of OpenTelemetry', async () => {
+    const options = { ...receiver.options, redact }
+    const transport = new SluiceTransport(options)
+    const stream = sluicePino(options)
+    withContext({ user: 'Bob', token: secret, mail: 'bob@example.com' }, () => {
+      pino(stream).info('by pino')
+      winston.createLogger({ format: winston.format.json(), transports: [transport] }).info('as json')
+      winston.createLogger({ format: winston.format.simple(), transports: [transport] }).info('as text')
+    })
+    const provider = new LoggerProvider({
+      processors: [new SimpleLogRecordProcessor({ exporter: new SluiceLogRecordExporter(options) })],
+    })
+    provider.getLogger('shop').emit({ body: 'by otel', attributes: { token: secret, mail: 'bob@example.com' } })
+    await flush()
+    const logs = await messages()
+    expect(logs).toHaveLength(4)
+    expect(logs.join('\n')).not.toMatch(/hunter2|bob@/)
+    expect(logs.filter((message) => message.includes('"token":"[redacted]","mail":"[redacted]"'))).toHaveLength(4)
   })
 
   it('by variables', async () => {

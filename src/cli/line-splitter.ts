@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 
 /** One line of an input, as its bytes came. */
 export interface Line {
@@ -31,7 +32,7 @@ export class LineSplitter {
     return this.#length === 0 ? undefined : this.#take(false)
   }
 
-  /** The lines that end in this piece. The piece must not change while they are used. */
+  /** The lines that end in this piece. The piece must not change while they are used; what is left of it is copied. */
   *push(piece: Buffer): Generator<Line> {
     let start = 0
     for (let end = piece.indexOf(lineFeed); end !== -1; end = piece.indexOf(lineFeed, start)) {
@@ -39,7 +40,7 @@ export class LineSplitter {
       start = end + 1
       yield this.#take(true)
     }
-    if (start < piece.length) this.#add(piece.subarray(start))
+    if (start < piece.length) this.#add(Buffer.from(piece.subarray(start)))
   }
 
   #add(part: Buffer): void {
@@ -76,6 +77,30 @@ export async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<Lin
 /** The lines of a file. It is opened when the first line is asked for. */
 export async function* linesOfFile(path: string): AsyncGenerator<Line, void> {
   yield* linesOf(createReadStream(path))
+}
+
+/**
+ * The same, for a reader that is done with a line before it asks for the next one: the bytes change then. All pieces are read into the same
+ * memory. A file of hundreds of thousands of lines would leave tens of megabytes to the garbage collector, which it is late to free.
+ */
+export async function* passingLinesOfFile(path: string): AsyncGenerator<Line, void> {
+  const file = await open(path)
+  try {
+    yield* linesOf(passingPieces(file))
+  } finally {
+    await file.close()
+  }
+}
+
+const pieceBytes = 65_536
+
+async function* passingPieces(file: FileHandle): AsyncGenerator<Buffer, void> {
+  const memory = Buffer.allocUnsafeSlow(pieceBytes)
+  for (;;) {
+    const { bytesRead } = await file.read(memory, 0, pieceBytes)
+    if (bytesRead === 0) return
+    yield memory.subarray(0, bytesRead)
+  }
 }
 
 /** The text of a line. A byte order mark at the start of the input is left out. */

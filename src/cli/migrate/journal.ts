@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { write } from '../../spool/append.js'
 import { bootOfMachine } from '../../spool/owner.js'
-import { type Line, linesOfFile } from '../line-splitter.js'
+import { type Line, passingLinesOfFile } from '../line-splitter.js'
 import { ArrivedLines, digestOf, LineSet } from './arrived-lines.js'
 
 /** The place that gets the entries of a migration. */
@@ -186,7 +186,7 @@ export class Journal {
   async #read(): Promise<number> {
     let length = 0
     try {
-      for await (const line of linesOfFile(this.#path)) {
+      for await (const line of passingLinesOfFile(this.#path)) {
         if (!line.ended) break
         if (line.number === 1) this.#readHead(line)
         else this.#readNote(line)

@@ -7,7 +7,7 @@ import { systemClock } from '../../runtime/clock.js'
 import { Lock, type LockingProcess, machineLocks } from '../../spool/lock.js'
 import type { Command } from '../command.js'
 import { Interruption } from '../interruption.js'
-import { linesOfFile } from '../line-splitter.js'
+import { linesOfFile, passingLinesOfFile } from '../line-splitter.js'
 import { jsonHelp, type Output, type Status } from '../output.js'
 import { checkLines, checkSummary } from './dry-run.js'
 import { Journal, JournalError } from './journal.js'
@@ -143,7 +143,7 @@ async function send({ file, project, type, concurrency, output, service, totalBy
   const interruption = new Interruption((text) => output.say(text), 'entries')
   try {
     journal = await Journal.open(`${file}.journal`, { url: service.url, project, type })
-    const changed = await journal.arrived.changed(linesOfFile(file))
+    const changed = await journal.arrived.changed(passingLinesOfFile(file))
     if (changed !== undefined) {
       const words = `${file} has changed somewhere in its lines ${changed}, and some of these have arrived`
       return output.fail(1, `${words}: restore the file, or migrate the rest as another file`)

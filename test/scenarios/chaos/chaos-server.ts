@@ -9,6 +9,10 @@ export interface ChaosServerPlan {
   readonly random: () => number
 }
 
+/** The key of all applications that send to such a server. */
+export const chaosKey = 'chaos'
+const foreign: Fault = { type: 'answer', status: 401 }
+
 const refusal: Fault = {
   type: 'answer',
   status: 400,
@@ -62,7 +66,9 @@ export class ChaosServer {
     await server?.close()
   }
 
-  #answer({ path, body }: Request): Fault {
+  #answer({ path, body, headers }: Request): Fault {
+    // An application of another test may try a port that was its own server's.
+    if (headers.get('x-api-key') !== chaosKey) return foreign
     const fault = this.#chosen(path, body)
     if (commits(fault)) this.taken.push({ path, body })
     return fault

@@ -1,7 +1,7 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import { Disk } from '../../support/disk.js'
 import { Application } from './application.js'
-import { ChaosServer } from './chaos-server.js'
+import { ChaosServer, chaosKey } from './chaos-server.js'
 import { Oracle, type Verdict, ways } from './oracle.js'
 import { replay } from './replay.js'
 
@@ -16,7 +16,7 @@ export async function killCosts(kills: number, random: () => number): Promise<Ve
       const application = await Application.start({
         variables: {
           SLUICE_URL: server.url,
-          SLUICE_API_KEY: 'k',
+          SLUICE_API_KEY: chaosKey,
           SLUICE_BUCKET: 'chaos',
           SLUICE_SPOOL_DIR: disk.folder,
         },

@@ -6,7 +6,7 @@ import { readSpoolLine } from '../../../src/spool/spool-line.js'
 import { Disk } from '../../support/disk.js'
 import { seeded } from '../../support/seeded.js'
 import { Application, type ApplicationPlan } from './application.js'
-import { ChaosServer } from './chaos-server.js'
+import { ChaosServer, chaosKey } from './chaos-server.js'
 import { type Life, Oracle, type Verdict, ways } from './oracle.js'
 import { replay } from './replay.js'
 import { type Disturbance, quickOptions, type Schedule, type Step, serverFaults } from './schedule.js'
@@ -116,7 +116,7 @@ class Weather {
   get #variables(): Record<string, string> {
     return {
       SLUICE_URL: this.#server.url,
-      SLUICE_API_KEY: 'k',
+      SLUICE_API_KEY: chaosKey,
       SLUICE_BUCKET: 'chaos',
       SLUICE_SPOOL_DIR: this.#disk.folder,
       ...Object.fromEntries(Object.entries(quickOptions).map(([name, value]) => [variableOf(name), `${value}`])),

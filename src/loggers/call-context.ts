@@ -11,7 +11,7 @@ let calls = 0
 
 /** A logger of winston, or another stream that pipes into a transport. */
 interface Source {
-  write?(...all: unknown[]): boolean
+  write?(info: unknown, encoding?: unknown, callback?: unknown): boolean
 }
 
 /**
@@ -23,8 +23,7 @@ export function watchCalls(stream: object): void {
   const { write } = source
   if (typeof write !== 'function' || watched.has(source)) return
   watched.add(source)
-  source.write = function (this: unknown, ...all: unknown[]): boolean {
-    const [info] = all
+  source.write = function (this: unknown, info: unknown, encoding?: unknown, callback?: unknown): boolean {
     const fields = fieldsForLine()
     if (fields !== undefined && typeof info === 'object' && info !== null) {
       isUsed = true
@@ -32,7 +31,7 @@ export function watchCalls(stream: object): void {
     }
     calls++
     try {
-      return write.apply(this, all)
+      return write.call(this as Source, info, encoding, callback)
     } finally {
       calls--
     }

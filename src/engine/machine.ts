@@ -21,7 +21,7 @@ export interface Machine {
   readonly owners: Owners
   /** Calls `answers` when a stalled disk takes files again. Returns an end of the watch. */
   readonly whenDiskAnswers: (folder: string, answers: () => void) => () => void
-  /** Opens connections. @default undici's connector */
+  /** Opens connections. @default sockets of Node */
   readonly connection?: Pick<ConnectionOptions, 'open'>
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void

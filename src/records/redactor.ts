@@ -117,11 +117,13 @@ export class Redactor {
   /** Keys may have the texts of patterns, too. */
   #renameKeys(fields: Record<string, unknown>): void {
     if (this.#maskText === undefined) return
+    // One for all keys: thousands of them may have the same name now.
+    let number = 1
     for (const key of Object.keys(fields)) {
       const masked = this.text(key)
       if (masked === key) continue
       let name = masked
-      for (let number = 2; Object.hasOwn(fields, name); number++) name = `${masked} ${number}`
+      while (Object.hasOwn(fields, name)) name = `${masked} ${++number}`
       const value = fields[key]
       delete fields[key]
       set(fields, name, value)

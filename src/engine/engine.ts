@@ -220,6 +220,11 @@ export class Engine implements RecordPort {
     if (this.#logLane !== -1) this.log(this.writer.warning(message))
   }
 
+  /** Report all that throttles have held back: the thread ends next. */
+  tellAll(): void {
+    this.#reporter.tellAll()
+  }
+
   stats(): Ledger {
     return this.#delivery.stats()
   }

@@ -16,11 +16,14 @@ export interface WorkerPlan {
   readonly position: SharedArrayBuffer
 }
 
-/** How far the worker is. A halted worker takes no more lines. */
-export const workerStates = { starting: 0, reading: 1, halted: 2 } as const
+/** How far the worker is. A halted worker takes no more lines. One that is `told` has reported all that it had held back, besides. */
+export const workerStates = { starting: 0, reading: 1, halted: 2, told: 3 } as const
 
 /** Asks the worker to count an answer. */
 export const heartbeatQuestion = 'sluice.heartbeat'
+
+/** Asks a halted worker to report what its throttles hold back: its thread ends next. */
+export const tellRequest = 'sluice.tell'
 
 /** Opens an engine. The first lines for that engine may reach the worker earlier. */
 export interface OpenEngine {

@@ -56,6 +56,8 @@ const nextModes: Readonly<Record<Mode, readonly Mode[]>> = {
 export class Supervisor implements DeliveryThread {
   readonly #plan: SupervisorPlan
   readonly #clients = new Map<number, EngineClient>()
+  /** Those whose worker ends and may have news. */
+  readonly #leaving = new Map<number, EngineClient>()
   readonly #stalledFolders = new Set<string>()
   /** Workers that waited for a disk when they were terminated. */
   readonly #stalled = new Set<Link>()
@@ -131,7 +133,8 @@ export class Supervisor implements DeliveryThread {
 
   async leave(engine: number): Promise<void> {
     const link = this.#link
-    const { spoolDir } = this.#clients.get(engine)?.options ?? {}
+    const client = this.#clients.get(engine)
+    const { spoolDir } = client?.options ?? {}
     // Read once: the worker may go on at any moment.
     const standstill = link?.standstill
     const isAtDisk = standstill?.at === 'disk' && standstill.engine === engine
@@ -143,7 +146,9 @@ export class Supervisor implements DeliveryThread {
     if (link === undefined) return
     // A disk that does not answer may be the reason why the engines were closed.
     this.#stalled.add(link)
+    if (client !== undefined) this.#leaving.set(engine, client)
     await link.terminate()
+    this.#leaving.delete(engine)
     if (!link.outlivesItsEnd) this.#stalled.delete(link)
   }
 
@@ -163,7 +168,10 @@ export class Supervisor implements DeliveryThread {
   #start(): void {
     try {
       const link: Link = this.#plan.start({
-        received: (message) => this.#clients.get(message.engine)?.received(message),
+        received: (message) => {
+          const client = this.#clients.get(message.engine) ?? this.#leaving.get(message.engine)
+          client?.received(message)
+        },
         failed: (failure) => this.#failed(link, failure),
         busy: () => [...this.#clients.values()].some(({ busy }) => busy),
       })

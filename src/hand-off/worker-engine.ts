@@ -58,6 +58,11 @@ export class WorkerEngine {
     this.#takeText(lines.toString('utf8', from, end))
   }
 
+  /** Report all that throttles have held back. */
+  tellAll(): void {
+    for (const engine of this.#engines) engine.tellAll()
+  }
+
   #takeText(line: string): void {
     const engine = this.#engines[this.#engines.length - 1]
     if (engine === undefined) {

@@ -9,7 +9,14 @@ import { textOf } from '../errors/text-of.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
 import { engineFrame } from './frames.js'
 import { Heartbeat } from './heartbeat.js'
-import { type EnginePlan, heartbeatQuestion, type OpenEngine, type WorkerMessage, workerStates } from './protocol.js'
+import {
+  type EnginePlan,
+  heartbeatQuestion,
+  type OpenEngine,
+  tellRequest,
+  type WorkerMessage,
+  workerStates,
+} from './protocol.js'
 
 /** Streams to the delivery workers of this package, which closes them itself. */
 export const ownStreams = new WeakSet<object>()
@@ -160,15 +167,17 @@ export class WorkerLink implements Link {
   }
 
   /**
-   * End the thread. First it stops to take lines, so that no count is cut off, and has a moment to write to the disk. Resolves when the thread
-   * is gone, or after little more than a second: a thread that waits for a disk cannot be ended.
+   * End the thread. First it stops to take lines, so that no count is cut off, and has a moment to report what it has dropped and to write to
+   * the disk. Resolves when the thread is gone, or after little more than a second: a thread that waits for a disk cannot be ended.
    */
   async terminate(): Promise<void> {
     this.#over = true
     this.#heartbeat.stop()
-    Atomics.store(this.#state, 0, workerStates.halted)
+    const tells = Atomics.exchange(this.#state, 0, workerStates.halted) === workerStates.reading
+    if (tells) this.#worker.postMessage(tellRequest)
+    const works = () => this.standstill !== undefined || (tells && Atomics.load(this.#state, 0) !== workerStates.told)
     await new Promise((resolve) => setImmediate(resolve))
-    for (let look = 0; look < maxLooks && this.standstill !== undefined && !this.#gone; look++) {
+    for (let look = 0; look < maxLooks && works() && !this.#gone; look++) {
       await new Promise<void>((resolve) => systemClock.schedule(resolve, betweenLooksMs, true))
     }
     await new Promise<void>((resolve) => {

@@ -61,7 +61,8 @@ export class ShutdownBudget {
   remaining(engine: Budgeted): number {
     const grant = this.#grants.get(engine)
     if (grant?.accepted !== engine.stats().accepted) return this.allotment(engine.options.shutdownTimeoutMs)
-    return Math.max(0, grant.until - this.#now())
+    // A timer may end up to a millisecond early: that rest is none.
+    return Math.max(0, Math.floor(grant.until - this.#now()))
   }
 
   /** The drain of a grant is over: its records have had their time. */

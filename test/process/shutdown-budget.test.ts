@@ -38,6 +38,13 @@ describe('before the end of the process', () => {
     expect(budget.grant(engine)).toBe(0)
   })
 
+  it('a grant whose timer ended a part of a millisecond early is over', () => {
+    const engine = engineWith(1)
+    budget.grant(engine)
+    now += 3999.3
+    expect(budget.remaining(engine)).toBe(0)
+  })
+
   it('records that come after a grant have a whole time for themselves', () => {
     const engine = engineWith(1)
     budget.grant(engine)

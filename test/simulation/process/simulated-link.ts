@@ -8,6 +8,7 @@ import {
   type EnginePlan,
   heartbeatQuestion,
   type OpenEngine,
+  tellRequest,
   type WorkerMessage,
   workerStates,
 } from '../../../src/hand-off/protocol.js'
@@ -163,6 +164,7 @@ export class SimulatedLink implements Link {
   async terminate(): Promise<void> {
     this.#over = true
     this.#heartbeat.stop()
+    if (this.#isReading) this.#post(tellRequest)
     Atomics.store(new Int32Array(this.#state), 0, workerStates.halted)
     const { app, thread } = this.#plan
     const waitMs = thread.alive && this.standstill?.at === 'disk' ? maxTerminationMs : 1
@@ -211,9 +213,7 @@ export class SimulatedLink implements Link {
       },
       post: (message: WorkerMessage) => {
         if (!thread.alive) return
-        app.post(() => {
-          if (!this.#over) received(message)
-        }, this.#latencyMs())
+        app.post(() => received(message), this.#latencyMs())
       },
       machine,
     })

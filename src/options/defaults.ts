@@ -1,3 +1,4 @@
+import type { LineWindowKind } from './line-window.js'
 import type { OptionName } from './options.js'
 
 /** The kind of an option's value. Decides how variables are read and checked, and what the README's table says. */
@@ -11,6 +12,8 @@ export type OptionKind =
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
   | { readonly type: 'choice'; readonly values: readonly string[] }
   | { readonly type: 'redaction' }
+  | LineWindowKind
+  | { readonly type: 'level-shares' }
   | { readonly type: 'function' }
 
 /** One row of the option table. */
@@ -32,6 +35,7 @@ const text = { type: 'text' } as const
 const name = { type: 'name' } as const
 const flag = { type: 'flag' } as const
 const integer = (min: number, max: number) => ({ type: 'integer', min, max }) as const
+const lineWindow = (count: 'most' | 'lines', max: number) => ({ type: 'line-window', count, max }) as const
 const choice = (...values: string[]) => ({ type: 'choice', values }) as const
 
 const day = 86_400_000
@@ -131,6 +135,25 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     patternsVariable: 'SLUICE_REDACT_PATTERNS',
     defaultText: 'nothing',
     about: 'keys whose values are hidden, and patterns of texts that are; see [redaction](docs/redaction.md)',
+  },
+  repeat: {
+    kind: lineWindow('most', 1_000_000),
+    variable: 'SLUICE_REPEAT',
+    defaultText: 'no bound',
+    about:
+      'most lines with the same message per time, such as `10/60s`; see [repeated lines](docs/volume.md#repeated-lines)',
+  },
+  sample: {
+    kind: { type: 'level-shares' },
+    variable: 'SLUICE_SAMPLE',
+    defaultText: 'all lines',
+    about: 'share of the lines of a level that is sent, such as `debug:0.01,info:0.25`',
+  },
+  keepForError: {
+    kind: lineWindow('lines', 100_000),
+    variable: 'SLUICE_KEEP_FOR_ERROR',
+    defaultText: 'none',
+    about: 'most lines that are kept back for an error, and for how long, such as `200/30s`',
   },
   mode: {
     kind: choice('worker', 'inline'),

@@ -2,11 +2,34 @@ import type { SluiceError } from '../errors/sluice-error.js'
 import type { Redaction } from '../records/redactor.js'
 import { isPathSegment } from '../records/wire.js'
 import { type OptionKind, optionNames } from './defaults.js'
+import {
+  checkLevelShares,
+  type LevelShares,
+  levelSharesExpected,
+  levelSharesTextExpected,
+  readLevelShares,
+} from './level-shares.js'
+import {
+  checkLineWindow,
+  type KeepForErrorOption,
+  lineWindowExpected,
+  lineWindowTextExpected,
+  type RepeatOption,
+  readLineWindow,
+} from './line-window.js'
 import type { OptionName, ResolvedOptions, Sources } from './options.js'
 import { checkRedaction, redactionExpected } from './redaction.js'
 import { isSecretText, Secret } from './secret.js'
 
-type Value = string | number | boolean | Redaction | ((error: SluiceError) => void)
+type Value =
+  | string
+  | number
+  | boolean
+  | Redaction
+  | RepeatOption
+  | KeepForErrorOption
+  | LevelShares
+  | ((error: SluiceError) => void)
 
 /** A checked value, or the description of a valid one. */
 export type Checked = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly expected: string }
@@ -16,16 +39,16 @@ const no = new Set(['false', '0', 'no', 'off'])
 
 /** Checks a value that the application gave as an option. */
 export function checkOption(kind: OptionKind, value: unknown): Checked {
-  return checked(kind, fromValue(kind, value))
+  return checked(fromValue(kind, value), () => expectation(kind))
 }
 
 /** Reads a value from the text of an environment variable. */
 export function readVariable(kind: OptionKind, written: string): Checked {
-  return checked(kind, fromVariable(kind, written.trim()))
+  return checked(fromVariable(kind, written.trim()), () => textExpectation(kind))
 }
 
-function checked(kind: OptionKind, value: Value | undefined): Checked {
-  return value === undefined ? { ok: false, expected: expectation(kind) } : { ok: true, value }
+function checked(value: Value | undefined, expected: () => string): Checked {
+  return value === undefined ? { ok: false, expected: expected() } : { ok: true, value }
 }
 
 function fromValue(kind: OptionKind, value: unknown): Value | undefined {
@@ -36,6 +59,10 @@ function fromValue(kind: OptionKind, value: unknown): Value | undefined {
       return typeof value === 'boolean' ? value : undefined
     case 'redaction':
       return checkRedaction(value)
+    case 'line-window':
+      return checkLineWindow(kind, value)
+    case 'level-shares':
+      return checkLevelShares(value)
     case 'function':
       return typeof value === 'function' ? (value as (error: SluiceError) => void) : undefined
     default:
@@ -51,6 +78,10 @@ function fromVariable(kind: OptionKind, text: string): Value | undefined {
       const word = text.toLowerCase()
       return yes.has(word) || (no.has(word) ? false : undefined)
     }
+    case 'line-window':
+      return readLineWindow(kind, text)
+    case 'level-shares':
+      return readLevelShares(text)
     default:
       return isValidText(kind, text) ? text : undefined
   }
@@ -99,9 +130,18 @@ function expectation(kind: OptionKind): string {
       return kind.values.map((value) => `"${value}"`).join(' or ')
     case 'redaction':
       return redactionExpected
+    case 'line-window':
+      return lineWindowExpected(kind)
+    case 'level-shares':
+      return levelSharesExpected
     case 'function':
       return 'a function'
   }
+}
+
+function textExpectation(kind: OptionKind): string {
+  if (kind.type === 'line-window') return lineWindowTextExpected(kind)
+  return kind.type === 'level-shares' ? levelSharesTextExpected : expectation(kind)
 }
 
 /** An option in the form that people see. Secrets are redacted. */

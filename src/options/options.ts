@@ -1,5 +1,7 @@
 import type { SluiceError } from '../errors/sluice-error.js'
 import type { Redaction } from '../records/redactor.js'
+import type { LevelShares } from './level-shares.js'
+import type { KeepForErrorOption, RepeatOption } from './line-window.js'
 import type { RedactOption } from './redaction.js'
 import type { Secret } from './secret.js'
 
@@ -93,6 +95,24 @@ export interface SluiceOptions {
    * @default nothing is hidden
    */
   readonly redact?: RedactOption | undefined
+  /**
+   * Most lines of one logger and level within a window whose messages differ only in numbers and ids; one record at the end of the window
+   * counts the others. `most` is 1 to 1000000, `windowMs` 100 to 3600000; or a text such as `10/60s`. Set by `SLUICE_REPEAT`.
+   * @default no bound
+   */
+  readonly repeat?: RepeatOption | string | undefined
+  /**
+   * Share of the lines of a level that is sent, from 0 to 1, by the level's name. At most 100 levels. Set by `SLUICE_SAMPLE`, such as
+   * `debug:0.01,info:0.25`.
+   * @default all lines
+   */
+  readonly sample?: Readonly<Record<string, number>> | undefined
+  /**
+   * Most lines that are kept back for an error, and the longest time that each is kept. `lines` is 1 to 100000, `windowMs` 100 to 3600000;
+   * or a text such as `200/30s`. Set by `SLUICE_KEEP_FOR_ERROR`.
+   * @default none
+   */
+  readonly keepForError?: KeepForErrorOption | string | undefined
   /**
    * Thread in which winston, `sluicePino()` and `track` deliver: a worker, or the application's own thread. pino's target always delivers
    * in pino's worker. Set by `SLUICE_MODE`.
@@ -227,9 +247,16 @@ export interface ResolvedOptions
     | 'level'
     | 'spoolDir'
     | 'redact'
+    | 'repeat'
+    | 'sample'
+    | 'keepForError'
     | 'onError'
   > {
   readonly redact: Redaction | undefined
+  readonly repeat: RepeatOption | undefined
+  /** Look a level up with `Object.hasOwn`: its name may be that of a method of all objects. */
+  readonly sample: LevelShares | undefined
+  readonly keepForError: KeepForErrorOption | undefined
   /** Empty if there is no key: content operations can use the token instead. */
   readonly apiKey: Secret
   /** The file with the key. */

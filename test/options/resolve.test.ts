@@ -101,6 +101,12 @@ describe('the options', () => {
       'pin, *code',
       { keys: ['pin', '*code'], patterns: [], mask: '[redacted]' },
     ],
+    'line-window': ({ count }: OptionKind & { type: 'line-window' }) => [
+      { [count]: 3, windowMs: 100 },
+      ' 10/60s ',
+      { [count]: 10, windowMs: 60_000 },
+    ],
+    'level-shares': () => [{ http: 1, info: 0.25 }, 'Debug: 0.01, info:.5', { debug: 0.01, info: 0.5 }],
     function: () => [() => {}, '', undefined],
   }
   /** Bounds that must stay in their order while one of them is changed. */
@@ -233,6 +239,8 @@ describe('a mistake in the configuration', () => {
     integer: ({ max }: OptionKind & { type: 'integer' }) => [max + 1, '1.5'],
     choice: () => ['none of them', 'none of them'],
     redaction: () => [{ key: 'pin' }, `${'p'.repeat(201)}`],
+    'line-window': () => [{ most: 10, lines: 10, windowMs: 1000 }, '10 in 60s'],
+    'level-shares': () => [['debug'], 'debug:1%'],
     function: () => ['log', undefined],
   }
 

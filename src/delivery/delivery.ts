@@ -8,7 +8,7 @@ import { Drains } from './drain.js'
 import type { BodyRoom } from './fresh-log.js'
 import { Lane, type LaneEvents } from './lane.js'
 import { LastDrain } from './last-drain.js'
-import type { Ledger } from './ledger.js'
+import type { Ledger, SuppressReason } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
 import { guarded, type Observer } from './observer.js'
 import type { DeliveryPlan } from './plan.js'
@@ -112,6 +112,16 @@ export class Delivery {
   /** Something was hidden in a log record that has been accepted. */
   redacted(laneIndex: number): void {
     this.book.redacted(laneIndex)
+  }
+
+  /** A log record is left out on its arrival, as configured. */
+  suppress(laneIndex: number, how: { readonly reason: SuppressReason; readonly handedOver: boolean }): void {
+    this.book.suppress(laneIndex, how)
+  }
+
+  /** A log record that was suppressed as unneeded is kept (1) until it is accepted after all, or is not kept any more (-1). */
+  keptForError(laneIndex: number, change: 1 | -1): void {
+    this.book.keptForError(laneIndex, change)
   }
 
   /** A `track` with a bad number: counted outside the equation. */

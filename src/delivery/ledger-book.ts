@@ -1,38 +1,18 @@
 import {
-  type Counts,
   type DropReason,
-  dropReasons,
   fateOf,
   givenUp,
   type LaneCondition,
   type LaneName,
   type LaneReport,
-  type LaneState,
   type Ledger,
   type PlainCount,
-  plainCounts,
+  type SuppressReason,
   sumLedger,
   unsettled,
 } from './ledger.js'
+import { column, reportOf, rowLength, states } from './ledger-row.js'
 import { senderNames } from './sender.js'
-
-const states: readonly LaneState[] = ['open', 'outage', 'paused', 'closed']
-const rowFields = [
-  ...plainCounts,
-  ...dropReasons,
-  'taken',
-  'kept',
-  'orphaned',
-  'state',
-  'connections',
-  'depth',
-  'sender',
-  'errorLength',
-] as const
-const column = Object.fromEntries(rowFields.map((name, index) => [name, index])) as Record<
-  (typeof rowFields)[number],
-  number
->
 
 /**
  * The ledger at one moment. By lane: `taken` records that had come by the hand-off, and `kept` records in memory that are on disk, too.
@@ -47,7 +27,8 @@ interface LedgerCopy {
 const headerBytes = 16
 const invalidOffset = 8
 const errorBytes = 512
-const laneBytes = rowFields.length * 8 + errorBytes
+const rowBytes = rowLength * 8
+const laneBytes = rowBytes + errorBytes
 
 /**
  * The ledger of one engine, in memory that other threads can read at any time.
@@ -70,8 +51,8 @@ export class LedgerBook {
     this.#sequence = new Int32Array(memory, 0, 1)
     this.#header = new Float64Array(memory, invalidOffset, 1)
     const offset = (lane: number) => headerBytes + lane * laneBytes
-    this.#rows = lanes.map((_, lane) => new Float64Array(memory, offset(lane), rowFields.length))
-    this.#errors = lanes.map((_, lane) => new Uint8Array(memory, offset(lane) + rowFields.length * 8, errorBytes))
+    this.#rows = lanes.map((_, lane) => new Float64Array(memory, offset(lane), rowLength))
+    this.#errors = lanes.map((_, lane) => new Uint8Array(memory, offset(lane) + rowBytes, errorBytes))
   }
 
   invalid(): void {
@@ -128,6 +109,25 @@ export class LedgerBook {
     row[column[loss.reason]]!++
     row[column.heldBytes]! -= loss.bytes
     this.#done()
+  }
+
+  /** A log record is left out as configured, on its arrival. */
+  suppress(lane: number, { reason, handedOver }: { reason: SuppressReason; handedOver: boolean }): void {
+    const row = this.#open(lane)
+    if (handedOver) row[column.taken]!++
+    row[column.accepted]!++
+    row[column[reason]]!++
+    this.#done()
+  }
+
+  /** A log record that was counted as unneeded on its arrival is kept in case an error comes (1), or is not kept any more (-1). */
+  keptForError(lane: number, change: 1 | -1): void {
+    this.#add(lane, { keptForError: change })
+  }
+
+  /** A log record that was kept is needed: it is queued. */
+  needed(lane: number, bytes: number): void {
+    this.#add(lane, { keptForError: -1, unneeded: -1, queued: 1, heldBytes: bytes })
   }
 
   /** A record leaves memory: it is on disk alone. */
@@ -195,6 +195,7 @@ export class LedgerBook {
       row[column.queued] = 0
       row[column.inFlight] = 0
       row[column.heldBytes] = 0
+      row[column.keptForError] = 0
       row[column.kept] = 0
       row[column.spooled]! += fate.spooled
       row[column.orphaned] = row[column.spooled]!
@@ -240,24 +241,7 @@ export class LedgerBook {
 
   #copy({ torn = false } = {}): LedgerCopy {
     const lanes = this.#lanes.map(({ kind, bucket }, index): LaneReport => {
-      const row = this.#rows[index]!.slice()
-      const counts = Object.fromEntries(plainCounts.map((name) => [name, row[column[name]]!])) as Record<
-        PlainCount,
-        number
-      >
-      const dropped = Object.fromEntries(dropReasons.map((reason) => [reason, row[column[reason]]!]))
-      const error = this.#errors[index]!.slice(0, row[column.errorLength])
-      const report = {
-        kind,
-        bucket,
-        ...counts,
-        dropped: dropped as Counts['dropped'],
-        state: states[row[column.state]!]!,
-        connections: row[column.connections]!,
-        depth: row[column.depth]!,
-        sender: senderNames[row[column.sender]!]!,
-        lastError: error.length === 0 ? undefined : new TextDecoder().decode(error),
-      }
+      const report = reportOf({ kind, bucket }, this.#rows[index]!.slice(), this.#errors[index]!)
       return torn ? { ...report, queued: Math.max(0, unsettled(report) - report.inFlight) } : report
     })
     return {
@@ -271,9 +255,9 @@ export class LedgerBook {
     return this.#rows.reduce((sum, row) => sum + count(row), 0)
   }
 
-  #add(lane: number, changes: Partial<Record<PlainCount | DropReason, number>>): void {
+  #add(lane: number, changes: Partial<Record<PlainCount | DropReason | SuppressReason, number>>): void {
     const row = this.#open(lane)
-    for (const [name, change] of Object.entries(changes)) row[column[name as PlainCount | DropReason]]! += change
+    for (const [name, change] of Object.entries(changes)) row[column[name as PlainCount]]! += change
     this.#done()
   }
 

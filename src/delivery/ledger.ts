@@ -15,9 +15,14 @@ export const dropReasons = [
 /** The reason why a record was given up. `unreadable`: the delivery worker died of the line. */
 export type DropReason = (typeof dropReasons)[number]
 
+export const suppressReasons = ['sampled', 'repeated', 'unneeded'] as const
+
+/** The reason why a log record was left out as configured: by the option `sample`, `repeat` or `keepForError`. */
+export type SuppressReason = (typeof suppressReasons)[number]
+
 /**
  * Counts that must always add up:
- * `accepted = delivered + rejected + (sum of dropped) + spooled + queued + inFlight`.
+ * `accepted = delivered + rejected + (sum of dropped) + (sum of suppressed) + spooled + queued + inFlight`.
  */
 export interface Counts {
   /** Records for which `log` or `track` has returned. */
@@ -28,6 +33,8 @@ export interface Counts {
   readonly rejected: number
   /** Records that were given up, by reason. */
   readonly dropped: Readonly<Record<DropReason, number>>
+  /** Log records that were left out as configured, by reason. Of these, an error may still need `keptForError`. */
+  readonly suppressed: Readonly<Record<SuppressReason, number>>
   /** Records that are on disk and not in memory, until there is room for them or the next process finds them. */
   readonly spooled: number
   /** Records that wait to be sent. */
@@ -48,6 +55,8 @@ export interface Counts {
   readonly adopted: number
   /** Log records in which something was hidden: see the option `redact`. They are in the other counts, too. */
   readonly redacted: number
+  /** Log records that are kept in case an error comes: see the option `keepForError`. They count as `suppressed.unneeded` until then. */
+  readonly keptForError: number
 }
 
 /**
@@ -102,6 +111,7 @@ export const plainCounts = [
   'deliveredBytes',
   'adopted',
   'redacted',
+  'keptForError',
 ] as const
 export type PlainCount = (typeof plainCounts)[number]
 
@@ -112,8 +122,21 @@ export const emptyLedger: Ledger = sumLedger([], 0)
 export function sumLedger(lanes: readonly LaneReport[], invalid: number): Ledger {
   const total = (read: (lane: LaneReport) => number) => lanes.reduce((sum, lane) => sum + read(lane), 0)
   const counts = Object.fromEntries(plainCounts.map((name) => [name, total((lane) => lane[name])]))
-  const dropped = Object.fromEntries(dropReasons.map((reason) => [reason, total((lane) => lane.dropped[reason])]))
-  return { ...(counts as Record<PlainCount, number>), dropped: dropped as Counts['dropped'], invalid, lanes }
+  return {
+    ...(counts as Record<PlainCount, number>),
+    dropped: byReason(dropReasons, (reason) => total((lane) => lane.dropped[reason])),
+    suppressed: byReason(suppressReasons, (reason) => total((lane) => lane.suppressed[reason])),
+    invalid,
+    lanes,
+  }
+}
+
+/** A count for each reason. */
+export function byReason<Reason extends string>(
+  reasons: readonly Reason[],
+  count: (reason: Reason) => number,
+): Readonly<Record<Reason, number>> {
+  return Object.fromEntries(reasons.map((reason) => [reason, count(reason)])) as Record<Reason, number>
 }
 
 /** The store of a lane whose engine is gone: `spools` where it keeps records, `kept` the records in memory that it had written. */
@@ -126,7 +149,7 @@ interface Remains {
 export function givenUp(lane: LaneReport, remains: Remains): LaneReport {
   const { lost, spooled } = fateOf(lane, remains)
   const dropped = { ...lane.dropped, shutdown: lane.dropped.shutdown + lost }
-  return { ...lane, queued: 0, inFlight: 0, state: 'closed', spooled: lane.spooled + spooled, dropped }
+  return { ...lane, queued: 0, inFlight: 0, keptForError: 0, state: 'closed', spooled: lane.spooled + spooled, dropped }
 }
 
 /** How many of the records in memory of a lane are lost and how many are on disk, after its engine is gone. */
@@ -143,13 +166,25 @@ export function fateOf(
  * Records that an engine had in memory when its thread ended. They are derived from the accepted records: a thread that ends in the
  * middle of a change leaves `queued` or `inFlight` wrong.
  */
-export function unsettled(lane: Pick<Counts, 'accepted' | 'delivered' | 'rejected' | 'spooled' | 'dropped'>): number {
-  return lane.accepted - lane.delivered - lane.rejected - lane.spooled - droppedTotal(lane)
+export function unsettled(lane: Settled & Pick<Counts, 'accepted' | 'spooled'>): number {
+  return lane.accepted - settledTotal(lane) - lane.spooled
+}
+
+type Settled = Pick<Counts, 'delivered' | 'rejected' | 'dropped' | 'suppressed'>
+
+/** Records that nothing more happens to. */
+export function settledTotal(counts: Settled): number {
+  return counts.delivered + counts.rejected + droppedTotal(counts) + suppressedTotal(counts)
 }
 
 /** Records given up, for any reason. */
 export function droppedTotal({ dropped }: Pick<Counts, 'dropped'>): number {
   return dropReasons.reduce((sum, reason) => sum + dropped[reason], 0)
+}
+
+/** Records left out as configured, for any reason. */
+export function suppressedTotal({ suppressed }: Pick<Counts, 'suppressed'>): number {
+  return suppressReasons.reduce((sum, reason) => sum + suppressed[reason], 0)
 }
 
 /** The name of a lane. */

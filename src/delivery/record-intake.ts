@@ -12,6 +12,8 @@ export interface Acceptable {
   readonly severity: Severity
   /** It came from another thread, which has counted it already. @default false */
   readonly handedOver?: boolean
+  /** It was counted before, and kept in case an error came. @default false */
+  readonly kept?: boolean
 }
 
 interface RecordIntakePlan {
@@ -64,7 +66,7 @@ export class RecordIntake {
       this.#late.push(() => this.accept(lane, record) && lane.due())
       return false
     }
-    const { body, severity, handedOver = false } = record
+    const { body, severity, handedOver = false, kept = false } = record
     const bytes = Buffer.byteLength(body)
     if (!this.#closed) {
       const { memory, at } = lane.ready.room(bytes)
@@ -72,7 +74,7 @@ export class RecordIntake {
       if (bytes === body.length) memory.write(body, at, 'latin1')
       else memory.write(body, at)
     }
-    return this.acceptWritten(lane, bytes, severity, handedOver)
+    return this.acceptWritten(lane, bytes, severity, handedOver, kept)
   }
 
   /** Room for a body of at most this many bytes, which is accepted next. */
@@ -81,10 +83,11 @@ export class RecordIntake {
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. It takes no object: every record comes by here. */
-  acceptWritten(lane: Lane, bytes: number, severity: Severity, handedOver: boolean): boolean {
+  acceptWritten(lane: Lane, bytes: number, severity: Severity, handedOver: boolean, kept = false): boolean {
     const { book, bounds, store, refuse } = this.#plan
     const sequence = this.nextSequence()
-    book.accept(lane.index, { bytes, handedOver })
+    if (kept) book.needed(lane.index, bytes)
+    else book.accept(lane.index, { bytes, handedOver })
     if (this.#closed) {
       refuse(lane, bytes)
       return false

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { droppedTotal, type Ledger } from '../delivery/ledger.js'
+import { droppedTotal, type Ledger, suppressedTotal } from '../delivery/ledger.js'
 import { oneLine } from '../errors/text-of.js'
 
 /** Write one line to stderr, also in a worker that ends. Never throws. */
@@ -15,7 +15,7 @@ export function printLine(text: string): void {
 export function ledgerLine(ledger: Ledger): string {
   const { accepted, delivered, rejected, spooled, queued, inFlight, adopted, ambiguousRetries } = ledger
   const balance = { accepted, delivered, rejected, dropped: droppedTotal(ledger), spooled, queued, inFlight }
-  const counts = { ...balance, adopted, ambiguous: ambiguousRetries }
+  const counts = { ...balance, adopted, ambiguous: ambiguousRetries, suppressed: suppressedTotal(ledger) }
   const words = Object.entries(counts).map(([name, count]) => `${name}=${count}`)
   return `ledger ${words.join(' ')}`
 }

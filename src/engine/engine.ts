@@ -6,7 +6,7 @@ import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { logHead, type MappedLog } from '../records/encode.js'
+import type { MappedLog, WrittenHead } from '../records/encode.js'
 import { valueSeverity } from '../records/level.js'
 import type { ValueBytes } from '../records/value-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
@@ -14,15 +14,11 @@ import type { RecordKind } from '../records/wire.js'
 import { spooledSender } from '../spool/spooled-sender.js'
 import { EngineSender } from './engine-sender.js'
 import { EngineSpool } from './engine-spool.js'
+import { LogIntake } from './log-intake.js'
 import { type Machine, thisMachine } from './machine.js'
 import type { BodyWriter, DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 import type { EnginePosition } from './worker-position.js'
-
-/** A log record without the fields that are the same in all records. */
-interface WrittenHead extends Omit<MappedLog, 'fields'> {
-  readonly head: string
-}
 
 export interface EngineSetting {
   /** The kinds of record that it takes. Each has a lane where the options name a bucket for it. @default both */
@@ -64,6 +60,7 @@ export class Engine implements RecordPort {
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
   readonly #delivery: Delivery
+  readonly #logs: LogIntake
   readonly #sender: EngineSender
   readonly #spool: EngineSpool | undefined
   /** Writes its records. */
@@ -116,6 +113,15 @@ export class Engine implements RecordPort {
       sender: spool === undefined ? sender : spooledSender(sender, () => spool.commit()),
       ...(spool === undefined ? {} : { store: spool.store }),
     })
+    this.#logs = new LogIntake({
+      options,
+      clock,
+      delivery: this.#delivery,
+      lane: this.#logLane,
+      writer: this.writer,
+      handedOver,
+      unreadable: (error) => this.#unreadable(error),
+    })
     spool?.start(this.#delivery.buffer)
   }
 
@@ -128,31 +134,27 @@ export class Engine implements RecordPort {
   }
 
   log(mapped: MappedLog): void {
-    this.#delivery.accept(this.#logLane, { body: this.writer.log(mapped), severity: mapped.severity })
-    if (mapped.redacted) this.#delivery.redacted(this.#logLane)
+    this.#logs.log(mapped)
   }
 
   /** Accept a log record. Another thread has written the fields that are not the same in all records. */
-  logHead({ severity, head, redacted = false }: WrittenHead): void {
-    const body = this.writer.completeLog(head)
-    this.#delivery.accept(this.#logLane, { body, severity, handedOver: this.#handedOver })
-    if (redacted) this.#delivery.redacted(this.#logLane)
+  logHead(written: WrittenHead): void {
+    this.#logs.head(written)
+  }
+
+  /** Count a line that another thread has left out by the option `sample`. */
+  sampledOut(): void {
+    this.#logs.sampledOut()
   }
 
   /**
    * Accept the log record of the line that stands in `lines` from `from` to `end`, if it is plain: then it never becomes a string.
    *
-   * @param passes asked when the line has been read: false for a line that is not accepted @default every line is
-   * @returns false for a line that is not plain
+   * @param passes asked when the line has been read: false for a line below the level @default no line is
+   * @returns false for a line that is not plain, or about which an option decides by more than its level
    */
   plainLine(lines: Buffer, from: number, end: number, writer: BodyWriter, passes?: () => boolean): boolean {
-    const { memory, at } = this.#delivery.roomFor(this.#logLane, writer.most(end - from))
-    const to = writer.write(lines, from, end, memory, at)
-    if (to === -1) return false
-    if (passes === undefined || passes()) {
-      this.#delivery.acceptWritten(this.#logLane, to - at, writer.severity, this.#handedOver)
-    }
-    return true
+    return this.#logs.plain(lines, from, end, writer, passes)
   }
 
   /** Accept the value record of a frame: two whole numbers with a comma between them. False where one of them is unusual. */
@@ -165,11 +167,11 @@ export class Engine implements RecordPort {
   }
 
   winstonLine(line: string, about: WinstonLine): void {
-    this.#mapped(() => this.writer.winstonLine(line, about))
+    this.#logs.winstonLine(line, about)
   }
 
   pinoLine(line: string, about: PinoLine): void {
-    this.#mapped(() => this.writer.pinoLine(line, about))
+    this.#logs.pinoLine(line, about)
   }
 
   value(eventId: number, milliseconds: number): void {
@@ -183,20 +185,7 @@ export class Engine implements RecordPort {
 
   /** Replace a line that cannot be read by a log record that says so: another thread has counted it. */
   unreadableLine(error: unknown): void {
-    this.#mapped(() => {
-      throw error
-    })
-  }
-
-  #mapped(map: () => MappedLog): void {
-    let mapped: MappedLog
-    try {
-      mapped = map()
-    } catch (error) {
-      // Another thread has counted the line: it must become a record.
-      mapped = this.#unreadable(error)
-    }
-    this.logHead({ ...mapped, head: logHead(mapped.fields) })
+    this.#logs.unreadableLine(error)
   }
 
   #unreadable(error: unknown): MappedLog {
@@ -248,6 +237,7 @@ export class Engine implements RecordPort {
   }
 
   park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
+    this.#logs.tell()
     return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
       if (this.#spool !== undefined) this.#delivery.park()
       this.#spool?.commit()
@@ -257,12 +247,17 @@ export class Engine implements RecordPort {
   }
 
   close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-    this.#closing ??= this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
+    this.#closing ??= this.#close(timeoutMs)
+    return this.#closing
+  }
+
+  #close(timeoutMs: number): Promise<Ledger> {
+    this.#logs.end()
+    return this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
       this.#reporter.ended(ledger.lanes)
       if (this.options.debug) printLine(ledgerLine(ledger))
       return ledger
     })
-    return this.#closing
   }
 
   /** The time for requests: at the deadline, what is left must be on disk and counted as spooled. */
@@ -287,6 +282,7 @@ export class Engine implements RecordPort {
     }
     const { clock } = this.#machine
     const deadline = clock.now() + timeoutMs
+    this.#logs.end()
     const { queued, inFlight } = this.stats()
     if (queued + inFlight === 0 || timeoutMs === 0) return end
     const sender = this.#sender.moveToThread(timeoutMs)

@@ -25,12 +25,16 @@ export interface PinoLine {
   readonly severity: Severity
   /** Milliseconds since 1970. */
   readonly arrivedAt: number
+  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
+  readonly below?: boolean
 }
 
 /** Writes the bodies of records from the bytes of plain lines. */
 export interface BodyWriter {
   /** Severity of the last line that was written. */
   readonly severity: Severity
+  /** Name of its level. */
+  readonly level: string
   /** Most bytes of the body for a line of so many bytes. */
   most(lineBytes: number): number
   /** Writes the body for the line in `lines` from `from` to `end`. Returns the position behind it; -1 for a line that is not plain. */

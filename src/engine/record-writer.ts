@@ -1,9 +1,9 @@
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
 import { severityOfNumber } from '../records/level.js'
+import { controlling, type LineControl } from '../records/line-control.js'
 import { PinoBytes } from '../records/pino-bytes.js'
 import { type IsBase, mapPinoLine, type PinoMapper, type PinoStyle, pinoMapper } from '../records/pino-line.js'
-import { redacting } from '../records/redactor.js'
 import { inUnit } from '../records/time.js'
 import { ValueBytes } from '../records/value-bytes.js'
 import { WinstonBytes } from '../records/winston-bytes.js'
@@ -22,7 +22,7 @@ export class RecordWriter {
 
   constructor(options: ResolvedOptions) {
     this.#options = options
-    this.#mapping = redacting(options)
+    this.#mapping = controlling(options)
     this.#mapWinston = winstonLineMapper(this.#mapping)
     this.#encoder = new RecordEncoder({
       appName: options.appName,
@@ -32,6 +32,11 @@ export class RecordWriter {
       runtimeVersion: options.runtimeVersion,
       runtime: options.runtime,
     })
+  }
+
+  /** Undefined where no option leaves lines out. */
+  get control(): LineControl | undefined {
+    return this.#mapping.control
   }
 
   log({ fields }: MappedLog): string {

@@ -73,6 +73,10 @@ class WinstonFrames implements BodyWriter {
     return this.#about.severity
   }
 
+  get level() {
+    return this.#about.level
+  }
+
   most(frameBytes: number): number {
     return this.#bytes.most(frameBytes)
   }

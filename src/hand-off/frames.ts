@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js'
 import type { PinoLine } from '../engine/ports.js'
-import { logHead, type MappedLog } from '../records/encode.js'
+import { type LineFacts, logHead, type MappedLog, type WrittenHead } from '../records/encode.js'
 import type { Severity } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import type { WinstonLine } from '../records/winston-line.js'
@@ -9,13 +9,15 @@ import type { DrainMode } from './drain-requests.js'
 /**
  * A line of text from the application's thread to the delivery worker. Its first character is the type:
  *
- *     0…6 log   r log with something hidden   w winston   p pino   v value
+ *     0…6 log   r log with something hidden   a log with facts   u log that is left out   w winston   p pino   v value
+ *     b record of a line below the level
  *     s style of a pino logger   f k c drains   e engine of the following lines
  *
  * JSON contains no raw line ends: a line is always whole.
  */
 export type Frame =
-  | { readonly type: 'log'; readonly severity: Severity; readonly head: string; readonly redacted: boolean }
+  | ({ readonly type: 'log' } & WrittenHead)
+  | { readonly type: 'sampled-out' }
   | ({ readonly type: 'winston'; readonly line: string } & WinstonLine)
   | {
       readonly type: 'pino'
@@ -23,15 +25,27 @@ export type Frame =
       readonly style: number
       readonly arrivedAt: number
       readonly line: string
+      readonly below?: boolean
     }
   | { readonly type: 'style'; readonly number: number; readonly style: PinoStyle }
   | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
   | { readonly type: 'drain'; readonly mode: DrainMode; readonly request: number; readonly timeoutMs: number }
 
-/** @param head the record's JSON without the fields that are the same in all records */
-export function logFrame(severity: Severity, head: string, redacted = false): string {
-  return `${redacted ? 'r' : ''}${severity}${head}\n`
+/** Stands for a log record that is left out. */
+export const sampledOutFrame = 'u\n'
+
+export function logFrame({ severity, head, redacted = false, facts, below = false }: WrittenHead): string {
+  const about = facts === undefined ? '' : factsStart(facts)
+  return `${below ? belowStart : ''}${about}${redacted ? 'r' : ''}${severity}${head}\n`
 }
+
+function factsStart(facts: LineFacts): string {
+  const json = JSON.stringify(facts)
+  return `a${json.length},${json}`
+}
+
+/** Precedes the frame of a line below the level. */
+export const belowStart = 'b'
 
 /** The start of a winston frame. The line, which is JSON, and a line end follow. */
 export function winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
@@ -78,7 +92,7 @@ export function isRecord(line: string): boolean {
 /** True for the first character of a line that carries a record. */
 export function isRecordCode(first: number): boolean {
   if (first >= zeroCode && first <= nineCode) return true
-  return first === valueCode || first === winstonCode || first === pinoCode || first === redactedCode
+  return recordCodes.has(first)
 }
 
 export function isValue(line: string): boolean {
@@ -114,6 +128,14 @@ export function readFrame(line: string): Frame {
       style: JSON.parse(line.slice(comma + 1)) as PinoStyle,
     }
   }
+  if (kind === 'u') return { type: 'sampled-out' }
+  if (kind === 'b') return { ...(readFrame(line.slice(1)) as Frame & { readonly type: 'log' }), below: true }
+  if (kind === 'a') {
+    const from = line.indexOf(',') + 1
+    const to = from + Number(line.slice(1, from - 1))
+    const facts = JSON.parse(line.slice(from, to)) as LineFacts
+    return { ...(readFrame(line.slice(to)) as Frame & { readonly type: 'log' }), facts }
+  }
   const redacted = kind === 'r'
   const at = redacted ? 1 : 0
   return { type: 'log', severity: Number(line[at]) as Severity, head: line.slice(at + 1), redacted }
@@ -133,6 +155,9 @@ export function deliverFrame(engine: Engine, frame: Frame, styles: readonly Pino
     case 'log':
       engine.logHead(frame)
       return
+    case 'sampled-out':
+      engine.sampledOut()
+      return
     case 'winston':
       engine.winstonLine(frame.line, frame)
       return
@@ -147,9 +172,7 @@ export function deliverFrame(engine: Engine, frame: Frame, styles: readonly Pino
 /** First character of a frame that {@link engineFrame} makes. */
 export const engineCode = 'e'.charCodeAt(0)
 const valueCode = 'v'.charCodeAt(0)
-const pinoCode = 'p'.charCodeAt(0)
-const redactedCode = 'r'.charCodeAt(0)
-const winstonCode = 'w'.charCodeAt(0)
+const recordCodes: ReadonlySet<number> = new Set([...'vwprabu'].map((letter) => letter.charCodeAt(0)))
 const zeroCode = '0'.charCodeAt(0)
 const nineCode = '9'.charCodeAt(0)
 
@@ -175,27 +198,27 @@ export class FrameWriter {
     return this.#styles
   }
 
-  log({ severity, fields, redacted }: MappedLog): string {
-    return logFrame(severity, logHead(fields), redacted)
+  log({ fields, sampledOut, ...about }: MappedLog): string {
+    return sampledOut ? sampledOutFrame : logFrame({ ...about, head: logHead(fields) })
   }
 
-  winston(line: string, { level, severity, arrivedAt }: WinstonLine): string {
+  winston(line: string, { level, severity, arrivedAt, below }: WinstonLine): string {
     if (arrivedAt !== this.#startedAt || level !== this.#startedLevel || severity !== this.#startedSeverity) {
       this.#startedAt = arrivedAt
       this.#startedLevel = level
       this.#startedSeverity = severity
       this.#start = winstonStart({ level, severity, arrivedAt })
     }
-    return this.#start + line + lineEnd
+    return (below ? belowStart : '') + this.#start + line + lineEnd
   }
 
-  pino(line: string, { style, severity, arrivedAt }: PinoLine): string {
+  pino(line: string, { style, severity, arrivedAt, below }: PinoLine): string {
     let number = this.#styles.indexOf(style)
     if (number === -1) {
       number = this.#styles.push(style) - 1
       this.#announce(styleFrame(number, style))
     }
-    return pinoStart(number, { severity, arrivedAt }) + line + lineEnd
+    return (below ? belowStart : '') + pinoStart(number, { severity, arrivedAt }) + line + lineEnd
   }
 
   value(eventId: number, milliseconds: number): string {

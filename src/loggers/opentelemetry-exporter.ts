@@ -4,8 +4,8 @@ import type { Resolution } from '../options/resolve.js'
 import { withResource } from '../options/resource.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
+import { controlling } from '../records/line-control.js'
 import { type OpenTelemetryRecord, openTelemetryMapper } from '../records/opentelemetry-record.js'
-import { redacting } from '../records/redactor.js'
 import { type LevelGate, levelGate } from './pino-logger.js'
 
 /** The part of OpenTelemetry's `Resource` that is read here. */
@@ -47,7 +47,7 @@ export class SluiceLogRecordExporter {
   constructor(options: SluiceOptions = {}) {
     this.#resolution = configure(options, 'logs')
     this.#passes = levelGate(this.#resolution.options.level, undefined)
-    this.#map = openTelemetryMapper(redacting(this.#resolution.options))
+    this.#map = openTelemetryMapper(controlling(this.#resolution.options))
   }
 
   /**
@@ -100,6 +100,7 @@ export class SluiceLogRecordExporter {
     try {
       const mapped = this.#map(record, arrivedAt)
       if (this.#passes({ number: undefined, severity: mapped.severity })) engine.log(mapped)
+      else if (this.#resolution.options.keepForError !== undefined) engine.log({ ...mapped, below: true })
     } catch (error) {
       engine.unmapped(error)
     }

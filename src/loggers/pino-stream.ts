@@ -85,9 +85,10 @@ export class SluicePinoStream extends EventEmitter {
       if (lastLogger !== undefined && lastLogger.levels !== this.#levels) this.#choose(lastLogger)
       const { style, passes } = this.#kind
       const severity = severityOfNumber(lastLevel ?? 30)
-      if (lastLevel !== undefined && !passes({ number: lastLevel, severity })) return true
+      const below = lastLevel !== undefined && !passes({ number: lastLevel, severity })
+      if (below && this.#lease.options.keepForError === undefined) return true
       if (released) engine.refuse('logs')
-      else engine.pinoLine(this.#complete(oneLine(line)), { style, severity, arrivedAt: Date.now() })
+      else engine.pinoLine(this.#complete(oneLine(line)), { style, severity, arrivedAt: Date.now(), below })
     } catch (error) {
       engine.unmapped(error)
     }

@@ -11,9 +11,9 @@ import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { capturePort } from '../process/capture.js'
 import { configure } from '../process/configure.js'
 import { processRegistry } from '../process/registry.js'
+import { controlling } from '../records/line-control.js'
 import type { PinoBytes } from '../records/pino-bytes.js'
 import { mapPinoLine, pinoMapper } from '../records/pino-line.js'
-import { redacting } from '../records/redactor.js'
 import { systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
 import { LineIntake, type LineIntakePlan } from './line-intake.js'
@@ -100,7 +100,7 @@ function lineMapper(
   port: () => RecordSink,
 ): LineIntakePlan['take'] {
   const style = { labels: levels?.labels, messageKey, errorKey }
-  const map = pinoMapper({ ...redacting(options), ...style })
+  const map = pinoMapper({ ...controlling(options), ...style })
   const passes = levelGate(options.level, levels?.values)
   const isBase = learnedBase()
   let plain: PinoBytes | undefined
@@ -116,6 +116,7 @@ function lineMapper(
       const line = lines.toString('utf8', from, end)
       const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase })
       if (passes(mapped)) engine.log(mapped)
+      else if (options.keepForError !== undefined) engine.log({ ...mapped, below: true })
     } catch (error) {
       // An error thrown here would end the worker, and the application with it.
       engine.unmapped(error)

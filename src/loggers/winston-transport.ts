@@ -7,7 +7,7 @@ import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
-import { redacting } from '../records/redactor.js'
+import { controlling } from '../records/line-control.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines, writtenLine } from '../records/winston-line.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
@@ -61,7 +61,7 @@ export class SluiceTransport extends TransportStream {
     const resolution = configure(own, 'logs')
     super(theirs)
     this.#lease = leaseEngine(resolution)
-    this.#map = winstonMapper(redacting(resolution.options))
+    this.#map = winstonMapper(controlling(resolution.options))
     this.#level = resolution.options.level
     this.on('pipe', (source) => {
       this.#isPiped = true
@@ -69,9 +69,14 @@ export class SluiceTransport extends TransportStream {
       this.#formats.add(source)
     })
     this.on('unpipe', (source) => this.#formats.remove(source))
-    // With a level that its logger does not have, winston would log nothing at all.
-    this.once('pipe', () => {
-      if (this.level !== undefined && this.levels?.[this.level] === undefined) delete this.level
+    this.once('pipe', (logger: { readonly level?: string }) => {
+      const { level, levels } = this
+      if (level === undefined) return
+      const rank = levels?.[level]
+      const ofLogger = levels?.[logger.level ?? '']
+      const keepsBelow = this.#lease.options.keepForError !== undefined
+      // With a level that its logger does not have, winston would log nothing at all. Lines below it may be needed.
+      if (rank === undefined || (keepsBelow && ofLogger !== undefined && rank < ofLogger)) delete this.level
     })
   }
 
@@ -111,7 +116,8 @@ export class SluiceTransport extends TransportStream {
     if (engine instanceof IdlePort) return
     try {
       const { level, severity } = this.#levelOf(info)
-      if (!this.#passes(level, severity)) return
+      const below = !this.#passes(level, severity)
+      if (below && this.#lease.options.keepForError === undefined) return
       if (released) {
         engine.refuse('logs')
         return
@@ -122,12 +128,13 @@ export class SluiceTransport extends TransportStream {
       const line = isReplaced ? writtenLine(info) : this.#written.of(info, isJson)
       if (line === undefined) {
         const added = fields && valuesOf(fields, (name) => Object.hasOwn(info, name))
-        engine.log(this.#map(info, { levels: this.levels, arrivedAt, untouched, added }))
+        engine.log({ ...this.#map(info, { levels: this.levels, arrivedAt, untouched, added }), below })
       } else
         engine.winstonLine(fields === undefined ? line : lineWith(line, { fields, own: info }), {
           level,
           severity,
           arrivedAt,
+          below,
         })
     } catch (error) {
       engine.unmapped(error)

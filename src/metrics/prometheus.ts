@@ -19,6 +19,7 @@ const counts: Readonly<Record<PlainCount, readonly [name: string, help: string]>
   queued: ['sluice_queue_records', 'Records that wait in memory.'],
   inFlight: ['sluice_in_flight_records', 'Records that are sent and not answered yet.'],
   spooled: ['sluice_spooled_records', 'Records that are on disk and not in memory.'],
+  keptForError: ['sluice_kept_for_error_records', 'Log records that are kept in case an error comes.'],
   heldBytes: ['sluice_queue_bytes', 'Bytes of the records in memory, queued and in flight.'],
 }
 
@@ -28,6 +29,15 @@ const countsByReason = [
     name: 'sluice_records_dropped_total',
     help: 'Records that were given up, by reason.',
     read: (lane: Counts): Readonly<Record<string, number>> => lane.dropped,
+  },
+  {
+    name: 'sluice_records_suppressed_total',
+    help: 'Log records that were left out as configured, by reason.',
+    // Those that are kept may still be sent, and a counter never goes down.
+    read: ({ suppressed, keptForError }: Counts): Readonly<Record<string, number>> => ({
+      ...suppressed,
+      unneeded: suppressed.unneeded - keptForError,
+    }),
   },
 ]
 

@@ -147,13 +147,14 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     kind: { type: 'level-shares' },
     variable: 'SLUICE_SAMPLE',
     defaultText: 'all lines',
-    about: 'share of the lines of a level that is sent, such as `debug:0.01,info:0.25`',
+    about: 'share of the lines of a level that is sent, such as `debug:0.01,info:0.25`; see [volume](docs/volume.md)',
   },
   keepForError: {
     kind: lineWindow('lines', 100_000),
     variable: 'SLUICE_KEEP_FOR_ERROR',
     defaultText: 'none',
-    about: 'most lines that are kept back for an error, and for how long, such as `200/30s`',
+    about:
+      'most lines that are kept back for an error, and for how long, such as `200/30s`; see [volume](docs/volume.md#lines-that-only-an-error-needs)',
   },
   mode: {
     kind: choice('worker', 'inline'),

@@ -24,7 +24,10 @@ type Limit = 'maxQueueRecords' | 'maxQueueBytes'
 export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drainable, EndParticipant {
   /** Memory of its `WorkerPosition`, if it has one. */
   readonly position?: SharedArrayBuffer | undefined
-  readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir' | Limit>
+  readonly options: Pick<
+    ResolvedOptions,
+    'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir' | 'repeat' | Limit
+  >
 }
 
 export interface ProcessEnginesSetting {

@@ -91,7 +91,9 @@ export class Shutdown {
     this.#drains++
     void remote.park()
     const flushed = waiting.map(async (engine) => {
-      await engine.flush({ timeoutMs: budget.grant(engine) })
+      const timeoutMs = budget.grant(engine)
+      // A park also says which lines have been repeated. Perhaps no thread has read them yet.
+      await (engine.options.repeat !== undefined ? engine.park({ timeoutMs }) : engine.flush({ timeoutMs }))
       budget.spend(engine)
     })
     void Promise.all(flushed).then(() => {
@@ -218,9 +220,14 @@ export class Shutdown {
   /** Those with records that have not had their time. */
   #waiting(): RegisteredEngine[] {
     return this.#open().filter(
-      (engine) => undelivered(engine.stats()) > 0 && this.#engines.budget.remaining(engine) > 0,
+      (engine) => (undelivered(engine.stats()) > 0 || hasRepeats(engine)) && this.#engines.budget.remaining(engine) > 0,
     )
   }
+}
+
+/** True where lines were left out that a record has not counted, perhaps. */
+function hasRepeats(engine: RegisteredEngine): boolean {
+  return engine.options.repeat !== undefined && engine.stats().suppressed.repeated > 0
 }
 
 /** The error that most of the records left met with. */

@@ -7,12 +7,35 @@ export type Identity = Pick<LogRecord, 'appName' | 'machineName' | 'env' | 'appV
 /** The fields that differ from one log record to the next. */
 export type LogFields = Omit<LogRecord, keyof Identity>
 
+/** Facts about a line by which the options `repeat` and `keepForError` decide. They stay in the process. */
+export interface LineFacts {
+  /** Name of the logger. */
+  readonly logger?: string
+  readonly level: string
+  /** The beginning of the message, without its fields. */
+  readonly text: string
+  /** Id of the request or trace. */
+  readonly id?: string
+}
+
 /** A logger's line as the fields of a log record, with its severity. */
 export interface MappedLog {
   readonly fields: LogFields
   readonly severity: Severity
   /** True where something was hidden in the line. @default false */
   readonly redacted?: boolean
+  /** Present where the options `repeat` or `keepForError` need them. */
+  readonly facts?: LineFacts | undefined
+  /** True for a line that the option `sample` leaves out. Its fields mean nothing. @default false */
+  readonly sampledOut?: boolean
+  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
+  readonly below?: boolean
+}
+
+/** A {@link MappedLog} whose fields are written. */
+export interface WrittenHead extends Omit<MappedLog, 'fields' | 'sampledOut'> {
+  /** The record's JSON without the fields that are the same in all records. */
+  readonly head: string
 }
 
 /** The fields that differ from one value record to the next. */

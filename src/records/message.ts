@@ -1,4 +1,5 @@
 import { jsonOf } from './json-text.js'
+import type { LineControl } from './line-control.js'
 import type { Redactor } from './redactor.js'
 
 /** How fields without a place in the API follow the message. */
@@ -20,6 +21,8 @@ export interface MessageStyle {
   readonly maxMessageBytes: number
   /** @default nothing is hidden */
   readonly redactor?: Redactor | undefined
+  /** @default no line is left out */
+  readonly control?: LineControl | undefined
 }
 
 /** The message of a record: text and context on one line, then the errors. It is cut to `maxMessageBytes`. */

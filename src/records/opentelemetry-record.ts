@@ -27,11 +27,12 @@ export interface OpenTelemetryRecord {
 
 /** Maps a record of OpenTelemetry's SDK to the fields of a log record. The SDK shares its records, so they are never changed. */
 export function openTelemetryMapper(mapping: OpenTelemetryMapping) {
-  const { timestampUnit, maxMessageBytes, redactor } = mapping
+  const { timestampUnit, maxMessageBytes, redactor, control } = mapping
   const withFields = mapping.context === 'none'
   return (record: OpenTelemetryRecord, arrivedAt: number): MappedLog => {
     const { level, severity } = levelOf(record)
     const context = fieldsOf(record, level)
+    if (control?.keeps(level, context) === false) return control.leftOut(level, severity)
     const errors: string[] = []
     const show = (error: ErrorLike) =>
       void errors.push(errorText(error, { maxChars: maxMessageBytes, withFields, redactor }))
@@ -56,7 +57,8 @@ export function openTelemetryMapper(mapping: OpenTelemetryMapping) {
       message: messageOf({ text, context, error }, mapping),
       ...(eventId === undefined ? {} : { eventId }),
     }
-    return { fields, severity, ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
+    const facts = control?.factsOf({ logger: record.instrumentationScope.name, level, text, fields: context })
+    return { fields, severity, facts, ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
   }
 }
 

@@ -44,6 +44,11 @@ export class PinoBytes {
     this.#body = new LogBody({ style: mapping, messageKey, fields, tail })
   }
 
+  /** Name of its level. */
+  get level(): string {
+    return this.#names.nameOf(this.number)
+  }
+
   /** Most bytes that {@link write} needs for a line of so many bytes. */
   most(lineBytes: number): number {
     return this.#body?.most(lineBytes) ?? 0

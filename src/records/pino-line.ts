@@ -4,7 +4,7 @@ import { errorFields, isErrorLike, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
 import { LevelNames, severityOfName, severityOfNumber } from './level.js'
 import { type MessageStyle, messageOf, messageText } from './message.js'
-import { isDigit, plainFields } from './plain-fields.js'
+import { digits, plainFields } from './plain-fields.js'
 import { inUnit, timeOf } from './time.js'
 
 /** A logger's configuration, as pino gives it to transports. */
@@ -82,7 +82,7 @@ export function mapPinoLine(
 
 export function pinoMapper(mapping: PinoMapping): PinoMapper {
   const names = new LevelNames(mapping.labels)
-  const { messageKey = 'msg', errorKey = 'err', timestampUnit, maxMessageBytes: maxChars, redactor } = mapping
+  const { messageKey = 'msg', errorKey = 'err', timestampUnit, maxMessageBytes: maxChars, redactor, control } = mapping
   const withFields = mapping.context === 'none'
 
   const parsed: PinoMapper['parsed'] = (line, { arrivedAt, head = line as PinoHead }) => {
@@ -95,6 +95,11 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
     if (head.levelKey !== undefined && names.knows(level)) delete context[head.levelKey]
     else if (head.levelKey !== undefined) level = undefined
     if (level === undefined && typeof context.severity === 'string') level = take(context, 'severity')
+
+    const number = typeof level === 'number' ? level : undefined
+    const named = typeof level === 'string' ? textOf(level).toLowerCase() : names.nameOf(number ?? 30)
+    const severity = number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number)
+    if (control?.keeps(named, context) === false) return { number, ...control.leftOut(named, severity) }
 
     redactor?.fields(context)
     let text = messageText(redactor === undefined ? written : redactor.value(written), maxChars)
@@ -111,16 +116,14 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
     const eventId = Number.isSafeInteger(context.eventId) ? (take(context, 'eventId') as number) : undefined
     const error = [...new Set(errors)].join('\n')
 
-    const number = typeof level === 'number' ? level : undefined
-    const named = typeof level === 'string' ? textOf(level).toLowerCase() : names.nameOf(number ?? 30)
     const fields = {
       timeStamp: inUnit(timeOf(head.time) ?? arrivedAt, timestampUnit),
       level: named,
       message: messageOf({ text, context, error, isJson: true }, mapping),
       ...(eventId === undefined ? {} : { eventId }),
     }
-    const severity = number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number)
-    return { number, severity, fields, ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
+    const facts = control?.factsOf({ logger: head.name, level: named, text, fields: context })
+    return { number, severity, fields, facts, ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
   }
   return { parsed, plain: plainLineReader(mapping, names) }
 }
@@ -201,7 +204,8 @@ function parsedJson(text: string): unknown {
 /** Most lines are plain: level, time and base as pino writes them by default, then fields that {@link plainFields} reads. */
 function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainLineReader {
   const { messageKey = 'msg', context: style, maxMessageBytes, timestampUnit } = mapping
-  if (style === 'logfmt' || declined.has(messageKey) || mapping.redactor !== undefined) return () => undefined
+  if (style === 'logfmt' || declined.has(messageKey) || mapping.redactor !== undefined || mapping.control !== undefined)
+    return () => undefined
   let start: Start = { text: '', level: 0, time: 0, isKnown: () => true }
 
   return (line, isBase) => {
@@ -245,7 +249,6 @@ const timeAt = levelAt + 2 + beforeTime.length
 const baseAt = timeAt + 13
 
 const quote = '"'.charCodeAt(0)
-const zero = '0'.charCodeAt(0)
 
 /** Keys with a meaning of their own in a line. */
 export const declined: ReadonlySet<string> = new Set([
@@ -285,15 +288,4 @@ function readStart(line: string): Start | undefined {
       // Called without a name, too: `isBase` learns from that whether the logger has one.
       (isBase('name', name) || name === undefined))
   return { text: line.slice(0, baseAt + (isBare ? 0 : base.length)), level, time: timeOf(time)!, isKnown }
-}
-
-/** A whole number of digits alone; -1 for anything else. */
-function digits(text: string): number {
-  let number = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (!isDigit(code)) return -1
-    number = number * 10 + code - zero
-  }
-  return number
 }

@@ -87,3 +87,14 @@ export function ownText(text: string): string {
   // The fastest way to make V8 write the text anew: this cut-out keeps one character more than the copy.
   return ` ${text}`.slice(1)
 }
+
+/** A whole number of digits alone; -1 for anything else. */
+export function digits(text: string): number {
+  let number = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (!isDigit(code)) return -1
+    number = number * 10 + code - zero
+  }
+  return number
+}

@@ -61,6 +61,11 @@ export class Redactor {
     return masked
   }
 
+  /** True for a text in which something was hidden, as far as it shows. */
+  hasMask(text: string): boolean {
+    return text.includes(this.#mask)
+  }
+
   /** Stands in the place of a hidden value. */
   hide(): string {
     this.#hasRedacted = true

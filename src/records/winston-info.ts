@@ -34,7 +34,7 @@ const SPLAT = Symbol.for('splat')
 
 /** Maps winston's `info` to the fields of a log record. `info` is shared between transports and is never changed. */
 export function winstonMapper(mapping: WinstonMapping) {
-  const { timestampUnit, maxMessageBytes, redactor } = mapping
+  const { timestampUnit, maxMessageBytes, redactor, control } = mapping
   const withFields = mapping.context === 'none'
   return (info: WinstonInfo, { levels, arrivedAt, untouched = false, added }: WinstonAbout): MappedLog => {
     const { level: _shown, message, timestamp, ...context } = fieldsOf(info)
@@ -52,6 +52,8 @@ export function winstonMapper(mapping: WinstonMapping) {
     if (untouched && typeof message === 'string' && splat.length > 0)
       text = withExtras(text, { splat, context, redactor })
     if (added !== undefined) addFields(context, added)
+    const severity = severityIn(levels, level)
+    if (control?.keeps(level, context) === false) return control.leftOut(level, severity)
     redactor?.topFields(context)
 
     const { stack } = context
@@ -84,7 +86,8 @@ export function winstonMapper(mapping: WinstonMapping) {
       message: messageOf({ text, context, error }, mapping),
       ...(eventId === undefined ? {} : { eventId }),
     }
-    return { fields, severity: severityIn(levels, level), ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
+    const facts = control?.factsOf({ logger: context.label, level, text, fields: context })
+    return { fields, severity, facts, ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
   }
 }
 

@@ -110,6 +110,8 @@ export interface WinstonLine {
   readonly severity: Severity
   /** Milliseconds since 1970. */
   readonly arrivedAt: number
+  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
+  readonly below?: boolean
 }
 
 /** Reads a plain line of winston; undefined for any other. */
@@ -117,8 +119,8 @@ export type PlainWinstonReader = (line: string, about: WinstonLine) => MappedLog
 
 /** Most lines of winston's json format are plain ({@link plainFields}). The result is that of {@link mapParsedLine}. */
 export function plainWinstonReader(mapping: WinstonMapping): PlainWinstonReader {
-  const { context: style, maxMessageBytes, timestampUnit, redactor } = mapping
-  if (style === 'logfmt' || redactor !== undefined) return () => undefined
+  const { context: style, maxMessageBytes, timestampUnit, redactor, control } = mapping
+  if (style === 'logfmt' || redactor !== undefined || control !== undefined) return () => undefined
 
   return (line, { level, severity, arrivedAt }) => {
     // The message is no longer than the line, so it needs no cut.

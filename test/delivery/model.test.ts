@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
-import { droppedTotal, type LaneState, type Ledger } from '../../src/delivery/ledger.js'
+import { type LaneState, type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { Failure } from '../../src/delivery/rules.js'
 import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
@@ -420,9 +420,7 @@ class World {
   check(): void {
     const ledger = this.delivery.stats()
     for (const counts of [ledger, ...ledger.lanes]) {
-      expect(counts.accepted).toBe(
-        counts.delivered + counts.rejected + droppedTotal(counts) + counts.spooled + counts.queued + counts.inFlight,
-      )
+      expect(counts.accepted).toBe(settledTotal(counts) + counts.spooled + counts.queued + counts.inFlight)
     }
     const held = this.at('queued', 'in flight')
     expect({

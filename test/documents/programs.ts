@@ -59,6 +59,8 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/records.md#errors-of-pino, js 2': { logs: 1 },
   'docs/records.md#value-records, js 1': { values: 2 },
   'docs/redaction.md#redaction, js 1': { logs: 1 },
+  'docs/volume.md#sampled-lines, js 1': { logs: 1 },
+  'docs/volume.md#lines-that-only-an-error-needs, js 1': { logs: 2 },
   'docs/testing.md#in-your-tests, js 1': { tests: true },
   'docs/testing.md#in-your-tests, js 2': { stdout: 'string string demo\n' },
 }

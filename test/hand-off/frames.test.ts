@@ -11,6 +11,7 @@ import {
   logFrame,
   pinoStart,
   readFrame,
+  sampledOutFrame,
   styleFrame,
   valueEnd,
   valueStart,
@@ -18,8 +19,17 @@ import {
 } from '../../src/hand-off/frames.js'
 
 const frames = {
-  log: logFrame(4, '{"a":1'),
-  redacted: logFrame(3, '{"a":1', true),
+  log: logFrame({ severity: 4, head: '{"a":1' }),
+  redacted: logFrame({ severity: 3, head: '{"a":1', redacted: true }),
+  facts: logFrame({
+    severity: 1,
+    head: '{"a":1',
+    redacted: true,
+    below: true,
+    facts: { level: 'a,b', text: 'b,{"é"}' },
+  }),
+  sampledOut: sampledOutFrame,
+  below: `b${pinoStart(7, { severity: 1, arrivedAt: 34 })}{"c":1}\n`,
   winston: `${winstonStart({ level: 'warn, "é"', severity: 3, arrivedAt: 12 })}{"b":"x,y"}\n`,
   pino: `${pinoStart(7, { severity: 2, arrivedAt: 34 })}{"c":"x,y"}\n`,
   style: styleFrame(3, { messageKey: 'a,b' }),
@@ -33,6 +43,19 @@ describe('a frame', () => {
   it.each([
     [frames.log, { type: 'log', severity: 4, head: '{"a":1', redacted: false }],
     [frames.redacted, { type: 'log', severity: 3, head: '{"a":1', redacted: true }],
+    [
+      frames.facts,
+      {
+        type: 'log',
+        severity: 1,
+        head: '{"a":1',
+        redacted: true,
+        below: true,
+        facts: { level: 'a,b', text: 'b,{"é"}' },
+      },
+    ],
+    [frames.sampledOut, { type: 'sampled-out' }],
+    [frames.below, { type: 'pino', severity: 1, style: 7, arrivedAt: 34, line: '{"c":1}', below: true }],
     [frames.winston, { type: 'winston', severity: 3, arrivedAt: 12, level: 'warn, "é"', line: '{"b":"x,y"}' }],
     [frames.pino, { type: 'pino', severity: 2, style: 7, arrivedAt: 34, line: '{"c":"x,y"}' }],
     [frames.style, { type: 'style', number: 3, style: { messageKey: 'a,b' } }],
@@ -47,11 +70,11 @@ describe('a frame', () => {
   })
 
   it('carries a record, or not', () => {
-    const { log, redacted, winston, pino, value, ...others } = frames
-    expect([log, redacted, winston, pino, value].map(isRecord)).toEqual([true, true, true, true, true])
-    for (const severity of [0, 6] as const) expect(isRecord(logFrame(severity, ''))).toBe(true)
-    expect([...Object.values(others), engineFrame(2), '/', ':', ''].map(isRecord)).not.toContain(true)
-    expect([value, log, winston].map(isValue)).toEqual([true, false, false])
+    const { style, flush, park, close, ...records } = frames
+    expect(Object.values(records).map(isRecord)).not.toContain(false)
+    for (const severity of [0, 6] as const) expect(isRecord(logFrame({ severity, head: '' }))).toBe(true)
+    expect([style, flush, park, close, engineFrame(2), '/', ':', ''].map(isRecord)).not.toContain(true)
+    expect([frames.value, frames.log, frames.winston].map(isValue)).toEqual([true, false, false])
   })
 
   it('names the engine of the lines behind it', () => {

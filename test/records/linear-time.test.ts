@@ -118,7 +118,11 @@ const ways: Readonly<Record<string, Take>> = {
     )
   },
   'a frame': (text) => {
-    for (const frame of [logFrame(2, text), `${winstonStart(about)}${text}`, `${pinoStart(0, about)}${text}`]) {
+    for (const frame of [
+      logFrame({ severity: 2, head: text }),
+      `${winstonStart(about)}${text}`,
+      `${pinoStart(0, about)}${text}`,
+    ]) {
       isRecord(frame)
       readFrame(frame)
     }

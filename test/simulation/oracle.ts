@@ -1,4 +1,4 @@
-import { type DropReason, droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import { type DropReason, droppedTotal, type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { Promised } from './process/promised.js'
 import { killingSign, stallingSign } from './process/simulated-link.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
@@ -23,8 +23,8 @@ export interface Evidence {
 
 /** True where the counts of a ledger add up. */
 export function addsUp(ledger: Ledger): boolean {
-  const { accepted, delivered, rejected, spooled, queued, inFlight } = ledger
-  return accepted === delivered + rejected + droppedTotal(ledger) + spooled + queued + inFlight
+  const { accepted, spooled, queued, inFlight } = ledger
+  return accepted === settledTotal(ledger) + spooled + queued + inFlight
 }
 
 /** Checks what is true at every moment. */

@@ -1,5 +1,5 @@
 import { Delivery } from '../../src/delivery/delivery.js'
-import { droppedTotal, type Ledger } from '../../src/delivery/ledger.js'
+import { type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
 import type { Severity } from '../../src/records/level.js'
 import { ScriptedSender } from './scripted-sender.js'
@@ -42,8 +42,6 @@ export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualCl
 /** True when the equation of the ledger holds, for the sum and for each lane. */
 export function addsUp(ledger: Ledger): boolean {
   return [ledger, ...ledger.lanes].every(
-    (counts) =>
-      counts.accepted ===
-      counts.delivered + counts.rejected + droppedTotal(counts) + counts.spooled + counts.queued + counts.inFlight,
+    (counts) => counts.accepted === settledTotal(counts) + counts.spooled + counts.queued + counts.inFlight,
   )
 }

@@ -20,7 +20,13 @@ export class FakeEngine implements RegisteredEngine {
 
   constructor(options: Partial<RegisteredEngine['options']> = {}, { parksElsewhere = false } = {}) {
     const limits = { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 }
-    const others = { shutdownTimeoutMs: 1000, handleSignals: true, debug: false, spoolDir: undefined }
+    const others = {
+      shutdownTimeoutMs: 1000,
+      handleSignals: true,
+      debug: false,
+      spoolDir: undefined,
+      repeat: undefined,
+    }
     this.options = { ...others, ...limits, ...options }
     this.#parksElsewhere = parksElsewhere
   }

@@ -1,4 +1,4 @@
-import { droppedTotal, type Ledger } from '../../delivery/ledger.js'
+import { droppedTotal, type Ledger, settledTotal } from '../../delivery/ledger.js'
 import { Engine } from '../../engine/engine.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { levelGate } from '../../loggers/pino-logger.js'
@@ -160,8 +160,8 @@ export class Shipment {
     if (now - this.#lookedAt < lookMs) return
     this.#lookedAt = now
     const ledger = this.#engine.stats()
-    const { delivered, rejected, queued, inFlight } = ledger
-    const settled = delivered + rejected + droppedTotal(ledger)
+    const { queued, inFlight } = ledger
+    const settled = settledTotal(ledger)
     if (settled !== this.#settled || queued + inFlight === 0) {
       this.#settled = settled
       this.#progressAt = now

@@ -1,0 +1,114 @@
+import { type EndedRepetition, RepeatGuard } from '../delivery/repeat-guard.js'
+import type { ResolvedOptions } from '../options/options.js'
+import type { LineFacts, MappedLog } from '../records/encode.js'
+import type { Severity } from '../records/level.js'
+import { cutToBytes } from '../records/message.js'
+import { repetitionText } from '../records/repetition-text.js'
+import { inUnit } from '../records/time.js'
+import type { Clock } from '../runtime/clock.js'
+import { KeptForError } from './kept-for-error.js'
+
+/** A log record before it is decided upon. */
+export interface ControlledLog {
+  readonly severity: Severity
+  readonly body: string
+  readonly redacted: boolean
+  readonly facts: LineFacts
+  readonly below: boolean
+}
+
+/** One that is kept in case an error comes. */
+interface HeldLog extends ControlledLog {
+  readonly bytes: number
+}
+
+export interface VolumeControlPlan {
+  readonly options: Pick<
+    ResolvedOptions,
+    'repeat' | 'keepForError' | 'maxQueueBytes' | 'maxMessageBytes' | 'timestampUnit'
+  >
+  readonly clock: Clock
+  readonly ship: (record: ControlledLog) => void
+  readonly suppress: (reason: 'repeated' | 'unneeded') => void
+  /** A record that was suppressed as unneeded is kept (1), or is not kept any more (-1). */
+  readonly kept: (change: 1 | -1) => void
+  /** Ship a record that was kept. */
+  readonly release: (record: ControlledLog) => void
+  /** Ship a record of Sluice itself. */
+  readonly say: (mapped: MappedLog) => void
+}
+
+/** Lines that are kept for an error have this share of `maxQueueBytes`, besides the queue. */
+const keptShare = 0.25
+const errorSeverity = 4
+
+/** Carries out the options `repeat` and `keepForError` where the records are delivered. */
+export class VolumeControl {
+  readonly #plan: VolumeControlPlan
+  readonly #repeats: RepeatGuard | undefined
+  readonly #kept: KeptForError<HeldLog> | undefined
+  #ended = false
+
+  constructor(plan: VolumeControlPlan) {
+    const { clock, options, kept } = plan
+    const { repeat, keepForError, maxQueueBytes } = options
+    this.#plan = plan
+    const ended = (repetition: EndedRepetition) => this.#tell(repetition)
+    if (repeat !== undefined) this.#repeats = new RepeatGuard({ ...repeat, clock, ended })
+    if (keepForError !== undefined) {
+      this.#kept = new KeptForError({
+        ...keepForError,
+        clock,
+        maxBytes: maxQueueBytes * keptShare,
+        unneeded: () => kept(-1),
+      })
+    }
+  }
+
+  take(record: ControlledLog): void {
+    const { ship, suppress } = this.#plan
+    const { severity, facts, below } = record
+    if (below) this.#keep(record)
+    else if (!this.#ended && this.#repeats?.passes(repeatable(record)) === false) suppress('repeated')
+    else {
+      if (severity >= errorSeverity && facts.id !== undefined) this.#release(facts.id)
+      ship(record)
+    }
+  }
+
+  /** Say now which lines have been repeated: the process may end next. */
+  tell(): void {
+    this.#repeats?.end()
+  }
+
+  /** Say it, and give up all that is kept: no error can come any more. */
+  end(): void {
+    this.#ended = true
+    this.tell()
+    this.#kept?.end()
+  }
+
+  #keep(record: ControlledLog): void {
+    const { suppress, kept } = this.#plan
+    const { body, facts } = record
+    suppress('unneeded')
+    if (this.#ended || this.#kept === undefined || facts.id === undefined) return
+    kept(1)
+    this.#kept.keep(facts.id, { ...record, bytes: Buffer.byteLength(body) })
+  }
+
+  #release(id: string): void {
+    for (const record of this.#kept?.take(id) ?? []) this.#plan.release(record)
+  }
+
+  #tell(repetition: EndedRepetition): void {
+    const { options, say } = this.#plan
+    const { level, severity } = repetition
+    const message = cutToBytes(repetitionText(repetition), options.maxMessageBytes)
+    say({ fields: { timeStamp: inUnit(Date.now(), options.timestampUnit), level, message }, severity })
+  }
+}
+
+function repeatable({ severity, facts: { logger, level, text } }: ControlledLog) {
+  return { logger, level, severity, text }
+}

@@ -1,0 +1,91 @@
+import type { LineFacts, MappedLog } from './encode.js'
+import type { Severity } from './level.js'
+import { type Redaction, type Redactor, redacting } from './redactor.js'
+import { Sampler, traceOf } from './sampler.js'
+
+interface ControlOptions {
+  readonly sample?: Readonly<Record<string, number>> | undefined
+  readonly repeat?: object | undefined
+  readonly keepForError?: object | undefined
+}
+
+/** Fields that hold a request's id. The first one counts, before the id of a trace. */
+const requestKeys = ['requestId', 'request_id', 'reqId', 'req_id'] as const
+const maxTextChars = 1000
+const maxIdChars = 200
+
+/** Leaves lines out as they are mapped, and gathers the facts by which others are left out later. */
+export class LineControl {
+  readonly #sampler: Sampler | undefined
+  readonly #needsFacts: boolean
+  readonly #redactor: Redactor | undefined
+
+  constructor({ sample, repeat, keepForError }: ControlOptions, redactor: Redactor | undefined) {
+    this.#sampler = sample === undefined ? undefined : new Sampler(sample)
+    this.#needsFacts = repeat !== undefined || keepForError !== undefined
+    this.#redactor = redactor
+  }
+
+  /** True where lines of this level are neither left out nor looked at. */
+  leavesAlone(level: string): boolean {
+    return !this.#needsFacts && !this.#sampler?.samples(level)
+  }
+
+  /** False for a line that the option `sample` leaves out. May add the field `sampleRate`. */
+  keeps(level: string, fields: Record<string, unknown>): boolean {
+    return this.#sampler === undefined || this.#sampler.keeps(level, fields)
+  }
+
+  /** Stands for a line that the option `sample` leaves out. */
+  leftOut(level: string, severity: Severity): MappedLog {
+    this.#redactor?.takeRedacted()
+    return { fields: { timeStamp: 0, level, message: '' }, severity, sampledOut: true }
+  }
+
+  /** The facts of a line. Undefined where no option needs them. */
+  factsOf(line: {
+    readonly logger: unknown
+    readonly level: string
+    readonly text: string
+    readonly fields: Readonly<Record<string, unknown>>
+  }): LineFacts | undefined {
+    if (!this.#needsFacts) return undefined
+    const { logger, level, fields } = line
+    const start = line.text.slice(0, maxTextChars)
+    const id = idOf(fields)
+    // All hidden ids look the same.
+    const isHidden = id === undefined || this.#redactor?.hasMask(id)
+    return {
+      ...(typeof logger === 'string' ? { logger: logger.slice(0, maxIdChars) } : {}),
+      level,
+      text: this.#redactor?.text(start) ?? start,
+      ...(isHidden ? {} : { id }),
+    }
+  }
+}
+
+/** The options with a redactor of their own, and with a control of lines where an option needs one. */
+export function controlling<Options extends ControlOptions & { readonly redact?: Redaction | undefined }>(
+  options: Options,
+) {
+  const mapping = redacting(options)
+  const { sample, repeat, keepForError } = options
+  const needsControl = sample !== undefined || repeat !== undefined || keepForError !== undefined
+  return { ...mapping, control: needsControl ? new LineControl(options, mapping.redactor) : undefined }
+}
+
+/** The id of the request or trace to which a line belongs. */
+export function idOf(fields: Readonly<Record<string, unknown>>): string | undefined {
+  for (const key of requestKeys) {
+    const id = written(fields[key])
+    if (id !== undefined) return id
+  }
+  const { req } = fields
+  const id = typeof req === 'object' && req !== null ? written((req as { readonly id?: unknown }).id) : undefined
+  return id ?? written(traceOf(fields))
+}
+
+function written(id: unknown): string | undefined {
+  if (typeof id === 'number') return String(id)
+  return typeof id === 'string' && id !== '' ? id.slice(0, maxIdChars) : undefined
+}

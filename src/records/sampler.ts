@@ -1,0 +1,62 @@
+/** Fields that hold a trace's id, in the notations of OpenTelemetry, of ECS and of Datadog. The first one counts. */
+const traceKeys = ['trace_id', 'traceId', 'trace.id', 'dd.trace_id'] as const
+/** Hexadecimal digits of the random part of a trace's id, by W3C Trace Context, level 2. */
+const randomDigits = 14
+
+/** Decides which lines the option `sample` leaves out. */
+export class Sampler {
+  readonly #shares: ReadonlyMap<string, number>
+  readonly #random: () => number
+
+  /** @param shares by name of the level in lower case: from 0, for no line, to 1, for all */
+  constructor(shares: Readonly<Record<string, number>>, random: () => number = Math.random) {
+    this.#shares = new Map(Object.entries(shares).filter(([, share]) => share < 1))
+    this.#random = random
+  }
+
+  /** True for a level of which some lines are left out. */
+  samples(level: string): boolean {
+    return this.#shares.has(level)
+  }
+
+  /** False for a line that is left out. One that is kept gets the field `sampleRate` if others of its level are left out. */
+  keeps(level: string, fields: Record<string, unknown>): boolean {
+    const share = this.#shares.get(level)
+    if (share === undefined) return true
+    const trace = traceOf(fields)
+    if ((trace === undefined ? this.#random() : placeOf(trace)) >= share) return false
+    fields.sampleRate = share
+    return true
+  }
+}
+
+/** The id of the trace to which a line belongs. */
+export function traceOf(fields: Readonly<Record<string, unknown>>): string | undefined {
+  for (const key of traceKeys) {
+    const value = fields[key]
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return undefined
+}
+
+/**
+ * A number from 0 to 1, without the 1, that is the same for all lines of a trace. Of an id in hexadecimal it is the random part, as in
+ * OpenTelemetry's consistent probability sampling: a trace of which a service keeps 1 % is among the 25 % of another one.
+ */
+function placeOf(trace: string): number {
+  if (isHex(trace)) return 1 - (Number.parseInt(trace.slice(-randomDigits), 16) + 1) / 16 ** randomDigits
+  return hashOf(trace) / 2 ** 32
+}
+
+function isHex(text: string): boolean {
+  return text.length >= randomDigits && /^[\da-f]+$/i.test(text)
+}
+
+/** FNV-1a with the last mixing step of MurmurHash3, without which similar texts have similar places. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

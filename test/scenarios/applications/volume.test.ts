@@ -1,0 +1,167 @@
+import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
+import pino from 'pino'
+import { close, type Ledger, type SluiceOptions, stats } from 'sluice'
+import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
+import { sluicePino } from 'sluice/pino'
+import { SluiceTransport } from 'sluice/winston'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import winston from 'winston'
+import { ampleTime, runProgram } from '../../support/programs.js'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+
+let receiver: TestReceiver
+let before: Ledger
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+  before = stats()
+})
+afterEach(() => receiver.close())
+
+/** Logs one line at a level: its fields, and its message. */
+type Log = (level: 'debug' | 'info' | 'warn' | 'error', fields: Record<string, unknown>, message: string) => void
+
+function byPino(options: SluiceOptions): Log {
+  const logger = pino({ level: 'debug' }, sluicePino(options))
+  return (level, fields, message) => logger[level](fields, message)
+}
+
+function byWinston(options: SluiceOptions, format: 'json' | 'simple'): Log {
+  const transports = [new SluiceTransport(options as object)]
+  const logger = winston.createLogger({ level: 'debug', format: winston.format[format](), transports })
+  return (level, fields, message) => logger.log(level, message, fields)
+}
+
+function byOpenTelemetry(options: SluiceOptions): Log {
+  const exporter = new SluiceLogRecordExporter(options)
+  const logger = new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter })] }).getLogger('')
+  return (level, attributes, body) => logger.emit({ severityText: level, body, attributes: attributes as never })
+}
+
+function byTarget(options: SluiceOptions): Log {
+  const logger = pino({ level: 'debug' }, pino.transport({ target: 'sluice/pino', options }))
+  return (level, fields, message) => logger[level](fields, message)
+}
+
+const ways: readonly (readonly [string, (options: SluiceOptions) => Log])[] = [
+  ['sluicePino() in a worker', (options) => byPino({ ...options, mode: 'worker' })],
+  ['sluicePino() inline', (options) => byPino({ ...options, mode: 'inline' })],
+  ['winston with its json in a worker', (options) => byWinston({ ...options, mode: 'worker' }, 'json')],
+  ['winston with its json inline', (options) => byWinston({ ...options, mode: 'inline' }, 'json')],
+  ['winston with text in a worker', (options) => byWinston({ ...options, mode: 'worker' }, 'simple')],
+  ['winston with text inline', (options) => byWinston({ ...options, mode: 'inline' }, 'simple')],
+  ['OpenTelemetry’s exporter', byOpenTelemetry],
+  ['pino’s target', byTarget],
+]
+
+async function messages(): Promise<string[]> {
+  return (await receiver.logs()).map(({ message }) => message)
+}
+
+/** Closes, and gives what the ledger counts since the beginning of the test. */
+async function suppressed(): Promise<Readonly<Record<string, number>>> {
+  const after = await close()
+  const { accepted, delivered, suppressed } = after
+  const now = Object.entries(suppressed).map(
+    ([reason, count]) => [reason, count - before.suppressed[reason as keyof typeof suppressed]] as const,
+  )
+  const sum = now.reduce((total, [, count]) => total + count, 0)
+  expect(accepted - before.accepted).toBe(delivered - before.delivered + sum)
+  return Object.fromEntries(now.filter(([, count]) => count > 0))
+}
+
+describe.each(ways)('%s', (_, open) => {
+  it('with sample, keeps whole traces of a level and says which share, and leaves out the others', async () => {
+    const log = open({ ...receiver.options, sample: { debug: 0.25, info: 0 } })
+    const kept = 'f'.repeat(32)
+    const left = '0'.repeat(31).concat('1')
+    for (const trace_id of [kept, left]) {
+      log('debug', { trace_id, n: 1 }, 'one')
+      log('debug', { trace_id, n: 2 }, 'two')
+      log('info', { trace_id }, 'never')
+      log('warn', { trace_id }, 'always')
+    }
+    expect(await suppressed()).toEqual({ sampled: 4 })
+    const logs = await messages()
+    expect(logs.filter((message) => message.startsWith('always '))).toHaveLength(2)
+    const debug = logs.filter((message) => /^(one|two) /.test(message))
+    expect(debug).toHaveLength(2)
+    for (const message of debug)
+      expect(JSON.parse(message.slice(4))).toMatchObject({ trace_id: kept, sampleRate: 0.25 })
+    expect(logs.filter((message) => message.includes('sampleRate'))).toHaveLength(2)
+  })
+
+  it('with repeat, sends the first lines of a message, and one record about the others at the end', async () => {
+    const log = open({ ...receiver.options, repeat: '2/60s' })
+    for (let n = 0; n < 1000; n++) log('info', { n }, `order ${n} has failed`)
+    log('warn', {}, 'order 7 has failed')
+    log('info', {}, 'basket 7 has failed')
+    expect(await suppressed()).toEqual({ repeated: 998 })
+    const logs = await receiver.logs()
+    expect(logs.map(({ message }) => message.replace(/ \{.*/, '')).sort()).toEqual([
+      'basket 7 has failed',
+      'order 0 has failed',
+      'order 1 has failed',
+      expect.stringMatching(/^order 2 has failed \(repeated 998 times in .+ m?s\)$/),
+      'order 7 has failed',
+    ])
+    expect(logs.find(({ message }) => message.includes('repeated'))).toMatchObject({ level: 'info' })
+  })
+
+  it('with keepForError, sends the lines below the level of a request in which an error comes, and no others', async () => {
+    const log = open({ ...receiver.options, level: 'warn', keepForError: '3/60s' })
+    for (const requestId of ['good', 'bad']) {
+      for (let n = 0; n < 5; n++) log('debug', { requestId, n }, 'step')
+      log('warn', { requestId }, 'slow')
+    }
+    log('info', {}, 'of no request')
+    log('error', { requestId: 'bad' }, 'failed')
+    log('debug', { requestId: 'bad' }, 'after it')
+    expect(await suppressed()).toEqual({ unneeded: 5 + 2 + 1 + 1 })
+    const words = (await messages()).map((message) => {
+      const { requestId, n = '' } = JSON.parse(message.slice(message.indexOf('{')))
+      return `${message.slice(0, message.indexOf(' '))} ${requestId}${n}`
+    })
+    expect(words.sort()).toEqual(['failed bad', 'slow bad', 'slow good', 'step bad2', 'step bad3', 'step bad4'])
+  })
+})
+
+describe('a process with lines that are left out', () => {
+  const ends = [
+    { end: 'idle', code: 0, signal: null },
+    { end: 'exit', code: 0, signal: null },
+    { end: 'signal', code: null, signal: 'SIGTERM' },
+    { end: 'throw', code: 1, signal: null },
+  ]
+  const rows = ends.flatMap((each) => [
+    ...['worker', 'inline'].map((mode) => ({ ...each, way: 'sluicePino()', mode })),
+    // Without an import of `sluice` in its main thread, a signal ends it at once.
+    ...(each.signal === null ? [{ ...each, way: 'target', mode: 'worker' }] : []),
+  ])
+
+  it.each(rows)(
+    'says at its end by $end how often they were repeated: $way, $mode',
+    async ({ end, code, signal, way, mode }) => {
+      const ended = await runProgram('leaves-out.js', {
+        ...receiver.variables,
+        ...ampleTime,
+        WAY: way,
+        END: end,
+        SLUICE_MODE: mode,
+        SLUICE_DEBUG: '1',
+        SLUICE_LEVEL: 'info',
+        SLUICE_REPEAT: '2/60s',
+        SLUICE_KEEP_FOR_ERROR: '200/30s',
+      })
+      expect(ended).toMatchObject({ code, signal })
+      const failed = end === 'throw'
+      const [accepted, delivered] = failed ? [57, 9] : [56, 3]
+      expect(ended.stderr).toContain(
+        `ledger accepted=${accepted} delivered=${delivered} rejected=0 dropped=0 spooled=0 queued=0 inFlight=0`,
+      )
+      const logs = await messages()
+      expect(logs.filter((message) => /^number 2 \(repeated 48 times in [\d.]+ m?s\)$/.test(message))).toHaveLength(1)
+      expect(logs.filter((message) => message.startsWith('step '))).toHaveLength(failed ? 5 : 0)
+      expect(logs).toHaveLength(delivered)
+    },
+  )
+})

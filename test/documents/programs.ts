@@ -33,6 +33,9 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/delivery.md#the-account, js 1': { values: 1, stdout: '1 1\n' },
   'docs/delivery.md#reports, js 1': { values: 1 },
   'docs/delivery.md#rejected-records, js 1': { values: 1, stdout: '' },
+  'docs/events.md#events, js 1': { values: 2 },
+  'docs/events.md#keys, js 1': { values: 1 },
+  'docs/events.md#properties, js 1': { logs: 1, values: 1 },
   'docs/lifetime.md#containers, js 1': {
     values: 1,
     after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",
@@ -57,7 +60,6 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/metrics.md#opentelemetry, js 1': {},
   'docs/records.md#errors-of-pino, js 1': { logs: 1 },
   'docs/records.md#errors-of-pino, js 2': { logs: 1 },
-  'docs/records.md#value-records, js 1': { values: 2 },
   'docs/redaction.md#redaction, js 1': { logs: 1 },
   'docs/testing.md#in-your-tests, js 1': { tests: true },
   'docs/testing.md#in-your-tests, js 2': { stdout: 'string string demo\n' },

@@ -1,7 +1,7 @@
 import { quoted } from '../errors/text-of.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { eventKeyRule, isEventKey, maxEventKeyChars } from '../records/event-key.js'
-import { isEventId } from './events.js'
+import { isEventId } from './event-catalogue.js'
 
 /** Options of one occurrence of an event. */
 export interface TrackOptions {

@@ -10,6 +10,8 @@ export interface Course {
   readonly stdout?: string
   /** Code that stands for the rest of the application. */
   readonly after?: string
+  /** Blocks that stand in files beside it, by the name of the file. */
+  readonly files?: Readonly<Record<string, string>>
   /** It is a file of tests: vitest runs it. */
   readonly tests?: true
 }
@@ -34,6 +36,7 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/delivery.md#reports, js 1': { values: 1 },
   'docs/delivery.md#rejected-records, js 1': { values: 1, stdout: '' },
   'docs/events.md#events, js 1': { values: 2 },
+  'docs/events.md#a-catalogue, js 1': { values: 2, files: { 'events.json': 'docs/events.md#a-catalogue, json 1' } },
   'docs/events.md#keys, js 1': { values: 1 },
   'docs/events.md#properties, js 1': { logs: 1, values: 1 },
   'docs/lifetime.md#containers, js 1': {

@@ -114,7 +114,7 @@ export class Delivery {
     this.book.redacted(laneIndex)
   }
 
-  /** A `track` with a bad number: counted outside the equation. */
+  /** A `track` with a bad number, time or key: counted outside the equation. */
   invalid(): void {
     this.book.invalid()
   }

@@ -16,7 +16,7 @@ export interface HeldRecord extends Storable {
   place: Place | undefined
 }
 
-/** A record that failed, waits, tests the service or comes from the store. Its heap index belongs to the queue that holds it. */
+/** A record that failed, waits, tests the service, comes from the store or has a key of its own. Its heap index belongs to the queue that holds it. */
 export interface Pending extends Outgoing, Sequenced, HeldRecord {
   attempts: number
   /** Set when it failed where others of its lane succeeded. */

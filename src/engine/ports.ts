@@ -72,7 +72,7 @@ export interface RecordSink {
   unmapped(error: unknown): void
   /** Count a record that came after the close of its lease. */
   refuse(kind: RecordKind): void
-  /** Count a `track` call with a bad number. */
+  /** Count a `track` call with a bad number, time or key. */
   invalid(): void
   /** Report a mistake that concerns no record. Mistakes of one kind are reported together. */
   misused(code: SluiceErrorCode, text: string, kind?: string): void

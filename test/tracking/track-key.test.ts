@@ -10,6 +10,12 @@ afterEach(() => receiver.close())
 
 const stored = async () => (await receiver.values()).map(({ eventId, timeStamp }) => [eventId, timeStamp])
 
+it('an event with a key is discarded while Sluice is off', () => {
+  const sluice = createSluice()
+  sluice.track(7, { key: 'evt_1' })
+  expect(sluice.stats()).toMatchObject({ accepted: 0, invalid: 0 })
+})
+
 describe.each(['worker', 'inline'] as const)('an event with a key, mode %s', (mode) => {
   it('is sent as often as it is tracked, and stored once', async () => {
     const sluice = createSluice({ ...receiver.options, mode })

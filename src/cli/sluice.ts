@@ -2,6 +2,7 @@ import { packageVersion } from '../runtime/version.js'
 import { asProgram, helpOption, readCommandLine, unknownName } from './command.js'
 import { deadLetters } from './dead-letters/dead-letters.js'
 import { doctor } from './doctor/doctor.js'
+import { events } from './events/events.js'
 import { migrate } from './migrate/migrate.js'
 import { printOwn, sayLine } from './output.js'
 import { replay } from './replay/replay.js'
@@ -12,6 +13,7 @@ const commands = {
   ship: asProgram(ship),
   replay: asProgram(replay),
   'dead-letters': asProgram(deadLetters),
+  events: asProgram(events),
   migrate: asProgram(migrate),
 }
 
@@ -21,6 +23,7 @@ const helpText = `Usage: sluice COMMAND [options]
   ship [FILE…]   send the lines of files, or of stdin, as log records
   replay DIR     send the records of a spool or of a dead-letter folder
   dead-letters   list, show, edit, replay and drop rejected records of a spool
+  events check   check a catalogue of events, a JSON file
   migrate FILE   create a content entry for each line of a file
 
   --help         print this; sluice COMMAND --help prints the help of a command

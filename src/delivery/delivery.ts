@@ -124,7 +124,7 @@ export class Delivery {
     this.book.keptForError(laneIndex, change)
   }
 
-  /** A `track` with a bad number: counted outside the equation. */
+  /** A `track` with a bad number, time or key: counted outside the equation. */
   invalid(): void {
     this.book.invalid()
   }

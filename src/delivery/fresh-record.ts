@@ -36,6 +36,10 @@ export class FreshRecord implements HeldRecord {
     this.#arena.setPlace(this.#index, place)
   }
 
+  get heldBytes(): number {
+    return this.bytes
+  }
+
   get body(): string {
     return this.#arena.memory.toString('utf8', this.#start, this.#start + this.bytes)
   }

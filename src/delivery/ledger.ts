@@ -90,7 +90,7 @@ export interface LaneReport extends Counts, LaneCondition {
 
 /** The counts of all lanes together, and of each. */
 export interface Ledger extends Counts {
-  /** `track` calls with a bad number. They are outside the equation: they never became records. */
+  /** `track` calls with a bad number, time or key. They are outside the equation: they never became records. */
   readonly invalid: number
   /** Each lane of each engine. */
   readonly lanes: readonly LaneReport[]

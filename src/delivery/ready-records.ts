@@ -7,7 +7,7 @@ const mostSevere: Severity = 6
 
 /**
  * The records of a lane that may go out now, in order of acceptance. Those that come as they are accepted are bytes in a log. Those that
- * come back from an attempt or from the store are objects in a queue.
+ * come back from an attempt or from the store, and those with a key of their own, are objects in a queue.
  */
 export class ReadyRecords {
   readonly #fresh: FreshLog

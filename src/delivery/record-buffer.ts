@@ -71,9 +71,9 @@ export class RecordBuffer implements StoreOwner {
   deliver(lane: Lane, batch: RecordBatch, { from, count }: { readonly from: number; readonly count: number }): void {
     const bytes = batch.bytesFrom(from, count)
     lane.succeeded({ taken: true, count })
-    if (!batch.isPlain) this.#settleObjects(lane, batch, from, count)
+    const keyBytes = batch.isPlain ? 0 : this.#settleObjects(lane, batch, from, count)
     this.#plan.book.deliver(lane.index, bytes, count)
-    this.#plan.bounds.release(bytes, count)
+    this.#plan.bounds.release(bytes + keyBytes, count)
     lane.outstanding.letGoAll(batch, from, count)
   }
 
@@ -174,12 +174,18 @@ export class RecordBuffer implements StoreOwner {
     if (place !== undefined) this.#kept.took(lane.index)
   }
 
-  #settleObjects(lane: Lane, batch: RecordBatch, from: number, count: number): void {
+  /** Returns the bytes of the keys that these records have of their own. */
+  #settleObjects(lane: Lane, batch: RecordBatch, from: number, count: number): number {
+    let keyBytes = 0
     for (let index = from; index < from + count; index++) {
       const record = batch.objectAt(index)
-      if (record !== undefined) lane.suspects.acquitted(record)
+      if (record !== undefined) {
+        lane.suspects.acquitted(record)
+        keyBytes += record.heldBytes - record.bytes
+      }
       this.#forget(lane, batch.placeOf(index))
     }
+    return keyBytes
   }
 
   /** The record needs no place in the store any more. */
@@ -193,7 +199,7 @@ export class RecordBuffer implements StoreOwner {
   }
 
   #letGo(lane: Lane, record: HeldRecord): void {
-    this.#plan.bounds.release(record.bytes)
+    this.#plan.bounds.release(record.heldBytes)
     lane.outstanding.letGo(record.generation)
   }
 

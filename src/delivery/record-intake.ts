@@ -3,13 +3,15 @@ import type { BufferBounds, Candidate } from './buffer-bounds.js'
 import type { BodyRoom } from './fresh-log.js'
 import type { Lane } from './lane.js'
 import type { LedgerBook } from './ledger-book.js'
-import type { HeldRecord } from './record-queue.js'
-import { noStore, type Store } from './store.js'
+import { type HeldRecord, pendingRecord } from './record-queue.js'
+import { noStore, type Storable, type Store } from './store.js'
 
 /** A record as it is accepted. */
 export interface Acceptable {
   readonly body: string
   readonly severity: Severity
+  /** A key of its own. @default made from its place in the order of acceptance */
+  readonly idempotencyKey?: string | undefined
   /** It came from another thread, which has counted it already. @default false */
   readonly handedOver?: boolean
   /** It was counted before, and kept in case an error came. @default false */
@@ -66,8 +68,9 @@ export class RecordIntake {
       this.#late.push(() => this.accept(lane, record) && lane.due())
       return false
     }
-    const { body, severity, handedOver = false, kept = false } = record
+    const { body, severity, handedOver = false, kept = false, idempotencyKey } = record
     const bytes = Buffer.byteLength(body)
+    if (idempotencyKey !== undefined) return this.#acceptKeyed(lane, { ...record, idempotencyKey, bytes })
     if (!this.#closed) {
       const { memory, at } = lane.ready.room(bytes)
       // The characters are ASCII where there are as many as bytes.
@@ -99,18 +102,42 @@ export class RecordIntake {
     return true
   }
 
+  /** Accept a record with a key of its own: an object, like the records that come back from an attempt. */
+  #acceptKeyed(lane: Lane, record: Acceptable & Storable): boolean {
+    const { book, refuse } = this.#plan
+    const { bytes, handedOver = false, idempotencyKey } = record
+    const sequence = this.nextSequence()
+    book.accept(lane.index, { bytes, handedOver })
+    if (this.#closed) {
+      refuse(lane, bytes)
+      return false
+    }
+    const heldBytes = bytes + idempotencyKey.length
+    const pending = pendingRecord(record, { sequence, generation: lane.outstanding.newest, heldBytes })
+    return this.#take(lane, pending, () => {
+      lane.outstanding.took(pending.generation)
+      this.#plan.bounds.take(heldBytes)
+      lane.ready.putBack(pending)
+    })
+  }
+
   /** Take the staged record, with a store or in a full memory. */
   #takeStaged(lane: Lane): boolean {
-    const { bounds, store, keep, parkWaiting, shed, putAway } = this.#plan
     const { staged } = lane.ready.fresh
+    return this.#take(lane, staged, () => this.#commit(lane, staged.bytes, staged.generation))
+  }
+
+  /** @param add puts the record into its lane, in which there is room for it now */
+  #take(lane: Lane, record: HeldRecord, add: () => void): boolean {
+    const { bounds, store, keep, parkWaiting, shed, putAway } = this.#plan
     const late: (() => unknown)[] = []
     this.#late = late
     try {
-      if (store !== noStore) keep(lane, staged)
-      if (staged.place !== undefined && !bounds.fits(staged.bytes)) parkWaiting()
-      const fits = bounds.makeRoom(staged, shed)
-      if (fits) this.#commit(lane, staged.bytes, staged.generation)
-      else putAway(lane, staged)
+      if (store !== noStore) keep(lane, record)
+      if (record.place !== undefined && !bounds.fits(record.heldBytes)) parkWaiting()
+      const fits = bounds.makeRoom({ severity: record.severity, bytes: record.heldBytes }, shed)
+      if (fits) add()
+      else putAway(lane, record)
       return fits
     } finally {
       this.#late = undefined

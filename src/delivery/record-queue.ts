@@ -10,11 +10,13 @@ export interface HeldRecord extends Storable {
   readonly sequence: number
   /** Number of the drains before its acceptance: a drain waits for its own generations and for none that come after. */
   readonly generation: number
+  /** The bytes that it takes of the bound of memory: its body, and a key of its own. */
+  readonly heldBytes: number
   /** Its place in the store; undefined when the store does not keep it. */
   place: Place | undefined
 }
 
-/** A record that failed, waits, tests the service or comes from the store. Its heap index belongs to the queue that holds it. */
+/** A record that failed, waits, tests the service, comes from the store or has a key of its own. Its heap index belongs to the queue that holds it. */
 export interface Pending extends Outgoing, Sequenced, HeldRecord {
   attempts: number
   /** Set when it failed where others of its lane succeeded. */
@@ -26,12 +28,18 @@ export interface Pending extends Outgoing, Sequenced, HeldRecord {
 /** A record as an object, in no queue yet. */
 export function pendingRecord(
   { body, bytes, severity, idempotencyKey, place }: Storable & { readonly place?: Place | undefined },
-  { sequence, generation, attempts = 0 }: Pick<Pending, 'sequence' | 'generation'> & { readonly attempts?: number },
+  {
+    sequence,
+    generation,
+    attempts = 0,
+    heldBytes = bytes,
+  }: Pick<Pending, 'sequence' | 'generation'> & { readonly attempts?: number; readonly heldBytes?: number },
 ): Pending {
   return {
     body,
     severity,
     bytes,
+    heldBytes,
     sequence,
     idempotencyKey,
     generation,
@@ -68,14 +76,14 @@ export class RecordQueue {
       chain = { heap: new SequenceHeap(), bytes: 0 }
       this.#chains[record.severity] = chain
     }
-    chain.bytes += record.bytes
+    chain.bytes += record.heldBytes
     this.#length++
     chain.heap.add(record)
   }
 
   remove(record: Pending): void {
     const chain = this.#chains[record.severity]!
-    chain.bytes -= record.bytes
+    chain.bytes -= record.heldBytes
     this.#length--
     chain.heap.remove(record)
   }

@@ -1,54 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
-import { type Listeners, ownListeners, type ReportedElsewhere, Reporter } from '../diagnostics/reporter.js'
+import { ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog, WrittenHead } from '../records/encode.js'
+import { idempotencyKeyOf } from '../records/event-key.js'
 import { valueSeverity } from '../records/level.js'
 import type { ValueBytes } from '../records/value-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { spooledSender } from '../spool/spooled-sender.js'
 import { EngineSender } from './engine-sender.js'
+import { type EngineSetting, lanesOf } from './engine-setting.js'
 import { EngineSpool } from './engine-spool.js'
 import { LogIntake } from './log-intake.js'
 import { type Machine, thisMachine } from './machine.js'
-import type { BodyWriter, DrainOptions, EndStep, PinoLine, RecordPort } from './ports.js'
+import type { BodyWriter, DrainOptions, EndStep, KeyedValue, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
-import type { EnginePosition } from './worker-position.js'
-
-export interface EngineSetting {
-  /** The kinds of record that it takes. Each has a lane where the options name a bucket for it. @default both */
-  readonly kinds?: readonly RecordKind[]
-  /** Memory for the ledger, made by the thread that hands over. */
-  readonly memory?: SharedArrayBuffer
-  /** True when the records come from another thread. @default false */
-  readonly handedOver?: boolean
-  /** Shows that the worker waits for the disk of the spool. */
-  readonly position?: EnginePosition
-  /** News that another thread reports. @default none */
-  readonly elsewhere?: readonly ReportedElsewhere[]
-  /** Listeners for drops, rejections and pauses. @default the listeners of this thread */
-  readonly listeners?: Listeners
-  /** Writes one line for people. @default to stderr */
-  readonly print?: (text: string) => void
-  /** @default this one */
-  readonly machine?: Machine
-}
 
 /** Time for which a process that is about to end gathers records, in case it lives on. */
 const endingMs = 50
 /** Time to move what is left to the spool, before a deadline. */
 const longestParkingMs = 250
-
-/** The lanes of a configuration: one for each kind that has a bucket. */
-export function lanesOf(options: ResolvedOptions, kinds: readonly RecordKind[] = ['logs', 'values']): LaneName[] {
-  const buckets = { logs: options.logBucket, values: options.valueBucket }
-  return kinds.flatMap((kind) => (buckets[kind] === undefined ? [] : [{ kind, bucket: buckets[kind] }]))
-}
 
 /** One delivery with its lanes, its sender, its spool and its reporter, set up from the options. */
 export class Engine implements RecordPort {
@@ -177,6 +153,13 @@ export class Engine implements RecordPort {
   value(eventId: number, milliseconds: number): void {
     const body = this.writer.value(eventId, milliseconds)
     this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
+  }
+
+  keyedValue(value: KeyedValue): void {
+    const body = this.writer.value(value.eventId, value.milliseconds)
+    const idempotencyKey = idempotencyKeyOf(value)
+    const handedOver = this.#handedOver
+    this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver, idempotencyKey })
   }
 
   unmapped(error: unknown): void {

@@ -42,6 +42,7 @@ export class IdlePort extends SettledPort implements RecordPort {
   winstonLine(): void {}
   pinoLine(): void {}
   value(): void {}
+  keyedValue(): void {}
   unmapped(): void {}
   refuse(): void {}
   invalid(): void {}

@@ -50,6 +50,14 @@ export interface EngineIdentity {
   readonly memory: SharedArrayBuffer
 }
 
+/** An occurrence of an event with a key of the application, which `isEventKey` knows. */
+export interface KeyedValue {
+  readonly eventId: number
+  /** Since 1970. */
+  readonly milliseconds: number
+  readonly key: string
+}
+
 /** Takes records from loggers and from `track`. */
 export interface RecordSink {
   /** Accept a log record. */
@@ -62,11 +70,13 @@ export interface RecordSink {
   pinoLine(line: string, about: PinoLine): void
   /** Accept a value record. It takes two numbers and no object: this is the hottest path. */
   value(eventId: number, milliseconds: number): void
+  /** Accept a value record with a key of the application. */
+  keyedValue(value: KeyedValue): void
   /** Replace a line that could not be read by a log record that says so. */
   unmapped(error: unknown): void
   /** Count a record that came after the close of its lease. */
   refuse(kind: RecordKind): void
-  /** Count a `track` call with a bad number. */
+  /** Count a `track` call with a bad number, time or key. */
   invalid(): void
   /** Report a mistake that concerns no record. Mistakes of one kind are reported together. */
   misused(code: SluiceErrorCode, text: string, kind?: string): void

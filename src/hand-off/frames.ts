@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.js'
-import type { PinoLine } from '../engine/ports.js'
+import type { KeyedValue, PinoLine } from '../engine/ports.js'
 import { type LineFacts, logHead, type MappedLog, type WrittenHead } from '../records/encode.js'
 import type { Severity } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
@@ -10,7 +10,7 @@ import type { DrainMode } from './drain-requests.js'
  * A line of text from the application's thread to the delivery worker. Its first character is the type:
  *
  *     0…6 log   r log with something hidden   a log with facts   u log that is left out   w winston   p pino   v value
- *     b record of a line below the level
+ *     i value with a key   b record of a line below the level
  *     s style of a pino logger   f k c drains   e engine of the following lines
  *
  * JSON contains no raw line ends: a line is always whole.
@@ -29,6 +29,7 @@ export type Frame =
     }
   | { readonly type: 'style'; readonly number: number; readonly style: PinoStyle }
   | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
+  | ({ readonly type: 'keyed' } & KeyedValue)
   | { readonly type: 'drain'; readonly mode: DrainMode; readonly request: number; readonly timeoutMs: number }
 
 /** Stands for a log record that is left out. */
@@ -71,6 +72,11 @@ export function valueEnd(milliseconds: number): string {
   return `,${milliseconds}\n`
 }
 
+/** A key contains no line end. */
+export function keyedFrame({ eventId, milliseconds, key }: KeyedValue): string {
+  return `i${eventId},${milliseconds},${key}\n`
+}
+
 const drainLetters: Readonly<Record<DrainMode, string>> = { flush: 'f', park: 'k', close: 'c' }
 const drainModes = new Map(Object.entries(drainLetters).map(([mode, letter]) => [letter, mode as DrainMode]))
 
@@ -96,7 +102,11 @@ export function isRecordCode(first: number): boolean {
 }
 
 export function isValue(line: string): boolean {
-  return line.charCodeAt(0) === valueCode
+  return isValueCode(line.charCodeAt(0))
+}
+
+function isValueCode(first: number): boolean {
+  return first === valueCode || first === keyedCode
 }
 
 export function readFrame(line: string): Frame {
@@ -108,6 +118,11 @@ export function readFrame(line: string): Frame {
     const second = Number(line.slice(comma + 1))
     if (mode === undefined) return { type: 'value', eventId: first, milliseconds: second }
     return { type: 'drain', mode, request: first, timeoutMs: second }
+  }
+  if (kind === 'i') {
+    const [eventId, milliseconds] = line.slice(1).split(',', 2)
+    const key = line.slice(line.indexOf(',', line.indexOf(',') + 1) + 1)
+    return { type: 'keyed', eventId: Number(eventId), milliseconds: Number(milliseconds), key }
   }
   if (kind === 'w' || kind === 'p') {
     const afterFirst = line.indexOf(',')
@@ -166,13 +181,17 @@ export function deliverFrame(engine: Engine, frame: Frame, styles: readonly Pino
       return
     case 'value':
       engine.value(frame.eventId, frame.milliseconds)
+      return
+    case 'keyed':
+      engine.keyedValue(frame)
   }
 }
 
 /** First character of a frame that {@link engineFrame} makes. */
 export const engineCode = 'e'.charCodeAt(0)
 const valueCode = 'v'.charCodeAt(0)
-const recordCodes: ReadonlySet<number> = new Set([...'vwprabu'].map((letter) => letter.charCodeAt(0)))
+const recordCodes: ReadonlySet<number> = new Set([...'viwprabu'].map((letter) => letter.charCodeAt(0)))
+const keyedCode = 'i'.charCodeAt(0)
 const zeroCode = '0'.charCodeAt(0)
 const nineCode = '9'.charCodeAt(0)
 

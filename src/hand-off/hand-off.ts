@@ -3,9 +3,10 @@ import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
-import { Engine, lanesOf } from '../engine/engine.js'
+import { Engine } from '../engine/engine.js'
+import { lanesOf } from '../engine/engine-setting.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
-import type { DrainOptions, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
+import type { DrainOptions, EndStep, KeyedValue, PinoLine, RecordPort } from '../engine/ports.js'
 import { warning } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
@@ -17,7 +18,8 @@ import type { RecordKind } from '../records/wire.js'
 import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
 import { type DrainRequest, DrainRequests } from './drain-requests.js'
-import { deliverLine, drainFrame, isValue } from './frames.js'
+import { deliverLine, drainFrame, isValue, keyedFrame } from './frames.js'
+import { nextModes } from './hand-off-mode.js'
 import { InTransit } from './in-transit.js'
 import { ModeMachine } from './mode-machine.js'
 import { Outbox } from './outbox.js'
@@ -29,21 +31,6 @@ export interface HandOffSetting {
   readonly machine?: Machine
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
-}
-
-/**
- * - `waiting`: no worker takes lines now. They are kept within the bound.
- * - `connected`: a worker takes lines.
- * - `inline`: no worker can be started. An engine in this thread delivers.
- * - `closed`: all records are refused, and the ledger answers every call.
- */
-type Mode = 'waiting' | 'connected' | 'inline' | 'closed'
-
-const nextModes: Readonly<Record<Mode, readonly Mode[]>> = {
-  waiting: ['connected', 'inline', 'closed'],
-  connected: ['waiting', 'inline', 'closed'],
-  inline: ['closed'],
-  closed: [],
 }
 
 /**
@@ -141,6 +128,12 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#inline !== undefined) this.#inline.value(eventId, milliseconds)
     else if (this.#closing !== undefined) this.refuse('values')
     else this.#outbox.value(eventId, milliseconds)
+  }
+
+  keyedValue(value: KeyedValue): void {
+    if (this.#inline !== undefined) this.#inline.keyedValue(value)
+    else if (this.#closing !== undefined) this.refuse('values')
+    else this.#outbox.keyedValue(keyedFrame(value))
   }
 
   unmapped(error: unknown): void {

@@ -1,5 +1,6 @@
 import type { DropReason } from '../delivery/ledger.js'
 import { type Severity, severityOfNumber } from '../records/level.js'
+import type { RecordKind } from '../records/wire.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import type { HandOffAccount } from './account.js'
 import { FrameWriter } from './frames.js'
@@ -68,14 +69,24 @@ export class Outbox {
     if (!this.#isScheduled) this.#schedule()
   }
 
+  /** Append the frame of a value with a key, behind the values that came before it. */
+  keyedValue(text: string): void {
+    this.#drainRing()
+    this.#append(text, 'values', 1)
+  }
+
   /** Append the frame of a log record, or drop the record where there is no room. */
   append(text: string, severity: Severity): void {
-    if (!this.#hasRoom(text.length, severity >= errorSeverity ? shareOfErrors : shareOfLogs)) {
-      this.#account.drop('logs', this.#plan.fullReason())
+    this.#append(text, 'logs', severity >= errorSeverity ? shareOfErrors : shareOfLogs)
+  }
+
+  #append(text: string, kind: RecordKind, share: number): void {
+    if (!this.#hasRoom(text.length, share)) {
+      this.#account.drop(kind, this.#plan.fullReason())
       return
     }
     this.#text.append(text)
-    this.#account.accept(this.#account.laneOf('logs'))
+    this.#account.accept(this.#account.laneOf(kind))
     if (this.#text.length > longTextBytes) this.handOver()
     if (!this.#isScheduled) this.#schedule()
   }

@@ -1,4 +1,5 @@
-import { Engine, type EngineSetting } from '../engine/engine.js'
+import { Engine } from '../engine/engine.js'
+import type { EngineSetting } from '../engine/engine-setting.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
 import type { WorkerPosition } from '../engine/worker-position.js'
 import { Secret } from '../options/secret.js'

@@ -1,7 +1,7 @@
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { SettledPort } from '../engine/idle.js'
-import type { Drainable, PinoLine, RecordSink } from '../engine/ports.js'
+import type { Drainable, KeyedValue, PinoLine, RecordSink } from '../engine/ports.js'
 import { RecordWriter } from '../engine/record-writer.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
@@ -80,6 +80,10 @@ export class CapturePort extends SettledPort implements RecordSink {
 
   value(eventId: number, milliseconds: number): void {
     this.#take('values', this.#writer.value(eventId, milliseconds))
+  }
+
+  keyedValue({ eventId, milliseconds }: KeyedValue): void {
+    this.value(eventId, milliseconds)
   }
 
   unmapped(): void {

@@ -49,7 +49,7 @@ export function spoolLine(
 ): string {
   const refused = refusal === undefined ? '' : `,"refusal":${JSON.stringify(refusal).toWellFormed()}`
   return withChecksum(
-    `"n":${number},"key":"${idempotencyKey}","time":${time}${middle}${refused}${recordMember}${body}}`,
+    `"n":${number},"key":${JSON.stringify(idempotencyKey)},"time":${time}${middle}${refused}${recordMember}${body}}`,
   )
 }
 
@@ -88,9 +88,9 @@ export function readSpoolLine(line: Buffer): SpoolLine | undefined {
   return { number, idempotencyKey, time, kind, bucket, severity, refusal, body }
 }
 
-/** The key becomes a header of a request. A space or line end in it could begin another request. */
+/** The key becomes a header of a request. A space or line end in it could begin another request. Keys of events are the longest. */
 function isIdempotencyKey(value: unknown): value is string {
-  return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value)
+  return typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value)
 }
 
 function isCount(value: unknown): value is number {

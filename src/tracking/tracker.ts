@@ -1,11 +1,18 @@
 import { quoted } from '../errors/text-of.js'
 import type { EngineLease } from '../process/engine-lease.js'
-import { isEventId } from './events.js'
+import { eventKeyRule, isEventKey, maxEventKeyChars } from '../records/event-key.js'
+import { isEventId } from './event-catalogue.js'
 
 /** Options of one occurrence of an event. */
 export interface TrackOptions {
   /** Time of the occurrence: a `Date`, or milliseconds since 1970 (independent of `timestampUnit`). @default now */
   readonly timeStamp?: Date | number | undefined
+  /**
+   * A key of the application for this occurrence, such as the id of an order: 1 to 200 visible ASCII characters. Occurrences of one event
+   * with the same key have the same `idempotency-key`, in every process and after a restart. A service that heeds it stores them once.
+   * @default none: every call is an occurrence of its own
+   */
+  readonly key?: string | undefined
 }
 
 /** Records occurrences of events: one value record for each call. */
@@ -18,43 +25,53 @@ export class Tracker {
   }
 
   /**
-   * Record one occurrence of the event with this number, a whole number from 0 to 2^53 - 1. Never throws and never blocks. A bad number or
-   * time is counted in `invalid` and reported to `onError`, once per kind.
+   * Record one occurrence of the event with this number, a whole number from 0 to 2^53 - 1. Never throws and never blocks. A bad
+   * number, time or key is counted in `invalid` and reported to `onError`, once per kind.
    */
   track(eventId: number, options?: TrackOptions): void {
     if (!isEventId(eventId)) {
       this.#invalid('eventId', eventId)
       return
     }
-    const milliseconds = options === undefined ? Date.now() : millisecondsOf(options)
-    if (milliseconds === undefined || !Number.isFinite(milliseconds)) {
-      this.#invalid('timeStamp', milliseconds)
-      return
-    }
-    if (this.#lease.released) this.#lease.engine.refuse('values')
-    else this.#lease.engine.value(eventId, milliseconds)
+    if (options !== undefined) this.#trackWith(eventId, options)
+    else if (this.#lease.released) this.#lease.engine.refuse('values')
+    else this.#lease.engine.value(eventId, Date.now())
   }
 
-  #invalid(what: string, value: unknown): void {
+  #trackWith(eventId: number, options: TrackOptions): void {
+    const { milliseconds, key } = read(options)
+    if (milliseconds === undefined || !Number.isFinite(milliseconds)) this.#invalid('timeStamp', milliseconds)
+    else if (key !== undefined && !isEventKey(key)) this.#invalid('key', key)
+    else if (this.#lease.released) this.#lease.engine.refuse('values')
+    else if (key === undefined) this.#lease.engine.value(eventId, milliseconds)
+    else this.#lease.engine.keyedValue({ eventId, milliseconds, key })
+  }
+
+  #invalid(what: keyof typeof expectations, value: unknown): void {
     const { engine } = this.#lease
     engine.invalid()
-    const kind = `${what} ${kindOf(value)}`
+    const kind = `${what} ${typeof value === 'string' && what === 'key' ? faultOf(value) : kindOf(value)}`
     if (this.#told.has(kind)) return
     this.#told.add(kind)
-    const expected = what === 'eventId' ? 'a whole number from 0' : 'a Date or milliseconds since 1970'
-    const text = `track: expected ${what} to be ${expected}${value === undefined ? '' : `, got ${quoted(value)}`}`
-    engine.misused('SLUICE_INVALID_EVENT', text, kind)
+    const got = value === undefined ? '' : `, got ${quoted(value)}`
+    engine.misused('SLUICE_INVALID_EVENT', `track: expected ${what} to be ${expectations[what]}${got}`, kind)
   }
 }
 
-/** The time of the options; undefined if it is neither a Date nor a number, or cannot be read. */
-function millisecondsOf(options: TrackOptions): number | undefined {
+const expectations = {
+  eventId: 'a whole number from 0',
+  timeStamp: 'a Date or milliseconds since 1970',
+  key: eventKeyRule,
+} as const
+
+/** The options of a call. The time is undefined if it is neither a Date nor a number, or if the options cannot be read. */
+function read(options: TrackOptions): { readonly milliseconds?: number; readonly key?: unknown } {
   try {
-    const { timeStamp = Date.now() } = options
-    if (timeStamp instanceof Date) return Date.prototype.getTime.call(timeStamp)
-    return typeof timeStamp === 'number' ? timeStamp : undefined
+    const { timeStamp = Date.now(), key } = options
+    if (timeStamp instanceof Date) return { milliseconds: Date.prototype.getTime.call(timeStamp), key }
+    return typeof timeStamp === 'number' ? { milliseconds: timeStamp, key } : {}
   } catch {
-    return undefined
+    return {}
   }
 }
 
@@ -64,6 +81,12 @@ function kindOf(value: unknown): string {
   if (!Number.isFinite(value)) return String(value)
   if (value < 0) return 'negative'
   return Number.isInteger(value) ? 'too large' : 'fraction'
+}
+
+/** The kind of a mistake in a key that is a text. */
+function faultOf(key: string): string {
+  if (key === '') return 'empty'
+  return key.length > maxEventKeyChars ? 'too long' : 'not visible ASCII'
 }
 
 /** Any function. With `never` or `unknown` instead of `any`, parameters without a type of their own would be unusable. */

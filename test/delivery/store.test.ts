@@ -9,6 +9,7 @@ const trouble = fc.constantFrom(...Object.values(answers))
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ log: fc.nat(30), severity: fc.integer({ min: 0, max: 5 }) }) },
   { weight: 2, arbitrary: fc.record({ value: fc.nat(10) }) },
+  { weight: 1, arbitrary: fc.record({ keyed: fc.nat(10) }) },
   { weight: 3, arbitrary: fc.record({ answer: trouble }) },
   { weight: 3, arbitrary: fc.record({ passMs: fc.constantFrom(1, 50, 5000, 400_000) }) },
   { weight: 1, arbitrary: fc.record({ flushMs: fc.constantFrom(0, 1000) }) },
@@ -24,10 +25,12 @@ describe('delivery with a store', () => {
           store,
           limits: { maxQueueRecords: 8, maxQueueBytes: 10_000 },
         })
+        const keyed = (body: string) => delivery.accept(1, { body, severity: 6, idempotencyKey: `key of ${body}` })
         let number = 0
         for (const each of steps) {
           if ('log' in each) for (let n = 0; n < each.log; n++) log(`log ${number++}`, each.severity as Severity)
           else if ('value' in each) for (let n = 0; n < each.value; n++) value(`value ${number++}`)
+          else if ('keyed' in each) for (let n = 0; n < each.keyed; n++) keyed(`keyed ${number++}`)
           else if ('answer' in each) sender.answer = () => each.answer
           else if ('flushMs' in each) void delivery.flush({ timeoutMs: each.flushMs })
           else if ('broken' in each) store.broken = each.broken

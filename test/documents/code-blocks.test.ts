@@ -9,9 +9,8 @@ import { ReceiverContent } from '../support/receiver-content.js'
 import { type Block, readMarkdown, root, userDocuments } from './markdown.js'
 import { courses, unrun } from './programs.js'
 
-const blocks = userDocuments
-  .flatMap((path) => readMarkdown(path).blocks)
-  .filter(({ language }) => language === 'js' || language === 'ts')
+const allBlocks = userDocuments.flatMap((path) => readMarkdown(path).blocks)
+const blocks = allBlocks.filter(({ language }) => language === 'js' || language === 'ts')
 /** An application that has installed the packages, with every block in a file of its own. */
 let folder: string
 const fileOf = ({ name, language }: Block) =>
@@ -23,7 +22,10 @@ beforeAll(() => {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{ "name": "shop", "version": "1.0.0", "type": "module" }')
   for (const block of blocks) {
-    const { after = '' } = courses[block.name] ?? {}
+    const { after = '', files = {} } = courses[block.name] ?? {}
+    for (const [file, name] of Object.entries(files)) {
+      writeFileSync(join(folder, 'src', file), allBlocks.find((each) => each.name === name)!.text)
+    }
     writeFileSync(join(folder, 'src', fileOf(block)), `${block.text}\n${after}\n`)
   }
 })
@@ -33,6 +35,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 function typeCheck(sources: string): string {
   const compilerOptions = {
     module: 'nodenext',
+    resolveJsonModule: true,
     target: 'es2023',
     lib: ['es2023', 'esnext.disposable'],
     types: ['node'],

@@ -10,6 +10,8 @@ export interface Course {
   readonly stdout?: string
   /** Code that stands for the rest of the application. */
   readonly after?: string
+  /** Blocks that stand in files beside it, by the name of the file. */
+  readonly files?: Readonly<Record<string, string>>
   /** It is a file of tests: vitest runs it. */
   readonly tests?: true
 }
@@ -33,6 +35,10 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/delivery.md#the-account, js 1': { values: 1, stdout: '1 1\n' },
   'docs/delivery.md#reports, js 1': { values: 1 },
   'docs/delivery.md#rejected-records, js 1': { values: 1, stdout: '' },
+  'docs/events.md#events, js 1': { values: 2 },
+  'docs/events.md#a-catalogue, js 1': { values: 2, files: { 'events.json': 'docs/events.md#a-catalogue, json 1' } },
+  'docs/events.md#keys, js 1': { values: 1 },
+  'docs/events.md#properties, js 1': { logs: 1, values: 1 },
   'docs/lifetime.md#containers, js 1': {
     values: 1,
     after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",
@@ -57,7 +63,6 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/metrics.md#opentelemetry, js 1': {},
   'docs/records.md#errors-of-pino, js 1': { logs: 1 },
   'docs/records.md#errors-of-pino, js 2': { logs: 1 },
-  'docs/records.md#value-records, js 1': { values: 2 },
   'docs/redaction.md#redaction, js 1': { logs: 1 },
   'docs/volume.md#sampled-lines, js 1': { logs: 1 },
   'docs/volume.md#lines-that-only-an-error-needs, js 1': { logs: 2 },

@@ -8,6 +8,7 @@ import {
   FrameWriter,
   isRecord,
   isValue,
+  keyedFrame,
   logFrame,
   pinoStart,
   readFrame,
@@ -34,6 +35,7 @@ const frames = {
   pino: `${pinoStart(7, { severity: 2, arrivedAt: 34 })}{"c":"x,y"}\n`,
   style: styleFrame(3, { messageKey: 'a,b' }),
   value: `${valueStart}1001${valueEnd(56)}`,
+  keyed: keyedFrame({ eventId: 1001, milliseconds: 56, key: 'a,b,"\\' }),
   flush: drainFrame('flush', { request: 1, timeoutMs: 500 }),
   park: drainFrame('park', { request: 2, timeoutMs: 0 }),
   close: drainFrame('close', { request: 3, timeoutMs: 5000 }),
@@ -60,6 +62,7 @@ describe('a frame', () => {
     [frames.pino, { type: 'pino', severity: 2, style: 7, arrivedAt: 34, line: '{"c":"x,y"}' }],
     [frames.style, { type: 'style', number: 3, style: { messageKey: 'a,b' } }],
     [frames.value, { type: 'value', eventId: 1001, milliseconds: 56 }],
+    [frames.keyed, { type: 'keyed', eventId: 1001, milliseconds: 56, key: 'a,b,"\\' }],
     [frames.flush, { type: 'drain', mode: 'flush', request: 1, timeoutMs: 500 }],
     [frames.park, { type: 'drain', mode: 'park', request: 2, timeoutMs: 0 }],
     [frames.close, { type: 'drain', mode: 'close', request: 3, timeoutMs: 5000 }],
@@ -74,7 +77,7 @@ describe('a frame', () => {
     expect(Object.values(records).map(isRecord)).not.toContain(false)
     for (const severity of [0, 6] as const) expect(isRecord(logFrame({ severity, head: '' }))).toBe(true)
     expect([style, flush, park, close, engineFrame(2), '/', ':', ''].map(isRecord)).not.toContain(true)
-    expect([frames.value, frames.log, frames.winston].map(isValue)).toEqual([true, false, false])
+    expect([frames.value, frames.keyed, frames.log, frames.winston].map(isValue)).toEqual([true, true, false, false])
   })
 
   it('names the engine of the lines behind it', () => {

@@ -30,6 +30,19 @@ describe('a hand-off for which no worker can be started', () => {
     expect(engine.stats()).toMatchObject({ accepted: 6, dropped: { closed: 1 } })
   })
 
+  it('delivers earlier and later values with their keys', async () => {
+    const { thread, engine } = startHandOff({ url: server.url, up: false })
+    engine.keyedValue({ eventId: 1, milliseconds: 0, key: 'early' })
+    await settle()
+    thread.forbid()
+    engine.keyedValue({ eventId: 1, milliseconds: 0, key: 'late' })
+    await engine.close()
+    engine.keyedValue({ eventId: 1, milliseconds: 0, key: 'too late' })
+    expect(engine.stats()).toMatchObject({ accepted: 3, delivered: 2, dropped: { closed: 1 } })
+    const keys = server.requests.map(({ headers }) => headers.get('idempotency-key'))
+    expect(keys.sort()).toEqual(['event-1-early', 'event-1-late'])
+  })
+
   it('delivers from this thread at the end of the process when only then no worker can be started', async () => {
     const { thread, engine } = startHandOff({ url: server.url, up: false })
     thread.onReach = () => thread.forbid()

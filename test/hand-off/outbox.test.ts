@@ -194,6 +194,27 @@ describe('an outbox', () => {
     expect(dropped).toEqual(new Array(15).fill('values hand-off-full'))
   })
 
+  it('hands over a value with a key behind the values that came before it', async () => {
+    const { outbox, sent, lanes } = setUpOutbox()
+    outbox.value(1, 1)
+    outbox.keyedValue('i2,1,k\n')
+    outbox.value(3, 1)
+    await settle()
+    expect(sent).toEqual([{ text: 'v1,1\ni2,1,k\nv3,1\n', records: 3 }])
+    expect(lanes).toEqual([1, 1, 1])
+  })
+
+  it('takes values with keys up to all of its room, each with the bytes of its key', async () => {
+    const { outbox, dropped, sent } = setUpOutbox({ maxBytes: 1000 })
+    outbox.append('x'.repeat(800), 2)
+    outbox.handOver()
+    outbox.keyedValue('k'.repeat(200))
+    outbox.keyedValue('k')
+    await settle()
+    expect(sent[1]).toEqual({ text: 'k'.repeat(200), records: 1 })
+    expect(dropped).toEqual(['values hand-off-full'])
+  })
+
   it('writes the style of a logger before its first line', async () => {
     const { outbox, sent } = setUpOutbox()
     const style = { messageKey: 'm' }

@@ -83,6 +83,16 @@ describe('captureSluice', () => {
     await server.close()
   })
 
+  it('captures every call with a key', () => {
+    captured = captureSluice()
+    const sluice = createSluice()
+    for (let time = 0; time < 2; time++) sluice.track(7, { key: 'evt_1', timeStamp: 5 })
+    expect(captured.values.map(({ eventId, timeStamp }) => [eventId, timeStamp])).toEqual([
+      [7, 5],
+      [7, 5],
+    ])
+  })
+
   it('counts invalid events, and reports nothing', () => {
     captured = captureSluice()
     const sluice = createSluice()

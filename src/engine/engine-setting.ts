@@ -1,0 +1,32 @@
+import type { LaneName } from '../delivery/ledger.js'
+import type { Listeners, ReportedElsewhere } from '../diagnostics/reporter.js'
+import type { ResolvedOptions } from '../options/options.js'
+import type { RecordKind } from '../records/wire.js'
+import type { Machine } from './machine.js'
+import type { EnginePosition } from './worker-position.js'
+
+/** The facts about an engine that are no options of the application. */
+export interface EngineSetting {
+  /** The kinds of record that it takes. Each has a lane where the options name a bucket for it. @default both */
+  readonly kinds?: readonly RecordKind[]
+  /** Memory for the ledger, made by the thread that hands over. */
+  readonly memory?: SharedArrayBuffer
+  /** True when the records come from another thread. @default false */
+  readonly handedOver?: boolean
+  /** Shows that the worker waits for the disk of the spool. */
+  readonly position?: EnginePosition
+  /** News that another thread reports. @default none */
+  readonly elsewhere?: readonly ReportedElsewhere[]
+  /** Listeners for drops, rejections and pauses. @default the listeners of this thread */
+  readonly listeners?: Listeners
+  /** Writes one line for people. @default to stderr */
+  readonly print?: (text: string) => void
+  /** @default this one */
+  readonly machine?: Machine
+}
+
+/** The lanes of a configuration: one for each kind that has a bucket. */
+export function lanesOf(options: ResolvedOptions, kinds: readonly RecordKind[] = ['logs', 'values']): LaneName[] {
+  const buckets = { logs: options.logBucket, values: options.valueBucket }
+  return kinds.flatMap((kind) => (buckets[kind] === undefined ? [] : [{ kind, bucket: buckets[kind] }]))
+}

@@ -20,7 +20,7 @@ import { RecordWriter } from './record-writer.js'
 import type { EnginePosition } from './worker-position.js'
 
 /** A log record without the fields that are the same in all records. */
-interface WrittenHead extends Omit<MappedLog, 'fields'> {
+export interface WrittenHead extends Omit<MappedLog, 'fields'> {
   readonly head: string
 }
 

@@ -3,9 +3,10 @@ import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
-import { Engine, lanesOf } from '../engine/engine.js'
+import { type Engine, lanesOf } from '../engine/engine.js'
+import { InlineEngine } from '../engine/inline-engine.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
-import type { DrainOptions, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
+import type { AcceptanceWatch, DrainOptions, EndStep, PinoLine, RecordPort } from '../engine/ports.js'
 import { warning } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
@@ -23,7 +24,7 @@ import { ModeMachine } from './mode-machine.js'
 import { Outbox } from './outbox.js'
 import { ClosedFlag, type EnginePlan, enginePlan, type WorkerMessage } from './protocol.js'
 
-export interface HandOffSetting {
+export interface HandOffSetting extends AcceptanceWatch {
   readonly thread: DeliveryThread
   /** @default this one */
   readonly machine?: Machine
@@ -68,7 +69,8 @@ export class HandOff implements RecordPort, EngineClient {
   readonly lanes: readonly LaneName[]
   readonly options: ResolvedOptions
   readonly #thread: DeliveryThread
-  readonly #machine: Machine
+  /** For an engine in this thread. */
+  readonly #local: AcceptanceWatch & { readonly machine: Machine }
   readonly #book: LedgerBook
   readonly #listeners: Listeners
   readonly #reporter: Reporter
@@ -85,12 +87,12 @@ export class HandOff implements RecordPort, EngineClient {
   #closing: Promise<Ledger> | undefined
   #isEndReported = false
 
-  constructor(options: ResolvedOptions, { thread, machine = thisMachine, print }: HandOffSetting) {
+  constructor(options: ResolvedOptions, { thread, machine = thisMachine, print, accepted }: HandOffSetting) {
     this.options = options
     this.lanes = lanesOf(options)
     this.#thread = thread
     const { clock } = machine
-    this.#machine = machine
+    this.#local = { machine, accepted }
     this.#book = new LedgerBook(this.lanes)
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
@@ -105,6 +107,7 @@ export class HandOff implements RecordPort, EngineClient {
       inTransit: () => this.#inTransit.bytes,
       fullReason: () => (this.#mode.now === 'waiting' ? 'worker-failed' : 'hand-off-full'),
       send: (text, records) => this.#send(text, records),
+      accepted,
     })
     this.#number = thread.join(this)
     thread.connect(this.#number)
@@ -145,7 +148,7 @@ export class HandOff implements RecordPort, EngineClient {
 
   unmapped(error: unknown): void {
     this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
-    this.#warn('sluice: a line could not be read')
+    if (this.#account.laneOf('logs') !== -1) this.log(warning('sluice: a line could not be read', this.options))
   }
 
   refuse(kind: RecordKind): void {
@@ -197,7 +200,7 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))
-    return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#machine.clock, timeoutMs) : () => true
+    return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#local.machine.clock, timeoutMs) : () => true
   }
 
   attached(): void {
@@ -223,7 +226,7 @@ export class HandOff implements RecordPort, EngineClient {
 
   cannotStart(): void {
     if (!this.#mode.enter('inline')) return
-    const engine = new Engine(this.options, { memory: this.memory, machine: this.#machine })
+    const engine = new InlineEngine(this.options, { memory: this.memory, ...this.#local })
     this.#outbox.handOver()
     this.#account.deliverDirectly()
     for (const line of this.#inTransit.removeAll()) deliverLine(engine, line, this.#outbox.frames.styles)
@@ -291,9 +294,5 @@ export class HandOff implements RecordPort, EngineClient {
 
   #write(lines: Buffer): void {
     this.#thread.write(this.#number, lines)
-  }
-
-  #warn(message: string): void {
-    if (this.#account.laneOf('logs') !== -1) this.log(warning(message, this.options))
   }
 }

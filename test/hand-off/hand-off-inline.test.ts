@@ -30,6 +30,17 @@ describe('a hand-off for which no worker can be started', () => {
     expect(engine.stats()).toMatchObject({ accepted: 6, dropped: { closed: 1 } })
   })
 
+  it('still tells its watch of each record', async () => {
+    const accepted = vi.fn(() => false)
+    const { thread, engine, log } = startHandOff({ url: server.url, up: false, accepted })
+    thread.forbid()
+    log('a line')
+    engine.value(1, 0)
+    engine.log(warning('mapped', engine.options))
+    expect(accepted).toHaveBeenCalledTimes(3)
+    await engine.close()
+  })
+
   it('delivers from this thread at the end of the process when only then no worker can be started', async () => {
     const { thread, engine } = startHandOff({ url: server.url, up: false })
     thread.onReach = () => thread.forbid()

@@ -191,6 +191,16 @@ describe('the option waitUntil', () => {
     },
   )
 
+  it.each(modes)('of a logger is not called for others once it is closed, mode %s', async (mode) => {
+    const [closed, open] = [collector(), collector()]
+    const record = trackerOf({ ...receiver.options, mode, waitUntil: open.waitUntil })
+    const sluice = createSluice({ ...receiver.options, mode, waitUntil: closed.waitUntil })
+    record(1)
+    await sluice.close()
+    record(2)
+    expect([closed.promises.length, open.promises.length]).toEqual([1, 2])
+  })
+
   it('that is no function is a mistake that names it', () => {
     const options = { ...receiver.options, waitUntil: 'request' as unknown as WaitUntil }
     for (const make of [() => sluicePino(options), () => new SluiceTransport(options), () => createSluice(options)]) {

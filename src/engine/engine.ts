@@ -62,7 +62,9 @@ export class Engine implements RecordPort {
       listeners: listeners ?? ownListeners(options.onError),
       print,
       elsewhere,
-      warn: (message) => this.#warn(message),
+      warn: (message) => {
+        if (this.#logLane !== -1) this.log(this.writer.warning(message))
+      },
     })
     this.#sender = new EngineSender(options, { machine, report: (code, text) => this.misused(code, text) })
     const { sender } = this.#sender
@@ -186,10 +188,6 @@ export class Engine implements RecordPort {
 
   invalid(): void {
     this.#delivery.invalid()
-  }
-
-  #warn(message: string): void {
-    if (this.#logLane !== -1) this.log(this.writer.warning(message))
   }
 
   /** Report all that throttles have held back: the thread ends next. */

@@ -82,6 +82,16 @@ export interface RecordSink {
   misused(code: SluiceErrorCode, text: string, kind?: string): void
 }
 
+/** Watches the records that a port accepts, from `track` and loggers. */
+export interface AcceptanceWatch {
+  /**
+   * Called during the call that logs, when its record has been accepted. Must not throw.
+   *
+   * @returns true if it need not be called again before that code has returned
+   */
+  readonly accepted?: (() => boolean) | undefined
+}
+
 /** Delivers what it has accepted, within a time. */
 export interface Drainable {
   readonly closed: boolean

@@ -11,6 +11,7 @@
  * - `SLUICE_PROXY`: a proxy variable has no usable URL and is ignored
  * - `SLUICE_SPOOL`: the spool folder cannot be used as configured
  * - `SLUICE_WORKER_FAILED`: the delivery worker failed
+ * - `SLUICE_WAIT_UNTIL`: the option `waitUntil`, or that of the platform, threw; the records are kept
  * - `SLUICE_CAPTURE_LATE`: `captureSluice` was called after records had been sent
  * - the codes of `ConfigError` and `ApiError`
  */
@@ -25,6 +26,7 @@ export type SluiceErrorCode =
   | 'SLUICE_PROXY'
   | 'SLUICE_SPOOL'
   | 'SLUICE_WORKER_FAILED'
+  | 'SLUICE_WAIT_UNTIL'
   | 'SLUICE_CAPTURE_LATE'
   | ConfigErrorCode
   | ApiErrorCode

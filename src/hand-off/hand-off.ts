@@ -3,10 +3,11 @@ import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
-import { Engine } from '../engine/engine.js'
+import type { Engine } from '../engine/engine.js'
 import { lanesOf } from '../engine/engine-setting.js'
+import { InlineEngine } from '../engine/inline-engine.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
-import type { DrainOptions, EndStep, KeyedValue, PinoLine, RecordPort } from '../engine/ports.js'
+import type { AcceptanceWatch, DrainOptions, EndStep, KeyedValue, PinoLine, RecordPort } from '../engine/ports.js'
 import { warning } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
@@ -25,7 +26,7 @@ import { ModeMachine } from './mode-machine.js'
 import { Outbox } from './outbox.js'
 import { ClosedFlag, type EnginePlan, enginePlan, type WorkerMessage } from './protocol.js'
 
-export interface HandOffSetting {
+export interface HandOffSetting extends AcceptanceWatch {
   readonly thread: DeliveryThread
   /** @default this one */
   readonly machine?: Machine
@@ -55,7 +56,8 @@ export class HandOff implements RecordPort, EngineClient {
   readonly lanes: readonly LaneName[]
   readonly options: ResolvedOptions
   readonly #thread: DeliveryThread
-  readonly #machine: Machine
+  /** For an engine in this thread. */
+  readonly #local: AcceptanceWatch & { readonly machine: Machine }
   readonly #book: LedgerBook
   readonly #listeners: Listeners
   readonly #reporter: Reporter
@@ -72,12 +74,12 @@ export class HandOff implements RecordPort, EngineClient {
   #closing: Promise<Ledger> | undefined
   #isEndReported = false
 
-  constructor(options: ResolvedOptions, { thread, machine = thisMachine, print }: HandOffSetting) {
+  constructor(options: ResolvedOptions, { thread, machine = thisMachine, print, accepted }: HandOffSetting) {
     this.options = options
     this.lanes = lanesOf(options)
     this.#thread = thread
     const { clock } = machine
-    this.#machine = machine
+    this.#local = { machine, accepted }
     this.#book = new LedgerBook(this.lanes)
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
@@ -92,6 +94,7 @@ export class HandOff implements RecordPort, EngineClient {
       inTransit: () => this.#inTransit.bytes,
       fullReason: () => (this.#mode.now === 'waiting' ? 'worker-failed' : 'hand-off-full'),
       send: (text, records) => this.#send(text, records),
+      accepted,
     })
     this.#number = thread.join(this)
     thread.connect(this.#number)
@@ -138,7 +141,7 @@ export class HandOff implements RecordPort, EngineClient {
 
   unmapped(error: unknown): void {
     this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
-    this.#warn('sluice: a line could not be read')
+    if (this.#account.laneOf('logs') !== -1) this.log(warning('sluice: a line could not be read', this.options))
   }
 
   refuse(kind: RecordKind): void {
@@ -190,7 +193,7 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))
-    return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#machine.clock, timeoutMs) : () => true
+    return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#local.machine.clock, timeoutMs) : () => true
   }
 
   attached(): void {
@@ -216,7 +219,7 @@ export class HandOff implements RecordPort, EngineClient {
 
   cannotStart(): void {
     if (!this.#mode.enter('inline')) return
-    const engine = new Engine(this.options, { memory: this.memory, machine: this.#machine })
+    const engine = new InlineEngine(this.options, { memory: this.memory, ...this.#local })
     this.#outbox.handOver()
     this.#account.deliverDirectly()
     for (const line of this.#inTransit.removeAll()) deliverLine(engine, line, this.#outbox.frames.styles)
@@ -284,9 +287,5 @@ export class HandOff implements RecordPort, EngineClient {
 
   #write(lines: Buffer): void {
     this.#thread.write(this.#number, lines)
-  }
-
-  #warn(message: string): void {
-    if (this.#account.laneOf('logs') !== -1) this.log(warning(message, this.options))
   }
 }

@@ -1,4 +1,5 @@
 import type { DropReason } from '../delivery/ledger.js'
+import type { AcceptanceWatch } from '../engine/ports.js'
 import { type Severity, severityOfNumber } from '../records/level.js'
 import type { RecordKind } from '../records/wire.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
@@ -19,7 +20,7 @@ const errorSeverity = severityOfNumber(50)
 /** Characters of a value's frame, at most: two whole numbers and three signs. */
 const maxValueFrame = 40
 
-export interface OutboxPlan {
+export interface OutboxPlan extends AcceptanceWatch {
   readonly clock: Clock
   readonly account: HandOffAccount
   /** Bound of the outbox and of the bytes in transit together. */
@@ -46,10 +47,13 @@ export class Outbox {
   /** As of the last question: too high at worst, until the next hand-over. */
   #inTransit = 0
   #isScheduled = false
+  /** True while a record needs neither a hand-over nor a word to the watch. */
+  #isSettled = false
   #isEnding = false
   /** Made once: a closure for each hand-over would cost memory even when nothing is left to schedule. */
   readonly #scheduledHandOver = () => {
     this.#isScheduled = false
+    this.#isSettled = false
     this.handOver()
   }
 
@@ -66,7 +70,7 @@ export class Outbox {
   value(eventId: number, milliseconds: number): void {
     if (this.#ring.halfFull) this.handOver()
     this.#ring.push(eventId, milliseconds)
-    if (!this.#isScheduled) this.#schedule()
+    if (!this.#isSettled) this.#accepted()
   }
 
   /** Append the frame of a value with a key, behind the values that came before it. */
@@ -88,7 +92,7 @@ export class Outbox {
     this.#text.append(text)
     this.#account.accept(this.#account.laneOf(kind))
     if (this.#text.length > longTextBytes) this.handOver()
-    if (!this.#isScheduled) this.#schedule()
+    if (!this.#isSettled) this.#accepted()
   }
 
   /** Hand over by a timer from now on, which does not keep the process alive. */
@@ -105,6 +109,13 @@ export class Outbox {
   release(): void {
     this.#ring.release()
     this.#text.release()
+  }
+
+  #accepted(): void {
+    if (!this.#isScheduled) this.#schedule()
+    const isSettled = this.#plan.accepted?.() ?? true
+    // At the end a hand-over is not the end of the turn.
+    this.#isSettled = isSettled && !this.#isEnding
   }
 
   #schedule(): void {

@@ -34,7 +34,7 @@ export interface OpenEngine {
 
 /** The options of an engine in the worker. Functions and the wrappers of secrets cannot cross. */
 export interface EnginePlan {
-  readonly options: Omit<ResolvedOptions, 'apiKey' | 'accessToken' | 'onError'>
+  readonly options: Omit<ResolvedOptions, 'apiKey' | 'accessToken' | 'onError' | 'waitUntil'>
   readonly apiKey: string
   /** Memory of the ledger. Every worker that serves this engine uses the same. */
   readonly memory: SharedArrayBuffer
@@ -45,7 +45,7 @@ export interface EnginePlan {
 }
 
 export function enginePlan(
-  { apiKey, accessToken: _token, onError: _listener, spoolDir, ...rest }: ResolvedOptions,
+  { apiKey, accessToken: _token, onError: _listener, waitUntil: _waitUntil, spoolDir, ...rest }: ResolvedOptions,
   setting: Pick<EnginePlan, 'memory' | 'closed' | 'diskIsStalled'>,
 ): EnginePlan {
   // The application's side prints the ledger: only that one is complete.

@@ -93,7 +93,13 @@ export class WorkerEngine {
         channel: (name, message) => post({ engine, type: 'channel', name, message }),
       },
     }
-    const own = { apiKey: new Secret(apiKey), accessToken: undefined, onError: undefined, spoolDir }
+    const own = {
+      apiKey: new Secret(apiKey),
+      accessToken: undefined,
+      onError: undefined,
+      waitUntil: undefined,
+      spoolDir,
+    }
     const opened = new Engine({ ...options, ...own }, setting)
     this.#engines.push(opened)
     this.#plain = new PlainFrames(opened, this.#styles)

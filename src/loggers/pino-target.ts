@@ -5,6 +5,7 @@ import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
 import type { Drainable, RecordSink } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
+import { ConfigError } from '../errors/sluice-error.js'
 import { optionNames, optionTable } from '../options/defaults.js'
 import { nearestName } from '../options/nearest-name.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
@@ -20,7 +21,7 @@ import { LineIntake, type LineIntakePlan } from './line-intake.js'
 import { learnedBase, levelGate, type PinoConfig } from './pino-logger.js'
 
 /** Options of the target. They are sent to pino's worker, so none of them can be a function. */
-export type PinoTargetOptions = Omit<SluiceOptions, 'onError'>
+export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
 
 /**
  * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.
@@ -29,10 +30,11 @@ export type PinoTargetOptions = Omit<SluiceOptions, 'onError'>
  *
  * An unknown option that is not similar to one of Sluice's may be an option of a later pino. It is ignored, with a line on stderr.
  *
- * @throws {ConfigError} at the start of the worker, which pino emits as `error` of the transport
+ * @throws {ConfigError} at the start of the worker, which pino emits as `error` of the transport; also for `onError` and `waitUntil`
  */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
   const { own, unknown } = targetOptions(options)
+  refuseFunctions(own)
   for (const name of unknown) tellUnknown(name)
   const { state, options: resolved } = configure(own, 'logs')
   const engine =
@@ -53,6 +55,17 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   })
   config.on('error', (error) => stream.emit('error', error))
   return Object.assign(stream, { flush: flushOf(port, resolved.shutdownTimeoutMs) })
+}
+
+function refuseFunctions(options: SluiceOptions): void {
+  const option = optionNames.find((name) => optionTable[name].kind.type === 'function' && options[name] !== undefined)
+  if (option === undefined) return
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_INVALID',
+    option,
+    value: options[option],
+    message: `option ${option}: expected no function in a pino target, which runs in a worker; use sluicePino()`,
+  })
 }
 
 function tellUnknown(name: string): void {

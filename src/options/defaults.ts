@@ -278,6 +278,11 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     kind: { type: 'function' },
     about: 'called with each kind of trouble (drops, rejections, pauses …); not possible in a pino target',
   },
+  waitUntil: {
+    kind: { type: 'function' },
+    defaultText: 'that of the request, on Vercel and for Next.js',
+    about: 'called with a promise of the delivery, in each turn that accepts records; not possible in a pino target',
+  },
 }
 
 export const optionNames = Object.keys(optionTable) as readonly OptionName[]

@@ -1,4 +1,3 @@
-import type { SluiceError } from '../errors/sluice-error.js'
 import type { Redaction } from '../records/redactor.js'
 import { isPathSegment } from '../records/wire.js'
 import { type OptionKind, optionNames } from './defaults.js'
@@ -21,15 +20,8 @@ import type { OptionName, ResolvedOptions, Sources } from './options.js'
 import { checkRedaction, redactionExpected } from './redaction.js'
 import { isSecretText, Secret } from './secret.js'
 
-type Value =
-  | string
-  | number
-  | boolean
-  | Redaction
-  | RepeatOption
-  | KeepForErrorOption
-  | LevelShares
-  | ((error: SluiceError) => void)
+type Listener = Extract<ResolvedOptions[OptionName & keyof ResolvedOptions], (...all: never[]) => unknown>
+type Value = string | number | boolean | Redaction | RepeatOption | KeepForErrorOption | LevelShares | Listener
 
 /** A checked value, or the description of a valid one. */
 export type Checked = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly expected: string }
@@ -64,7 +56,7 @@ function fromValue(kind: OptionKind, value: unknown): Value | undefined {
     case 'level-shares':
       return checkLevelShares(value)
     case 'function':
-      return typeof value === 'function' ? (value as (error: SluiceError) => void) : undefined
+      return typeof value === 'function' ? (value as Listener) : undefined
     default:
       return typeof value === 'string' && isValidText(kind, value) ? value : undefined
   }

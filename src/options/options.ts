@@ -227,6 +227,13 @@ export interface SluiceOptions {
    * ignored. Not possible in a pino target.
    */
   readonly onError?: ((error: SluiceError) => void) | undefined
+  /**
+   * For serverless platforms: called with a promise when records have been accepted, once in each turn of the event loop in which that
+   * happens, during the call that logs the first of them. The promise resolves when the records are settled, or after
+   * `shutdownTimeoutMs`. It never rejects. An error that the function throws is reported to `onError` once. Not possible in a pino target.
+   * @default the `waitUntil` of the request, where the platform provides one as Vercel does, or as Next.js asks for
+   */
+  readonly waitUntil?: ((promise: Promise<void>) => void) | undefined
 }
 
 type Resolved = {
@@ -251,6 +258,7 @@ export interface ResolvedOptions
     | 'sample'
     | 'keepForError'
     | 'onError'
+    | 'waitUntil'
   > {
   readonly redact: Redaction | undefined
   readonly repeat: RepeatOption | undefined
@@ -271,6 +279,7 @@ export interface ResolvedOptions
   readonly level: string | undefined
   readonly spoolDir: string | undefined
   readonly onError: ((error: SluiceError) => void) | undefined
+  readonly waitUntil: ((promise: Promise<void>) => void) | undefined
 }
 
 export type OptionName = keyof SluiceOptions

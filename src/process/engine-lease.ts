@@ -1,19 +1,21 @@
 import { isMainThread } from 'node:worker_threads'
 import { ErrorListeners } from '../diagnostics/error-listeners.js'
-import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
-import type { Drainable, RecordPort, RecordSink } from '../engine/ports.js'
+import { InlineEngine } from '../engine/inline-engine.js'
+import type { AcceptanceWatch, Drainable, RecordPort, RecordSink } from '../engine/ports.js'
 import { HandOff } from '../hand-off/hand-off.js'
 import { deliveryThread } from '../hand-off/supervisor.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Resolution } from '../options/resolve.js'
 import { capturePort, currentCapture } from './capture.js'
+import { DeliveryPromises } from './delivery-promises.js'
 import { processRegistry } from './registry.js'
 
 interface Shared {
   readonly engine: RecordPort
   /** The `onError` of each user. */
   readonly listeners: ErrorListeners
+  readonly promises: DeliveryPromises
   users: number
 }
 
@@ -32,7 +34,7 @@ export interface EngineLease {
 
 /**
  * An engine for a configuration. All users with the same options (winston, `track`, several loggers) share one engine, whatever their
- * `level` and `onError` are. Every `onError` gets all errors of the shared engine.
+ * `level`, `onError` and `waitUntil` are. Every `onError` gets all errors of the shared engine, every `waitUntil` a promise for all records.
  */
 export function leaseEngine({ options, state }: Resolution): EngineLease {
   return state === 'off' ? new IdleLease(options) : new SharedLease(options)
@@ -88,6 +90,7 @@ class SharedLease implements EngineLease {
     if (this.#shared === undefined) return
     await releaseUser(this.#key, this.#shared, timeoutMs)
     this.#shared.listeners.remove(this.options.onError)
+    this.#shared.promises.users.remove(this.options.waitUntil)
   }
 }
 
@@ -99,20 +102,23 @@ function join(key: string, options: ResolvedOptions): Shared {
   }
   if (shared === undefined) {
     const listeners = new ErrorListeners()
-    shared = { engine: startPort({ ...options, onError: listeners.notifyAll }), listeners, users: 0 }
+    const promises = new DeliveryPromises(() => engine)
+    const engine = startPort({ ...options, onError: listeners.notifyAll }, promises)
+    shared = { engine, listeners, promises, users: 0 }
     byDestination.set(key, shared)
     processRegistry().watchEnd()
     processRegistry().add(shared.engine)
   }
   shared.listeners.add(options.onError)
+  shared.promises.users.add(options.waitUntil)
   shared.users++
   return shared
 }
 
 /** Deliver in the worker where that is possible: not in the application's own workers, and not without the worker's file. */
-function startPort(options: ResolvedOptions): RecordPort {
+function startPort(options: ResolvedOptions, { accepted }: AcceptanceWatch): RecordPort {
   const off = options.mode !== 'inline' && isMainThread && deliveryThread().available()
-  return off ? new HandOff(options, { thread: deliveryThread() }) : new Engine(options)
+  return off ? new HandOff(options, { thread: deliveryThread(), accepted }) : new InlineEngine(options, { accepted })
 }
 
 async function releaseUser(key: string, shared: Shared, timeoutMs: number | undefined): Promise<void> {
@@ -126,6 +132,7 @@ async function releaseUser(key: string, shared: Shared, timeoutMs: number | unde
   processRegistry().retire(shared.engine)
 }
 
-function destinationOf({ onError: _, level: __, accessToken: ___, apiKey, ...options }: ResolvedOptions): string {
+function destinationOf({ apiKey, ...all }: ResolvedOptions): string {
+  const { onError: _, waitUntil: __, level: ___, accessToken: ____, ...options } = all
   return JSON.stringify([options, apiKey.reveal()])
 }

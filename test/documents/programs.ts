@@ -44,6 +44,12 @@ export const courses: Readonly<Record<string, Course>> = {
     after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",
   },
   'docs/lifetime.md#serverless, js 1': { logs: 1, after: 'await handler()' },
+  'docs/lifetime.md#serverless, js 2': {
+    logs: 1,
+    after:
+      'const promises = []\nhandler({ waitUntil: (promise) => promises.push(promise) })\nawait Promise.all(promises)\nconsole.log(promises.length)',
+    stdout: '1\n',
+  },
   'docs/opentelemetry.md#opentelemetry, js 1': { logs: 1 },
   'docs/metrics.md#metrics-and-health, js 1': {
     values: 1,

@@ -43,6 +43,19 @@ describe('a hand-off for which no worker can be started', () => {
     expect(keys.sort()).toEqual(['event-1-early', 'event-1-late'])
   })
 
+  it('still tells its watch of each record', async () => {
+    const accepted = vi.fn(() => false)
+    const { thread, engine, log } = startHandOff({ url: server.url, up: false, accepted })
+    thread.forbid()
+    log('a line')
+    engine.value(1, 0)
+    engine.keyedValue({ eventId: 1, milliseconds: 0, key: 'k' })
+    engine.log(warning('mapped', engine.options))
+    engine.winstonLine('{"message":"a line"}', { level: 'info', severity: 2, arrivedAt: 0 })
+    expect(accepted).toHaveBeenCalledTimes(5)
+    await engine.close()
+  })
+
   it('delivers from this thread at the end of the process when only then no worker can be started', async () => {
     const { thread, engine } = startHandOff({ url: server.url, up: false })
     thread.onReach = () => thread.forbid()

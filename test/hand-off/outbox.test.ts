@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { HandOffAccount } from '../../src/hand-off/account.js'
 import { Outbox, OutgoingText, ValueRing } from '../../src/hand-off/outbox.js'
 import { settle, VirtualClock } from '../support/virtual-clock.js'
@@ -84,7 +84,7 @@ describe('the ring of values', () => {
   })
 })
 
-function setUpOutbox({ maxBytes = 1_000_000 } = {}) {
+function setUpOutbox({ maxBytes = 1_000_000, accepted: watch }: { maxBytes?: number; accepted?: () => boolean } = {}) {
   const clock = new VirtualClock()
   const sent: { readonly text: string; readonly records: number }[] = []
   const inTransit = { bytes: 0 }
@@ -110,6 +110,7 @@ function setUpOutbox({ maxBytes = 1_000_000 } = {}) {
     maxBytes,
     inTransit: () => inTransit.bytes,
     fullReason: () => 'hand-off-full',
+    accepted: watch,
     send(text, records) {
       sent.push({ text: text.toString(), records })
       inTransit.bytes += text.length
@@ -117,6 +118,38 @@ function setUpOutbox({ maxBytes = 1_000_000 } = {}) {
   })
   return { clock, outbox, sent, lanes, inTransit, dropped }
 }
+
+describe('the watch of an outbox', () => {
+  it('is told of the first record of a turn, if that is enough', async () => {
+    const accepted = vi.fn(() => true)
+    const { outbox } = setUpOutbox({ accepted })
+    outbox.append('2a\n', 2)
+    outbox.value(7, 8)
+    expect(accepted).toHaveBeenCalledTimes(1)
+    await settle()
+    outbox.value(7, 8)
+    outbox.append('2b\n', 2)
+    expect(accepted).toHaveBeenCalledTimes(2)
+  })
+
+  it('is told of every record, if it asks for that', () => {
+    const accepted = vi.fn(() => false)
+    const { outbox } = setUpOutbox({ accepted })
+    outbox.append('2a\n', 2)
+    outbox.value(7, 8)
+    outbox.append('2b\n', 2)
+    expect(accepted).toHaveBeenCalledTimes(3)
+  })
+
+  it('is told of every record at the end, when a hand-over comes after many turns', () => {
+    const accepted = vi.fn(() => true)
+    const { outbox } = setUpOutbox({ accepted })
+    outbox.ending()
+    outbox.value(7, 8)
+    outbox.value(7, 8)
+    expect(accepted).toHaveBeenCalledTimes(2)
+  })
+})
 
 describe('an outbox', () => {
   it('hands over once, after the code that logged, all that it logged', async () => {

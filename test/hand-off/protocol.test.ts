@@ -12,7 +12,7 @@ describe('the plan of an engine in the worker', () => {
   }
   const planOf = (more: { spoolDir?: string }) => {
     const { options } = configure({ url: 'http://127.0.0.1:1', apiKey: 'secret', bucket: 'b', ...more }, 'values')
-    return enginePlan({ ...options, debug: true, onError: () => {} }, setting)
+    return enginePlan({ ...options, debug: true, onError: () => {}, waitUntil: () => {} }, setting)
   }
 
   it('can cross to another thread: without functions, with the key as text', () => {

@@ -19,11 +19,19 @@ interface Setting {
   readonly spoolDir?: string
   /** True when there is no bucket for log records. */
   readonly valuesOnly?: boolean
+  readonly accepted?: () => boolean
 }
 
 /** A hand-off whose worker and clock the test moves. */
 export function startHandOff(setting: Setting = {}) {
-  const { url = 'http://127.0.0.1:1', up = true, maxQueueBytes = 65_536, spoolDir, valuesOnly = false } = setting
+  const {
+    url = 'http://127.0.0.1:1',
+    up = true,
+    maxQueueBytes = 65_536,
+    spoolDir,
+    valuesOnly = false,
+    accepted,
+  } = setting
   const clock = new VirtualClock()
   const printed: string[] = []
   const errors: string[] = []
@@ -39,6 +47,7 @@ export function startHandOff(setting: Setting = {}) {
   const { options } = configure({ url, apiKey: 'k', ...buckets, ...spool, maxQueueBytes, onError }, 'values')
   const engine = new HandOff(options, {
     thread,
+    accepted,
     machine: { ...thisMachine, clock },
     print: (text) => void printed.push(text),
   })

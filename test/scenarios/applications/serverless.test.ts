@@ -8,6 +8,7 @@ import type { Ledger } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { delivered, FaultServer } from '../../support/fault-server.js'
 import { rowsOf } from '../../support/full.js'
+import { ampleTime, atOnceMs } from '../../support/programs.js'
 
 const anHourMs = 3_600_000
 /** Records of one invocation. */
@@ -51,11 +52,21 @@ function startFunction(variables: Record<string, string>) {
 const modes: [string, Record<string, string>][] = [
   ['inline', { SLUICE_MODE: 'inline' }],
   ['inline, for it runs on AWS Lambda', { AWS_LAMBDA_FUNCTION_NAME: 'checkout' }],
+  ['inline, by waitUntil of Vercel', { VERCEL: '1', WAITS: 'true' }],
   ['in a worker', { SLUICE_MODE: 'worker' }],
+  ['in a worker, by waitUntil', { SLUICE_MODE: 'worker', WAITS: 'true' }],
 ]
 
+it.each(['inline', 'worker'])('waitUntil keeps no process alive that has delivered, mode %s', async (mode) => {
+  const lambda = startFunction({ SLUICE_MODE: mode, WAITS: 'true', ...ampleTime })
+  await lambda.invoke(1)
+  const start = performance.now()
+  expect(await lambda.end()).toEqual({ code: 0, stderr: '' })
+  expect(performance.now() - start).toBeLessThan(atOnceMs)
+})
+
 // /proc shows that a process has stopped.
-describe.runIf(process.platform === 'linux').each(rowsOf(modes, ([name]) => name.includes('Lambda')))(
+describe.runIf(process.platform === 'linux').each(rowsOf(modes, ([name]) => /Lambda|Vercel/.test(name)))(
   'a serverless function that delivers %s',
   (_, variables) => {
     it.each(['before', 'after'])(

@@ -35,14 +35,14 @@ export function catalogueFaults(catalogue: unknown): CatalogueFault[] {
   const names = new Map<number, string>()
   return Object.entries(catalogue).flatMap(([event, entry]) => {
     const faults: CatalogueFault[] = event === '' ? [{ event, text: 'expected a name' }] : []
-    const isEntry = isObject(entry)
-    const number = isEntry ? entry.number : entry
-    const place = isEntry ? { event, field: 'number' } : { event }
+    const fields = fieldsOf(entry)
+    const number = fields === undefined ? entry : fields.number
+    const place = fields === undefined ? { event } : { event, field: 'number' }
     const other = names.get(number as number)
     if (!isEventId(number)) faults.push({ ...place, text: `expected a whole number from 0, got ${quoted(number)}` })
     else if (other === undefined) names.set(number, event)
     else faults.push({ ...place, text: `the number ${number} is that of ${other} already` })
-    return isEntry ? [...faults, ...fieldFaults(event, entry)] : faults
+    return fields === undefined ? faults : [...faults, ...fieldFaults(event, fields)]
   })
 }
 
@@ -66,6 +66,15 @@ function fieldFaults(event: string, { number: _, description, ...others }: Reado
     faults.push({ event, field, text: 'expected no fields but number and description' })
   }
   return faults
+}
+
+/** The fields of an entry that is an object and can be read. */
+function fieldsOf(entry: unknown): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return isObject(entry) ? { ...entry } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -13,6 +13,7 @@ export type {
 export { ConfigError, type ConfigErrorCode, SluiceError, type SluiceErrorCode } from './errors/sluice-error.js'
 export type { SluiceOptions } from './options/options.js'
 export type { RedactOption } from './options/redaction.js'
+export { type SetLevelOptions, setLevel } from './process/set-level.js'
 export { type LogRecord, runtimes, type ValidationError, type ValueRecord } from './records/wire.js'
 export { defineEvents } from './tracking/events.js'
 export {

@@ -63,6 +63,21 @@ export class SluiceTransport extends TransportStream {
   #lastName: unknown
   #last: KnownLevel | undefined
 
+  static {
+    // winston reads it before each line, and for `logger.isLevelEnabled`. An accessor of the object itself would make all its properties slow.
+    Object.defineProperty(SluiceTransport.prototype, 'level', {
+      configurable: true,
+      enumerable: true,
+      get(this: SluiceTransport) {
+        return this.#presentLevel()
+      },
+      set(this: SluiceTransport, level: string | undefined) {
+        // winston-transport sets it before the fields of this class exist.
+        if (#ownLevel in this) this.#ownLevel = level
+      },
+    })
+  }
+
   constructor(options: SluiceTransportOptions = {}) {
     const [own, theirs] = partition(options)
     const resolution = configure(own, 'logs')
@@ -71,15 +86,6 @@ export class SluiceTransport extends TransportStream {
     this.#map = winstonMapper(redacting(resolution.options))
     this.#level = resolution.options.level
     this.#ownLevel = theirs.level
-    // winston reads the property before each line, and for `logger.isLevelEnabled`.
-    Object.defineProperty(this, 'level', {
-      configurable: true,
-      enumerable: true,
-      get: () => this.#presentLevel(),
-      set: (level: string | undefined) => {
-        this.#ownLevel = level
-      },
-    })
     this.on('pipe', (source) => {
       this.#isPiped = true
       watchCalls(source)

@@ -20,17 +20,27 @@ export interface SetLevelOptions {
  * A later call replaces an earlier one. A logger that does not know the level stays at its option `level`, and says so on stderr.
  *
  * @param level the name of a level, at most 64 bytes long; undefined to go back to the option `level` at once
- * @throws {ConfigError} for a level that is no text, empty or too long, and for a time that is not above 0 and finite
+ * @throws {ConfigError} for a level that is no text, empty or too long, and for a time that is not above 0
  */
-export function setLevel(level: string | undefined, { forMs }: SetLevelOptions = {}): void {
+export function setLevel(level: string | undefined, options: SetLevelOptions = {}): void {
+  const forMs = timeOf(options)
   if (level !== undefined && !isName(level)) {
     throw invalid('level', level, 'the name of a level, such as debug or warn, or undefined')
   }
-  if (forMs !== undefined && !(Number.isFinite(forMs) && forMs > 0)) {
-    throw invalid('forMs', forMs, 'a number of milliseconds above 0')
-  }
-  sharedLevel().set(level, { now: processNow(), forMs: forMs ?? Number.POSITIVE_INFINITY })
+  sharedLevel().set(level, { now: processNow(), forMs })
   processRegistry().tellLevel?.()
+}
+
+function timeOf(options: unknown): number {
+  if (typeof options !== 'object' || options === null) {
+    throw invalid('options', options, 'an object, such as { forMs: 600_000 }')
+  }
+  const { forMs = Number.POSITIVE_INFINITY, ...others } = options as SetLevelOptions
+  const [unknown] = Object.keys(others)
+  // A misspelt time would hold without an end.
+  if (unknown !== undefined) throw invalid('options', unknown, 'no other name than forMs')
+  if (!(typeof forMs === 'number' && forMs > 0)) throw invalid('forMs', forMs, 'a number of milliseconds above 0')
+  return forMs
 }
 
 function isName(level: unknown): boolean {

@@ -1,7 +1,7 @@
 import { type SharedLevel, sharedLevel } from './shared-level.js'
 import { processNow } from './shared-state.js'
 
-/** The level that holds in place of the option `level`, as one thread sees it. Until the first change a look is one read of memory. */
+/** The level that holds in place of the option `level`, as one thread sees it. Until the first change a look is one plain read of memory. */
 export class LevelOverride {
   readonly #shared: SharedLevel
   readonly #now: () => number
@@ -17,7 +17,7 @@ export class LevelOverride {
 
   /** Its name; undefined while the option `level` holds. */
   get level(): string | undefined {
-    if (this.#shared.version !== this.#version) this.#renew()
+    if (this.#shared.glance !== this.#version) this.#renew()
     if (this.#level !== undefined && this.#until !== Number.POSITIVE_INFINITY && this.#now() >= this.#until) {
       this.#level = undefined
     }

@@ -33,6 +33,7 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/delivery.md#the-account, js 1': { values: 1, stdout: '1 1\n' },
   'docs/delivery.md#reports, js 1': { values: 1 },
   'docs/delivery.md#rejected-records, js 1': { values: 1, stdout: '' },
+  'docs/levels.md#another-level-for-a-while, js 1': { logs: 1 },
   'docs/lifetime.md#containers, js 1': {
     values: 1,
     after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",

@@ -23,7 +23,6 @@ describe('setLevel', () => {
     [0, '0'],
     [-1, '-1'],
     [Number.NaN, 'NaN'],
-    [Number.POSITIVE_INFINITY, 'Infinity'],
     ['600', '"600"'],
     [null, 'null'],
     [1n, 'a bigint'],
@@ -33,6 +32,16 @@ describe('setLevel', () => {
     expect(() => setLevel('warn', bad)).toThrow(
       `setLevel, forMs: expected a number of milliseconds above 0, got ${shown}`,
     )
+    expect(sharedLevel().change).toMatchObject({ level: 'debug' })
+  })
+
+  it.each([
+    [600_000, 'an object, such as { forMs: 600_000 }, got 600000'],
+    [null, 'an object, such as { forMs: 600_000 }, got null'],
+    [{ forMS: 600_000 }, 'no other name than forMs, got "forMS"'],
+  ])('refuses %j in place of its options, and changes nothing', (options, expected) => {
+    setLevel('debug')
+    expect(() => setLevel('warn', options as SetLevelOptions)).toThrow(`setLevel, options: expected ${expected}`)
     expect(sharedLevel().change).toMatchObject({ level: 'debug' })
   })
 

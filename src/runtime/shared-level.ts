@@ -12,21 +12,24 @@ export interface LevelChange {
 
 /** Most bytes of a level's name. */
 export const maxLevelBytes = 64
-const slots = 64
+const slotBits = 6
+const slots = 2 ** slotBits
 /** Each slot holds the two moments of a change, the length of its name and the name. */
 const slotBytes = 24 + maxLevelBytes
-/** The memory begins with the ticket of the change that holds, and the last ticket that was given. */
-const headBytes = 8
+/** The memory begins with the version, and a word for each slot: 1 while it is taken. */
+const current = 0
+const taken = 2
+const headBytes = 4 * (taken + slots)
 const bytes = headBytes + slots * slotBytes
-/** The least time between two changes of one thread, in milliseconds. */
+/** The least time between two changes, in milliseconds. */
 const tickMs = 0.001
 
 /**
  * The last change of the level, in memory that threads share.
  *
- * Each change takes a ticket, is written to the slot of the ticket, and holds as soon as its ticket is the current one. So no thread waits
- * for another, and a thread that ends in the middle of a change leaves nothing behind. A reader sees whole changes: a slot is written
- * again only after 63 later changes.
+ * A thread takes a free slot, writes its change there, and makes it the current one by one write: the version, which is a count and the
+ * number of the slot. Then it frees the slot of the change before. So no thread waits for another, a thread that is held up or ends in the
+ * middle disturbs none, and a reader that finds the same version before and after has read one whole change.
  */
 export class SharedLevel {
   readonly #memory: SharedArrayBuffer
@@ -34,7 +37,7 @@ export class SharedLevel {
 
   constructor(memory = new SharedArrayBuffer(bytes)) {
     this.#memory = memory
-    this.#words = new Int32Array(memory)
+    this.#words = new Int32Array(memory, 0, taken + slots)
   }
 
   /** Another number after each change; 0 before the first. */
@@ -59,53 +62,63 @@ export class SharedLevel {
 
   /** Replace the last change by one that was made now. */
   set(level: string | undefined, { now, forMs }: { readonly now: number; readonly forMs: number }): void {
-    const ticket = this.#ticket()
-    for (;;) {
-      const replaced = this.version
-      const before = this.change
+    this.#replace((before) => {
       // Clocks of threads may differ: a change is always later than the one that its caller replaces.
       const at = before === undefined ? now : Math.max(now, before.at + tickMs)
-      this.#write(ticket, { level, at, until: now + forMs })
-      if (this.#publish(ticket, replaced)) return
-    }
+      return { level, at, until: now + forMs }
+    })
   }
 
   /** Take over a change from a thread that may have other memory, unless a later one is here. */
   adopt(change: LevelChange): void {
-    let ticket: number | undefined
+    this.#replace((here) => (here !== undefined && here.at >= change.at ? undefined : change))
+  }
+
+  /** @param by gives the change that follows the last one; undefined for none */
+  #replace(by: (before: LevelChange | undefined) => LevelChange | undefined): void {
+    const slot = this.#take()
     for (;;) {
-      const replaced = this.version
-      const here = this.change
-      if (here !== undefined && here.at >= change.at) return
-      ticket ??= this.#ticket()
-      this.#write(ticket, change)
-      if (this.#publish(ticket, replaced)) return
+      const { version } = this
+      const change = by(this.change)
+      if (change === undefined) {
+        this.#free(slot)
+        return
+      }
+      this.#write(slot, change)
+      const next = (((version >>> slotBits) + 1) << slotBits) | slot
+      if (Atomics.compareExchange(this.#words, current, version, next) !== version) continue
+      if (version !== 0) this.#free(version)
+      return
     }
   }
 
-  #ticket(): number {
-    return Atomics.add(this.#words, last, 1) + 1
+  #take(): number {
+    for (let slot = 0; slot < slots; slot++) {
+      if (Atomics.compareExchange(this.#words, taken + slot, 0, 1) === 0) return slot
+    }
+    // Of 64 threads each has ended in the middle of a change: one of their slots is used again.
+    return (this.version + 1) & (slots - 1)
   }
 
-  #publish(ticket: number, replaced: number): boolean {
-    return Atomics.compareExchange(this.#words, current, replaced, ticket) === replaced
+  #free(version: number): void {
+    Atomics.store(this.#words, taken + (version & (slots - 1)), 0)
   }
 
-  #read(ticket: number): LevelChange {
-    const { moments, length, name } = this.#slot(ticket)
+  #read(version: number): LevelChange {
+    const { moments, length, name } = this.#slot(version)
     const [at = 0, until = 0] = moments
     const level = length[0] === 0 ? undefined : name.toString('utf8', 0, length[0])
     return { level, at, until }
   }
 
-  #write(ticket: number, { level = '', at, until }: LevelChange): void {
-    const { moments, length, name } = this.#slot(ticket)
+  #write(version: number, { level = '', at, until }: LevelChange): void {
+    const { moments, length, name } = this.#slot(version)
     moments.set([at, until])
     length[0] = name.write(level)
   }
 
-  #slot(ticket: number) {
-    const at = headBytes + (ticket & (slots - 1)) * slotBytes
+  #slot(version: number) {
+    const at = headBytes + (version & (slots - 1)) * slotBytes
     return {
       moments: new Float64Array(this.#memory, at, 2),
       length: new Int32Array(this.#memory, at + 16, 1),
@@ -113,9 +126,6 @@ export class SharedLevel {
     }
   }
 }
-
-const current = 0
-const last = 1
 
 let own: SharedLevel | undefined
 

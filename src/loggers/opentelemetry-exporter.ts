@@ -6,7 +6,7 @@ import { configure } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { controlling } from '../records/line-control.js'
 import { type OpenTelemetryRecord, openTelemetryMapper } from '../records/opentelemetry-record.js'
-import { type LevelGate, levelGate } from './pino-logger.js'
+import { currentGate, type LevelGate } from './level-gate.js'
 
 /** The part of OpenTelemetry's `Resource` that is read here. */
 interface Resource {
@@ -46,7 +46,14 @@ export class SluiceLogRecordExporter {
 
   constructor(options: SluiceOptions = {}) {
     this.#resolution = configure(options, 'logs')
-    this.#passes = levelGate(this.#resolution.options.level, undefined)
+    this.#passes = currentGate({
+      level: this.#resolution.options.level,
+      values: undefined,
+      report: (text) => {
+        const [lease] = this.#leases.values()
+        lease?.engine.misused('SLUICE_CONFIG_INVALID', text)
+      },
+    })
     this.#map = openTelemetryMapper(controlling(this.#resolution.options))
   }
 

@@ -1,6 +1,4 @@
 import { hostname } from 'node:os'
-import { ConfigError } from '../errors/sluice-error.js'
-import { severityOfName, severityOfNumber } from '../records/level.js'
 import type { IsBase, PinoStyle } from '../records/pino-line.js'
 import { ownText } from '../records/plain-fields.js'
 
@@ -86,33 +84,6 @@ export interface PinoConfig {
   readonly levels?: PinoLevels
   readonly messageKey?: string
   readonly errorKey?: string
-}
-
-/** True for a line that is severe enough, by its number if it has one. */
-export type LevelGate = (line: { readonly number: number | undefined; readonly severity: number }) => boolean
-
-/**
- * The lines that the option `level` lets through. It is a level of the logger, or a level's name in another logger, so that one
- * SLUICE_LEVEL works for all loggers.
- *
- * @throws {ConfigError} for an unknown name
- */
-export function levelGate(level: string | undefined, values: PinoLevels['values']): LevelGate {
-  if (level === undefined) return () => true
-  const lowest = values?.[level]
-  const severity = lowest === undefined ? severityOfName(level) : severityOfNumber(lowest)
-  if (severity !== undefined) {
-    return (line) =>
-      lowest !== undefined && line.number !== undefined ? line.number >= lowest : line.severity >= severity
-  }
-  const message = `option level (SLUICE_LEVEL): expected the name of a level, such as info or warn, got ${JSON.stringify(level)}`
-  throw new ConfigError({
-    code: 'SLUICE_CONFIG_INVALID',
-    option: 'level',
-    variable: 'SLUICE_LEVEL',
-    value: level,
-    message,
-  })
 }
 
 /** Most styles that include a base. An application that makes a logger for each request would fill the memory otherwise. */

@@ -6,7 +6,8 @@ import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { installProcessHooks } from '../process/install.js'
 import { severityOfNumber } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
-import { baseOf, type LevelGate, levelGate, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
+import { currentGate, type LevelGate, levelGate } from './level-gate.js'
+import { baseOf, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
 
 /**
  * A stream for pino in the application's own thread. Its lines go to the delivery worker that winston and `track` use, too. It needs no
@@ -136,7 +137,11 @@ export class SluicePinoStream extends EventEmitter {
       const { messageKey, errorKey } = this.#configOf(logger)
       kind = {
         style: sharedStyle({ labels: levels.labels, messageKey, errorKey, base: baseOf(logger) }),
-        passes: levelGate(this.#lease.options.level, levels.values),
+        passes: currentGate({
+          level: this.#lease.options.level,
+          values: levels.values,
+          report: (text) => this.#lease.engine.misused('SLUICE_CONFIG_INVALID', text),
+        }),
       }
       this.#kinds.set(levels, kind)
     }

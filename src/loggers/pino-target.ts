@@ -17,8 +17,9 @@ import type { PinoBytes } from '../records/pino-bytes.js'
 import { mapPinoLine, pinoMapper } from '../records/pino-line.js'
 import { systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
+import { currentGate } from './level-gate.js'
 import { LineIntake, type LineIntakePlan } from './line-intake.js'
-import { learnedBase, levelGate, type PinoConfig } from './pino-logger.js'
+import { learnedBase, type PinoConfig } from './pino-logger.js'
 
 /** Options of the target. They are sent to pino's worker, so none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
@@ -114,7 +115,11 @@ function lineMapper(
 ): LineIntakePlan['take'] {
   const style = { labels: levels?.labels, messageKey, errorKey }
   const map = pinoMapper({ ...controlling(options), ...style })
-  const passes = levelGate(options.level, levels?.values)
+  const passes = currentGate({
+    level: options.level,
+    values: levels?.values,
+    report: (text) => port().misused('SLUICE_CONFIG_INVALID', text),
+  })
   const isBase = learnedBase()
   let plain: PinoBytes | undefined
   const plainPasses = () => passes(plain!)

@@ -10,7 +10,9 @@ import { type Severity, severityOfName } from '../records/level.js'
 import { controlling } from '../records/line-control.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines, writtenLine } from '../records/winston-line.js'
+import { overridingLevel } from '../runtime/level-override.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
+import { unknownOverride } from './level-gate.js'
 import { LineFormats } from './line-formats.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
@@ -50,11 +52,31 @@ export class SluiceTransport extends TransportStream {
   readonly #formats = new LineFormats()
   /** Names and severities of the known levels, by winston's LEVEL. */
   readonly #known = new Map<unknown, KnownLevel>()
+  /** The property `level`, as the application has set it. */
+  #ownLevel: string | undefined
+  /** The last level of `setLevel`, and the levels of the logger that was asked whether it knows it. */
+  #asked: { readonly override: string; readonly levels: Record<string, number> | undefined } | undefined
+  #isKnown = false
   #isPiped = false
   /** The line that is being written, before the transport's own format. */
   #writing: object | undefined
   #lastName: unknown
   #last: KnownLevel | undefined
+
+  static {
+    // winston reads it before each line, and for `logger.isLevelEnabled`. An accessor of the object itself would make all its properties slow.
+    Object.defineProperty(SluiceTransport.prototype, 'level', {
+      configurable: true,
+      enumerable: true,
+      get(this: SluiceTransport) {
+        return this.#presentLevel()
+      },
+      set(this: SluiceTransport, level: string | undefined) {
+        // winston-transport sets it before the fields of this class exist.
+        if (#ownLevel in this) this.#ownLevel = level
+      },
+    })
+  }
 
   constructor(options: SluiceTransportOptions = {}) {
     const [own, theirs] = partition(options)
@@ -63,6 +85,7 @@ export class SluiceTransport extends TransportStream {
     this.#lease = leaseEngine(resolution)
     this.#map = winstonMapper(controlling(resolution.options))
     this.#level = resolution.options.level
+    this.#ownLevel = theirs.level
     this.on('pipe', (source) => {
       this.#isPiped = true
       watchCalls(source)
@@ -70,13 +93,12 @@ export class SluiceTransport extends TransportStream {
     })
     this.on('unpipe', (source) => this.#formats.remove(source))
     this.once('pipe', (logger: { readonly level?: string }) => {
-      const { level, levels } = this
-      if (level === undefined) return
-      const rank = levels?.[level]
-      const ofLogger = levels?.[logger.level ?? '']
+      const rank = this.levels?.[this.#ownLevel ?? '']
+      const ofLogger = this.levels?.[logger.level ?? '']
       const keepsBelow = this.#lease.options.keepForError !== undefined
       // With a level that its logger does not have, winston would log nothing at all. Lines below it may be needed.
-      if (rank === undefined || (keepsBelow && ofLogger !== undefined && rank < ofLogger)) delete this.level
+      const isInTheWay = rank === undefined || (keepsBelow && ofLogger !== undefined && rank < ofLogger)
+      if (isInTheWay) this.#ownLevel = undefined
     })
   }
 
@@ -157,15 +179,35 @@ export class SluiceTransport extends TransportStream {
     return known
   }
 
+  /** The level of the transport, as winston reads it: that of `setLevel` where it takes the place of one that the transport has. */
+  #presentLevel(): string | undefined {
+    if (this.#ownLevel === undefined || this.levels === undefined) return this.#ownLevel
+    const override = this.#override()
+    if (override === undefined) return this.#ownLevel
+    return this.levels[override] === undefined ? undefined : override
+  }
+
+  /** The level of `setLevel`, if the logger knows it. */
+  #override(): string | undefined {
+    const override = overridingLevel()
+    if (override === undefined) return undefined
+    if (override !== this.#asked?.override || this.levels !== this.#asked.levels) {
+      this.#asked = { override, levels: this.levels }
+      this.#isKnown = this.#rankOf(override) !== undefined || severityOfName(override) !== undefined
+      if (!this.#isKnown) this.#lease.engine.misused('SLUICE_CONFIG_INVALID', unknownOverride(override))
+    }
+    return this.#isKnown ? override : undefined
+  }
+
   /** winston itself handles a `level` of the transport that its logger has. It may change while the application runs. */
   #passes(level: string, severity: Severity): boolean {
-    if (this.#level === undefined || (this.level !== undefined && this.levels !== undefined)) return true
-    return this.#isSevereEnough(level, severity)
+    const wanted = this.#override() ?? this.#level
+    if (wanted === undefined || (this.level !== undefined && this.levels !== undefined)) return true
+    return this.#isSevereEnough(wanted, { level, severity })
   }
 
   /** The option `level` is a level of the logger, or a level's name in another logger. */
-  #isSevereEnough(level: string, severity: Severity): boolean {
-    const wanted = this.#level!
+  #isSevereEnough(wanted: string, { level, severity }: KnownLevel): boolean {
     const rank = this.#rankOf(wanted)
     const own = this.#rankOf(level)
     if (rank !== undefined && own !== undefined) return own <= rank

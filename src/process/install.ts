@@ -1,4 +1,5 @@
 import { publishMainScript } from '../options/identity.js'
+import { sharedLevel } from '../runtime/shared-level.js'
 import { shareState } from '../runtime/shared-state.js'
 import { processRegistry } from './registry.js'
 
@@ -6,5 +7,6 @@ import { processRegistry } from './registry.js'
 export function installProcessHooks(): void {
   publishMainScript()
   shareState()
+  sharedLevel()
   processRegistry().watchEnd()
 }

@@ -8,6 +8,7 @@ import { loneOption } from '../options/environment.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
+import { sharedLevel } from '../runtime/shared-level.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
@@ -146,6 +147,12 @@ export class ProcessEngines {
     return this.#rejections.list
   }
 
+  /** Tell the level of `setLevel`, if it was ever set, to threads that do not share this thread's memory. */
+  tellLevel(): void {
+    const { change } = sharedLevel()
+    if (change !== undefined) this.#channel.post({ type: 'level', change })
+  }
+
   /**
    * Drain all records that were logged in the process before the call. Resolves with the ledger, at the deadline at the latest; never
    * rejects.
@@ -222,6 +229,10 @@ export class ProcessEngines {
       case 'who':
         for (const engine of this.#local.values()) this.#announce(engine)
         this.capture.tell()
+        this.tellLevel()
+        return
+      case 'level':
+        sharedLevel().adopt(message.change)
         return
       case 'engine':
         if (!message.handleSignals) this.#leaveSignals()

@@ -24,6 +24,8 @@ export interface ProcessRegistry {
   capacity?(): QueueCapacity
   /** The last rejected records of the process, the newest last. Since version 2. */
   rejections?(): readonly RejectedMessage[]
+  /** Tell the level of `setLevel` to threads that do not share this thread's memory. Since version 3. */
+  tellLevel?(): void
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -43,13 +45,14 @@ export function processRegistry(): ProcessRegistry {
 function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
-    version: 2,
+    version: 3,
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
     stats: () => engines.stats(),
     capacity: () => engines.capacity(),
     rejections: () => engines.rejections(),
+    tellLevel: () => engines.tellLevel(),
     drain: (mode, timeoutMs) => engines.drain(mode, timeoutMs),
     timeToClose: (engine) => engines.budget.remaining(engine),
     watchEnd: () => installShutdown(engines),

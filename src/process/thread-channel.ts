@@ -3,6 +3,7 @@ import type { LaneName } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
+import type { LevelChange } from '../runtime/shared-level.js'
 import type { CaptureMessage } from './capture.js'
 import type { QueueCapacity } from './queue-capacity.js'
 
@@ -33,7 +34,14 @@ export type ThreadMessage =
   | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }
   | { readonly type: 'rejected'; readonly rejected: readonly RejectedMessage[] }
+  | LevelMessage
   | CaptureMessage
+
+/** The last change of the level, for threads that do not share the sender's memory. */
+export interface LevelMessage {
+  readonly type: 'level'
+  readonly change: LevelChange
+}
 
 /** Longest time of a message from thread to thread, where messages cannot be read synchronously. */
 const messageMs = 50

@@ -1,10 +1,7 @@
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
-import { hostProcess, isSharedMemory } from './host.js'
+import { hostProcess } from './host.js'
+import { sharedMemory } from './shared-memory.js'
 
-/**
- * State of the process in memory that its threads share: this thread, those that it starts after the first call here, and the one that
- * started it if that one called here before. Zero at first. A change of the layout needs a new key: copies of this package share it.
- */
+/** State of the process in memory that its threads share. */
 const key = 'sluice:state.v1'
 const news = 64
 const once = ['off', 'misspelt', 'inline'] as const
@@ -17,9 +14,7 @@ export type OnceReported = (typeof once)[number]
 let words: ReturnType<typeof openWords> | undefined
 
 function openWords() {
-  const shared: unknown = getEnvironmentData(key)
-  const memory = isSharedMemory(shared) ? shared : new SharedArrayBuffer(Math.ceil(bytes / 8) * 8)
-  if (memory !== shared) setEnvironmentData(key, memory)
+  const memory = sharedMemory(key, bytes)
   return {
     end: new BigInt64Array(memory, layout.end, 2),
     news: new BigInt64Array(memory, layout.news, news),

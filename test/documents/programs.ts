@@ -39,6 +39,7 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/events.md#a-catalogue, js 1': { values: 2, files: { 'events.json': 'docs/events.md#a-catalogue, json 1' } },
   'docs/events.md#keys, js 1': { values: 1 },
   'docs/events.md#properties, js 1': { logs: 1, values: 1 },
+  'docs/levels.md#another-level-for-a-while, js 1': { logs: 1 },
   'docs/lifetime.md#containers, js 1': {
     values: 1,
     after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",

@@ -6,7 +6,7 @@ import {
   type LogRecordExporter,
   SimpleLogRecordProcessor,
 } from '@opentelemetry/sdk-logs'
-import { ConfigError, close, type SluiceOptions } from 'sluice'
+import { ConfigError, close, type SluiceOptions, setLevel } from 'sluice'
 import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
 import { captureSluice } from 'sluice/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -179,6 +179,25 @@ describe('the records of an exporter', () => {
 })
 
 describe('an exporter', () => {
+  it('ships from the level of setLevel on, and stays at its option under a name that nobody knows', () => {
+    using captured = captureSluice()
+    onTestFinished(() => setLevel(undefined))
+    const processor = processors.simple(new SluiceLogRecordExporter({ level: 'warn' }))
+    const logger = new LoggerProvider({ processors: [processor] }).getLogger('')
+    const emit = (body: string) => {
+      for (const severityNumber of [SeverityNumber.DEBUG, SeverityNumber.WARN]) logger.emit({ severityNumber, body })
+    }
+    emit('before')
+    setLevel('debug')
+    emit('debug')
+    setLevel('loud')
+    emit('loud')
+    setLevel(undefined)
+    emit('after')
+    const lines = captured.logs.map(({ level, message }) => `${message}: ${level}`)
+    expect(lines).toEqual(['before: warn', 'debug: debug', 'debug: warn', 'loud: warn', 'after: warn'])
+  })
+
   it('refuses an unknown option and an unknown level where it is made', () => {
     const options = { ...receiver.options, maxBacth: 1 }
     expect(() => new SluiceLogRecordExporter(options)).toThrow('unknown option maxBacth; did you mean maxBatch?')

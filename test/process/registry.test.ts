@@ -35,7 +35,7 @@ it('the registry of another copy, which may be of another version, is asked for 
     },
   })
   vi.resetModules()
-  const { createSluice, flush, close, rejections, stats } = await import('../../src/index.js')
+  const { createSluice, flush, close, rejections, setLevel, stats } = await import('../../src/index.js')
   const sluice = createSluice({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b', mode: 'inline' })
   sluice.track(1001)
   expect(engines.size).toBe(1)
@@ -48,6 +48,7 @@ it('the registry of another copy, which may be of another version, is asked for 
   expect(asked.size).toBeGreaterThan(4)
   // A member that came later is done without.
   expect(rejections()).toEqual([])
+  expect(() => setLevel(undefined)).not.toThrow()
 })
 
 it('the registry of an older copy knows no capacity: the metrics leave it out', async () => {

@@ -1,7 +1,7 @@
 import { droppedTotal, type Ledger, settledTotal } from '../../delivery/ledger.js'
 import { Engine } from '../../engine/engine.js'
 import { RecordWriter } from '../../engine/record-writer.js'
-import { levelGate } from '../../loggers/pino-logger.js'
+import { levelGate } from '../../loggers/level-gate.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { logHead } from '../../records/encode.js'
 import type { Clock, Timer } from '../../runtime/clock.js'

@@ -70,7 +70,7 @@ describe('a signal to an application without a listener of its own', () => {
   it.each(['winston', 'pino'])('%s: the final ledger is shown with SLUICE_DEBUG', async (way) => {
     const { stderr } = await endBySignal(way, { variables: { IMPORT: 'first', SLUICE_DEBUG: '1' } })
     const ledger =
-      'accepted=1000 delivered=1000 rejected=0 dropped=0 spooled=0 queued=0 inFlight=0 adopted=0 ambiguous=0'
+      'accepted=1000 delivered=1000 rejected=0 dropped=0 spooled=0 queued=0 inFlight=0 adopted=0 ambiguous=0 suppressed=0'
     expect(stderr.split('\n').filter((line) => line.includes('ledger'))).toEqual([`sluice: ledger ${ledger}`])
   })
 

@@ -1,6 +1,6 @@
 import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import pino from 'pino'
-import { close, type Ledger, type SluiceOptions, stats } from 'sluice'
+import { close, flush, type Ledger, type SluiceOptions, setLevel, stats } from 'sluice'
 import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
 import { sluicePino } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
@@ -15,7 +15,10 @@ beforeEach(async () => {
   receiver = await startTestReceiver()
   before = stats()
 })
-afterEach(() => receiver.close())
+afterEach(async () => {
+  setLevel(undefined)
+  await receiver.close()
+})
 
 /** Logs one line at a level: its fields, and its message. */
 type Log = (level: 'debug' | 'info' | 'warn' | 'error', fields: Record<string, unknown>, message: string) => void
@@ -122,6 +125,18 @@ describe.each(ways)('%s', (_, open) => {
       return `${message.slice(0, message.indexOf(' '))} ${requestId}${n}`
     })
     expect(words.sort()).toEqual(['failed bad', 'slow bad', 'slow good', 'step bad2', 'step bad3', 'step bad4'])
+  })
+
+  it('with keepForError, sends at once the lines that setLevel lets through', async () => {
+    const log = open({ ...receiver.options, level: 'error', keepForError: '3/60s' })
+    log('info', { requestId: 'a' }, 'kept')
+    // A target counts a line by the level that holds when its worker reads the line.
+    await flush()
+    setLevel('info')
+    log('info', { requestId: 'b' }, 'sent')
+    log('debug', { requestId: 'b' }, 'kept')
+    expect(await suppressed()).toEqual({ unneeded: 2 })
+    expect((await messages()).map((message) => message.split(' ')[0])).toEqual(['sent'])
   })
 })
 

@@ -1,0 +1,73 @@
+import { ConfigError } from '../errors/sluice-error.js'
+import { quoted } from '../errors/text-of.js'
+import { severityOfName, severityOfNumber } from '../records/level.js'
+import { overridingLevel } from '../runtime/level-override.js'
+import type { PinoLevels } from './pino-logger.js'
+
+/** True for a line that is severe enough, by its number if it has one. */
+export type LevelGate = (line: { readonly number: number | undefined; readonly severity: number }) => boolean
+
+/**
+ * The lines that the option `level` lets through. It is a level of the logger, or a level's name in another logger, so that one
+ * SLUICE_LEVEL works for all loggers.
+ *
+ * @throws {ConfigError} for an unknown name
+ */
+export function levelGate(level: string | undefined, values: PinoLevels['values']): LevelGate {
+  const gate = level === undefined ? () => true : gateOf(level, values)
+  if (gate !== undefined) return gate
+  const message = `option level (SLUICE_LEVEL): expected the name of a level, such as info or warn, got ${JSON.stringify(level)}`
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_INVALID',
+    option: 'level',
+    variable: 'SLUICE_LEVEL',
+    value: level,
+    message,
+  })
+}
+
+/** The lines from this level on; undefined for a name that neither the logger nor another one knows. */
+function gateOf(level: string, values: PinoLevels['values']): LevelGate | undefined {
+  const lowest = values?.[level]
+  const severity = lowest === undefined ? severityOfName(level) : severityOfNumber(lowest)
+  if (severity === undefined) return undefined
+  return (line) =>
+    lowest !== undefined && line.number !== undefined ? line.number >= lowest : line.severity >= severity
+}
+
+export interface CurrentGatePlan {
+  /** The option `level`. */
+  readonly level: string | undefined
+  /** The numbers of the logger's levels, by name. */
+  readonly values: PinoLevels['values']
+  /** Called with a text for people, when `setLevel` names a level that the logger does not know. */
+  readonly report: (text: string) => void
+  /** The level that holds in place of the option. @default that of `setLevel` */
+  readonly overriding?: () => string | undefined
+}
+
+/**
+ * The lines that the level of `setLevel` lets through while it holds, else those of {@link levelGate}.
+ *
+ * @throws {ConfigError} for an unknown name in the option
+ */
+export function currentGate({ level, values, report, overriding = overridingLevel }: CurrentGatePlan): LevelGate {
+  const configured = levelGate(level, values)
+  let name: string | undefined
+  let gate = configured
+  return (line) => {
+    const override = overriding()
+    if (override !== name) {
+      name = override
+      const known = override === undefined ? configured : gateOf(override, values)
+      if (known === undefined) report(unknownOverride(override))
+      gate = known ?? configured
+    }
+    return gate(line)
+  }
+}
+
+/** The report of a logger that does not know the level of `setLevel`. */
+export function unknownOverride(level: string | undefined): string {
+  return `setLevel: a logger does not know the level ${quoted(level)} and stays at its option level (SLUICE_LEVEL)`
+}

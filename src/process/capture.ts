@@ -66,16 +66,21 @@ export class CapturePort extends SettledPort implements RecordSink {
   }
 
   log(mapped: MappedLog): void {
+    if (mapped.sampledOut || mapped.below) {
+      const reason = mapped.sampledOut ? 'sampled' : 'unneeded'
+      this.#book.suppress(laneOf('logs'), { reason, handedOver: false })
+      return
+    }
     this.#take('logs', this.#writer.log(mapped))
     if (mapped.redacted) this.#book.redacted(laneOf('logs'))
   }
 
   winstonLine(line: string, about: WinstonLine): void {
-    this.log(this.#writer.winstonLine(line, about))
+    this.log({ ...this.#writer.winstonLine(line, about), below: about.below ?? false })
   }
 
   pinoLine(line: string, about: PinoLine): void {
-    this.log(this.#writer.pinoLine(line, about))
+    this.log({ ...this.#writer.pinoLine(line, about), below: about.below ?? false })
   }
 
   value(eventId: number, milliseconds: number): void {

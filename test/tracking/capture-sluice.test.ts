@@ -28,6 +28,20 @@ describe('captureSluice', () => {
     expect([captured.logs, captured.values]).toEqual([[], []])
   })
 
+  it.each(['json', 'simple'] as const)(
+    'has no lines that sample and level leave out, in the format %s and of pino',
+    (format) => {
+      const options = { level: 'info', sample: { info: 0 }, keepForError: '10/60s', repeat: '1/60s' } as const
+      const transports = [new SluiceTransport(options as object)]
+      const byWinston = winston.createLogger({ level: 'debug', format: winston.format[format](), transports })
+      const byPino = pino({ level: 'debug' }, sluicePino(options))
+      captured = captureSluice()
+      for (const logger of [byWinston, byPino])
+        for (const level of ['debug', 'info', 'error', 'error'] as const) logger[level](level)
+      expect(captured.logs.map(({ message }) => message)).toEqual(['error', 'error', 'error', 'error'])
+      },
+  )
+
   it('has the lines of pino’s target after a flush, of a worker that runs already and of one that starts later', async () => {
     const before = pino({ transport: { target: 'sluice/pino' } })
     await flush()

@@ -33,7 +33,7 @@ export class LineControl {
 
   /** False for a line that the option `sample` leaves out. May add the field `sampleRate`. */
   keeps(level: string, fields: Record<string, unknown>): boolean {
-    return this.#sampler === undefined || this.#sampler.keeps(level, fields)
+    return !this.#sampler?.samples(level) || this.#sampler.keeps(level, fields, this.#shown(traceOf(fields)))
   }
 
   /** Stands for a line that the option `sample` leaves out. */
@@ -52,15 +52,18 @@ export class LineControl {
     if (!this.#needsFacts) return undefined
     const { logger, level, fields } = line
     const start = line.text.slice(0, maxTextChars)
-    const id = idOf(fields)
-    // All hidden ids look the same.
-    const isHidden = id === undefined || this.#redactor?.hasMask(id)
+    const id = this.#shown(idOf(fields))
     return {
       ...(typeof logger === 'string' ? { logger: logger.slice(0, maxIdChars) } : {}),
       level,
       text: this.#redactor?.text(start) ?? start,
-      ...(isHidden ? {} : { id }),
+      ...(id === undefined ? {} : { id }),
     }
+  }
+
+  /** Undefined for an id in which something was hidden: all such ids look the same. */
+  #shown(id: string | undefined): string | undefined {
+    return id === undefined || this.#redactor?.hasMask(id) ? undefined : id
   }
 }
 

@@ -19,11 +19,14 @@ export class Sampler {
     return this.#shares.has(level)
   }
 
-  /** False for a line that is left out. One that is kept gets the field `sampleRate` if others of its level are left out. */
-  keeps(level: string, fields: Record<string, unknown>): boolean {
+  /**
+   * False for a line that is left out. One that is kept gets the field `sampleRate` if others of its level are left out.
+   *
+   * @param trace id of the trace to which the line belongs
+   */
+  keeps(level: string, fields: Record<string, unknown>, trace: string | undefined): boolean {
     const share = this.#shares.get(level)
     if (share === undefined) return true
-    const trace = traceOf(fields)
     if ((trace === undefined ? this.#random() : placeOf(trace)) >= share) return false
     fields.sampleRate = share
     return true

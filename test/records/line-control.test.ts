@@ -71,6 +71,18 @@ describe('the facts of a line', () => {
   })
 })
 
+describe('a line whose trace is hidden', () => {
+  it('is kept or left out by chance, and not with all others whose trace is hidden', () => {
+    const map = winstonLineMapper(
+      controlled({ sample: { info: 0.5 }, redact: { keys: ['trace_id'], patterns: [], mask: 'x' } }),
+    )
+    const line = JSON.stringify({ trace_id: 'a', message: 'm' })
+    const mapped = Array.from({ length: 200 }, () => map(line, { ...about, level: 'info', severity: 2 }))
+    const kept = mapped.filter(({ sampledOut }) => !sampledOut)
+    expect([kept.length > 0, kept.length < 200]).toEqual([true, true])
+  })
+})
+
 describe('a line that is not left out', () => {
   const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 5 })
 

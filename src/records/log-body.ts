@@ -37,8 +37,6 @@ interface LogBodySetting {
 export class LogBody {
   /** Where values are in the line that was read. */
   readonly fields: ContextCopier
-  /** Position of the end of the line that was read. */
-  lineEnd = 0
   readonly #hasContext: boolean
   readonly #redactor: Redactor | undefined
   readonly #maxMessageBytes: number
@@ -81,9 +79,9 @@ export class LogBody {
     const stop = Math.min(end, from + this.#maxMessageBytes)
     if (!fields.copy(from, stop, to)) return false
     this.#contextStart = to
-    this.lineEnd = fields.at + 1
-    if (this.lineEnd !== end && lines[this.lineEnd] !== lineFeed) return false
-    if (this.#redactor?.mayHideText(lines, from, this.lineEnd)) return false
+    const lineEnd = fields.at + 1
+    if (lineEnd !== end && lines[lineEnd] !== lineFeed) return false
+    if (this.#redactor?.mayHideText(lines, from, lineEnd)) return false
     const message = fields.starts[messagePlace]!
     return (message === 0 || lines[message] === quote) && this.#isEventWhole(lines)
   }

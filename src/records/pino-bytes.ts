@@ -15,8 +15,6 @@ interface PinoBytesSetting {
  * `mapPinoLine`, `logHead` and the tail. The first line of each level costs more, and the first one of each millisecond a little.
  */
 export class PinoBytes {
-  /** Position of the end of the last line that was written. */
-  lineEnd = 0
   /** pino's number of its level. */
   number = 0
   severity: Severity = 0
@@ -80,7 +78,6 @@ export class PinoBytes {
     // Asked for each line: `isBase` learns from it.
     if (!start.isBare && !this.#isBase('name', start.name) && start.name !== undefined) return -1
     const to = body.write(at, head)
-    this.lineEnd = body.lineEnd
     this.number = level
     this.severity = severityOfNumber(level)
     return to

@@ -20,8 +20,6 @@ interface ValueBytesSetting {
 export class ValueBytes {
   /** Most bytes that a body has. */
   readonly most: number
-  /** Position of the end of the last line that was read. */
-  lineEnd = 0
   readonly #tail: Uint8Array
   readonly #unit: 'ms' | 's'
   /** The start of the last body, up to the number of the event. */
@@ -51,7 +49,6 @@ export class ValueBytes {
     memory.set(this.#head, at)
     let to = at + this.#head.length
     for (let digit = from; digit < eventEnd; digit++) memory[to++] = lines[digit]!
-    this.lineEnd = timeEnd
     memory.set(this.#tail, to)
     return to + this.#tail.length
   }

@@ -15,8 +15,6 @@ const colour = Buffer.from(String.raw`"\u001b`)
  * equal to that of `winstonLineMapper`, `logHead` and the tail.
  */
 export class WinstonBytes {
-  /** Position of the end of the last line that was written. */
-  lineEnd = 0
   readonly #body: LogBody | undefined
   readonly #unit: 'ms' | 's'
   /** The start of the last record. */
@@ -68,7 +66,6 @@ export class WinstonBytes {
     if (isColoured(lines, fields.starts[levelPlace]!) || isColoured(lines, fields.starts[messagePlace]!)) return -1
     const time = fields.starts[timestampPlace] === 0 ? arrivedAt : this.#timestamp(fields)
     if (time === undefined || !this.#setHead(time, level)) return -1
-    this.lineEnd = body.lineEnd
     return body.write(at, this.#head)
   }
 

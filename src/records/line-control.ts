@@ -1,7 +1,8 @@
 import type { LineFacts, MappedLog } from './encode.js'
 import type { Severity } from './level.js'
+import { idOf } from './line-ids.js'
 import { type Redaction, type Redactor, redacting } from './redactor.js'
-import { Sampler, traceOf } from './sampler.js'
+import { Sampler } from './sampler.js'
 
 interface ControlOptions {
   readonly sample?: Readonly<Record<string, number>> | undefined
@@ -9,10 +10,8 @@ interface ControlOptions {
   readonly keepForError?: object | undefined
 }
 
-/** Fields that hold a request's id. The first one counts, before the id of a trace. */
-const requestKeys = ['requestId', 'request_id', 'reqId', 'req_id'] as const
 const maxTextChars = 1000
-const maxIdChars = 200
+const maxNameChars = 200
 
 /** Leaves lines out as they are mapped, and gathers the facts by which others are left out later. */
 export class LineControl {
@@ -56,7 +55,7 @@ export class LineControl {
     // All hidden ids look the same.
     const isHidden = id === undefined || this.#redactor?.hasMask(id)
     return {
-      ...(typeof logger === 'string' ? { logger: logger.slice(0, maxIdChars) } : {}),
+      ...(typeof logger === 'string' ? { logger: logger.slice(0, maxNameChars) } : {}),
       level,
       text: this.#redactor?.text(start) ?? start,
       ...(isHidden ? {} : { id }),
@@ -72,20 +71,4 @@ export function controlling<Options extends ControlOptions & { readonly redact?:
   const { sample, repeat, keepForError } = options
   const needsControl = sample !== undefined || repeat !== undefined || keepForError !== undefined
   return { ...mapping, control: needsControl ? new LineControl(options, mapping.redactor) : undefined }
-}
-
-/** The id of the request or trace to which a line belongs. */
-export function idOf(fields: Readonly<Record<string, unknown>>): string | undefined {
-  for (const key of requestKeys) {
-    const id = written(fields[key])
-    if (id !== undefined) return id
-  }
-  const { req } = fields
-  const id = typeof req === 'object' && req !== null ? written((req as { readonly id?: unknown }).id) : undefined
-  return id ?? written(traceOf(fields))
-}
-
-function written(id: unknown): string | undefined {
-  if (typeof id === 'number') return String(id)
-  return typeof id === 'string' && id !== '' ? id.slice(0, maxIdChars) : undefined
 }

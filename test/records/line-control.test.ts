@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { controlling, idOf } from '../../src/records/line-control.js'
+import { controlling } from '../../src/records/line-control.js'
 import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
 import { winstonMapper } from '../../src/records/winston-info.js'
 import { mapParsedLine, winstonLineMapper } from '../../src/records/winston-line.js'
@@ -13,28 +13,6 @@ const everything = {
   keepForError: { lines: 1, windowMs: 1000 },
 }
 const about = { arrivedAt: 1_700_000_000_000 }
-
-describe('the id of a line', () => {
-  it.each([
-    [{ requestId: 'r', trace_id: 't' }, 'r'],
-    [{ request_id: 'r' }, 'r'],
-    [{ reqId: 7 }, '7'],
-    [{ req_id: 'r' }, 'r'],
-    [{ req: { id: 3 }, trace_id: 't' }, '3'],
-    [{ trace_id: 't' }, 't'],
-    [{ traceId: 't' }, 't'],
-    [{ 'trace.id': 't' }, 't'],
-    [{ requestId: '', reqId: null, req: 'GET', trace_id: 't' }, 't'],
-    [{ requestId: { a: 1 }, req: null }, undefined],
-    [{}, undefined],
-  ])('of %j is %s', (fields, id) => {
-    expect(idOf(fields)).toBe(id)
-  })
-
-  it('is bounded', () => {
-    expect(idOf({ requestId: 'x'.repeat(10_000) })).toHaveLength(200)
-  })
-})
 
 describe('the facts of a line', () => {
   const factsOf = (line: object, options: object = {}) => {

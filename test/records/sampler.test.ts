@@ -64,6 +64,8 @@ describe('the sampler', () => {
 
   it.each([
     ['random traces', (random: () => number) => trace(Math.floor(random() * 2 ** 52) * 16)],
+    ['random numbers of 64 bits', (random: () => number) => String(BigInt(Math.floor(random() * 2 ** 32)) << 32n)],
+    ['times of microseconds', (random: () => number) => `${17e14 + Math.floor(random() * 1e9)}`],
     [
       'numbers that follow one another',
       (() => {

@@ -47,7 +47,10 @@ export class SluiceLogRecordExporter {
   constructor(options: SluiceOptions = {}) {
     this.#resolution = configure(options, 'logs')
     this.#passes = levelGate(this.#resolution.options.level, undefined)
-    this.#map = openTelemetryMapper(controlling(this.#resolution.options))
+    this.#map = openTelemetryMapper({
+      ...controlling(this.#resolution.options),
+      isBelow: (severity) => !this.#passes({ number: undefined, severity }),
+    })
   }
 
   /**

@@ -128,7 +128,7 @@ export class SluiceTransport extends TransportStream {
       const line = isReplaced ? writtenLine(info) : this.#written.of(info, isJson)
       if (line === undefined) {
         const added = fields && valuesOf(fields, (name) => Object.hasOwn(info, name))
-        engine.log({ ...this.#map(info, { levels: this.levels, arrivedAt, untouched, added }), below })
+        engine.log({ ...this.#map(info, { levels: this.levels, arrivedAt, untouched, added, below }), below })
       } else
         engine.winstonLine(fields === undefined ? line : lineWith(line, { fields, own: info }), {
           level,

@@ -10,6 +10,13 @@ interface ControlOptions {
   readonly keepForError?: object | undefined
 }
 
+/** A line's level. */
+interface LineRank {
+  readonly level: string
+  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
+  readonly below?: boolean | undefined
+}
+
 const maxTextChars = 1000
 const maxNameChars = 200
 
@@ -31,8 +38,8 @@ export class LineControl {
   }
 
   /** False for a line that the option `sample` leaves out. May add the field `sampleRate`. */
-  keeps(level: string, fields: Record<string, unknown>): boolean {
-    return this.#sampler === undefined || this.#sampler.keeps(level, fields)
+  keeps(line: LineRank, fields: Record<string, unknown>): boolean {
+    return line.below === true || this.#sampler === undefined || this.#sampler.keeps(line.level, fields)
   }
 
   /** Stands for a line that the option `sample` leaves out. */

@@ -1,13 +1,8 @@
-import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
-import pino from 'pino'
-import { close, type Ledger, type SluiceOptions, stats } from 'sluice'
-import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
-import { sluicePino } from 'sluice/pino'
-import { SluiceTransport } from 'sluice/winston'
+import { close, type Ledger, stats } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import winston from 'winston'
 import { ampleTime, runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+import { volumeWays } from '../../support/volume-ways.js'
 
 let receiver: TestReceiver
 let before: Ledger
@@ -16,42 +11,6 @@ beforeEach(async () => {
   before = stats()
 })
 afterEach(() => receiver.close())
-
-/** Logs one line at a level: its fields, and its message. */
-type Log = (level: 'debug' | 'info' | 'warn' | 'error', fields: Record<string, unknown>, message: string) => void
-
-function byPino(options: SluiceOptions): Log {
-  const logger = pino({ level: 'debug' }, sluicePino(options))
-  return (level, fields, message) => logger[level](fields, message)
-}
-
-function byWinston(options: SluiceOptions, format: 'json' | 'simple'): Log {
-  const transports = [new SluiceTransport(options as object)]
-  const logger = winston.createLogger({ level: 'debug', format: winston.format[format](), transports })
-  return (level, fields, message) => logger.log(level, message, fields)
-}
-
-function byOpenTelemetry(options: SluiceOptions): Log {
-  const exporter = new SluiceLogRecordExporter(options)
-  const logger = new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter })] }).getLogger('')
-  return (level, attributes, body) => logger.emit({ severityText: level, body, attributes: attributes as never })
-}
-
-function byTarget(options: SluiceOptions): Log {
-  const logger = pino({ level: 'debug' }, pino.transport({ target: 'sluice/pino', options }))
-  return (level, fields, message) => logger[level](fields, message)
-}
-
-const ways: readonly (readonly [string, (options: SluiceOptions) => Log])[] = [
-  ['sluicePino() in a worker', (options) => byPino({ ...options, mode: 'worker' })],
-  ['sluicePino() inline', (options) => byPino({ ...options, mode: 'inline' })],
-  ['winston with its json in a worker', (options) => byWinston({ ...options, mode: 'worker' }, 'json')],
-  ['winston with its json inline', (options) => byWinston({ ...options, mode: 'inline' }, 'json')],
-  ['winston with text in a worker', (options) => byWinston({ ...options, mode: 'worker' }, 'simple')],
-  ['winston with text inline', (options) => byWinston({ ...options, mode: 'inline' }, 'simple')],
-  ['OpenTelemetry’s exporter', byOpenTelemetry],
-  ['pino’s target', byTarget],
-]
 
 async function messages(): Promise<string[]> {
   return (await receiver.logs()).map(({ message }) => message)
@@ -69,7 +28,7 @@ async function suppressed(): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries(now.filter(([, count]) => count > 0))
 }
 
-describe.each(ways)('%s', (_, open) => {
+describe.each(volumeWays)('%s', (_, open) => {
   it('with sample, keeps whole traces of a level and says which share, and leaves out the others', async () => {
     const log = open({ ...receiver.options, sample: { debug: 0.25, info: 0 } })
     const kept = 'f'.repeat(32)

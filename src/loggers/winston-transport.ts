@@ -76,7 +76,7 @@ export class SluiceTransport extends TransportStream {
       const ofLogger = levels?.[logger.level ?? '']
       const keepsBelow = this.#lease.options.keepForError !== undefined
       // With a level that its logger does not have, winston would log nothing at all. Lines below it may be needed.
-      if (rank === undefined || (keepsBelow && ofLogger !== undefined && rank < ofLogger)) delete this.level
+      if (rank === undefined || (keepsBelow && ofLogger !== undefined && rank <= ofLogger)) delete this.level
     })
   }
 

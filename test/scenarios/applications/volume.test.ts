@@ -1,5 +1,7 @@
 import { close, type Ledger, stats } from 'sluice'
+import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import winston from 'winston'
 import { ampleTime, runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { volumeWays } from '../../support/volume-ways.js'
@@ -82,6 +84,17 @@ describe.each(volumeWays)('%s', (_, open) => {
     })
     expect(words.sort()).toEqual(['failed bad', 'slow bad', 'slow good', 'step bad2', 'step bad3', 'step bad4'])
   })
+})
+
+it('winston keeps lines for an error after its level was lowered', async () => {
+  const transports = [new SluiceTransport({ ...receiver.options, level: 'info', keepForError: '3/60s' } as object)]
+  const logger = winston.createLogger({ level: 'info', transports })
+  logger.debug('before', { requestId: 'bad' })
+  logger.level = 'debug'
+  logger.debug('after', { requestId: 'bad' })
+  logger.error('failed', { requestId: 'bad' })
+  expect(await suppressed()).toEqual({})
+  expect((await messages()).map((message) => message.split(' ')[0]).sort()).toEqual(['after', 'failed'])
 })
 
 describe('a process with lines that are left out', () => {

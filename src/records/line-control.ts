@@ -1,6 +1,7 @@
 import type { LineFacts, MappedLog } from './encode.js'
 import type { Severity } from './level.js'
 import { idOf } from './line-ids.js'
+import { maxTemplateChars } from './message-template.js'
 import { type Redaction, type Redactor, redacting } from './redactor.js'
 import { Sampler } from './sampler.js'
 
@@ -17,7 +18,8 @@ interface LineRank {
   readonly below?: boolean | undefined
 }
 
-const maxTextChars = 1000
+/** One more than is compared: it tells that the message is longer. */
+const maxTextChars = maxTemplateChars + 1
 const maxNameChars = 200
 
 /** Leaves lines out as they are mapped, and gathers the facts by which others are left out later. */
@@ -57,14 +59,15 @@ export class LineControl {
   }): LineFacts | undefined {
     if (!this.#needsFacts) return undefined
     const { logger, level, fields } = line
-    const start = line.text.slice(0, maxTextChars)
+    // Before the cut: it may leave a part of a secret, which no pattern knows.
+    const text = this.#redactor?.text(line.text) ?? line.text
     const id = idOf(fields)
     // All hidden ids look the same.
     const isHidden = id === undefined || this.#redactor?.hasMask(id)
     return {
       ...(typeof logger === 'string' ? { logger: logger.slice(0, maxNameChars) } : {}),
       level,
-      text: this.#redactor?.text(start) ?? start,
+      text: text.slice(0, maxTextChars),
       ...(isHidden ? {} : { id }),
     }
   }

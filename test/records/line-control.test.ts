@@ -35,9 +35,18 @@ describe('the facts of a line', () => {
     expect(factsOf({ requestId: 'r bob@example.com', msg: '' }, { redact })).toEqual({ level: 'info', text: '' })
   })
 
+  it('have no part of a secret where the message is cut', () => {
+    const redact = { keys: [], patterns: ['card', 'email'], mask: '***' }
+    const map = winstonMapper(controlled({ ...everything, redact }))
+    for (const secret of ['4111 1111 1111 1111', 'bob.of.a.long.name@example.com']) {
+      const { facts } = map({ level: 'info', message: `${'x'.repeat(989)} ${secret} was refused` }, about)
+      expect(facts?.text).toBe(`${'x'.repeat(989)} *** was ref`)
+    }
+  })
+
   it('are bounded', () => {
     const facts = factsOf({ time: 1, pid: 1, hostname: 'h', name: 'n'.repeat(1000), msg: 'm'.repeat(10_000) })
-    expect([facts?.logger?.length, facts?.text.length]).toEqual([200, 1000])
+    expect([facts?.logger?.length, facts?.text.length]).toEqual([200, 1001])
   })
 
   it('are gathered only where an option needs them', () => {

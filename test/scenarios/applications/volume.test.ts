@@ -68,6 +68,15 @@ describe.each(volumeWays)('%s', (_, open) => {
     expect(logs.find(({ message }) => message.includes('repeated'))).toMatchObject({ level: 'info' })
   })
 
+  it('with repeat, shows the first 1,000 characters of a long message', async () => {
+    const log = open({ ...receiver.options, repeat: '1/60s' })
+    for (const end of ['first', 'second', 'third']) log('info', {}, `${'y'.repeat(1000)} ${end}`)
+    expect(await suppressed()).toEqual({ repeated: 2 })
+    expect((await messages()).filter((message) => /^y{1000}… \(repeated 2 times in .+\)$/.test(message))).toHaveLength(
+      1,
+    )
+  })
+
   it('with keepForError, sends the lines below the level of a request in which an error comes, and no others', async () => {
     const log = open({ ...receiver.options, level: 'warn', keepForError: '3/60s' })
     for (const requestId of ['good', 'bad']) {

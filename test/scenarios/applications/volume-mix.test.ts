@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { close, flush, stats } from 'sluice'
+import { close, flush, type Ledger, stats } from 'sluice'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settledTotal } from '../../../src/delivery/ledger.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { volumeWays } from '../../support/volume-ways.js'
 
@@ -94,11 +95,14 @@ describe.each(volumeWays)('%s, with all options of volume', (way, open) => {
       fc.asyncProperty(lines, fc.constantFrom('json', 'logfmt', 'none'), async (all, context) => {
         const before = stats()
         const log = open({ ...receiver.options, ...options, context })
-        for (const [n, { level, word, trace_id, requestId }] of all.entries())
+        for (const [n, { level, word, trace_id, requestId }] of all.entries()) {
           log(level, { trace_id, ...(requestId === undefined ? {} : { requestId }) }, `${word} ${n}`)
+          expectBalance(stats())
+        }
         // A close sends severe lines first.
         await flush()
         const after = await close()
+        expectBalance(after)
         const logs = (await receiver.logs()).slice(seen)
         seen += logs.length
 
@@ -115,6 +119,14 @@ describe.each(volumeWays)('%s, with all options of volume', (way, open) => {
     )
   })
 })
+
+/** Every lane adds up at any moment, and keeps no more for errors than it counts as unneeded. */
+function expectBalance({ lanes }: Ledger): void {
+  for (const lane of lanes) {
+    expect(lane.accepted).toBe(settledTotal(lane) + lane.spooled + lane.queued + lane.inFlight)
+    expect(lane.keptForError).toBeLessThanOrEqual(lane.suppressed.unneeded)
+  }
+}
 
 function numberOf({ message }: { readonly message: string }): number {
   return Number(/^\w+ (\d+)/.exec(message)?.[1])

@@ -1,3 +1,4 @@
+import { ownText } from '../records/plain-fields.js'
 import type { Clock, Timer } from '../runtime/clock.js'
 
 /** A line that is kept in case an error comes. */
@@ -6,11 +7,22 @@ export interface KeptLine {
   readonly bytes: number
 }
 
+/** A line in two lists: of all lines, and of those of its id. Both are in the order of arrival. */
 interface Kept<Line> {
-  readonly id: string
+  readonly ofId: LinesOfId<Line>
   readonly line: Line
   /** On the clock. */
   readonly until: number
+  before: Kept<Line> | undefined
+  after: Kept<Line> | undefined
+  nextOfId: Kept<Line> | undefined
+}
+
+interface LinesOfId<Line> {
+  readonly id: string
+  count: number
+  oldest: Kept<Line> | undefined
+  newest: Kept<Line> | undefined
 }
 
 export interface KeptForErrorPlan<Line> {
@@ -31,9 +43,10 @@ export interface KeptForErrorPlan<Line> {
  */
 export class KeptForError<Line extends KeptLine> {
   readonly #plan: KeptForErrorPlan<Line>
-  /** In the order of their arrival, and so of their end. */
-  readonly #all = new Set<Kept<Line>>()
-  readonly #byId = new Map<string, Set<Kept<Line>>>()
+  /** The first to arrive, and so to go. */
+  #oldest: Kept<Line> | undefined
+  #newest: Kept<Line> | undefined
+  readonly #byId = new Map<string, LinesOfId<Line>>()
   #bytes = 0
   #timer: Timer | undefined
 
@@ -42,66 +55,81 @@ export class KeptForError<Line extends KeptLine> {
   }
 
   keep(id: string, line: Line): void {
-    const { clock, lines, windowMs, maxBytes } = this.#plan
-    const kept = { id, line, until: clock.now() + windowMs }
-    const ofId = this.#byId.get(id) ?? new Set()
-    this.#byId.set(id, ofId)
-    ofId.add(kept)
-    this.#all.add(kept)
-    this.#bytes += line.bytes
-    if (ofId.size > lines) this.#giveUp(firstOf(ofId))
-    while (this.#bytes > maxBytes) this.#giveUp(firstOf(this.#all))
+    const { lines, maxBytes } = this.#plan
+    const ofId = this.#byId.get(id) ?? this.#newId(id)
+    this.#add(ofId, line)
+    if (ofId.count > lines) this.#giveUpOldest(ofId)
+    while (this.#bytes > maxBytes) this.#giveUpOldest(this.#oldest!.ofId)
     this.#schedule()
   }
 
   /** The lines of an id, in the order of their arrival. They are kept no more. */
   take(id: string): Line[] {
     this.#expire()
-    const taken = [...(this.#byId.get(id) ?? [])]
-    for (const kept of taken) this.#remove(kept)
-    return taken.map(({ line }) => line)
+    const taken: Line[] = []
+    for (const ofId = this.#byId.get(id); ofId?.oldest !== undefined; ) taken.push(this.#removeOldest(ofId))
+    return taken
   }
 
   /** Give up all lines. */
   end(): void {
     this.#timer?.cancel()
     this.#timer = undefined
-    for (const kept of this.#all) this.#giveUp(kept)
+    while (this.#oldest !== undefined) this.#giveUpOldest(this.#oldest.ofId)
   }
 
-  #giveUp(kept: Kept<Line>): void {
-    this.#remove(kept)
-    this.#plan.unneeded(kept.line)
+  #newId(id: string): LinesOfId<Line> {
+    // The id may be a part of a long line.
+    const ofId = { id: ownText(id), count: 0, oldest: undefined, newest: undefined }
+    this.#byId.set(ofId.id, ofId)
+    return ofId
   }
 
-  #remove(kept: Kept<Line>): void {
-    this.#all.delete(kept)
-    const ofId = this.#byId.get(kept.id)!
-    ofId.delete(kept)
-    if (ofId.size === 0) this.#byId.delete(kept.id)
-    this.#bytes -= kept.line.bytes
+  #add(ofId: LinesOfId<Line>, line: Line): void {
+    const { clock, windowMs } = this.#plan
+    const before = this.#newest
+    const kept = { ofId, line, until: clock.now() + windowMs, before, after: undefined, nextOfId: undefined }
+    if (before === undefined) this.#oldest = kept
+    else before.after = kept
+    this.#newest = kept
+    if (ofId.newest === undefined) ofId.oldest = kept
+    else ofId.newest.nextOfId = kept
+    ofId.newest = kept
+    ofId.count++
+    this.#bytes += line.bytes
+  }
+
+  #giveUpOldest(ofId: LinesOfId<Line>): void {
+    this.#plan.unneeded(this.#removeOldest(ofId))
+  }
+
+  /** The oldest line of all is the oldest of its id, too. */
+  #removeOldest(ofId: LinesOfId<Line>): Line {
+    const { line, before, after, nextOfId } = ofId.oldest!
+    if (before === undefined) this.#oldest = after
+    else before.after = after
+    if (after === undefined) this.#newest = before
+    else after.before = before
+    ofId.oldest = nextOfId
+    ofId.count--
+    if (nextOfId === undefined) this.#byId.delete(ofId.id)
+    this.#bytes -= line.bytes
+    return line
   }
 
   #expire(): void {
     const now = this.#plan.clock.now()
-    for (const kept of this.#all) {
-      if (kept.until > now) return
-      this.#giveUp(kept)
-    }
+    while (this.#oldest !== undefined && this.#oldest.until <= now) this.#giveUpOldest(this.#oldest.ofId)
   }
 
   /** One timer for all lines, at the end of the oldest one. */
   #schedule(): void {
-    if (this.#timer !== undefined || this.#all.size === 0) return
+    if (this.#timer !== undefined || this.#oldest === undefined) return
     const { clock } = this.#plan
     this.#timer = clock.schedule(() => {
       this.#timer = undefined
       this.#expire()
       this.#schedule()
-    }, firstOf(this.#all).until - clock.now())
+    }, this.#oldest.until - clock.now())
   }
-}
-
-function firstOf<Item>(items: ReadonlySet<Item>): Item {
-  return items.values().next().value!
 }

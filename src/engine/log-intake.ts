@@ -5,7 +5,7 @@ import type { WinstonLine } from '../records/winston-line.js'
 import type { Clock } from '../runtime/clock.js'
 import type { BodyWriter, PinoLine } from './ports.js'
 import type { RecordWriter } from './record-writer.js'
-import { type ControlledLog, VolumeControl } from './volume-control.js'
+import { type CompleteLog, VolumeControl } from './volume-control.js'
 
 interface LogIntakePlan {
   readonly options: ResolvedOptions
@@ -64,7 +64,7 @@ export class LogIntake {
     const to = writer.write(lines, from, end, memory, at)
     if (to === -1) return false
     if (passes?.() === false) return options.keepForError === undefined
-    if (records.control?.leavesAlone(writer.level) === false) return false
+    if (records.control?.leavesAlone(writer.level, writer.severity) === false) return false
     delivery.acceptWritten(lane, to - at, writer.severity, handedOver)
     return true
   }
@@ -112,7 +112,7 @@ export class LogIntake {
     else this.#volume.take({ severity, body, redacted, facts, below })
   }
 
-  #ship({ severity, body, redacted }: Omit<ControlledLog, 'facts' | 'below'>, handedOver: boolean, kept = false): void {
+  #ship({ severity, body, redacted }: CompleteLog, handedOver: boolean, kept = false): void {
     const { delivery, lane } = this.#plan
     delivery.accept(lane, { body, severity, handedOver, kept })
     if (redacted) delivery.redacted(lane)

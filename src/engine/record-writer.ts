@@ -58,9 +58,10 @@ export class RecordWriter {
   }
 
   /** @throws when the mapping of the line throws */
-  pinoLine(line: string, { style, arrivedAt }: PinoLine): MappedLog {
+  pinoLine(line: string, { style, arrivedAt, below = false }: PinoLine): MappedLog {
     const { messageKey } = style
-    return mapPinoLine(this.#pinoMapper(style), line, { messageKey, arrivedAt, isBase: isBaseOf(style) })
+    const isBelow = () => below
+    return mapPinoLine(this.#pinoMapper(style), line, { messageKey, arrivedAt, isBase: isBaseOf(style), isBelow })
   }
 
   /** @param isBase @default by the base of the style; without that, every such field is */

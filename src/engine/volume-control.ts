@@ -1,24 +1,28 @@
 import { type EndedRepetition, RepeatGuard } from '../delivery/repeat-guard.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { LineFacts, MappedLog } from '../records/encode.js'
-import type { Severity } from '../records/level.js'
+import { errorSeverity, type Severity } from '../records/level.js'
 import { cutToBytes } from '../records/message.js'
 import { repetitionText } from '../records/repetition-text.js'
 import { inUnit } from '../records/time.js'
 import type { Clock } from '../runtime/clock.js'
 import { KeptForError } from './kept-for-error.js'
 
-/** A log record before it is decided upon. */
-export interface ControlledLog {
+/** A log record that is to be sent. */
+export interface CompleteLog {
   readonly severity: Severity
   readonly body: string
   readonly redacted: boolean
+}
+
+/** A log record before it is decided upon. */
+interface ControlledLog extends CompleteLog {
   readonly facts: LineFacts
   readonly below: boolean
 }
 
-/** One that is kept in case an error comes. */
-interface HeldLog extends ControlledLog {
+/** One that is kept in case an error comes. Without its facts: their texts may be parts of a long line. */
+interface HeldLog extends CompleteLog {
   readonly bytes: number
 }
 
@@ -28,19 +32,20 @@ export interface VolumeControlPlan {
     'repeat' | 'keepForError' | 'maxQueueBytes' | 'maxMessageBytes' | 'timestampUnit'
   >
   readonly clock: Clock
-  readonly ship: (record: ControlledLog) => void
+  readonly ship: (record: CompleteLog) => void
   readonly suppress: (reason: 'repeated' | 'unneeded') => void
   /** A record that was suppressed as unneeded is kept (1), or is not kept any more (-1). */
   readonly kept: (change: 1 | -1) => void
   /** Ship a record that was kept. */
-  readonly release: (record: ControlledLog) => void
+  readonly release: (record: CompleteLog) => void
   /** Ship a record of Sluice itself. */
   readonly say: (mapped: MappedLog) => void
 }
 
 /** Lines that are kept for an error have this share of `maxQueueBytes`, besides the queue. */
 const keptShare = 0.25
-const errorSeverity = 4
+/** Memory that a kept line takes beside its body, where each line has an id of its own. */
+const heldBytes = 400
 
 /** Carries out the options `repeat` and `keepForError` where the records are delivered. */
 export class VolumeControl {
@@ -90,11 +95,11 @@ export class VolumeControl {
 
   #keep(record: ControlledLog): void {
     const { suppress, kept } = this.#plan
-    const { body, facts } = record
+    const { severity, body, redacted, facts } = record
     suppress('unneeded')
     if (this.#ended || this.#kept === undefined || facts.id === undefined) return
     kept(1)
-    this.#kept.keep(facts.id, { ...record, bytes: Buffer.byteLength(body) })
+    this.#kept.keep(facts.id, { severity, body, redacted, bytes: memoryOf(body) })
   }
 
   #release(id: string): void {
@@ -107,6 +112,12 @@ export class VolumeControl {
     const message = cutToBytes(repetitionText(repetition), options.maxMessageBytes)
     say({ fields: { timeStamp: inUnit(Date.now(), options.timestampUnit), level, message }, severity })
   }
+}
+
+/** The memory that a kept line takes. V8 has two bytes for each character of most texts that are not ASCII. */
+function memoryOf(body: string): number {
+  const { length } = body
+  return heldBytes + (Buffer.byteLength(body) === length ? length : 2 * length)
 }
 
 function repeatable({ severity, facts: { logger, level, text } }: ControlledLog) {

@@ -1,6 +1,6 @@
 import type { DropReason } from '../delivery/ledger.js'
 import type { AcceptanceWatch } from '../engine/ports.js'
-import { type Severity, severityOfNumber } from '../records/level.js'
+import { errorSeverity, type Severity } from '../records/level.js'
 import type { RecordKind } from '../records/wire.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import type { HandOffAccount } from './account.js'
@@ -16,7 +16,6 @@ const endingMs = 50
  */
 const shareOfLogs = 0.8
 const shareOfErrors = 0.9
-const errorSeverity = severityOfNumber(50)
 /** Characters of a value's frame, at most: two whole numbers and three signs. */
 const maxValueFrame = 40
 

@@ -54,7 +54,10 @@ export class SluiceLogRecordExporter {
         lease?.engine.misused('SLUICE_CONFIG_INVALID', text)
       },
     })
-    this.#map = openTelemetryMapper(controlling(this.#resolution.options))
+    this.#map = openTelemetryMapper({
+      ...controlling(this.#resolution.options),
+      isBelow: (severity) => !this.#passes({ number: undefined, severity }),
+    })
   }
 
   /**

@@ -14,7 +14,7 @@ import { configure } from '../process/configure.js'
 import { processRegistry } from '../process/registry.js'
 import { controlling } from '../records/line-control.js'
 import type { PinoBytes } from '../records/pino-bytes.js'
-import { mapPinoLine, pinoMapper } from '../records/pino-line.js'
+import { mapPinoLine, type PinoLineSetting, pinoMapper } from '../records/pino-line.js'
 import { systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
 import { currentGate } from './level-gate.js'
@@ -122,6 +122,7 @@ function lineMapper(
   })
   const isBase = learnedBase()
   let plain: PinoBytes | undefined
+  const isBelow: PinoLineSetting['isBelow'] = (mapped) => !passes(mapped)
   const plainPasses = () => passes(plain!)
   return (lines, from, end) => {
     const engine = port()
@@ -132,7 +133,7 @@ function lineMapper(
         if (engine.plainLine(lines, from, end, plain, plainPasses)) return
       }
       const line = lines.toString('utf8', from, end)
-      const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase })
+      const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase, isBelow })
       if (passes(mapped)) engine.log(mapped)
       else if (options.keepForError !== undefined) engine.log({ ...mapped, below: true })
     } catch (error) {

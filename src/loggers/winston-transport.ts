@@ -97,7 +97,7 @@ export class SluiceTransport extends TransportStream {
       const ofLogger = this.levels?.[logger.level ?? '']
       const keepsBelow = this.#lease.options.keepForError !== undefined
       // With a level that its logger does not have, winston would log nothing at all. Lines below it may be needed.
-      const isInTheWay = rank === undefined || (keepsBelow && ofLogger !== undefined && rank < ofLogger)
+      const isInTheWay = rank === undefined || (keepsBelow && ofLogger !== undefined && rank <= ofLogger)
       if (isInTheWay) this.#ownLevel = undefined
     })
   }
@@ -150,7 +150,7 @@ export class SluiceTransport extends TransportStream {
       const line = isReplaced ? writtenLine(info) : this.#written.of(info, isJson)
       if (line === undefined) {
         const added = fields && valuesOf(fields, (name) => Object.hasOwn(info, name))
-        engine.log({ ...this.#map(info, { levels: this.levels, arrivedAt, untouched, added }), below })
+        engine.log({ ...this.#map(info, { levels: this.levels, arrivedAt, untouched, added, below }), below })
       } else
         engine.winstonLine(fields === undefined ? line : lineWith(line, { fields, own: info }), {
           level,

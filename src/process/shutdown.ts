@@ -94,7 +94,7 @@ export class Shutdown {
       const timeoutMs = budget.grant(engine)
       // A park also says which lines have been repeated. Perhaps no thread has read them yet.
       await (engine.options.repeat !== undefined ? engine.park({ timeoutMs }) : engine.flush({ timeoutMs }))
-      budget.spend(engine)
+      budget.spend(engine, { adds: hasRepeats(engine) })
     })
     void Promise.all(flushed).then(() => {
       if (this.#drains === maxDrains) for (const engine of this.#open()) engine.ending()

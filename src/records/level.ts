@@ -6,6 +6,8 @@ export type Severity = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
 /** Value records are counted, so they are kept longer than any log record. */
 export const valueSeverity: Severity = 6
+/** Errors are at least this important. */
+export const errorSeverity: Severity = 4
 
 const byName: Readonly<Record<string, Severity>> = {
   silly: 0,

@@ -1,7 +1,9 @@
 import type { LineFacts, MappedLog } from './encode.js'
-import type { Severity } from './level.js'
+import { errorSeverity, type Severity } from './level.js'
+import { idOf, traceOf } from './line-ids.js'
+import { maxTemplateChars } from './message-template.js'
 import { type Redaction, type Redactor, redacting } from './redactor.js'
-import { Sampler, traceOf } from './sampler.js'
+import { Sampler } from './sampler.js'
 
 interface ControlOptions {
   readonly sample?: Readonly<Record<string, number>> | undefined
@@ -9,31 +11,42 @@ interface ControlOptions {
   readonly keepForError?: object | undefined
 }
 
-/** Fields that hold a request's id. The first one counts, before the id of a trace. */
-const requestKeys = ['requestId', 'request_id', 'reqId', 'req_id'] as const
-const maxTextChars = 1000
-const maxIdChars = 200
+/** A line's level. */
+interface LineRank {
+  readonly level: string
+  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
+  readonly below?: boolean | undefined
+}
+
+/** One more than is compared: it tells that the message is longer. */
+const maxTextChars = maxTemplateChars + 1
+const maxNameChars = 200
 
 /** Leaves lines out as they are mapped, and gathers the facts by which others are left out later. */
 export class LineControl {
   readonly #sampler: Sampler | undefined
   readonly #needsFacts: boolean
+  /** Lines of this severity and above are looked at. */
+  readonly #lookedAtFrom: number
   readonly #redactor: Redactor | undefined
 
   constructor({ sample, repeat, keepForError }: ControlOptions, redactor: Redactor | undefined) {
     this.#sampler = sample === undefined ? undefined : new Sampler(sample)
     this.#needsFacts = repeat !== undefined || keepForError !== undefined
+    this.#lookedAtFrom =
+      repeat !== undefined ? 0 : keepForError !== undefined ? errorSeverity : Number.POSITIVE_INFINITY
     this.#redactor = redactor
   }
 
-  /** True where lines of this level are neither left out nor looked at. */
-  leavesAlone(level: string): boolean {
-    return !this.#needsFacts && !this.#sampler?.samples(level)
+  /** True for a level, not below the option `level`, whose lines are neither left out nor looked at. */
+  leavesAlone(level: string, severity: Severity): boolean {
+    return severity < this.#lookedAtFrom && !this.#sampler?.samples(level)
   }
 
   /** False for a line that the option `sample` leaves out. May add the field `sampleRate`. */
-  keeps(level: string, fields: Record<string, unknown>): boolean {
-    return !this.#sampler?.samples(level) || this.#sampler.keeps(level, fields, this.#shown(traceOf(fields)))
+  keeps({ level, below }: LineRank, fields: Record<string, unknown>): boolean {
+    if (below === true || !this.#sampler?.samples(level)) return true
+    return this.#sampler.keeps(level, fields, this.#shown(traceOf(fields)))
   }
 
   /** Stands for a line that the option `sample` leaves out. */
@@ -51,12 +64,13 @@ export class LineControl {
   }): LineFacts | undefined {
     if (!this.#needsFacts) return undefined
     const { logger, level, fields } = line
-    const start = line.text.slice(0, maxTextChars)
+    // Before the cut: it may leave a part of a secret, which no pattern knows.
+    const text = this.#redactor?.text(line.text) ?? line.text
     const id = this.#shown(idOf(fields))
     return {
-      ...(typeof logger === 'string' ? { logger: logger.slice(0, maxIdChars) } : {}),
+      ...(typeof logger === 'string' ? { logger: logger.slice(0, maxNameChars) } : {}),
       level,
-      text: this.#redactor?.text(start) ?? start,
+      text: text.slice(0, maxTextChars),
       ...(id === undefined ? {} : { id }),
     }
   }
@@ -75,20 +89,4 @@ export function controlling<Options extends ControlOptions & { readonly redact?:
   const { sample, repeat, keepForError } = options
   const needsControl = sample !== undefined || repeat !== undefined || keepForError !== undefined
   return { ...mapping, control: needsControl ? new LineControl(options, mapping.redactor) : undefined }
-}
-
-/** The id of the request or trace to which a line belongs. */
-export function idOf(fields: Readonly<Record<string, unknown>>): string | undefined {
-  for (const key of requestKeys) {
-    const id = written(fields[key])
-    if (id !== undefined) return id
-  }
-  const { req } = fields
-  const id = typeof req === 'object' && req !== null ? written((req as { readonly id?: unknown }).id) : undefined
-  return id ?? written(traceOf(fields))
-}
-
-function written(id: unknown): string | undefined {
-  if (typeof id === 'number') return String(id)
-  return typeof id === 'string' && id !== '' ? id.slice(0, maxIdChars) : undefined
 }

@@ -7,6 +7,8 @@ import { inUnit } from './time.js'
 
 export interface OpenTelemetryMapping extends MessageStyle {
   readonly timestampUnit: 'ms' | 's'
+  /** True for a line that the option `sample` spares, as it is below the option `level`. @default no line is */
+  readonly isBelow?: (severity: Severity) => boolean
 }
 
 /** Seconds since 1970, and nanoseconds. */
@@ -27,12 +29,13 @@ export interface OpenTelemetryRecord {
 
 /** Maps a record of OpenTelemetry's SDK to the fields of a log record. The SDK shares its records, so they are never changed. */
 export function openTelemetryMapper(mapping: OpenTelemetryMapping) {
-  const { timestampUnit, maxMessageBytes, redactor, control } = mapping
+  const { timestampUnit, maxMessageBytes, redactor, control, isBelow } = mapping
   const withFields = mapping.context === 'none'
   return (record: OpenTelemetryRecord, arrivedAt: number): MappedLog => {
     const { level, severity } = levelOf(record)
     const context = fieldsOf(record, level)
-    if (control?.keeps(level, context) === false) return control.leftOut(level, severity)
+    if (control?.keeps({ level, below: isBelow?.(severity) }, context) === false)
+      return control.leftOut(level, severity)
     const errors: string[] = []
     const show = (error: ErrorLike) =>
       void errors.push(errorText(error, { maxChars: maxMessageBytes, withFields, redactor }))

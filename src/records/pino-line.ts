@@ -49,7 +49,7 @@ export interface PinoMapper {
   /** Maps a parsed line. */
   readonly parsed: (
     line: Readonly<Record<string, unknown>>,
-    about: { readonly arrivedAt: number; readonly head?: PinoHead },
+    about: Pick<PinoLineSetting, 'arrivedAt' | 'isBelow'> & { readonly head?: PinoHead },
   ) => MappedPinoLine
   /** Maps the text of a plain line without parsing it, with the same result. */
   readonly plain: PlainLineReader
@@ -60,6 +60,8 @@ export interface PinoLineSetting {
   readonly arrivedAt: number
   /** @default every such field is */
   readonly isBase?: IsBase | undefined
+  /** True for a line that the option `sample` spares, as it is below the option `level`. @default no line is */
+  readonly isBelow?: ((line: Pick<MappedPinoLine, 'number' | 'severity'>) => boolean) | undefined
 }
 
 export const anything: IsBase = () => true
@@ -68,14 +70,14 @@ export const anything: IsBase = () => true
 export function mapPinoLine(
   map: PinoMapper,
   line: string,
-  { messageKey = 'msg', arrivedAt, isBase = anything }: PinoLineSetting,
+  { messageKey = 'msg', arrivedAt, isBase = anything, isBelow }: PinoLineSetting,
 ): MappedPinoLine {
   const plain = map.plain(line, isBase)
   if (plain !== undefined) return plain
   const value = parsedJson(line)
   if (typeof value === 'object' && value !== null) {
     const head = headOf(line, isBase)
-    return map.parsed(value as Record<string, unknown>, { arrivedAt, ...(head === undefined ? {} : { head }) })
+    return map.parsed(value as Record<string, unknown>, { arrivedAt, isBelow, ...(head === undefined ? {} : { head }) })
   }
   return map.parsed({ level: 30, [messageKey]: typeof value === 'string' ? value : line }, { arrivedAt })
 }
@@ -85,7 +87,7 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
   const { messageKey = 'msg', errorKey = 'err', timestampUnit, maxMessageBytes: maxChars, redactor, control } = mapping
   const withFields = mapping.context === 'none'
 
-  const parsed: PinoMapper['parsed'] = (line, { arrivedAt, head = line as PinoHead }) => {
+  const parsed: PinoMapper['parsed'] = (line, { arrivedAt, isBelow, head = line as PinoHead }) => {
     redactor?.takeRedacted()
     const isHead = (key: string) => isHeadKey(key) && head[key] !== undefined && Object.is(head[key], line[key])
     const written = isHead(messageKey) ? undefined : line[messageKey]
@@ -99,7 +101,8 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
     const number = typeof level === 'number' ? level : undefined
     const named = typeof level === 'string' ? textOf(level).toLowerCase() : names.nameOf(number ?? 30)
     const severity = number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number)
-    if (control?.keeps(named, context) === false) return { number, ...control.leftOut(named, severity) }
+    if (control?.keeps({ level: named, below: isBelow?.({ number, severity }) }, context) === false)
+      return { number, ...control.leftOut(named, severity) }
 
     redactor?.fields(context)
     let text = messageText(redactor === undefined ? written : redactor.value(written), maxChars)

@@ -1,5 +1,3 @@
-/** Fields that hold a trace's id, in the notations of OpenTelemetry, of ECS and of Datadog. The first one counts. */
-const traceKeys = ['trace_id', 'traceId', 'trace.id', 'dd.trace_id'] as const
 /** Hexadecimal digits of the random part of a trace's id, by W3C Trace Context, level 2. */
 const randomDigits = 14
 
@@ -33,27 +31,17 @@ export class Sampler {
   }
 }
 
-/** The id of the trace to which a line belongs. */
-export function traceOf(fields: Readonly<Record<string, unknown>>): string | undefined {
-  for (const key of traceKeys) {
-    const value = fields[key]
-    if (typeof value === 'string' && value !== '') return value
-  }
-  return undefined
-}
-
 /**
- * A number from 0 to 1, without the 1, that is the same for all lines of a trace. Of an id in hexadecimal it is the random part, as in
- * OpenTelemetry's consistent probability sampling: a trace of which a service keeps 1 % is among the 25 % of another one.
+ * A number from 0 to 1, without the 1, that is the same for all lines of a trace. Of an id of W3C Trace Context it is the random part, as
+ * in OpenTelemetry's consistent probability sampling: a trace of which a service keeps 1 % is among the 25 % of another one. Ids in other
+ * notations, such as Datadog's decimal numbers, have no part that is known to be random.
  */
 function placeOf(trace: string): number {
-  if (isHex(trace)) return 1 - (Number.parseInt(trace.slice(-randomDigits), 16) + 1) / 16 ** randomDigits
+  if (w3cId.test(trace)) return 1 - (Number.parseInt(trace.slice(-randomDigits), 16) + 1) / 16 ** randomDigits
   return hashOf(trace) / 2 ** 32
 }
 
-function isHex(text: string): boolean {
-  return text.length >= randomDigits && /^[\da-f]+$/i.test(text)
-}
+const w3cId = /^[\da-f]{32}$/i
 
 /** FNV-1a with the last mixing step of MurmurHash3, without which similar texts have similar places. */
 function hashOf(text: string): number {

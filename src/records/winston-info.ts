@@ -27,6 +27,8 @@ export interface WinstonAbout {
   readonly untouched?: boolean
   /** Fields for the line beside its own, which win. */
   readonly added?: Readonly<Record<string, unknown>> | undefined
+  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
+  readonly below?: boolean | undefined
 }
 
 const LEVEL = Symbol.for('level')
@@ -36,7 +38,7 @@ const SPLAT = Symbol.for('splat')
 export function winstonMapper(mapping: WinstonMapping) {
   const { timestampUnit, maxMessageBytes, redactor, control } = mapping
   const withFields = mapping.context === 'none'
-  return (info: WinstonInfo, { levels, arrivedAt, untouched = false, added }: WinstonAbout): MappedLog => {
+  return (info: WinstonInfo, { levels, arrivedAt, untouched = false, added, below }: WinstonAbout): MappedLog => {
     const { level: _shown, message, timestamp, ...context } = fieldsOf(info)
     const level = levelOf(info)
     const errors: string[] = []
@@ -53,7 +55,7 @@ export function winstonMapper(mapping: WinstonMapping) {
       text = withExtras(text, { splat, context, redactor })
     if (added !== undefined) addFields(context, added)
     const severity = severityIn(levels, level)
-    if (control?.keeps(level, context) === false) return control.leftOut(level, severity)
+    if (control?.keeps({ level, below }, context) === false) return control.leftOut(level, severity)
     redactor?.topFields(context)
 
     const { stack } = context

@@ -57,12 +57,12 @@ export function winstonLineMapper(mapping: WinstonMapping) {
 export function mapParsedLine(
   map: ReturnType<typeof winstonMapper>,
   line: string,
-  { level, severity, arrivedAt, redactor }: WinstonLine & { readonly redactor?: Redactor | undefined },
+  { level, severity, arrivedAt, below, redactor }: WinstonLine & { readonly redactor?: Redactor | undefined },
 ): MappedLog {
   const { message, ...fields } = JSON.parse(line) as Record<string, unknown>
   redactor?.fields(fields)
   const info = { ...fields, message: redactor === undefined ? message : redactor.value(message), [LEVEL]: level }
-  return { ...map(info, { arrivedAt }), severity }
+  return { ...map(info, { arrivedAt, below }), severity }
 }
 
 function looksWhole(line: string): boolean {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KeptForError } from '../../src/engine/kept-for-error.js'
+import { superLinear } from '../support/linear-time.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 interface Line {
@@ -76,6 +77,17 @@ describe('lines that are kept for an error', () => {
     keep('b', 'b1')
     kept.end()
     expect(gone).toEqual(['a1', 'b1'])
+  })
+
+  it('take the same time each, however many there are', () => {
+    const replace = (length: number) => {
+      const { keep } = keeping({ lines: length, maxBytes: length })
+      for (let at = 0; at < length; at++) keep(`before ${at}`, 'old')
+      return () => {
+        for (let at = 0; at < length; at++) keep(`after ${at}`, 'new')
+      }
+    }
+    expect(superLinear(replace)).toBeUndefined()
   })
 
   it('each go once or are given once, whatever comes', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { controlling, idOf } from '../../src/records/line-control.js'
+import { controlling } from '../../src/records/line-control.js'
 import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
 import { winstonMapper } from '../../src/records/winston-info.js'
 import { mapParsedLine, winstonLineMapper } from '../../src/records/winston-line.js'
@@ -13,28 +13,6 @@ const everything = {
   keepForError: { lines: 1, windowMs: 1000 },
 }
 const about = { arrivedAt: 1_700_000_000_000 }
-
-describe('the id of a line', () => {
-  it.each([
-    [{ requestId: 'r', trace_id: 't' }, 'r'],
-    [{ request_id: 'r' }, 'r'],
-    [{ reqId: 7 }, '7'],
-    [{ req_id: 'r' }, 'r'],
-    [{ req: { id: 3 }, trace_id: 't' }, '3'],
-    [{ trace_id: 't' }, 't'],
-    [{ traceId: 't' }, 't'],
-    [{ 'trace.id': 't' }, 't'],
-    [{ requestId: '', reqId: null, req: 'GET', trace_id: 't' }, 't'],
-    [{ requestId: { a: 1 }, req: null }, undefined],
-    [{}, undefined],
-  ])('of %j is %s', (fields, id) => {
-    expect(idOf(fields)).toBe(id)
-  })
-
-  it('is bounded', () => {
-    expect(idOf({ requestId: 'x'.repeat(10_000) })).toHaveLength(200)
-  })
-})
 
 describe('the facts of a line', () => {
   const factsOf = (line: object, options: object = {}) => {
@@ -57,16 +35,31 @@ describe('the facts of a line', () => {
     expect(factsOf({ requestId: 'r bob@example.com', msg: '' }, { redact })).toEqual({ level: 'info', text: '' })
   })
 
+  it('have no part of a secret where the message is cut', () => {
+    const redact = { keys: [], patterns: ['card', 'email'], mask: '***' }
+    const map = winstonMapper(controlled({ ...everything, redact }))
+    for (const secret of ['4111 1111 1111 1111', 'bob.of.a.long.name@example.com']) {
+      const { facts } = map({ level: 'info', message: `${'x'.repeat(989)} ${secret} was refused` }, about)
+      expect(facts?.text).toBe(`${'x'.repeat(989)} *** was ref`)
+    }
+  })
+
   it('are bounded', () => {
     const facts = factsOf({ time: 1, pid: 1, hostname: 'h', name: 'n'.repeat(1000), msg: 'm'.repeat(10_000) })
-    expect([facts?.logger?.length, facts?.text.length]).toEqual([200, 1000])
+    expect([facts?.logger?.length, facts?.text.length]).toEqual([200, 1001])
   })
 
   it('are gathered only where an option needs them', () => {
     expect(controlled({}).control).toBeUndefined()
     const { control } = controlled({ sample: { debug: 0.5 } })
-    expect(['info', 'debug'].map((level) => control?.leavesAlone(level))).toEqual([true, false])
-    expect(controlled({ repeat: everything.repeat }).control?.leavesAlone('info')).toBe(false)
+    expect(['info', 'debug'].map((level) => control?.leavesAlone(level, 2))).toEqual([true, false])
+    expect(controlled({ repeat: everything.repeat }).control?.leavesAlone('info', 0)).toBe(false)
+    const { control: forErrors } = controlled({ keepForError: everything.keepForError })
+    expect(([3, 4, 5] as const).map((severity) => forErrors?.leavesAlone('any', severity))).toEqual([
+      true,
+      false,
+      false,
+    ])
     expect(mapPinoLine(pinoMapper(controlled({ sample: { debug: 0.5 } })), '{"level":30}', about).facts).toBeUndefined()
   })
 })

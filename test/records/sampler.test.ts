@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Sampler, traceOf } from '../../src/records/sampler.js'
+import { traceOf } from '../../src/records/line-ids.js'
+import { Sampler } from '../../src/records/sampler.js'
 import { seeded } from '../support/seeded.js'
 
 const trace = (place: number) => `0af7651916cd43dd${place.toString(16).padStart(16, '0')}`
@@ -68,6 +69,8 @@ describe('the sampler', () => {
 
   it.each([
     ['random traces', (random: () => number) => trace(Math.floor(random() * 2 ** 52) * 16)],
+    ['random numbers of 64 bits', (random: () => number) => String(BigInt(Math.floor(random() * 2 ** 32)) << 32n)],
+    ['times of microseconds', (random: () => number) => `${17e14 + Math.floor(random() * 1e9)}`],
     [
       'numbers that follow one another',
       (() => {

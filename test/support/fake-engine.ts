@@ -16,6 +16,8 @@ export class FakeEngine implements RegisteredEngine {
   /** True when a drain delivers everything at once. */
   delivers = false
   closed = false
+  /** True while lines were left out that no record counts: the next park adds that record. */
+  #hasRepeats = false
   isEnding = false
 
   constructor(options: Partial<RegisteredEngine['options']> = {}, { parksElsewhere = false } = {}) {
@@ -43,6 +45,12 @@ export class FakeEngine implements RegisteredEngine {
     for (let left = count; left > 0; left--) this.#book.accept(0, { bytes: 1, handedOver: false })
   }
 
+  /** Leave out a line as it repeats others. */
+  suppressRepeated(): void {
+    this.#book.suppress(0, { reason: 'repeated', handedOver: false })
+    this.#hasRepeats = true
+  }
+
   deliver(): void {
     for (let left = this.stats().queued; left > 0; left--) {
       this.#book.depart(0, { retries: 0 })
@@ -55,6 +63,8 @@ export class FakeEngine implements RegisteredEngine {
   }
 
   park(time?: { timeoutMs?: number | undefined }): Promise<Ledger> {
+    if (this.#hasRepeats) this.accept()
+    this.#hasRepeats = false
     return this.#drain('park', time?.timeoutMs)
   }
 

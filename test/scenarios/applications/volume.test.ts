@@ -1,13 +1,10 @@
-import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
-import pino from 'pino'
-import { close, flush, type Ledger, type SluiceOptions, setLevel, stats } from 'sluice'
-import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
-import { sluicePino } from 'sluice/pino'
+import { close, flush, type Ledger, setLevel, stats } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import { ampleTime, runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+import { volumeWays } from '../../support/volume-ways.js'
 
 let receiver: TestReceiver
 let before: Ledger
@@ -19,42 +16,6 @@ afterEach(async () => {
   setLevel(undefined)
   await receiver.close()
 })
-
-/** Logs one line at a level: its fields, and its message. */
-type Log = (level: 'debug' | 'info' | 'warn' | 'error', fields: Record<string, unknown>, message: string) => void
-
-function byPino(options: SluiceOptions): Log {
-  const logger = pino({ level: 'debug' }, sluicePino(options))
-  return (level, fields, message) => logger[level](fields, message)
-}
-
-function byWinston(options: SluiceOptions, format: 'json' | 'simple'): Log {
-  const transports = [new SluiceTransport(options as object)]
-  const logger = winston.createLogger({ level: 'debug', format: winston.format[format](), transports })
-  return (level, fields, message) => logger.log(level, message, fields)
-}
-
-function byOpenTelemetry(options: SluiceOptions): Log {
-  const exporter = new SluiceLogRecordExporter(options)
-  const logger = new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter })] }).getLogger('')
-  return (level, attributes, body) => logger.emit({ severityText: level, body, attributes: attributes as never })
-}
-
-function byTarget(options: SluiceOptions): Log {
-  const logger = pino({ level: 'debug' }, pino.transport({ target: 'sluice/pino', options }))
-  return (level, fields, message) => logger[level](fields, message)
-}
-
-const ways: readonly (readonly [string, (options: SluiceOptions) => Log])[] = [
-  ['sluicePino() in a worker', (options) => byPino({ ...options, mode: 'worker' })],
-  ['sluicePino() inline', (options) => byPino({ ...options, mode: 'inline' })],
-  ['winston with its json in a worker', (options) => byWinston({ ...options, mode: 'worker' }, 'json')],
-  ['winston with its json inline', (options) => byWinston({ ...options, mode: 'inline' }, 'json')],
-  ['winston with text in a worker', (options) => byWinston({ ...options, mode: 'worker' }, 'simple')],
-  ['winston with text inline', (options) => byWinston({ ...options, mode: 'inline' }, 'simple')],
-  ['OpenTelemetry’s exporter', byOpenTelemetry],
-  ['pino’s target', byTarget],
-]
 
 async function messages(): Promise<string[]> {
   return (await receiver.logs()).map(({ message }) => message)
@@ -72,7 +33,7 @@ async function suppressed(): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries(now.filter(([, count]) => count > 0))
 }
 
-describe.each(ways)('%s', (_, open) => {
+describe.each(volumeWays)('%s', (_, open) => {
   it('with sample, keeps whole traces of a level and says which share, and leaves out the others', async () => {
     const log = open({ ...receiver.options, sample: { debug: 0.25, info: 0 } })
     const kept = 'f'.repeat(32)
@@ -110,6 +71,15 @@ describe.each(ways)('%s', (_, open) => {
     expect(logs.find(({ message }) => message.includes('repeated'))).toMatchObject({ level: 'info' })
   })
 
+  it('with repeat, shows the first 1,000 characters of a long message', async () => {
+    const log = open({ ...receiver.options, repeat: '1/60s' })
+    for (const end of ['first', 'second', 'third']) log('info', {}, `${'y'.repeat(1000)} ${end}`)
+    expect(await suppressed()).toEqual({ repeated: 2 })
+    expect((await messages()).filter((message) => /^y{1000}… \(repeated 2 times in .+\)$/.test(message))).toHaveLength(
+      1,
+    )
+  })
+
   it('with keepForError, sends the lines below the level of a request in which an error comes, and no others', async () => {
     const log = open({ ...receiver.options, level: 'warn', keepForError: '3/60s' })
     for (const requestId of ['good', 'bad']) {
@@ -138,6 +108,17 @@ describe.each(ways)('%s', (_, open) => {
     expect(await suppressed()).toEqual({ unneeded: 2 })
     expect((await messages()).map((message) => message.split(' ')[0])).toEqual(['sent'])
   })
+})
+
+it('winston keeps lines for an error after its level was lowered', async () => {
+  const transports = [new SluiceTransport({ ...receiver.options, level: 'info', keepForError: '3/60s' } as object)]
+  const logger = winston.createLogger({ level: 'info', transports })
+  logger.debug('before', { requestId: 'bad' })
+  logger.level = 'debug'
+  logger.debug('after', { requestId: 'bad' })
+  logger.error('failed', { requestId: 'bad' })
+  expect(await suppressed()).toEqual({})
+  expect((await messages()).map((message) => message.split(' ')[0]).sort()).toEqual(['after', 'failed'])
 })
 
 describe('a process with lines that are left out', () => {

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import { FaultServer } from '../support/fault-server.js'
 import { startTestReceiver } from '../support/receiver.js'
+import { volumeWays } from '../support/volume-ways.js'
 
 let captured: CapturedSluice | undefined
 afterEach(() => captured?.restore())
@@ -27,6 +28,20 @@ describe('captureSluice', () => {
     captured.clear()
     expect([captured.logs, captured.values]).toEqual([[], []])
   })
+
+  it.each(volumeWays)(
+    'has the lines that the service would get, and leaves out the others as configured: %s',
+    async (_, open) => {
+      captured = captureSluice()
+      const log = open({ level: 'info', sample: { info: 0 }, repeat: '2/60s', keepForError: '1/60s', context: 'none' })
+      for (const message of ['first', 'second']) log('debug', { requestId: 'r' }, message)
+      log('info', { stock: 1 }, 'sampled')
+      for (const number of [1, 2, 3]) log('warn', { stock: 1 }, `slow ${number}`)
+      log('error', { requestId: 'r' }, 'failed')
+      await flush()
+      expect(captured.logs.map(({ message }) => message)).toEqual(['slow 1', 'slow 2', 'second', 'failed'])
+    },
+  )
 
   it('has the lines of pino’s target after a flush, of a worker that runs already and of one that starts later', async () => {
     const before = pino({ transport: { target: 'sluice/pino' } })

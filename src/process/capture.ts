@@ -1,12 +1,14 @@
-import type { LaneName, Ledger } from '../delivery/ledger.js'
+import type { LaneName, Ledger, SuppressReason } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { SettledPort } from '../engine/idle.js'
 import type { Drainable, KeyedValue, PinoLine, RecordSink } from '../engine/ports.js'
 import { RecordWriter } from '../engine/record-writer.js'
+import { type CompleteLog, VolumeControl } from '../engine/volume-control.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { LogRecord, RecordKind, ValueRecord } from '../records/wire.js'
+import { systemClock } from '../runtime/clock.js'
 import { hostGlobal } from '../runtime/host.js'
 import { isCapturing, setCapturing } from '../runtime/shared-state.js'
 
@@ -53,26 +55,40 @@ const lanes: readonly LaneName[] = [
   { kind: 'values', bucket: 'captured' },
 ]
 
-/** Gives every record to a capture at once, in the form that the service gets, and counts it as delivered. */
+/**
+ * Gives every record that is to be sent to a capture at once, in the form that the service gets, and counts it as delivered. The others are
+ * left out as configured.
+ */
 export class CapturePort extends SettledPort implements RecordSink {
   readonly #capture: Capture
   readonly #writer: RecordWriter
   readonly #book = new LedgerBook(lanes)
+  readonly #volume: VolumeControl
 
   constructor(options: ResolvedOptions, capture: Capture) {
     super()
     this.#capture = capture
     this.#writer = new RecordWriter(options)
+    this.#volume = new VolumeControl({
+      options,
+      clock: systemClock,
+      ship: (record) => this.#ship(record),
+      suppress: (reason) => this.#suppress(reason),
+      kept: (change) => this.#book.keptForError(laneOf('logs'), change),
+      release: (record) => this.#ship(record, { kept: true }),
+      say: (mapped) => this.log(mapped),
+    })
   }
 
   log(mapped: MappedLog): void {
-    if (mapped.sampledOut || mapped.below) {
-      const reason = mapped.sampledOut ? 'sampled' : 'unneeded'
-      this.#book.suppress(laneOf('logs'), { reason, handedOver: false })
+    const { severity, facts, sampledOut = false, redacted = false, below = false } = mapped
+    if (sampledOut) {
+      this.#suppress('sampled')
       return
     }
-    this.#take('logs', this.#writer.log(mapped))
-    if (mapped.redacted) this.#book.redacted(laneOf('logs'))
+    const record = { severity, redacted, body: this.#writer.log(mapped) }
+    if (facts === undefined) this.#ship(record)
+    else this.#volume.take({ ...record, facts, below })
   }
 
   winstonLine(line: string, about: WinstonLine): void {
@@ -107,10 +123,30 @@ export class CapturePort extends SettledPort implements RecordSink {
     return this.#book.read()
   }
 
-  #take(kind: RecordKind, body: string): void {
+  override park(): Promise<Ledger> {
+    this.#volume.tell()
+    return super.park()
+  }
+
+  override close(): Promise<Ledger> {
+    this.#volume.tell()
+    return super.close()
+  }
+
+  #ship({ body, redacted }: CompleteLog, { kept = false } = {}): void {
+    this.#take('logs', body, { kept })
+    if (redacted) this.#book.redacted(laneOf('logs'))
+  }
+
+  #suppress(reason: SuppressReason): void {
+    this.#book.suppress(laneOf('logs'), { reason, handedOver: false })
+  }
+
+  #take(kind: RecordKind, body: string, { kept = false } = {}): void {
     const lane = laneOf(kind)
     const bytes = Buffer.byteLength(body)
-    this.#book.accept(lane, { bytes, handedOver: false })
+    if (kept) this.#book.needed(lane, bytes)
+    else this.#book.accept(lane, { bytes, handedOver: false })
     this.#book.depart(lane, { retries: 0 })
     this.#book.deliver(lane, bytes)
     this.#capture.record(kind, JSON.parse(body))

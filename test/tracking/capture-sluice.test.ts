@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import { FaultServer } from '../support/fault-server.js'
 import { startTestReceiver } from '../support/receiver.js'
+import { volumeWays } from '../support/volume-ways.js'
 
 let captured: CapturedSluice | undefined
 afterEach(() => captured?.restore())
@@ -28,19 +29,17 @@ describe('captureSluice', () => {
     expect([captured.logs, captured.values]).toEqual([[], []])
   })
 
-  it.each(['json', 'simple'] as const)(
-    'has no lines that sample and level leave out, in the format %s and of pino',
-    (format) => {
-      const options = { level: 'info', sample: { info: 0 }, keepForError: '10/60s', repeat: '1/60s' } as const
-      const transports = [new SluiceTransport(options as object)]
-      const byWinston = winston.createLogger({ level: 'debug', format: winston.format[format](), transports })
-      const byPino = pino({ level: 'debug' }, sluicePino(options))
+  it.each(volumeWays)(
+    'has the lines that the service would get, and leaves out the others as configured: %s',
+    async (_, open) => {
       captured = captureSluice()
-      for (const level of ['debug', 'info', 'error', 'error'] as const) {
-        byWinston.log(level, level)
-        byPino[level](level)
-      }
-      expect(captured.logs.map(({ message }) => message)).toEqual(['error', 'error', 'error', 'error'])
+      const log = open({ level: 'info', sample: { info: 0 }, repeat: '2/60s', keepForError: '1/60s', context: 'none' })
+      for (const message of ['first', 'second']) log('debug', { requestId: 'r' }, message)
+      log('info', { stock: 1 }, 'sampled')
+      for (const number of [1, 2, 3]) log('warn', { stock: 1 }, `slow ${number}`)
+      log('error', { requestId: 'r' }, 'failed')
+      await flush()
+      expect(captured.logs.map(({ message }) => message)).toEqual(['slow 1', 'slow 2', 'second', 'failed'])
     },
   )
 

@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { version } from '../version.js'
 import { apiAnswers } from './answers.js'
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
 
 const idempotencySchema = Type.Object({
   'idempotency-key': Type.Optional(

@@ -38,7 +38,7 @@ export function describeRoutes(app: FastifyInstance): void {
       schema: {
         ...schema,
         ...(method === 'POST' && schema?.tags?.includes('API') ? { headers: idempotencySchema } : {}),
-        hide: url.startsWith('/v1/'),
+        hide: schema?.hide === true || url.startsWith('/v1/'),
       },
       url,
     }),

@@ -52,7 +52,8 @@ export async function pageRoutes(
 
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/', async (request, reply) => {
     reply.header('cache-control', 'no-store')
-    const { token } = request.query
+    // A HEAD request comes from a program that looks at links. It must not use the token.
+    const token = request.method === 'GET' ? request.query.token : undefined
     const refusal = typeof token === 'string' ? access.foreign(request) : access.refusal(request, { page: true })
     if (refusal?.status === 403) return answer(reply, { status: 403, text: refusal.message })
     if (typeof token === 'string' && (access.hasSession(request) || (await access.beginSession(token, reply)))) {

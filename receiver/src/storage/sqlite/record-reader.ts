@@ -132,18 +132,18 @@ export class RecordReader {
     return page.length < wanted.length ? { list, next: page.at(-1)!.id } : { list }
   }
 
-  /** Ids and sizes of the newest records. */
+  /** Ids and sizes of the newest records. SQLite merges the sources as it walks them, so it reads few records more than it returns. */
   #newest({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]) {
-    const order = text === undefined ? 'AND r.id < ? ORDER BY r.id DESC' : 'AND w.rowid > -? ORDER BY w.rowid'
-    const found = sources.flatMap(({ sql, values }) =>
-      this.#all<Sized & { id: number }>(`SELECT r.id, octet_length(r.record) AS bytes FROM ${sql} ${order} LIMIT ?`, [
-        ...values,
-        before,
-        limit,
-      ]),
+    if (sources.length === 0) return []
+    const older = text === undefined ? 'r.id < ?' : 'w.rowid > -?'
+    const selects = sources.map(
+      ({ sql }) => `SELECT r.id AS id, octet_length(r.record) AS bytes FROM ${sql} AND ${older}`,
     )
-    if (sources.length > 1) found.sort((a, b) => b.id - a.id)
-    return found.slice(0, limit)
+    const order = text === undefined ? 'id DESC' : 'w.rowid'
+    return this.#all<Sized & { id: number }>(`${selects.join(' UNION ALL ')} ORDER BY ${order} LIMIT ?`, [
+      ...sources.flatMap(({ values }) => [...values, before]),
+      limit,
+    ])
   }
 
   #records(ids: readonly number[]): StoredRecord[] {

@@ -59,7 +59,7 @@ export class LiveFeed {
     this.#wake()
   }
 
-  /** Ends all streams at once. Idempotent. */
+  /** Ends all streams. The close of the server drops those whose clients do not read. Idempotent. */
   close(): void {
     this.#isClosed = true
     for (const reader of this.#readers) {

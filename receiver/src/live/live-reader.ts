@@ -67,10 +67,9 @@ export class LiveReader {
     return true
   }
 
-  /** Ends the stream at once, even where the client does not read. */
+  /** Ends the stream. */
   end(): void {
     this.#response.end()
-    if (this.#response.writableLength > 0) this.#response.destroy()
   }
 
   async #skip(records: LiveRecords): Promise<void> {

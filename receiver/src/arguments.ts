@@ -67,10 +67,6 @@ export function readArguments(written: readonly string[]): Command {
   for (const name of ['host', 'data', 'tls-cert', 'tls-key', 'page-host'] as const) {
     if (values[name] === '') return { type: 'wrong', message: `--${name}: expected a value, got ""` }
   }
-  const pageHost = values['page-host']
-  if (pageHost !== undefined && !/^[\w.-]+(:\d+)?$/.test(String(pageHost))) {
-    return { type: 'wrong', message: `--page-host: expected a name such as logs.example.com:8443, got "${pageHost}"` }
-  }
   const { 'tls-cert': tlsCert, 'tls-key': tlsKey } = values
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     return { type: 'wrong', message: '--tls-cert and --tls-key belong together' }

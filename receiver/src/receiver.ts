@@ -72,8 +72,8 @@ const web = new URL('./web/', import.meta.url)
 /**
  * Starts a receiver.
  *
- * @throws {ReceiverError} when the port is taken, the address is not this machine's, or the data folder, the certificate or its
- *   key cannot be used
+ * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, or the data folder, the certificate
+ *   or its key cannot be used
  */
 export async function startReceiver({
   port = defaults.port,
@@ -85,6 +85,10 @@ export async function startReceiver({
   pageHost,
   requestTimeoutMs = defaults.requestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
+  if (pageHost !== undefined && !/^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i.test(pageHost)) {
+    const message = `--page-host: expected a name such as logs.example.com:8443, got "${pageHost}"`
+    throw new ReceiverError('ADDRESS_UNUSABLE', message)
+  }
   const tls = readTls(tlsCert, tlsKey)
   const storage = await openStorage(data)
   const keys = await Keys.load(storage.keys)

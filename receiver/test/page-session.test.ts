@@ -146,6 +146,24 @@ describe('a request with the cookie of the page', () => {
   })
 })
 
+describe('the address of the page', () => {
+  it.each([
+    [undefined, /^http:\/\/127\.0\.0\.1:\d+\/\?token=/],
+    ['logs.example.com', /^http:\/\/logs\.example\.com:[1-9]\d*\/\?token=/],
+    ['localhost:9000', /^http:\/\/localhost:9000\/\?token=/],
+  ])('with pageHost %s', async (pageHost, address) => {
+    expect((await start({ pageHost })).page).toMatch(address)
+  })
+
+  it.each(['http://x', 'a b', '', 'x:y'])('cannot have the name %j', async (pageHost) => {
+    await expect(start({ pageHost })).rejects.toMatchObject({
+      name: 'ReceiverError',
+      code: 'ADDRESS_UNUSABLE',
+      message: expect.stringContaining('--page-host'),
+    })
+  })
+})
+
 describe('GET /api/session', () => {
   it('tells the page what an application needs', async () => {
     const receiver = await start()

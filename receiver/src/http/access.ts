@@ -39,16 +39,17 @@ export class Access {
     this.#hosts = new Set(['localhost', ...hosts.map((host) => host.toLowerCase())])
   }
 
-  /** The reason to refuse the request, if there is one. */
-  refusal(request: FastifyRequest, { page }: { readonly page: boolean }): AccessRefusal | undefined {
-    const key = credentials(request.headers)
-    if (key !== undefined) {
-      if (this.#keys.accepts(key)) return undefined
-      return { status: 401, message: 'the API key or bearer token is not valid' }
-    }
-    if (page && this.hasSession(request)) return this.foreign(request)
-    const message = 'credentials are missing: send x-api-key, or a valid bearer token as Authorization'
-    return { status: 401, message }
+  /** The reason to refuse a request that needs an API key, if there is one. */
+  keyRefusal({ headers }: FastifyRequest): AccessRefusal | undefined {
+    const key = credentials(headers)
+    if (key === undefined) return missing
+    return this.#keys.accepts(key) ? undefined : { status: 401, message: 'the API key or bearer token is not valid' }
+  }
+
+  /** The reason to refuse a request that needs an API key or a session of the page. Where a key is sent, it counts. */
+  refusal(request: FastifyRequest): AccessRefusal | undefined {
+    const refusal = this.keyRefusal(request)
+    return refusal === missing && this.hasSession(request) ? this.foreign(request) : refusal
   }
 
   /** Refuses a request that another site has caused, or that came under a name that any site can point here (DNS rebinding). */
@@ -98,6 +99,11 @@ function credentials(headers: FastifyRequest['headers']): string | undefined {
   const key = headers['x-api-key']
   if (typeof key === 'string' && key !== '') return key
   return /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+}
+
+const missing: AccessRefusal = {
+  status: 401,
+  message: 'credentials are missing: send x-api-key, or a valid bearer token as Authorization',
 }
 
 /** Longest part of a refused name in an answer. */

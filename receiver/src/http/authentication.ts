@@ -8,9 +8,13 @@ import { refuse } from './envelope.js'
  */
 export function authentication(access: Access): onRequestHookHandler {
   return (request, reply, done) => {
+    const refusal = access.keyRefusal(request)
+    if (refusal === undefined) return done()
+    // fastify makes the options anew for each look at them.
     const wanted = request.routeOptions.config?.access ?? 'key'
-    const refusal = wanted === 'own' ? undefined : access.refusal(request, { page: wanted === 'page' })
-    if (refusal === undefined) done()
-    else refuse(reply, refusal)
+    if (wanted === 'own') return done()
+    const left = wanted === 'page' ? access.refusal(request) : refusal
+    if (left === undefined) done()
+    else refuse(reply, left)
   }
 }

@@ -8,6 +8,7 @@ export interface Arguments {
   readonly newKey: boolean
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
+  readonly pageHost: string | undefined
   readonly json: boolean
 }
 
@@ -25,6 +26,8 @@ Receives logs and value events over the Content, Logging and Value-Tracking HTTP
   --data DIR     folder of the data, or :memory: (default ./${defaults.data})
   --tls-cert FILE, --tls-key FILE
                  certificate chain and private key, in PEM: speak HTTPS
+  --page-host HOST[:PORT]
+                 name under which browsers reach the page, if it is neither an IP address nor --host
   --new-key      make another API key and show it
   --json         print one line of JSON when ready, and nothing else
   --version      print the version
@@ -44,6 +47,7 @@ export function readArguments(written: readonly string[]): Command {
         data: { type: 'string', default: defaults.data },
         'tls-cert': { type: 'string' },
         'tls-key': { type: 'string' },
+        'page-host': { type: 'string' },
         'new-key': { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -60,7 +64,7 @@ export function readArguments(written: readonly string[]): Command {
   if (!/^\d+$/.test(String(values.port)) || port > 65_535) {
     return { type: 'wrong', message: `--port: expected a number from 0 to 65535, got "${values.port}"` }
   }
-  for (const name of ['host', 'data', 'tls-cert', 'tls-key'] as const) {
+  for (const name of ['host', 'data', 'tls-cert', 'tls-key', 'page-host'] as const) {
     if (values[name] === '') return { type: 'wrong', message: `--${name}: expected a value, got ""` }
   }
   const { 'tls-cert': tlsCert, 'tls-key': tlsKey } = values
@@ -76,6 +80,7 @@ export function readArguments(written: readonly string[]): Command {
       newKey: values['new-key'] === true,
       tlsCert: tlsCert as string | undefined,
       tlsKey: tlsKey as string | undefined,
+      pageHost: values['page-host'] as string | undefined,
       json: values.json === true,
     },
   }

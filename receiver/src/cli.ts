@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { helpText, readArguments } from './arguments.js'
 import { greeting } from './greeting.js'
 import { startReceiver } from './receiver.js'
+import { version } from './version.js'
 
 const command = readArguments(process.argv.slice(2))
 switch (command.type) {
@@ -9,7 +9,7 @@ switch (command.type) {
     process.stdout.write(helpText)
     break
   case 'version':
-    process.stdout.write(`${JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version}\n`)
+    process.stdout.write(`${version}\n`)
     break
   case 'wrong':
     fail(command.message)
@@ -22,14 +22,14 @@ switch (command.type) {
           process.once(signal, () => void receiver.close().then(() => process.exit(0)))
         }
         const { json, data } = command.arguments
-        const { url, project, apiKey } = receiver
+        const { url, project, apiKey, page } = receiver
         if (isExposed(url, command.arguments.host)) {
           process.stderr.write(
             `sluice-receiver: keys and records cross the network in the clear: use --tls-cert and --tls-key off loopback\n`,
           )
         }
         process.stdout.write(
-          json ? `${JSON.stringify({ url, project, apiKey })}\n` : greeting({ url, project, apiKey, data }),
+          json ? `${JSON.stringify({ url, project, apiKey, page })}\n` : greeting({ url, project, apiKey, page, data }),
         )
       },
       (error: Error) => fail(error.message),

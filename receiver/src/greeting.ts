@@ -1,17 +1,19 @@
-/** The text that a person reads when the receiver is ready: the new key, if there is one, and the variables to set. */
+/** The text that a person reads when the receiver is ready: the page, the new key, if there is one, and the variables to set. */
 export function greeting({
   url,
   project,
   apiKey,
+  page,
   data,
 }: {
   url: string
   project: string
   apiKey: string | null
+  page: string
   data: string
 }): string {
   const place = data === ':memory:' ? 'in memory: nothing is kept' : `in ${data}`
-  const ready = `sluice-receiver is ready at ${url} (data ${place})\n`
+  const ready = `sluice-receiver is ready at ${url} (data ${place})\nSee the records arrive (the address opens one browser): ${page}\n`
   if (apiKey === null) return `${ready}Project ${project}. Lost the key? Start with --new-key to make another.\n`
   return `${ready}
 Project ${project}, with a new API key. It is shown only now:

@@ -1,26 +1,27 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { KeyStorage } from './storage/storage.js'
 
-/** The API keys of this receiver. Only hashes are stored. A key has 256 random bits, so one round of SHA-256 is enough. */
+/** Secrets that this receiver makes: API keys, or sessions of the page. Only hashes are stored. A secret has 256 random bits, so one round of SHA-256 is enough. */
 export class Keys {
   readonly #storage: KeyStorage
+  readonly #prefix: string
   readonly #hashes: Buffer[]
 
-  private constructor(storage: KeyStorage, hashes: Buffer[]) {
+  private constructor(storage: KeyStorage, { prefix, hashes }: { prefix: string; hashes: Buffer[] }) {
     this.#storage = storage
+    this.#prefix = prefix
     this.#hashes = hashes
   }
 
-  static async load(storage: KeyStorage): Promise<Keys> {
-    return new Keys(
-      storage,
-      (await storage.hashes()).map((hash) => Buffer.from(hash, 'hex')),
-    )
+  /** @param prefix beginning of each secret, so that a person and a scanner recognise it */
+  static async load(storage: KeyStorage, prefix = 'slk_'): Promise<Keys> {
+    const hashes = (await storage.hashes()).map((hash) => Buffer.from(hash, 'hex'))
+    return new Keys(storage, { prefix, hashes })
   }
 
   /** Makes a key. It cannot be shown again. */
   async mint(): Promise<string> {
-    const key = `slk_${randomBytes(32).toString('base64url')}`
+    const key = `${this.#prefix}${randomBytes(32).toString('base64url')}`
     const hashed = hashOf(key)
     await this.#storage.add(hashed.toString('hex'))
     this.#hashes.push(hashed)
@@ -40,6 +41,7 @@ export class Keys {
   }
 }
 
-function hashOf(key: string): Buffer {
+/** SHA-256: two texts compare in a time that does not tell where they differ. */
+export function hashOf(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }

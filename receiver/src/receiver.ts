@@ -3,12 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { makeDataFolder } from './data-folder.js'
+import { Access } from './http/access.js'
 import { buildApp } from './http/app.js'
 import { Connections } from './http/connections.js'
+import type { ReceiverStart } from './http/session-routes.js'
 import { Keys } from './keys.js'
+import { LiveFeed } from './live/live-feed.js'
+import { PageSessions } from './page-sessions.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
 import type { Storage } from './storage/storage.js'
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** Address, data folder and limits of a receiver. */
 export interface ReceiverOptions {
@@ -24,6 +30,11 @@ export interface ReceiverOptions {
   readonly tlsCert?: string | undefined
   /** File with the private key of the certificate, in PEM. Needs `tlsCert`. */
   readonly tlsKey?: string | undefined
+  /**
+   * Name under which browsers reach the page, with `:port` where that is another. Needed if it is neither an IP address nor `host`. The page's
+   * address has it.
+   */
+  readonly pageHost?: string | undefined
   /** Longest time for a request to arrive, in ms; a slower request gets 408. @default 30000 */
   readonly requestTimeoutMs?: number
 }
@@ -36,7 +47,9 @@ export interface Receiver {
   readonly project: string
   /** The API key that this start made, else null. It cannot be shown again. */
   readonly apiKey: string | null
-  /** Answers the requests it has taken, commits, and stops. Idempotent. */
+  /** Address of the page, with a token that opens one browser, once. */
+  readonly page: string
+  /** Answers the requests it has taken, ends live streams, commits, and stops. Idempotent. */
   close(): Promise<void>
 }
 
@@ -54,12 +67,13 @@ export class ReceiverError extends Error {
 
 export const defaults = { port: 18_400, host: '127.0.0.1', data: 'sluice-data', requestTimeoutMs: 30_000 } as const
 const firstProject = 'demo'
+const web = new URL('./web/', import.meta.url)
 
 /**
  * Starts a receiver.
  *
- * @throws {ReceiverError} when the port is taken, the address is not this machine's, or the data folder, the certificate or its
- *   key cannot be used
+ * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, or the data folder, the certificate
+ *   or its key cannot be used
  */
 export async function startReceiver({
   port = defaults.port,
@@ -68,16 +82,31 @@ export async function startReceiver({
   newKey = false,
   tlsCert,
   tlsKey,
+  pageHost,
   requestTimeoutMs = defaults.requestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
+  if (pageHost !== undefined && !/^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i.test(pageHost)) {
+    const message = `--page-host: expected a name such as logs.example.com:8443, got "${pageHost}"`
+    throw new ReceiverError('ADDRESS_UNUSABLE', message)
+  }
   const tls = readTls(tlsCert, tlsKey)
   const storage = await openStorage(data)
   const keys = await Keys.load(storage.keys)
   const first = keys.size === 0
   await storage.projects.add(firstProject)
 
+  const sessions = await PageSessions.load(storage.pageSessions)
+  const pageName = pageHost?.replace(/:\d+$/, '')
+  const access = new Access({ keys, sessions, hosts: pageName === undefined ? [host] : [host, pageName] })
+  const feed = new LiveFeed(storage.records)
+  const start: Mutable<ReceiverStart> = {
+    url: '',
+    apiKey: null,
+    project: firstProject,
+    startedAt: new Date().toISOString(),
+  }
   const connections = new Connections()
-  const app = buildApp({ storage, keys, tls, requestTimeoutMs, connections })
+  const app = buildApp({ storage, access, feed, start, web, tls, requestTimeoutMs, connections })
   try {
     await app.listen({ port, host })
   } catch (error) {
@@ -85,10 +114,13 @@ export async function startReceiver({
     throw listenError(error as NodeJS.ErrnoException, { port, host })
   }
   // The key is made after `listen`: a start that fails must not store a key that was never shown.
-  const apiKey = first || newKey ? await keys.mint() : null
+  start.apiKey = first || newKey ? await keys.mint() : null
   const address = app.server.address() as AddressInfo
+  const scheme = tls === undefined ? 'http' : 'https'
+  start.url = `${scheme}://${reachable(address)}:${address.port}`
   let closing: Promise<void> | undefined
   const stop = async () => {
+    feed.close()
     connections.stop()
     // A client that has sent half a request must not delay the stop.
     const timer = setInterval(() => connections.drop(), stopPatienceMs)
@@ -97,9 +129,10 @@ export async function startReceiver({
     await storage.close()
   }
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${reachable(address)}:${address.port}`,
-    project: firstProject,
-    apiKey,
+    url: start.url,
+    project: start.project,
+    apiKey: start.apiKey,
+    page: `${scheme}://${pageAddress(address, pageHost)}/?token=${sessions.token}`,
     close() {
       closing ??= stop()
       return closing
@@ -115,6 +148,13 @@ function reachable({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0') return '127.0.0.1'
   if (address === '::') return '[::1]'
   return family === 'IPv6' ? `[${address}]` : address
+}
+
+/** Host and port of the page. An address that means "all addresses" becomes localhost: a container's own address means nothing outside. */
+function pageAddress(address: AddressInfo, pageHost: string | undefined): string {
+  if (pageHost !== undefined) return /:\d+$/.test(pageHost) ? pageHost : `${pageHost}:${address.port}`
+  const isAll = address.address === '0.0.0.0' || address.address === '::'
+  return `${isAll ? 'localhost' : reachable(address)}:${address.port}`
 }
 
 function readTls(certFile: string | undefined, keyFile: string | undefined) {

@@ -21,8 +21,9 @@ async function failure(...args: string[]): Promise<string> {
 
 describe('sluice-receiver --json', () => {
   it('prints exactly one line when it is ready, and stops gracefully on SIGTERM', async () => {
-    const { child, exit, lines, url, project, apiKey } = await ready('--data', ':memory:')
-    expect(lines).toEqual([`{"url":"${url}","project":"demo","apiKey":"${apiKey}"}`])
+    const { child, exit, lines, url, project, apiKey, page } = await ready('--data', ':memory:')
+    expect(lines).toEqual([`{"url":"${url}","project":"demo","apiKey":"${apiKey}","page":"${page}"}`])
+    expect(page).toMatch(new RegExp(`^${url}/\\?token=[\\w-]{43}$`))
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await caller({ url, apiKey })('POST', `/logs/${project}`, log)).status).toBe(201)
     child.kill('SIGTERM')
@@ -61,8 +62,9 @@ describe('sluice-receiver --json', () => {
   })
 
   it('names an address that a client can reach when it listens on all', async () => {
-    const { url } = await ready('--data', ':memory:', '--host', '0.0.0.0')
+    const { url, page } = await ready('--data', ':memory:', '--host', '0.0.0.0')
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(page).toMatch(/^http:\/\/localhost:\d+\/\?token=/)
   })
 })
 
@@ -76,6 +78,7 @@ describe('sluice-receiver for a person', () => {
     }
     const key = /\n {2}(slk_\S+)\n/.exec(greeting)![1]
     expect(greeting).toMatch(/^sluice-receiver is ready at http:\/\/127\.0\.0\.1:\d+ /)
+    expect(greeting).toMatch(/: http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}\n/)
     expect(greeting).toContain(`export SLUICE_API_KEY=${key}\n`)
     expect(greeting).toContain('export SLUICE_BUCKET=demo\n')
   })
@@ -111,6 +114,8 @@ describe('sluice-receiver for a person', () => {
     [['extra'], 'extra'],
     [['--tls-cert', 'cert.pem'], '--tls-key'],
     [['--tls-key', ''], '--tls-key'],
+    [['--page-host', ''], '--page-host'],
+    [['--page-host', 'http://x/'], '--page-host'],
     [['--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem', '--data', ':memory:'], 'nowhere.pem'],
     [['--tls-cert', cli, '--tls-key', cli, '--data', ':memory:'], 'certificate'],
   ])('says in one line what is wrong with %j', async (args, named) => {

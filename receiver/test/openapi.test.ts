@@ -58,6 +58,11 @@ describe('GET /api/openapi.json', () => {
         'GET /api/values/{bucketId}',
         'GET /api/health',
         'GET /api/openapi.json',
+        'GET /api/live',
+        'GET /api/rejected',
+        'GET /api/session',
+        'GET /api/facets/logs',
+        'POST /api/test-record',
       ].sort(),
     )
   })
@@ -119,6 +124,16 @@ describe('GET /api/openapi.json', () => {
       [200, 'GET', '/api/health'],
       [401, 'GET', '/api/health', undefined, { 'x-api-key': 'wrong' }],
       [200, 'GET', '/api/openapi.json'],
+      [200, 'GET', '/api/session'],
+      [200, 'GET', '/api/rejected'],
+      [401, 'GET', '/api/rejected', undefined, { 'x-api-key': 'wrong' }],
+      [200, 'GET', '/api/facets/logs?bucket=demo'],
+      [400, 'GET', '/api/facets/logs'],
+      [404, 'GET', '/api/facets/logs?bucket=nothing'],
+      [201, 'POST', '/api/test-record'],
+      [404, 'POST', '/api/test-record?bucket=nothing'],
+      [400, 'GET', '/api/live'],
+      [404, 'GET', '/api/live?bucket=nothing'],
       [401, 'GET', '/api/openapi.json', undefined, { 'x-api-key': 'wrong' }],
     ]
     for (const [status, method, path, body, headers] of calls) {

@@ -9,7 +9,7 @@ afterEach(() => receiver.close())
 
 describe('an unknown path or method', () => {
   it.each([
-    ['GET', '/'],
+    ['POST', '/'],
     ['GET', '/logs/demo'],
     ['PUT', '/logs/demo'],
     ['PATCH', '/logs/demo'],

@@ -21,7 +21,17 @@ export async function ready(...args: string[]) {
   const reader = createInterface({ input: child.stdout })
   reader.on('line', (line) => lines.push(line))
   await once(reader, 'line')
-  return { child, exit, lines, ...(JSON.parse(lines[0]!) as { url: string; project: string; apiKey: string | null }) }
+  return {
+    child,
+    exit,
+    lines,
+    ...(JSON.parse(lines[0]!) as {
+      url: string
+      project: string
+      apiKey: string | null
+      page: string
+    }),
+  }
 }
 
 /** Ends the processes that still run. */

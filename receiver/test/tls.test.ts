@@ -41,6 +41,14 @@ describe('--tls-cert and --tls-key', () => {
     expect((await read(url, 'wrong')).status).toBe(401)
   })
 
+  it('make the cookie of the page one that never leaves HTTPS', async () => {
+    const { page } = await ready(...tls)
+    const [answer] = await once(request(page, { ca: readFileSync(cert) }).end(), 'response')
+    expect(answer.statusCode).toBe(303)
+    expect(answer.headers['set-cookie'][0]).toMatch(/; Secure$/)
+    answer.destroy()
+  })
+
   it('are asked for where others can listen to the network', async () => {
     const { child } = start('--port', '0', '--data', ':memory:', '--host', '0.0.0.0')
     const [warning] = await once(child.stderr, 'data')

@@ -1,4 +1,4 @@
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { failureSchema, genericFailureSchema, genericResultSchema, invalidSchema } from '../schemas/envelopes.js'
 
 const descriptions: Readonly<Record<number, string>> = {
@@ -18,6 +18,12 @@ const descriptions: Readonly<Record<number, string>> = {
 
 /** Further answers of an operation that takes a body. */
 export const bodyAnswers = { 413: invalidSchema, 415: invalidSchema } as const
+
+/** The answer of a route that streams events. */
+export const eventStream = {
+  description: 'Server-sent events, until either side ends the stream',
+  content: { 'text/event-stream': { schema: Type.String() } },
+}
 
 /** Statuses and bodies of a content operation or of one of the receiver's own routes, for the OpenAPI description. */
 export function apiAnswers(good: Readonly<Record<number, TSchema>>, refusals: readonly number[] = []) {

@@ -5,8 +5,9 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify'
-import type { Keys } from '../keys.js'
+import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
+import type { Access } from './access.js'
 import { authentication } from './authentication.js'
 import { answerClientError } from './client-errors.js'
 import type { Connections } from './connections.js'
@@ -14,18 +15,29 @@ import { contentManagementRoutes } from './content-management-routes.js'
 import { contentTypeRoutes } from './content-type-routes.js'
 import { entryRoutes } from './entry-routes.js'
 import { refuse } from './envelope.js'
+import { facetRoutes } from './facet-routes.js'
 import { answerFailure } from './failures.js'
 import { healthRoutes } from './health-routes.js'
 import { readJsonBodies } from './json-body.js'
+import { liveRoutes } from './live-routes.js'
 import { describeRoutes, openapiRoutes } from './openapi.js'
+import { pageRoutes } from './page-routes.js'
 import { projectRoutes } from './project-routes.js'
 import { readQueryNumbers } from './query-numbers.js'
 import { readingRoutes } from './reading-routes.js'
 import { recordRoutes } from './record-routes.js'
+import { RejectedRequests } from './rejected-requests.js'
+import { rejectedRoutes, rememberRejected } from './rejected-routes.js'
+import { type ReceiverStart, sessionRoutes } from './session-routes.js'
+import { testRecordRoutes } from './test-record-routes.js'
 
 export interface AppOptions {
   readonly storage: Storage
-  readonly keys: Keys
+  readonly access: Access
+  readonly feed: LiveFeed
+  readonly start: ReceiverStart
+  /** Folder of the built page. */
+  readonly web: URL
   /** Certificate chain and private key, in PEM; without them the receiver speaks plain HTTP. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
   /** Longest time for a request to arrive, in ms. */
@@ -33,9 +45,19 @@ export interface AppOptions {
   readonly connections: Connections
 }
 
-/** The receiver's HTTP server over a storage. Every route needs a key. */
-export function buildApp({ storage, keys, tls, requestTimeoutMs, connections }: AppOptions): FastifyInstance {
-  const authenticate = authentication(keys)
+/** The receiver's HTTP server over a storage. Every route needs a key, or a session of the page. */
+export function buildApp({
+  storage,
+  access,
+  feed,
+  start,
+  web,
+  tls,
+  requestTimeoutMs,
+  connections,
+}: AppOptions): FastifyInstance {
+  const authenticate = authentication(access)
+  const rejected = new RejectedRequests()
   const timing = {
     // Node checks for late requests at this interval only.
     connectionsCheckingInterval: Math.max(100, Math.min(requestTimeoutMs / 4, 5000)),
@@ -91,7 +113,9 @@ export function buildApp({ storage, keys, tls, requestTimeoutMs, connections }: 
   app.addHook('onRoute', (route) => {
     if (route.schema?.querystring !== undefined) route.preValidation = readQueryNumbers
   })
+  rememberRejected(app, rejected)
   describeRoutes(app)
+  app.register(pageRoutes, { access, web })
   for (const prefix of ['', '/v1']) {
     app.register(
       async (scope) => {
@@ -104,11 +128,19 @@ export function buildApp({ storage, keys, tls, requestTimeoutMs, connections }: 
   }
   app.register(
     async (scope) => {
+      scope.addHook('onRoute', (route) => {
+        if (route.method === 'GET') route.config = { access: 'page', ...route.config }
+      })
       projectRoutes(scope, storage)
       contentManagementRoutes(scope, storage)
       readingRoutes(scope, storage)
       healthRoutes(scope, storage)
       openapiRoutes(scope)
+      liveRoutes(scope, { storage, feed, startedAt: start.startedAt })
+      rejectedRoutes(scope, rejected)
+      sessionRoutes(scope, { storage, start })
+      facetRoutes(scope, storage)
+      testRecordRoutes(scope, { storage, project: start.project })
     },
     { prefix: '/api' },
   )

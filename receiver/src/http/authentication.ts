@@ -1,27 +1,20 @@
-import type { FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { Keys } from '../keys.js'
+import type { onRequestHookHandler } from 'fastify'
+import type { Access } from './access.js'
 import { refuse } from './envelope.js'
 
 /**
- * Both schemes of the API, on every operation: `x-api-key: KEY` or `Authorization: Bearer KEY`. It runs for every record and therefore
- * makes no promise.
+ * Both schemes of the API, on every operation: `x-api-key: KEY` or `Authorization: Bearer KEY`. Some routes take a session of the page
+ * instead. It runs for every record and therefore makes no promise.
  */
-export function authentication(keys: Keys): onRequestHookHandler {
+export function authentication(access: Access): onRequestHookHandler {
   return (request, reply, done) => {
-    const key = credentials(request.headers)
-    if (key === undefined) {
-      const message = 'credentials are missing: send x-api-key, or a valid bearer token as Authorization'
-      refuse(reply, { status: 401, message })
-    } else if (!keys.accepts(key)) {
-      refuse(reply, { status: 401, message: 'the API key or bearer token is not valid' })
-    } else {
-      done()
-    }
+    const refusal = access.keyRefusal(request)
+    if (refusal === undefined) return done()
+    // fastify makes the options anew for each look at them.
+    const wanted = request.routeOptions.config?.access ?? 'key'
+    if (wanted === 'own') return done()
+    const left = wanted === 'page' ? access.refusal(request) : refusal
+    if (left === undefined) done()
+    else refuse(reply, left)
   }
-}
-
-function credentials(headers: FastifyRequest['headers']): string | undefined {
-  const key = headers['x-api-key']
-  if (typeof key === 'string' && key !== '') return key
-  return /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
 }

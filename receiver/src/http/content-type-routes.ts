@@ -19,6 +19,7 @@ export function contentTypeRoutes(app: FastifyInstance, { content, projects }: S
       summary: 'List content types',
       tags: ['API'],
     },
+    config: { access: 'page' },
     onRequest,
     handler: ({ params, query }) => content.listTypes({ ...params, ...pageOf(query) }),
   })
@@ -29,6 +30,7 @@ export function contentTypeRoutes(app: FastifyInstance, { content, projects }: S
       summary: 'Delete a content type',
       tags: ['API'],
     },
+    config: { access: 'page' },
     onRequest,
     handler: async ({ params }, reply) => {
       const id = await content.archiveType(params)

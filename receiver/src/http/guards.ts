@@ -3,12 +3,13 @@ import type { ProjectStorage } from '../storage/storage.js'
 import { refuse } from './envelope.js'
 
 /**
- * Runs before the body is read: an unknown project gets 404. With `needsPlan`, a project whose plan does not allow content gets 412.
+ * Runs before the body is read: an unknown project gets 404. A route whose query names the bucket runs it after the query is checked. With `needsPlan`, a project whose plan does not allow content gets 412.
  */
 export function guard(projects: ProjectStorage, { needsPlan = false }: { readonly needsPlan?: boolean } = {}) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const { projectId, bucketId } = request.params as { projectId?: string; bucketId?: string }
-    const id = projectId ?? bucketId ?? ''
+    const { bucket } = request.query as { bucket?: string }
+    const id = projectId ?? bucketId ?? bucket ?? ''
     const project = await projects.find(id)
     if (project === undefined) {
       const message = `there is no ${projectId === undefined ? 'bucket' : 'project'} ${id}`

@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent; null if it was not read. */
+    sentBody: Buffer | null
+  }
+}
+
 /** A body that cannot be read. The message is a predicate: "body" goes before it. */
 export class BodyError extends Error {
   readonly statusCode: 400 | 415
@@ -18,7 +25,9 @@ export class BodyError extends Error {
  */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  app.decorateRequest('sentBody', null)
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    request.sentBody = bytes
     const { 'content-encoding': encoding = 'identity' } = request.headers
     if (encoding !== 'identity') return done(new BodyError(415, `must not be encoded, as ${encoding} does`))
     if (bytes.length === 0) return done(null, undefined)

@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { version } from '../version.js'
 import { apiAnswers } from './answers.js'
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
 
 const idempotencySchema = Type.Object({
   'idempotency-key': Type.Optional(
@@ -42,7 +38,7 @@ export function describeRoutes(app: FastifyInstance): void {
       schema: {
         ...schema,
         ...(method === 'POST' && schema?.tags?.includes('API') ? { headers: idempotencySchema } : {}),
-        hide: url.startsWith('/v1/'),
+        hide: schema?.hide === true || url.startsWith('/v1/'),
       },
       url,
     }),

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { pagedSchema } from '../schemas/envelopes.js'
-import { type RecordQueryString, recordQuerySchema } from '../schemas/record-queries.js'
+import { type RecordQueryString, recordQuerySchema, timeOf } from '../schemas/record-queries.js'
 import { storedRecordSchemas } from '../schemas/records.js'
 import type { RecordKind } from '../storage/record-storage.js'
 import type { Storage } from '../storage/storage.js'
@@ -29,8 +29,4 @@ export function readingRoutes(app: FastifyInstance, { records, projects }: Stora
         records.read({ kind, bucket: params.bucketId, limit, ...filters, since: timeOf(since), until: timeOf(until) }),
     })
   }
-}
-
-function timeOf(written: string | undefined): number | undefined {
-  return written === undefined ? undefined : Date.parse(written)
 }

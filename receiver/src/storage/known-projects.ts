@@ -14,6 +14,10 @@ export class KnownProjects implements ProjectStorage {
     return this.#known.get(id) ?? this.#remember(await this.#projects.find(id))
   }
 
+  list(): Promise<readonly string[]> {
+    return this.#projects.list()
+  }
+
   async add(id: string): Promise<Project | undefined> {
     return this.#remember(await this.#projects.add(id))
   }

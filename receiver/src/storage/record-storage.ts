@@ -1,4 +1,8 @@
 import type { Paged } from '../schemas/envelopes.js'
+import type { Facets } from '../schemas/facets.js'
+import type { CommitListener } from './commit-listeners.js'
+
+export type { Facets }
 
 /** The two kinds of record that a bucket holds. */
 export type RecordKind = 'logs' | 'values'
@@ -50,9 +54,58 @@ export interface RecordPage extends Paged<StoredRecord> {
   readonly totalIsAtLeast?: true
 }
 
-export interface RecordStorage {
-  /** Resolves when the record is on disk. */
-  append(record: NewRecord): Promise<void>
+/** The newest id of each kind that a reader knows, in one store. */
+export interface Position extends Readonly<Record<RecordKind, number>> {
+  /** Identity of the store: the ids of another store mean other records. */
+  readonly store: string
+}
+
+export interface ArrivalsQuery {
+  readonly kind: RecordKind
+  readonly bucket: string
+  /** Only records with a larger id. */
+  readonly after: number
+  readonly limit: number
+}
+
+/** Records in the order in which they arrived. */
+export interface Arrivals {
+  readonly count: number
+  /** A JSON array of the records as they are read back. */
+  readonly json: string
+  /** The largest id among them; the `after` of the query if there are none. */
+  readonly last: number
+  readonly hasMore: boolean
+}
+
+export interface MissedQuery {
+  readonly bucket: string
+  readonly since: Position
+}
+
+export interface Missed {
+  readonly counts: Readonly<Record<RecordKind, number>>
+  /** The newest position, up to which `counts` counts. */
+  readonly position: Position
+}
+
+/** Reads records. */
+export interface RecordReading {
   /** Reads newest first. `total` counts all matches, not only those of the page. */
   read(query: RecordQuery): Promise<RecordPage>
+  /** Counts the values in the newest matching records: at most `limit` of them, and at most 16 MiB. */
+  facets(query: RecordQuery): Promise<Facets>
+  /** The newest position of a bucket. */
+  position(query: { readonly bucket: string }): Promise<Position>
+  /** Reads oldest first: at most 1 MiB, but at least one record if there is any. */
+  arrivals(query: ArrivalsQuery): Promise<Arrivals>
+  /** Counts the records after a position. */
+  missed(query: MissedQuery): Promise<Missed>
+}
+
+export interface RecordStorage extends RecordReading {
+  /** Resolves when the record is on disk. */
+  append(record: NewRecord): Promise<void>
+  /** Calls the listener after each commit of records, until the returned function is called. */
+  onCommit(listener: CommitListener): () => void
 }

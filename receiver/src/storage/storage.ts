@@ -8,6 +8,8 @@ export interface Storage {
   readonly content: ContentStorage
   readonly projects: ProjectStorage
   readonly keys: KeyStorage
+  /** Sessions of the page, kept for `sessionKeptMs`. */
+  readonly pageSessions: KeyStorage
   /** Rejects if the store cannot be used. */
   check(): Promise<void>
   /** Commits pending writes, then releases everything. */
@@ -16,13 +18,15 @@ export interface Storage {
 
 export interface ProjectStorage {
   find(id: string): Promise<Project | undefined>
+  /** Ids of all projects, oldest first. */
+  list(): Promise<readonly string[]>
   /** Adds a project whose plan allows everything. Returns `undefined` if the id exists. */
   add(id: string): Promise<Project | undefined>
   /** Returns `undefined` if there is no such project. */
   changePlan(id: string, plan: Plan): Promise<Project | undefined>
 }
 
-/** Hashes of the API keys. */
+/** Hashes of the API keys, or of the page's sessions. */
 export interface KeyStorage {
   hashes(): Promise<readonly string[]>
   add(hash: string): Promise<void>
@@ -38,3 +42,6 @@ export interface Attempt {
 
 /** An attempt is remembered this long, across restarts. */
 export const rememberedMs = 24 * 60 * 60 * 1000
+
+/** A session of the page ends after this time, across restarts. */
+export const sessionKeptMs = 30 * 24 * 60 * 60 * 1000

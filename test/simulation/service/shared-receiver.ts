@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Access } from '../../../receiver/src/http/access.js'
 import { buildApp } from '../../../receiver/src/http/app.js'
 import { Connections } from '../../../receiver/src/http/connections.js'
 import { Keys } from '../../../receiver/src/keys.js'
+import { LiveFeed } from '../../../receiver/src/live/live-feed.js'
+import { PageSessions } from '../../../receiver/src/page-sessions.js'
 import type { NewRecord, RecordPage, RecordStorage } from '../../../receiver/src/storage/record-storage.js'
 import { SqliteStorage } from '../../../receiver/src/storage/sqlite/sqlite-storage.js'
 import type { RecordKind } from '../../../src/records/wire.js'
@@ -59,12 +62,13 @@ class SharedReceiver {
   static async start(): Promise<SharedReceiver> {
     const storage = new SqliteStorage(':memory:')
     const keys = await Keys.load(storage.keys)
-    const receiver = new SharedReceiver({ storage, keys, apiKey: await keys.mint() })
+    const access = new Access({ keys, sessions: await PageSessions.load(storage.pageSessions), hosts: [] })
+    const receiver = new SharedReceiver({ storage, access, apiKey: await keys.mint() })
     await receiver.#app.ready()
     return receiver
   }
 
-  private constructor({ storage, keys, apiKey }: { storage: SqliteStorage; keys: Keys; apiKey: string }) {
+  private constructor({ storage, access, apiKey }: { storage: SqliteStorage; access: Access; apiKey: string }) {
     this.#storage = storage
     this.#apiKey = apiKey
     this.#app = buildApp({
@@ -73,10 +77,14 @@ class SharedReceiver {
         content: storage.content,
         projects: storage.projects,
         keys: storage.keys,
+        pageSessions: storage.pageSessions,
         check: () => storage.check(),
         close: () => storage.close(),
       },
-      keys,
+      access,
+      feed: new LiveFeed(storage.records),
+      start: { url: '', apiKey: null, project: 'demo', startedAt: new Date().toISOString() },
+      web: new URL('./no-page/', import.meta.url),
       requestTimeoutMs: 0,
       connections: new Connections(),
     })
@@ -138,6 +146,11 @@ class SharedReceiver {
         if (taken !== undefined) this.#recorders.get(record.bucket)?.journal.store(taken, { honoursKeys: true })
       },
       read: (query) => records.read(query),
+      facets: (query) => records.facets(query),
+      position: (query) => records.position(query),
+      arrivals: (query) => records.arrivals(query),
+      missed: (query) => records.missed(query),
+      onCommit: (listener) => records.onCommit(listener),
     }
   }
 

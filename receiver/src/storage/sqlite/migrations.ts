@@ -123,6 +123,7 @@ const migrations: readonly string[] = [
   CREATE INDEX records_by_lane ON records (lane);
   CREATE INDEX records_by_series ON records (series);
   `,
+  `CREATE TABLE page_sessions (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT`,
 ]
 
 /**

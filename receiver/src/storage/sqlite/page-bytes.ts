@@ -6,12 +6,12 @@ export interface Sized {
   readonly bytes: number
 }
 
-/** The first items that fit into a page; at least one. */
-export function fitting<Item extends Sized>(items: readonly Item[]): readonly Item[] {
+/** The first items that fit into a page of this size; at least one. */
+export function fitting<Item extends Sized>(items: readonly Item[], maxBytes = maxPageBytes): readonly Item[] {
   let bytes = 0
   const end = items.findIndex((item, index) => {
     bytes += item.bytes
-    return index > 0 && bytes > maxPageBytes
+    return index > 0 && bytes > maxBytes
   })
   return end === -1 ? items : items.slice(0, end)
 }

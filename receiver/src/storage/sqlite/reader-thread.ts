@@ -1,10 +1,10 @@
 import type { ContentReading } from '../content-storage.js'
-import type { RecordPage, RecordQuery } from '../record-storage.js'
+import type { RecordReading } from '../record-storage.js'
 import { ThreadLink } from './thread-link.js'
 
-/** A question to the thread: a page of records, some content, or an update of the text index. */
+/** A question to the thread: some records, some content, or an update of the text index. */
 export type ReaderQuestion =
-  | { readonly type: 'read'; readonly query: RecordQuery }
+  | { readonly type: 'records'; readonly method: keyof RecordReading; readonly query: unknown }
   | { readonly type: 'content'; readonly method: keyof ContentReading; readonly query: unknown }
   | { readonly type: 'follow' }
 
@@ -24,8 +24,16 @@ export class ReaderThread {
     this.#link = new ThreadLink(new URL('./reader-worker.js', import.meta.url), files)
   }
 
-  read(query: RecordQuery): Promise<RecordPage> {
-    return this.#link.ask({ type: 'read', query }) as Promise<RecordPage>
+  get records(): RecordReading {
+    const ask = (method: keyof RecordReading) => (query: unknown) =>
+      this.#link.ask({ type: 'records', method, query }) as Promise<never>
+    return {
+      read: ask('read'),
+      facets: ask('facets'),
+      position: ask('position'),
+      arrivals: ask('arrivals'),
+      missed: ask('missed'),
+    }
   }
 
   get content(): ContentReading {

@@ -1,9 +1,11 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
+import type { RecordQuery } from '../record-storage.js'
 import { ContentReader } from './content-reader.js'
 import { type Database, openSqlite } from './database.js'
 import type { ReaderFiles, ReaderQuestion } from './reader-thread.js'
 import { RecordReader } from './record-reader.js'
+import { RecordTail } from './record-tail.js'
 import { serve } from './thread-link.js'
 
 // Runs in the thread of ReaderThread.
@@ -12,17 +14,21 @@ import { serve } from './thread-link.js'
 const followDelayMs = 2000
 
 const { path, texts } = workerData as ReaderFiles
-const contentDatabase = open()
-const content = new ContentReader(contentDatabase)
+const database = open()
+const content = new ContentReader(database)
+const tail = new RecordTail(database)
 let records: { readonly database: Database; readonly reader: RecordReader } | undefined
 const closing = new AbortController()
 
 serve<ReaderQuestion>({
   async answer(question): Promise<unknown> {
     switch (question.type) {
-      case 'read':
-        if (question.query.text !== undefined) await follow()
-        return recordReader().read(question.query)
+      case 'records': {
+        const { method, query } = question
+        if ((query as { readonly text?: string }).text !== undefined) await follow()
+        if (method === 'read' || method === 'facets') return recordReader()[method](query as RecordQuery)
+        return tail[method](query as never)
+      }
       case 'content': {
         const { method, query } = question
         return content[method](query as never)
@@ -34,7 +40,7 @@ serve<ReaderQuestion>({
   },
   close() {
     closing.abort()
-    contentDatabase.close()
+    database.close()
     records?.database.close()
   },
 })
@@ -48,11 +54,11 @@ function open(): Database {
 /** Has its own connection, opened at the first use: content stays readable if the text index cannot be opened. */
 function recordReader(): RecordReader {
   if (records !== undefined) return records.reader
-  const database = open()
+  const indexed = open()
   try {
-    records = { database, reader: new RecordReader(database, texts) }
+    records = { database: indexed, reader: new RecordReader(indexed, texts) }
   } catch (error) {
-    database.close()
+    indexed.close()
     throw error
   }
   return records.reader

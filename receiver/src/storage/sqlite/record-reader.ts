@@ -1,6 +1,7 @@
-import type { RecordPage, RecordQuery, StoredRecord } from '../record-storage.js'
+import type { Facets, RecordPage, RecordQuery, StoredRecord } from '../record-storage.js'
 import type { Database } from './database.js'
 import { fitting, type Sized } from './page-bytes.js'
+import { type FacetRow, facetsOf } from './record-facets.js'
 import { toSqlText } from './sql-text.js'
 import { TextIndex } from './text-index.js'
 
@@ -8,6 +9,8 @@ import { TextIndex } from './text-index.js'
 const maxMergedSeries = 100
 /** Limit where records must be counted one by one. */
 const maxCounted = 1000
+/** Facets read at most this many bytes of records. */
+const maxFacetBytes = 16 * 1_048_576
 
 type Value = string | number
 
@@ -42,11 +45,29 @@ export class RecordReader {
   }
 
   read(query: RecordQuery): RecordPage {
+    const found = this.#sources(query)
+    if (found === undefined) return { total: 0, list: [] }
+    return { ...this.#count(query, found), ...this.#list(query, found.sources) }
+  }
+
+  facets(query: RecordQuery): Facets {
+    const newest = fitting(this.#newest(query, this.#sources(query)?.sources ?? []), maxFacetBytes)
+    const rows = this.#all<FacetRow>(
+      `SELECT s.name AS series, g.machine, g.version, g.records FROM (
+         SELECT r.series, r.record -> '$.machineName' AS machine, r.record -> '$.appVersion' AS version, count(*) AS records
+           FROM json_each(?) ids CROSS JOIN records r ON r.id = ids.value GROUP BY 1, 2, 3
+       ) g JOIN series s ON s.id = g.series`,
+      [JSON.stringify(newest.map(({ id }) => id))],
+    )
+    return facetsOf(rows)
+  }
+
+  /** Undefined if no record can match. */
+  #sources(query: RecordQuery): { readonly selection: Selection; readonly sources: readonly Sql[] } | undefined {
     const selection = this.#select(query)
     const condition = selection && this.#condition(query, selection)
-    if (selection === undefined || condition === undefined) return { total: 0, list: [] }
-    const sources = sourcesOf(query, selection).map((source) => both(source, condition))
-    return { ...this.#count(query, { selection, sources }), ...this.#list(query, sources) }
+    if (selection === undefined || condition === undefined) return undefined
+    return { selection, sources: sourcesOf(query, selection).map((source) => both(source, condition)) }
   }
 
   #select({ kind, bucket, level, eventId, appName, env }: RecordQuery): Selection | undefined {
@@ -104,20 +125,25 @@ export class RecordReader {
   }
 
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
-  #list({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]) {
-    const order = text === undefined ? 'AND r.id < ? ORDER BY r.id DESC' : 'AND w.rowid > -? ORDER BY w.rowid'
-    const found = sources.flatMap(({ sql, values }) =>
-      this.#all<Sized & { id: number }>(`SELECT r.id, octet_length(r.record) AS bytes FROM ${sql} ${order} LIMIT ?`, [
-        ...values,
-        before,
-        limit,
-      ]),
-    )
-    if (sources.length > 1) found.sort((a, b) => b.id - a.id)
-    const wanted = found.slice(0, limit)
+  #list(query: RecordQuery, sources: readonly Sql[]) {
+    const wanted = this.#newest(query, sources)
     const page = fitting(wanted)
     const list = this.#records(page.map(({ id }) => id))
     return page.length < wanted.length ? { list, next: page.at(-1)!.id } : { list }
+  }
+
+  /** Ids and sizes of the newest records. SQLite merges the sources as it walks them, so it reads few records more than it returns. */
+  #newest({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]) {
+    if (sources.length === 0) return []
+    const older = text === undefined ? 'r.id < ?' : 'w.rowid > -?'
+    const selects = sources.map(
+      ({ sql }) => `SELECT r.id AS id, octet_length(r.record) AS bytes FROM ${sql} AND ${older}`,
+    )
+    const order = text === undefined ? 'id DESC' : 'w.rowid'
+    return this.#all<Sized & { id: number }>(`${selects.join(' UNION ALL ')} ORDER BY ${order} LIMIT ?`, [
+      ...sources.flatMap(({ values }) => [...values, before]),
+      limit,
+    ])
   }
 
   #records(ids: readonly number[]): StoredRecord[] {

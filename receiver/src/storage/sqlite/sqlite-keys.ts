@@ -4,14 +4,20 @@ import type { Database, Statement } from './database.js'
 export class SqliteKeys implements KeyStorage {
   readonly #all: Statement
   readonly #add: Statement
+  readonly #keptMs: number
 
-  constructor(database: Database) {
-    this.#all = database.prepare('SELECT hash FROM keys')
-    this.#add = database.prepare('INSERT INTO keys (hash, created_at) VALUES (?, ?)')
+  /** @param keptMs a key counts for this long */
+  constructor(
+    database: Database,
+    { table, keptMs }: { readonly table: 'keys' | 'page_sessions'; readonly keptMs: number },
+  ) {
+    this.#all = database.prepare(`SELECT hash FROM ${table} WHERE created_at > ?`)
+    this.#add = database.prepare(`INSERT INTO ${table} (hash, created_at) VALUES (?, ?)`)
+    this.#keptMs = keptMs
   }
 
   async hashes(): Promise<string[]> {
-    return (this.#all.all() as { hash: string }[]).map(({ hash }) => hash)
+    return (this.#all.all(Date.now() - this.#keptMs) as { hash: string }[]).map(({ hash }) => hash)
   }
 
   async add(hash: string): Promise<void> {

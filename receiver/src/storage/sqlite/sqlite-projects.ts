@@ -1,15 +1,17 @@
 import type { Plan, Project } from '../../schemas/projects.js'
 import type { ProjectStorage } from '../storage.js'
 import type { Database, Statement } from './database.js'
-import { toSqlText } from './sql-text.js'
+import { fromSqlText, toSqlText } from './sql-text.js'
 
 export class SqliteProjects implements ProjectStorage {
   readonly #find: Statement
+  readonly #list: Statement
   readonly #add: Statement
   readonly #changePlan: Statement
 
   constructor(database: Database) {
     this.#find = database.prepare('SELECT allows_content FROM projects WHERE id = ?')
+    this.#list = database.prepare('SELECT id FROM projects ORDER BY created_at, rowid')
     this.#add = database.prepare('INSERT OR IGNORE INTO projects (id, created_at) VALUES (?, ?)')
     this.#changePlan = database.prepare('UPDATE projects SET allows_content = ? WHERE id = ?')
   }
@@ -17,6 +19,10 @@ export class SqliteProjects implements ProjectStorage {
   async find(id: string): Promise<Project | undefined> {
     const row = this.#find.get(toSqlText(id)) as { allows_content: number } | undefined
     return row === undefined ? undefined : { id, plan: { content: row.allows_content === 1 } }
+  }
+
+  async list(): Promise<string[]> {
+    return (this.#list.all() as { id: string }[]).map(({ id }) => fromSqlText(id))
   }
 
   async add(id: string): Promise<Project | undefined> {

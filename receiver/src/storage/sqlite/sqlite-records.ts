@@ -1,8 +1,10 @@
-import type { NewRecord, RecordPage, RecordQuery, RecordStorage } from '../record-storage.js'
+import { type CommitListener, CommitListeners } from '../commit-listeners.js'
+import type { ArrivalsQuery, MissedQuery, NewRecord, RecordQuery, RecordStorage } from '../record-storage.js'
 import type { Attempts } from './attempts.js'
 import { type Database, inTransaction } from './database.js'
 import { GroupCommit } from './group-commit.js'
 import { RecordReader } from './record-reader.js'
+import { RecordTail } from './record-tail.js'
 import { RecordWriter } from './record-writer.js'
 import { type WrittenRecord, writtenRecord } from './written-records.js'
 
@@ -11,11 +13,17 @@ export class SqliteRecords implements RecordStorage {
   readonly #database: Database
   readonly #writer: RecordWriter
   #reader: RecordReader | undefined
-  readonly #commits = new GroupCommit<NewRecord>(async (records) => this.store(records.map(writtenRecord)))
+  readonly #tail: RecordTail
+  readonly #listeners = new CommitListeners()
+  readonly #commits = new GroupCommit<NewRecord>(async (records) => {
+    this.store(records.map(writtenRecord))
+    this.#listeners.committed()
+  })
 
   constructor(database: Database, attempts: Attempts) {
     this.#database = database
     this.#writer = new RecordWriter(database, attempts)
+    this.#tail = new RecordTail(database)
   }
 
   append(record: NewRecord): Promise<void> {
@@ -32,14 +40,38 @@ export class SqliteRecords implements RecordStorage {
     }
   }
 
-  /** The first read makes a text index in memory. */
-  async read(query: RecordQuery): Promise<RecordPage> {
-    this.#reader ??= new RecordReader(this.#database, ':memory:')
-    return this.#reader.read(query)
+  async read(query: RecordQuery) {
+    return this.#indexed().read(query)
+  }
+
+  async facets(query: RecordQuery) {
+    return this.#indexed().facets(query)
+  }
+
+  async position(query: Parameters<RecordTail['position']>[0]) {
+    return this.#tail.position(query)
+  }
+
+  async arrivals(query: ArrivalsQuery) {
+    return this.#tail.arrivals(query)
+  }
+
+  async missed(query: MissedQuery) {
+    return this.#tail.missed(query)
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    return this.#listeners.add(listener)
   }
 
   /** Resolves when no record waits for its commit. */
   settled(): Promise<void> {
     return this.#commits.settled()
+  }
+
+  /** The first use makes a text index in memory. */
+  #indexed(): RecordReader {
+    this.#reader ??= new RecordReader(this.#database, ':memory:')
+    return this.#reader
   }
 }

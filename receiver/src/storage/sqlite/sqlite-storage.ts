@@ -1,4 +1,4 @@
-import type { Storage } from '../storage.js'
+import { type Storage, sessionKeptMs } from '../storage.js'
 import { Attempts } from './attempts.js'
 import { type Database, openSqlite } from './database.js'
 import { migrate } from './migrations.js'
@@ -21,6 +21,7 @@ export class SqliteStorage implements Storage {
   readonly content: SqliteContent
   readonly projects: SqliteProjects
   readonly keys: SqliteKeys
+  readonly pageSessions: SqliteKeys
   readonly #database: Database
 
   /**
@@ -37,7 +38,8 @@ export class SqliteStorage implements Storage {
       this.records = new SqliteRecords(database, attempts)
       this.content = new SqliteContent(database, attempts)
       this.projects = new SqliteProjects(database)
-      this.keys = new SqliteKeys(database)
+      this.keys = new SqliteKeys(database, { table: 'keys', keptMs: Number.POSITIVE_INFINITY })
+      this.pageSessions = new SqliteKeys(database, { table: 'page_sessions', keptMs: sessionKeptMs })
     } catch (error) {
       database.close()
       throw error

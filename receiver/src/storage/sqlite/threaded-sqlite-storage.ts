@@ -1,3 +1,4 @@
+import { CommitListeners } from '../commit-listeners.js'
 import { KnownProjects } from '../known-projects.js'
 import type { NewRecord, RecordStorage } from '../record-storage.js'
 import type { Storage } from '../storage.js'
@@ -6,7 +7,7 @@ import { ReaderThread } from './reader-thread.js'
 import { ThreadLink } from './thread-link.js'
 import { toLines } from './written-records.js'
 
-type Port = 'content' | 'projects' | 'keys'
+type Port = 'content' | 'projects' | 'keys' | 'pageSessions'
 
 /** A question to the writer thread: store records (as lines), or call a method of a port. */
 export type WriterQuestion =
@@ -25,6 +26,7 @@ export class ThreadedSqliteStorage implements Storage {
   readonly content: Storage['content']
   readonly projects: Storage['projects']
   readonly keys: Storage['keys']
+  readonly pageSessions: Storage['pageSessions']
   readonly #writer: ThreadLink<WriterQuestion>
   readonly #reader: ReaderThread
   readonly #commits: GroupCommit<NewRecord>
@@ -32,17 +34,24 @@ export class ThreadedSqliteStorage implements Storage {
   private constructor(path: string) {
     const writer = new ThreadLink<WriterQuestion>(new URL('./writer-worker.js', import.meta.url), { path })
     const reader = new ReaderThread({ path, texts: `${path.replace(/\.sqlite$/, '')}-texts.sqlite` })
+    const listeners = new CommitListeners()
     const commits = new GroupCommit<NewRecord>(async (records) => {
       await writer.ask({ type: 'append', records: toLines(records) })
       reader.committed()
+      listeners.committed()
     })
     this.#writer = writer
     this.#reader = reader
     this.#commits = commits
-    this.records = { append: (record) => commits.add(record), read: (query) => reader.read(query) }
+    this.records = {
+      ...reader.records,
+      append: (record) => commits.add(record),
+      onCommit: (listener) => listeners.add(listener),
+    }
     this.content = remote(writer, 'content', reader.content)
     this.projects = new KnownProjects(remote(writer, 'projects'))
     this.keys = remote(writer, 'keys')
+    this.pageSessions = remote(writer, 'pageSessions')
   }
 
   /** @throws if the file cannot be used or a newer version has made it */

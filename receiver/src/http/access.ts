@@ -1,0 +1,110 @@
+import { isIP } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Keys } from '../keys.js'
+import type { PageSessions } from '../page-sessions.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Credentials of the route: an API key, that or a session of the page, or whatever the route itself asks for. @default 'key' */
+    readonly access?: 'key' | 'page' | 'own'
+  }
+}
+
+export interface AccessRefusal {
+  readonly status: 401 | 403
+  readonly message: string
+}
+
+/**
+ * Decides which requests are answered. An API key counts wherever it comes from. A browser sends a session with every request, whoever has
+ * caused it; therefore a session counts only for requests that the receiver's own page has made, under a name of the receiver.
+ */
+export class Access {
+  readonly #keys: Keys
+  readonly #sessions: PageSessions
+  readonly #hosts: ReadonlySet<string>
+
+  /** @param hosts names of the receiver, beside localhost and IP addresses */
+  constructor({
+    keys,
+    sessions,
+    hosts,
+  }: {
+    readonly keys: Keys
+    readonly sessions: PageSessions
+    readonly hosts: readonly string[]
+  }) {
+    this.#keys = keys
+    this.#sessions = sessions
+    this.#hosts = new Set(['localhost', ...hosts.map((host) => host.toLowerCase())])
+  }
+
+  /** The reason to refuse a request that needs an API key, if there is one. */
+  keyRefusal({ headers }: FastifyRequest): AccessRefusal | undefined {
+    const key = credentials(headers)
+    if (key === undefined) return missing
+    return this.#keys.accepts(key) ? undefined : { status: 401, message: 'the API key or bearer token is not valid' }
+  }
+
+  /** The reason to refuse a request that needs an API key or a session of the page. Where a key is sent, it counts. */
+  refusal(request: FastifyRequest): AccessRefusal | undefined {
+    const refusal = this.keyRefusal(request)
+    return refusal === missing && this.hasSession(request) ? this.foreign(request) : refusal
+  }
+
+  /** Refuses a request that another site has caused, or that came under a name that any site can point here (DNS rebinding). */
+  foreign({ headers, method }: FastifyRequest): AccessRefusal | undefined {
+    const { host = '', origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers
+    if (!this.#isOurs(host)) {
+      const shown = host.slice(0, maxShown)
+      return { status: 403, message: `the page is not served under the name "${shown}"; see --page-host` }
+    }
+    const isLink = mode === 'navigate' && method === 'GET'
+    const isForeign = origin === undefined ? /^(cross|same)-site$/.test(String(site)) && !isLink : !isSame(origin, host)
+    return isForeign ? { status: 403, message: 'another site has made this request' } : undefined
+  }
+
+  hasSession(request: FastifyRequest): boolean {
+    const name = cookieName(request)
+    const cookies = request.headers.cookie?.split(/; */) ?? []
+    return cookies.some((each) => each.startsWith(`${name}=`) && this.#sessions.accepts(each.slice(name.length + 1)))
+  }
+
+  /** Begins a session with the token of the start. Returns false if the token is wrong or was used. */
+  async beginSession(token: string, reply: FastifyReply): Promise<boolean> {
+    const { request } = reply
+    const session = await this.#sessions.begin(token)
+    if (session === undefined) return false
+    const secure = request.protocol === 'https' ? '; Secure' : ''
+    reply.header('set-cookie', `${cookieName(request)}=${session}; Path=/; HttpOnly; SameSite=Strict${secure}`)
+    return true
+  }
+
+  #isOurs(host: string): boolean {
+    const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(:\d+)?$/i.exec(host)?.[1]?.toLowerCase() ?? ''
+    return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || this.#hosts.has(name)
+  }
+}
+
+/** Browsers give a cookie to every port of a host. Two receivers must not overwrite each other's. */
+function cookieName({ socket }: FastifyRequest): string {
+  return `sluice-page-${socket.localPort}`
+}
+
+function isSame(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+}
+
+function credentials(headers: FastifyRequest['headers']): string | undefined {
+  const key = headers['x-api-key']
+  if (typeof key === 'string' && key !== '') return key
+  return /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+}
+
+const missing: AccessRefusal = {
+  status: 401,
+  message: 'credentials are missing: send x-api-key, or a valid bearer token as Authorization',
+}
+
+/** Longest part of a refused name in an answer. */
+const maxShown = 200

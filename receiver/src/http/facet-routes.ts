@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify'
+import { type FacetQueryString, facetQuerySchema, facetsSchema } from '../schemas/facets.js'
+import { timeOf } from '../schemas/record-queries.js'
+import type { Storage } from '../storage/storage.js'
+import { apiAnswers } from './answers.js'
+import { guard } from './guards.js'
+
+/** Facets count the newest records only, so that their cost has a limit. */
+const maxRecords = 10_000
+
+/** Route beyond the API: the values of the fields that a person filters logs by, with counts. */
+export function facetRoutes(app: FastifyInstance, { records, projects }: Storage): void {
+  app.get<{ Querystring: FacetQueryString }>('/facets/logs', {
+    schema: {
+      querystring: facetQuerySchema,
+      response: apiAnswers({ 200: facetsSchema }, [404]),
+      summary: 'Count the values in the newest matching logs',
+      tags: ['Ours'],
+    },
+    preHandler: guard(projects),
+    handler: ({ query: { since, until, ...filters } }) =>
+      records.facets({ kind: 'logs', limit: maxRecords, ...filters, since: timeOf(since), until: timeOf(until) }),
+  })
+}

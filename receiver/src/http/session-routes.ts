@@ -1,0 +1,40 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { utcTimeSchema } from '../schemas/time.js'
+import type { Storage } from '../storage/storage.js'
+import { version } from '../version.js'
+import { apiAnswers } from './answers.js'
+
+/** Facts about this start of the receiver. `url` is empty until the receiver listens. */
+export interface ReceiverStart {
+  readonly url: string
+  /** The API key that this start has made, if it has made one. */
+  readonly apiKey: string | null
+  readonly project: string
+  /** ISO 8601 UTC. */
+  readonly startedAt: string
+}
+
+const sessionSchema = Type.Object({
+  url: Type.String({ description: 'Base URL of the receiver, for SLUICE_URL' }),
+  apiKey: Type.Union([Type.String(), Type.Null()], { description: 'The key that this start has made; else null' }),
+  bucket: Type.String({ description: 'The first project' }),
+  projects: Type.Array(Type.String(), { description: 'Oldest first' }),
+  version: Type.String(),
+  startedAt: utcTimeSchema,
+})
+
+/** Route beyond the API: facts that the page shows. */
+export function sessionRoutes(
+  app: FastifyInstance,
+  { storage, start }: { readonly storage: Storage; readonly start: ReceiverStart },
+): void {
+  app.get('/session', {
+    schema: { response: apiAnswers({ 200: sessionSchema }), summary: 'This start of the receiver', tags: ['Ours'] },
+    handler: async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+      const { url, apiKey, project: bucket, startedAt } = start
+      return { url, apiKey, bucket, projects: await storage.projects.list(), version, startedAt }
+    },
+  })
+}

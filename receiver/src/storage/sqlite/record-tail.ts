@@ -1,0 +1,75 @@
+import type { Arrivals, ArrivalsQuery, Missed, MissedQuery, Position, RecordKind } from '../record-storage.js'
+import type { Database } from './database.js'
+import { fitting, type Sized } from './page-bytes.js'
+
+/** Largest batch of arrivals, in stored bytes. */
+const maxBatchBytes = 1_048_576
+
+interface Row {
+  readonly id: number
+  readonly received_at: number
+  readonly record: string
+}
+
+/** Reads records forwards, as they have arrived. One writer gives out the ids, so they are committed in rising order. */
+export class RecordTail {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  position({ bucket }: { readonly bucket: string }): Position {
+    const { id: store } = this.#database.prepare('SELECT id FROM identity').get() as { id: string }
+    return { store, logs: this.#newest({ kind: 'logs', bucket }), values: this.#newest({ kind: 'values', bucket }) }
+  }
+
+  arrivals({ kind, bucket, after, limit }: ArrivalsQuery): Arrivals {
+    const found = this.#database
+      .prepare('SELECT id, octet_length(record) AS bytes FROM records WHERE lane = ? AND id > ? ORDER BY id LIMIT ?')
+      .all(this.#lane({ kind, bucket }), after, limit + 1) as (Sized & { id: number })[]
+    const taken = fitting(found.slice(0, limit), maxBatchBytes)
+    const one = this.#database.prepare('SELECT id, received_at, record FROM records WHERE id = ?')
+    const records = taken.map(({ id }) => withOwnFields(one.get(id) as Row))
+    return {
+      count: taken.length,
+      json: `[${records.join(',')}]`,
+      last: taken.at(-1)?.id ?? after,
+      hasMore: taken.length < found.length,
+    }
+  }
+
+  missed({ bucket, since }: MissedQuery): Missed {
+    const [logs, values] = (['logs', 'values'] as const).map(
+      (kind) =>
+        this.#database
+          .prepare('SELECT count(*) AS count, max(id) AS last FROM records WHERE lane = ? AND id > ?')
+          .get(this.#lane({ kind, bucket }), since[kind]) as { count: number; last: number | null },
+    ) as [{ count: number; last: number | null }, { count: number; last: number | null }]
+    return {
+      counts: { logs: logs.count, values: values.count },
+      position: { store: since.store, logs: logs.last ?? since.logs, values: values.last ?? since.values },
+    }
+  }
+
+  #newest(lane: Lane): number {
+    const row = this.#database.prepare('SELECT max(id) AS last FROM records WHERE lane = ?').get(this.#lane(lane))
+    return (row as { last: number | null }).last ?? 0
+  }
+
+  /** Row id of the lane; 0, which no lane has, before its first record. */
+  #lane({ kind, bucket }: Lane): number {
+    const row = this.#database.prepare('SELECT id FROM lanes WHERE kind = ? AND bucket = ?').get(kind, bucket)
+    return (row as { id: number } | undefined)?.id ?? 0
+  }
+}
+
+interface Lane {
+  readonly kind: RecordKind
+  readonly bucket: string
+}
+
+/** The record as JSON with the receiver's two fields in front. A stored record is never empty. */
+function withOwnFields({ id, received_at, record }: Row): string {
+  return `{"id":${id},"receivedAt":"${new Date(received_at).toISOString()}",${record.slice(1)}`
+}

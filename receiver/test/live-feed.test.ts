@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { LiveFeed } from '../dist/live/live-feed.js'
+import { SqliteStorage } from '../dist/storage/sqlite/sqlite-storage.js'
+import { log } from './support.js'
+
+let storage: SqliteStorage
+let listeners = 0
+let feed: LiveFeed
+beforeEach(() => {
+  storage = new SqliteStorage(':memory:')
+  const onCommit = storage.records.onCommit.bind(storage.records)
+  storage.records.onCommit = (listener) => {
+    const end = onCommit(listener)
+    listeners++
+    return () => {
+      listeners--
+      end()
+    }
+  }
+  feed = new LiveFeed(storage.records)
+})
+afterEach(async () => {
+  feed.close()
+  vi.restoreAllMocks()
+  await storage.close()
+})
+
+/** A reader whose socket is a stream in memory. */
+async function join() {
+  const socket = new PassThrough()
+  const position = await storage.records.position({ bucket: 'demo' })
+  const hello = { resumed: false, startedAt: '' }
+  feed.add({ response: socket as unknown as ServerResponse, bucket: 'demo', position, hello })
+  return socket
+}
+
+const append = () => storage.records.append({ kind: 'logs', bucket: 'demo', idempotencyKey: undefined, record: log })
+
+describe('the live feed', () => {
+  it('listens to commits only while there are readers', async () => {
+    expect(listeners).toBe(0)
+    const [first, second] = [await join(), await join()]
+    expect(listeners).toBe(1)
+    first.destroy()
+    await once(first, 'close')
+    expect(listeners).toBe(1)
+    second.destroy()
+    await once(second, 'close')
+    expect(listeners).toBe(0)
+    ;(await join()).destroy()
+    feed.close()
+    expect(listeners).toBe(0)
+    expect(feed.hasRoom).toBe(false)
+  })
+
+  it('reads once for readers at the same position', async () => {
+    const arrivals = vi.spyOn(storage.records, 'arrivals')
+    const sockets = [await join(), await join(), await join()]
+    await append()
+    const told = sockets.map(async (socket) => {
+      for await (const chunk of socket) if (String(chunk).includes('event: logs')) return
+    })
+    await Promise.all(told)
+    const [last] = arrivals.mock.calls.at(-1)!
+    const same = arrivals.mock.calls.filter(([query]) => JSON.stringify(query) === JSON.stringify(last))
+    expect(same.length).toBeLessThanOrEqual(2)
+  })
+
+  it('ends a stream whose records cannot be read, and says so', async () => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    vi.spyOn(storage.records, 'arrivals').mockRejectedValue(new Error('disk gone'))
+    const socket = await join()
+    expect(await text(socket)).toMatch(/^event: hello\n/)
+    expect(written).toHaveBeenCalledWith('sluice-receiver: cannot read live records: disk gone\n')
+  })
+})

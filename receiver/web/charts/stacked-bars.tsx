@@ -69,7 +69,10 @@ function optionsOf(bars: Bars, { element, height, axes, zoom }: ChartSetting): u
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
     tzDate: (seconds) => (inUtc.value ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000)),
-    scales: { y: { range: (_chart, _low, high) => [0, Math.max(1, high)] } },
+    scales: {
+      x: { range: ({ data: [times] }) => [times[0]! - halfStep(times), times.at(-1)! + halfStep(times)] },
+      y: { range: (_chart, _low, high) => [0, Math.max(1, high)] },
+    },
     axes: [
       { ...axis, grid: { show: false }, size: 24, values: clockValues },
       { ...axis, show: axes, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] },
@@ -97,6 +100,11 @@ function optionsOf(bars: Bars, { element, height, axes, zoom }: ChartSetting): u
       ],
     },
   }
+}
+
+/** Half of the width of an interval. */
+function halfStep(times: ArrayLike<number>): number {
+  return (times[1]! - times[0]!) / 2
 }
 
 /** Times in 24 hours, with seconds where the marks stand closer than a minute. */

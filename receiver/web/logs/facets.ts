@@ -40,7 +40,7 @@ const maxRecords = 1000
 const maxValues = 8
 const maxFields = 12
 
-/** Fields of the context that occur in the newest records, each with its most frequent values. */
+/** Fields of the context that occur in the newest records, each with its most frequent values. Fields of few values come first. */
 export function contextFacets(rows: readonly LogRecord[]): [field: string, counts: [value: string, count: number][]][] {
   const fields = new Map<string, Map<string, number>>()
   for (const record of rows.slice(-maxRecords)) {
@@ -52,9 +52,8 @@ export function contextFacets(rows: readonly LogRecord[]): [field: string, count
       fields.set(name, counts)
     }
   }
-  const total = (counts: Map<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0)
   return [...fields]
-    .sort(([, a], [, b]) => total(b) - total(a))
+    .sort(([, a], [, b]) => a.size - b.size)
     .slice(0, maxFields)
     .map(([name, counts]) => [contextPrefix + name, [...counts].sort(([, a], [, b]) => b - a).slice(0, maxValues)])
 }

@@ -35,7 +35,7 @@ export function Histogram({ list }: { readonly list: LogList }) {
     go({ since: new Date(from).toISOString(), until: new Date(to).toISOString(), around: undefined, id: undefined })
   return (
     <div class="histogram">
-      <StackedBars bars={bars} height={72} axes={false} onZoom={zoom} label="Loaded records over time, by level" />
+      <StackedBars bars={bars} height={60} axes={false} onZoom={zoom} label="Loaded records over time, by level" />
     </div>
   )
 }

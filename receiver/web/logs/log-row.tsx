@@ -43,7 +43,7 @@ export function LogRow({ record, index, current, today, count }: RowProps) {
       <span role="cell" class="message">
         {count === undefined ? '' : <span class="count">{count}×</span>}
         <span class="text">{oneLine(text, maxChars)}</span>
-        {error === '' ? '' : <span class="error"> {oneLine(error, 160)}</span>}
+        {error === '' ? '' : <span class="error"> {oneLine(error.split('\n', 1)[0]!.trim(), 160)}</span>}
         {context === undefined ? '' : <span class="context"> {oneLine(JSON.stringify(context), maxChars)}</span>}
       </span>
     </div>

@@ -14,7 +14,9 @@ export function snippetOf(name: SnippetName, address: Address): string {
 }
 
 function variables({ url, apiKey, bucket }: Address): string {
-  return `// SLUICE_URL=${url} SLUICE_API_KEY=${apiKey} SLUICE_BUCKET=${bucket} node app.mjs`
+  return ['with these variables:', `SLUICE_URL=${url}`, `SLUICE_API_KEY=${apiKey}`, `SLUICE_BUCKET=${bucket}`]
+    .map((line) => `// ${line}`)
+    .join('\n')
 }
 
 const programs = {

@@ -8,8 +8,7 @@ export function visible(text: string): string {
   return text.replace(hidden, (sign) => {
     if (sign === '\n' || sign === '\t' || harmless.test(sign)) return sign
     const code = sign.codePointAt(0)!
-    if (code < 0x20) return String.fromCodePoint(0x2400 + code)
-    if (code === 0x7f) return '␡'
+    if (code === 0x1b) return '⟦ESC⟧'
     return `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`
   })
 }

@@ -45,7 +45,7 @@ export function EmptyState({ bucket }: { readonly bucket: string }) {
         </button>
       </p>
       <p class="dim">
-        Nothing arrives? <a href={linkTo('rejected')}>Rejected requests</a> are listed with their reason.
+        Nothing arrives? <a href={linkTo('rejected')}>See what was refused, and why.</a>
       </p>
     </div>
   )

@@ -44,6 +44,8 @@ export class LogList {
   #detached = false
   #newest = 0
   #before: number | undefined
+  /** True if the feed had a gap while rows were loaded. */
+  #gap = false
   #abort = new AbortController()
 
   /** Loads the rows anew. */
@@ -72,6 +74,7 @@ export class LogList {
       this.error.value = undefined
       this.version.value++
       this.take(arrived)
+      if (this.#gap) await this.fillGap()
     } catch (error) {
       this.#fail(error, abort)
     }
@@ -92,6 +95,7 @@ export class LogList {
       this.complete.value = found.before === undefined
       this.loading.value = false
       this.version.value++
+      if (this.#gap) await this.fillGap()
     } catch (error) {
       this.#fail(error, abort)
     }
@@ -119,7 +123,9 @@ export class LogList {
   /** Fills a gap of the feed: everything newer than the newest record that is known. */
   async fillGap(): Promise<void> {
     const source = this.#source
-    if (source === undefined || this.loading.value) return
+    if (source === undefined) return
+    this.#gap = this.loading.value
+    if (this.#gap) return
     const abort = this.#abort
     try {
       const all = { queries: [new URLSearchParams()], matches: () => true }

@@ -80,7 +80,13 @@ function LongText({ text }: { readonly text: string }) {
   const cut = !all && text.length > maxChars
   return (
     <>
-      <pre class="message">{visible(cut ? text.slice(0, maxChars).toWellFormed() : text)}</pre>
+      <pre class="message">
+        {(cut ? [text.slice(0, maxChars).toWellFormed()] : chunksOf(text)).map((chunk, index) => (
+          <span key={`${index}`} class="chunk">
+            {visible(chunk)}
+          </span>
+        ))}
+      </pre>
       {cut && (
         <button type="button" class="mini" onClick={() => setAll(true)}>
           Show all {text.length.toLocaleString('en')} characters
@@ -88,6 +94,18 @@ function LongText({ text }: { readonly text: string }) {
       )}
     </>
   )
+}
+
+/** A text in pieces that the browser lays out one by one, as they come into the window. They end at a space where there is one. */
+function chunksOf(text: string): string[] {
+  const chunks: string[] = []
+  for (let from = 0; from < text.length; ) {
+    const space = text.lastIndexOf(' ', from + maxChars)
+    const end = text.length - from <= maxChars ? text.length : space > from ? space + 1 : from + maxChars
+    chunks.push(text.slice(from, end).toWellFormed())
+    from = end
+  }
+  return chunks
 }
 
 function Actions({ record }: { readonly record: LogRecord }) {

@@ -12,7 +12,7 @@ export function ValueActions({ field, value }: { readonly field: string; readonl
         type="button"
         class="mini"
         title={`Only ${shown}`}
-        aria-label={`Only this: ${field} ${shown}`}
+        aria-label={`Only this ${field}`}
         onClick={() => addCondition('only', { field, value })}
       >
         only
@@ -21,7 +21,7 @@ export function ValueActions({ field, value }: { readonly field: string; readonl
         type="button"
         class="mini"
         title={`Not ${shown}`}
-        aria-label={`Not this: ${field} ${shown}`}
+        aria-label={`Not this ${field}`}
         onClick={() => addCondition('not', { field, value })}
       >
         not

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { canOpenPages, lastRowIs, openPage, row, rows, useBrowser } from './support.js'
+
+useBrowser()
+
+describe.skipIf(!canOpenPages)('a view', () => {
+  it('is in the address: levels, search and filters are the same after a reload and in another tab', async () => {
+    const { page, logger } = await openPage()
+    const [shop, billing] = [logger('shop'), logger('billing')]
+    shop.info({ orderId: 7 }, 'order placed')
+    shop.warn({ orderId: 7 }, 'order late')
+    shop.warn({ orderId: 8 }, 'order late')
+    billing.warn({ orderId: 7 }, 'order unpaid')
+    billing.debug('idle')
+    await expect.poll(() => rows(page).count()).toBe(5)
+
+    await page.getByRole('button', { name: 'warn', exact: true }).click()
+    await expect.poll(() => rows(page).count()).toBe(3)
+    expect(await page.getByRole('button', { name: 'warn', exact: true }).getAttribute('aria-pressed')).toBe('true')
+    await page.getByRole('searchbox').fill('order')
+    await page.waitForURL(/text=order/)
+    await row(page, 'order unpaid').click()
+    await page.getByRole('button', { name: 'Not this appName' }).click()
+    await expect.poll(() => rows(page).count()).toBe(2)
+    await row(page, '{"orderId":7}').click()
+    await page.getByRole('button', { name: 'Only this context.orderId' }).click()
+    await expect.poll(() => rows(page).count()).toBe(1)
+
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await other.getByRole('searchbox').waitFor()
+    await expect
+      .poll(() => rows(other).allTextContents())
+      .toEqual([expect.stringContaining('order late {"orderId":7}')])
+    expect(await other.getByRole('searchbox').inputValue()).toBe('order')
+
+    await page.goBack()
+    await expect.poll(() => rows(page).count()).toBe(2)
+    shop.warn({ orderId: 9 }, 'order late')
+    shop.info({ orderId: 9 }, 'order placed')
+    await expect.poll(() => rows(page).count()).toBe(3)
+  })
+
+  it('counts the lines of each level and offers the values that occur as filters', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    for (let number = 0; number < 3; number++) log.info({ tenant: number < 2 ? 'red' : 'blue' }, 'request')
+    log.error('failed')
+    await lastRowIs(page, 'failed')
+    await page.reload()
+    await page.locator('.chip', { hasText: 'info 3' }).waitFor()
+    await page.locator('.chip', { hasText: 'error 1' }).waitFor()
+    await page.getByText('Filters', { exact: true }).click()
+    await page.getByRole('button', { name: 'red 2' }).click()
+    await expect.poll(() => rows(page).count()).toBe(2)
+    await page.getByRole('button', { name: 'Remove the filter tenant red' }).click()
+    await expect.poll(() => rows(page).count()).toBe(4)
+  })
+
+  it('of a link to a record opens it among the lines around it', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    for (let number = 1; number <= 600; number++) log.info({ number }, `line ${number}.`)
+    await lastRowIs(page, 'line 600.')
+    const id = Number(await rows(page).last().getAttribute('data-id')) - 500
+    await page.goto(new URL(`#logs?id=${id}&around=${id}`, page.url()).href)
+    await page.reload()
+    await page.getByRole('complementary').getByText('line 100.').waitFor()
+    await row(page, 'line 99.').waitFor()
+    await row(page, 'line 101.').waitFor()
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await lastRowIs(page, 'line 600.')
+  })
+
+  it('can be exported as NDJSON and as CSV', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    log.info('say "hi", all')
+    log.warn('=1+1')
+    log.debug('left out')
+    await lastRowIs(page, 'left out')
+    await page.getByRole('button', { name: 'info', exact: true }).click()
+    await page.getByRole('button', { name: 'warn', exact: true }).click()
+    const save = async (name: string) => {
+      await page.getByText('View', { exact: true }).click()
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()])
+      return await readFile(await download.path(), 'utf8')
+    }
+    const lines = (await save('Export as NDJSON')).trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['=1+1', 'say "hi", all'])
+    const csv = (await save('Export as CSV')).trimEnd().split('\r\n')
+    expect(csv[0]).toMatch(/^time,id,/)
+    expect(csv[1]).toMatch(/,'=1\+1$/)
+    expect(csv[2]).toMatch(/,"say ""hi"", all"$/)
+  })
+
+  it('has times in UTC on request', async () => {
+    const { page, call } = await openPage({ timezoneId: 'Asia/Tokyo' })
+    const timeStamp = Date.UTC(2026, 0, 31, 20, 30)
+    await call('POST', '/logs/demo', { timeStamp, level: 'info', message: 'hello', appName: 'shop' })
+    await row(page, '02-01 05:30:00.000').waitFor()
+    await page.getByRole('button', { name: 'UTC' }).click()
+    await row(page, '01-31 20:30:00.000').waitFor()
+  })
+})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canOpenPages, distanceFromEnd, lastRowIs, openPage, row, rows, useBrowser } from './support.js'
+import { canOpenPages, distanceFromEnd, lastRowIs, listHas, openPage, row, rows, useBrowser } from './support.js'
 
 useBrowser()
 
@@ -24,7 +24,7 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     const { page, logger } = await openPage()
     const log = logger()
     for (let number = 1; number <= 200; number++) log.info(`line ${number}.`)
-    await lastRowIs(page, 'line 200.')
+    await listHas(page, 200)
     await page.locator('.viewport').hover()
     await page.mouse.wheel(0, -1200)
     await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor()
@@ -34,9 +34,8 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     const offer = page.getByRole('button', { name: '30 new' })
     await offer.waitFor()
     expect(await place()).toBe(before)
-    expect(await row(page, 'line 230.').count()).toBe(0)
     await offer.click()
-    await lastRowIs(page, 'line 230.')
+    await listHas(page, 230)
     expect(await distanceFromEnd(page)).toBeLessThan(1)
     expect(await page.getByRole('button', { name: 'Follow', pressed: true }).count()).toBe(1)
   })
@@ -45,7 +44,7 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     const { page, logger } = await openPage()
     const log = logger()
     for (let number = 1; number <= 200; number++) log.info(`line ${number}.`)
-    await lastRowIs(page, 'line 200.')
+    await listHas(page, 200)
     await page.locator('.viewport').hover()
     await page.mouse.wheel(0, -600)
     await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor()
@@ -90,9 +89,9 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     const { page, logger } = await openPage({ viewport: { width: 1280, height: 4000 } })
     const log = logger()
     for (let number = 1; number <= 1500; number++) log.info(`line ${number}.`)
-    await lastRowIs(page, 'line 1500.')
+    await listHas(page, 1500)
     await page.reload()
-    await lastRowIs(page, 'line 1500.')
+    await rows(page).first().waitFor()
     expect(await rows(page).count()).toBeLessThanOrEqual(300)
     await page.locator('.viewport').hover()
     await expect
@@ -111,8 +110,10 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
   it('moves by j and k, opens by Enter, closes by Esc, searches by / and explains by ?', async () => {
     const { page, logger } = await openPage()
     const log = logger()
-    for (const name of ['first', 'second', 'third']) log.info(name)
-    await lastRowIs(page, 'third')
+    for (const name of ['first', 'second', 'third']) {
+      log.info(name)
+      await lastRowIs(page, name)
+    }
     const current = page.locator('[aria-current=true][data-id]')
     for (const [key, text] of [
       ['j', 'third'],
@@ -145,7 +146,7 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     for (let number = 0; number < 5; number++)
       log.info(`order ${number} of 5f2504e0-4f89-41d3-9a0c-0305e82c330${number} placed`)
     log.info('ready')
-    await lastRowIs(page, 'ready')
+    await listHas(page, 6)
     await page.getByText('View', { exact: true }).click()
     await page.getByLabel('Group similar messages').check()
     await row(page, '5×').waitFor()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataFolder } from '../data-folder.js'
-import { canOpenPages, openPage, rows, useBrowser } from './support.js'
+import { canOpenPages, openPage, rows, rowsAre, useBrowser } from './support.js'
 
 useBrowser()
 const data = dataFolder()
@@ -10,7 +10,7 @@ describe.skipIf(!canOpenPages)('the page of a receiver that restarts', () => {
     const { page, logger, restart, call } = await openPage({ data: data.path })
     const log = logger()
     for (let number = 1; number <= 5; number++) log.info(`line ${number}.`)
-    await expect.poll(() => rows(page).count()).toBe(5)
+    await rowsAre(page, 5)
     await restart()
     const line = (number: number) => ({
       timeStamp: Date.now(),
@@ -19,9 +19,9 @@ describe.skipIf(!canOpenPages)('the page of a receiver that restarts', () => {
       appName: 'shop',
     })
     for (let number = 6; number <= 10; number++) await call('POST', '/logs/demo', line(number))
-    await expect.poll(() => rows(page).count(), { timeout: 15_000 }).toBe(10)
+    await rowsAre(page, 10)
     await call('POST', '/logs/demo', line(11))
-    await expect.poll(() => rows(page).count()).toBe(11)
+    await rowsAre(page, 11)
     const texts = await rows(page).locator('.text').allTextContents()
     expect(texts).toEqual(Array.from({ length: 11 }, (_, index) => `line ${index + 1}.`))
   })
@@ -32,7 +32,7 @@ describe.skipIf(!canOpenPages)('the page of a receiver that restarts', () => {
     let sent = 0
     const sending = setInterval(() => log.info(`line ${++sent}.`), 2)
     try {
-      await expect.poll(() => rows(page).count()).toBeGreaterThan(3)
+      await expect.poll(() => rows(page).count(), { timeout: 10_000 }).toBeGreaterThan(3)
       for (let time = 0; time < 3; time++) await page.reload()
       await rows(page).first().waitFor()
     } finally {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canOpenPages, lastRowIs, openPage, row, rows, useBrowser } from './support.js'
+import { canOpenPages, lastRowIs, openPage, row, rows, rowsAre, useBrowser } from './support.js'
 
 useBrowser()
 
@@ -33,13 +33,13 @@ describe.skipIf(!canOpenPages)('the details of a record', () => {
     log.info({ requestId: 'r-2' }, 'begin')
     log.info({ requestId: 'r-1' }, 'end')
     logger('other').info('elsewhere')
-    await expect.poll(() => rows(page).count()).toBe(4)
+    await rowsAre(page, 4)
     await row(page, 'end').click()
     await page.getByRole('button', { name: 'All of this requestId' }).click()
-    await expect.poll(() => rows(page).count()).toBe(2)
+    await rowsAre(page, 2)
     await row(page, 'begin').click()
     await page.getByRole('button', { name: 'Surrounding lines' }).click()
-    await expect.poll(() => rows(page).count()).toBe(3)
+    await rowsAre(page, 3)
   })
 
   it('show markup, escape sequences and signs that turn the text around as text, in every field', async () => {

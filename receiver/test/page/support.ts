@@ -3,7 +3,7 @@ import pino, { type Logger } from 'pino'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { sluicePino } from 'sluice/pino'
 import { type ReceiverOptions, startReceiver } from 'sluice-receiver'
-import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { caller } from '../support.js'
 
 const executablePath = '/usr/bin/chromium'
@@ -100,9 +100,19 @@ export function row(page: Page, text: string) {
   return rows(page).filter({ hasText: text })
 }
 
-/** Waits until the last row has this text. */
+/** Waits until the last row has this text. Lines of the same millisecond may arrive in any order. */
 export async function lastRowIs(page: Page, text: string): Promise<void> {
   await rows(page).last().filter({ hasText: text }).waitFor()
+}
+
+/** Waits until the list has this many rows, in the document or not. */
+export async function listHas(page: Page, count: number): Promise<void> {
+  await page.locator(`[role=table][aria-rowcount="${count}"]`).waitFor()
+}
+
+/** Waits until the document has this many rows. */
+export async function rowsAre(page: Page, count: number): Promise<void> {
+  await expect.poll(() => rows(page).count(), { timeout: 10_000 }).toBe(count)
 }
 
 /** The distance of the table's window from its end, in pixels. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { canOpenPages, lastRowIs, openPage, row, rows, useBrowser } from './support.js'
+import { canOpenPages, lastRowIs, listHas, openPage, row, rows, rowsAre, useBrowser } from './support.js'
 
 useBrowser()
 
@@ -13,19 +13,19 @@ describe.skipIf(!canOpenPages)('a view', () => {
     shop.warn({ orderId: 8 }, 'order late')
     billing.warn({ orderId: 7 }, 'order unpaid')
     billing.debug('idle')
-    await expect.poll(() => rows(page).count()).toBe(5)
+    await rowsAre(page, 5)
 
     await page.getByRole('button', { name: 'warn', exact: true }).click()
-    await expect.poll(() => rows(page).count()).toBe(3)
+    await rowsAre(page, 3)
     expect(await page.getByRole('button', { name: 'warn', exact: true }).getAttribute('aria-pressed')).toBe('true')
     await page.getByRole('searchbox').fill('order')
     await page.waitForURL(/text=order/)
     await row(page, 'order unpaid').click()
     await page.getByRole('button', { name: 'Not this appName' }).click()
-    await expect.poll(() => rows(page).count()).toBe(2)
+    await rowsAre(page, 2)
     await row(page, '{"orderId":7}').click()
     await page.getByRole('button', { name: 'Only this context.orderId' }).click()
-    await expect.poll(() => rows(page).count()).toBe(1)
+    await rowsAre(page, 1)
 
     const other = await page.context().newPage()
     await other.goto(page.url())
@@ -36,10 +36,11 @@ describe.skipIf(!canOpenPages)('a view', () => {
     expect(await other.getByRole('searchbox').inputValue()).toBe('order')
 
     await page.goBack()
-    await expect.poll(() => rows(page).count()).toBe(2)
+    await rowsAre(page, 2)
     shop.warn({ orderId: 9 }, 'order late')
     shop.info({ orderId: 9 }, 'order placed')
-    await expect.poll(() => rows(page).count()).toBe(3)
+    await page.getByRole('button', { name: '1 new' }).click()
+    await rowsAre(page, 3)
   })
 
   it('counts the lines of each level and offers the values that occur as filters', async () => {
@@ -47,22 +48,28 @@ describe.skipIf(!canOpenPages)('a view', () => {
     const log = logger()
     for (let number = 0; number < 3; number++) log.info({ tenant: number < 2 ? 'red' : 'blue' }, 'request')
     log.error('failed')
-    await lastRowIs(page, 'failed')
+    await rowsAre(page, 4)
     await page.reload()
     await page.locator('.chip', { hasText: 'info 3' }).waitFor()
     await page.locator('.chip', { hasText: 'error 1' }).waitFor()
     await page.getByText('Filters', { exact: true }).click()
     await page.getByRole('button', { name: 'red 2' }).click()
-    await expect.poll(() => rows(page).count()).toBe(2)
+    await rowsAre(page, 2)
     await page.getByRole('button', { name: 'Remove the filter tenant red' }).click()
-    await expect.poll(() => rows(page).count()).toBe(4)
+    await rowsAre(page, 4)
   })
 
   it('of a link to a record opens it among the lines around it', async () => {
-    const { page, logger } = await openPage()
-    const log = logger()
-    for (let number = 1; number <= 600; number++) log.info({ number }, `line ${number}.`)
-    await lastRowIs(page, 'line 600.')
+    const { page, call } = await openPage()
+    for (let number = 1; number <= 600; number++) {
+      await call('POST', '/logs/demo', {
+        timeStamp: number * 1e9,
+        level: 'info',
+        message: `line ${number}.`,
+        appName: 'shop',
+      })
+    }
+    await listHas(page, 600)
     const id = Number(await rows(page).last().getAttribute('data-id')) - 500
     await page.goto(new URL(`#logs?id=${id}&around=${id}`, page.url()).href)
     await page.reload()
@@ -79,7 +86,7 @@ describe.skipIf(!canOpenPages)('a view', () => {
     log.info('say "hi", all')
     log.warn('=1+1')
     log.debug('left out')
-    await lastRowIs(page, 'left out')
+    await rowsAre(page, 3)
     await page.getByRole('button', { name: 'info', exact: true }).click()
     await page.getByRole('button', { name: 'warn', exact: true }).click()
     const save = async (name: string) => {
@@ -88,11 +95,15 @@ describe.skipIf(!canOpenPages)('a view', () => {
       return await readFile(await download.path(), 'utf8')
     }
     const lines = (await save('Export as NDJSON')).trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['=1+1', 'say "hi", all'])
+    expect(lines.map((line) => JSON.parse(line).message).sort()).toEqual(['=1+1', 'say "hi", all'])
     const csv = (await save('Export as CSV')).trimEnd().split('\r\n')
     expect(csv[0]).toMatch(/^time,id,/)
-    expect(csv[1]).toMatch(/,'=1\+1$/)
-    expect(csv[2]).toMatch(/,"say ""hi"", all"$/)
+    expect(
+      csv
+        .slice(1)
+        .map((line) => line.replace(/^.*?v\d+\.\d+\.\d+,/, ''))
+        .sort(),
+    ).toEqual([`"say ""hi"", all"`, "'=1+1"])
   })
 
   it('has times in UTC on request', async () => {

@@ -3,6 +3,7 @@ import type { LogRecord } from '../api/records.js'
 import { isAborted } from '../api/requests.js'
 import { findOlder } from './older-records.js'
 import type { RecordFilter } from './record-filter.js'
+import { insertByTime, inTimeOrder } from './time-order.js'
 
 /** A list that follows keeps at most this many rows; so does the list of those that wait. */
 const maxRows = 20_000
@@ -62,11 +63,11 @@ export class LogList {
       const before = source.around === undefined ? undefined : source.around + enough / 2
       const found = await findOlder({ ...source, before, enough, signal: abort.signal })
       this.#detached = before !== undefined
-      this.rows = [...found.records]
+      this.rows = inTimeOrder(found.records)
       this.origin = 0
       this.#before = found.before
       this.complete.value = found.before === undefined
-      this.#newest = Math.max(this.rows.at(-1)?.id ?? 0, before ?? 0)
+      this.#newest = Math.max(found.records.at(-1)?.id ?? 0, before ?? 0)
       const arrived = this.#waiting
       this.#waiting = []
       this.waiting.value = 0
@@ -89,8 +90,10 @@ export class LogList {
     this.loading.value = true
     try {
       const found = await findOlder({ ...source, before: this.#before, enough, signal: abort.signal })
-      this.rows = [...found.records, ...this.rows]
-      this.origin -= found.records.length
+      const known = new Set(this.rows.map(({ id }) => id))
+      const older = inTimeOrder(found.records.filter(({ id }) => !known.has(id)))
+      this.rows = [...older, ...this.rows]
+      this.origin -= older.length
       this.#before = found.before
       this.complete.value = found.before === undefined
       this.loading.value = false
@@ -163,12 +166,12 @@ export class LogList {
   }
 
   #append(records: readonly LogRecord[]): void {
-    for (const record of records) this.rows.push(record)
+    for (const record of records) insertByTime(this.rows, record)
     const excess = this.rows.length - maxRows
     if (excess > 0) {
-      this.rows.splice(0, excess)
+      const gone = this.rows.splice(0, excess)
       this.origin += excess
-      this.#before = this.rows[0]!.id
+      this.#before = gone.reduce((last, { id }) => Math.max(last, id), 0) + 1
       this.complete.value = false
     }
     this.version.value++

@@ -11,20 +11,13 @@ export interface RowSource {
   countOf?(id: number): number | undefined
 }
 
-/** All records as rows. They are in the order of their ids. */
+/** All records as rows. */
 export function plainRows(rows: readonly LogRecord[], origin: number): RowSource {
   return { rows, origin, indexOf: (id) => placeOf(rows, id) }
 }
 
 function placeOf(rows: readonly LogRecord[], id: number): number {
-  let from = 0
-  let to = rows.length
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if (rows[middle]!.id < id) from = middle + 1
-    else to = middle
-  }
-  return rows[from]?.id === id ? from : -1
+  return rows.findLastIndex((record) => record.id === id)
 }
 
 const changing = /\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b|\b(?=[a-f]*\d)[\da-f]{6,}\b|\d+(?:\.\d+)?/gi

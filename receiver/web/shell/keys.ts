@@ -10,7 +10,7 @@ export function useKeys(keys: Keys): void {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
       const target = event.target as Element
-      if (target.closest('input:not([type=checkbox]), select, textarea, dialog') !== null) return
+      if (target.closest('input:not([type=checkbox]), select, textarea, dialog[open]') !== null) return
       if ((event.key === ' ' || event.key === 'Enter') && target.closest('button, a, summary, input') !== null) return
       const action = current.current[event.key]
       if (action === undefined) return

@@ -80,6 +80,25 @@ describe.skipIf(!canOpenPages)('a view', () => {
     await lastRowIs(page, 'line 600.')
   })
 
+  it('is zoomed to the time that is dragged over in the bars', async () => {
+    const { page, call } = await openPage()
+    for (let minute = 0; minute < 10; minute++) {
+      const timeStamp = Date.UTC(2026, 0, 31, 20, minute)
+      await call('POST', '/logs/demo', { timeStamp, level: 'info', message: `minute ${minute}.`, appName: 'shop' })
+    }
+    await rowsAre(page, 10)
+    await page.reload()
+    const bars = (await page.locator('.histogram .u-over').boundingBox())!
+    await page.mouse.move(bars.x + bars.width * 0.45, bars.y + 10)
+    await page.mouse.down()
+    await page.mouse.move(bars.x + bars.width * 0.85, bars.y + 10, { steps: 5 })
+    await page.mouse.up()
+    await page.waitForURL(/since=2026-01-31T20.*until=2026-01-31T20/)
+    await expect
+      .poll(() => rows(page).locator('.text').allTextContents(), { timeout: 10_000 })
+      .toEqual(['minute 5.', 'minute 6.', 'minute 7.'])
+  })
+
   it('can be exported as NDJSON and as CSV', async () => {
     const { page, logger } = await openPage()
     const log = logger()

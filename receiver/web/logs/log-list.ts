@@ -13,7 +13,7 @@ const enough = 300
 /** A gap of more records than this is not filled: the list is loaded anew. */
 const maxGap = 5_000
 
-/** What holds a list that does not follow. */
+/** The reason why a list does not follow. */
 export type Hold = 'scroll' | 'selection' | 'details' | 'cursor' | 'pause'
 
 interface Source {

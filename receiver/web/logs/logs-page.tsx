@@ -77,6 +77,7 @@ export function LogsPage({ feed, bucket }: LogsProps) {
   if (isEmpty && !chosen && list.error.value === undefined) return <EmptyState bucket={bucket} />
   return (
     <div class="logs">
+      <h1 class="unseen">Logs</h1>
       <Toolbar list={list} bucket={bucket} filter={filter} />
       <Conditions />
       <Histogram list={list} />

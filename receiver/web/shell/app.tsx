@@ -31,8 +31,10 @@ export function App({ feed, arrivals }: AppProps) {
   const [help, setHelp] = useState(false)
   const { page, bucket = session.value?.bucket } = view.value
   useEffect(() => {
-    if (bucket !== undefined && session.value !== undefined) feed.open(bucket)
-  }, [feed, bucket, session.value])
+    if (bucket === undefined || session.value === undefined) return
+    arrivals.clear()
+    feed.open(bucket)
+  }, [feed, arrivals, bucket, session.value])
   useEffect(() => {
     document.title = `${names[page]} · Sluice receiver`
   }, [page])

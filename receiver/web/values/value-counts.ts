@@ -7,7 +7,7 @@ const pageSize = 1000
 /** So many values of the shown hour are read at the start; those before them are not in the chart. */
 const maxPages = 30
 
-/** What is known of one event. */
+/** The counts of one event. */
 export interface EventCounts {
   readonly eventId: number
   /** All of its values in the bucket. */

@@ -32,12 +32,16 @@ export function ValuesPage({ feed, bucket }: ValuesProps) {
   )
   const bars = useMemo(() => barsOf(events, lastMinute), [counts.version.value, events, lastMinute])
   if (counts.error.value !== undefined) return <p class="problem">{counts.error.value}</p>
-  if (!counts.loaded.value) return <p class="nothing">Reading values…</p>
   if (events.length === 0) {
     return (
-      <p class="nothing">
-        No values yet. <code>track(1001)</code> of the library makes the first one.
-      </p>
+      <div class="sheet">
+        <h1>Values</h1>
+        {counts.loaded.value && (
+          <p class="nothing">
+            No values yet. <code>track(1001)</code> of the library makes the first one.
+          </p>
+        )}
+      </div>
     )
   }
   return (

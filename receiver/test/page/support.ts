@@ -19,7 +19,8 @@ const args = [
 
 /** True when the page and a browser for it are there. Otherwise a message says that the tests of the page are skipped. */
 export const canOpenPages =
-  isThere(executablePath, 'chromium is not installed') && isThere(server(), 'the receiver has no page')
+  isThere(executablePath, 'chromium is not installed (apt-get install chromium)') &&
+  isThere(server(), 'the receiver has no page')
 
 function server(): URL {
   return new URL('../../dist/http/page-routes.js', import.meta.url)
@@ -27,7 +28,7 @@ function server(): URL {
 
 function isThere(path: string | URL, message: string): boolean {
   if (existsSync(path)) return true
-  process.stderr.write(`\n${message}: THE TESTS OF THE PAGE ARE SKIPPED (apt-get install chromium)\n\n`)
+  process.stderr.write(`\n${message}: THE TESTS OF THE PAGE ARE SKIPPED\n\n`)
   return false
 }
 

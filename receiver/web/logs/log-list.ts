@@ -129,6 +129,7 @@ export class LogList {
     if (source === undefined) return
     this.#gap = this.loading.value
     if (this.#gap) return
+    if (this.error.value !== undefined) return await this.load(source)
     const abort = this.#abort
     try {
       const all = { queries: [new URLSearchParams()], matches: () => true }

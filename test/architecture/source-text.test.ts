@@ -7,6 +7,7 @@ const mostLines = 300
 const folders = [
   'src',
   'receiver/src',
+  'receiver/web',
   'receiver/test',
   'test',
   'benchmarks',

@@ -141,7 +141,8 @@ describe('the packages, installed in an application', () => {
     const paths = files.map(({ path }) => path)
     const documents = ['LICENSE', 'README.md', 'package.json', 'bin/sluice-receiver.js']
     expect(paths).toEqual(expect.arrayContaining(documents))
-    expect(paths.filter((path) => !documents.includes(path) && !/^dist\/.*(\.js|\.d\.ts)$/.test(path))).toEqual([])
+    const code = /^dist\/(.*(\.js|\.d\.ts)|web\/(index\.html|main-\w+\.css))$/
+    expect(paths.filter((path) => !documents.includes(path) && !code.test(path))).toEqual([])
     // SQLite for Node versions without one has an install script, which npm mentions; the library has none.
     const warnings = await project.install(library.tarball, tarball)
     expect(warnings.filter((line) => /deprecated|ERESOLVE|peer/.test(line))).toEqual([])

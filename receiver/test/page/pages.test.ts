@@ -1,0 +1,79 @@
+import { createSluice } from 'sluice'
+import { describe, expect, it } from 'vitest'
+import { article } from '../support.js'
+import { canOpenPages, openPage, row, useBrowser } from './support.js'
+
+useBrowser()
+
+describe.skipIf(!canOpenPages)('the page', () => {
+  it('of an empty bucket shows programs with the real address and key, and stores a test record on request', async () => {
+    const { page, url, apiKey } = await openPage()
+    const code = page.getByRole('tabpanel')
+    await code.getByText('sluice/pino').waitFor()
+    for (const text of [url, apiKey, 'SLUICE_BUCKET=demo']) expect(await code.textContent()).toContain(text)
+    for (const [name, text] of [
+      ['winston', 'sluice/winston'],
+      ['track', 'track(1001)'],
+      ['curl', `curl ${url}/logs/demo`],
+    ] as const) {
+      await page.getByRole('tab', { name }).click()
+      expect(await code.textContent()).toContain(text)
+    }
+    await page.getByRole('button', { name: 'Send a test record' }).click()
+    await page.getByRole('table', { name: 'Logs' }).locator('[data-id]').waitFor()
+  })
+
+  it('of rejected requests shows their reason and body, newest first', async () => {
+    const { page, call } = await openPage()
+    await call('POST', '/logs/demo', { timeStamp: 1, message: 'no level', appName: 'shop' })
+    await call('POST', '/logs/elsewhere', { timeStamp: 1 })
+    await page.getByRole('link', { name: 'Rejected' }).click()
+    const items = page.locator('[data-status]')
+    await items.nth(1).waitFor()
+    expect(await items.nth(0).textContent()).toContain('there is no bucket elsewhere')
+    expect(await items.nth(1).textContent()).toContain('level is required')
+    await items.nth(1).getByText('Body').click()
+    expect(await items.nth(1).locator('pre').textContent()).toContain('"message": "no level"')
+  })
+
+  it('of values counts each event, those before it was opened and those that arrive', async () => {
+    const { page, url, apiKey } = await openPage()
+    const sluice = createSluice({ url, apiKey, bucket: 'demo', appName: 'shop' })
+    for (let count = 0; count < 3; count++) sluice.track(1001)
+    sluice.track(1002)
+    await sluice.flush()
+    await page.getByRole('link', { name: 'Values' }).click()
+    const total = (event: number) => page.locator(`[data-event="${event}"] td.number`)
+    await total(1001).filter({ hasText: /^3$/ }).waitFor()
+    await total(1002).filter({ hasText: /^1$/ }).waitFor()
+    sluice.track(1002)
+    await sluice.close()
+    await total(1002).filter({ hasText: /^2$/ }).waitFor()
+  })
+
+  it('of arrivals counts the records of each application', async () => {
+    const { page, logger } = await openPage()
+    logger('shop').info('one')
+    logger('billing').info('two')
+    await row(page, 'one').waitFor()
+    await row(page, 'two').waitFor()
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByRole('row', { name: 'shop 1' }).waitFor()
+    await page.getByRole('row', { name: 'billing 1' }).waitFor()
+  })
+
+  it('of content shows types with their fields and entries, and archives a type', async () => {
+    const { page, call } = await openPage()
+    await call('POST', '/api/projects/demo/content-types', article)
+    await call('POST', '/ng-cms/content/demo/article', { fields: { title: 'Sale', body: '<p>all</p>' } })
+    await page.getByRole('link', { name: 'Content' }).click()
+    await page.getByText('required, at most 10 characters').waitFor()
+    const entry = page.getByRole('region', { name: 'Entries' }).getByText('Sale').first()
+    await entry.click()
+    await page.getByText('<p>all</p>').waitFor()
+    page.on('dialog', (dialog) => dialog.accept())
+    await page.getByRole('button', { name: 'Archive' }).click()
+    await page.getByText('This project has no content types.').waitFor()
+    expect((await call('GET', '/ng-cms/content-types/demo')).body.total).toBe(0)
+  })
+})

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { dataFolder } from '../data-folder.js'
+import { canOpenPages, openPage, rows, rowsAre, useBrowser } from './support.js'
+
+useBrowser()
+const data = dataFolder()
+
+describe.skipIf(!canOpenPages)('the page of a receiver that restarts', () => {
+  it('shows every line once, also those that arrive before it is back', async () => {
+    const { page, logger, restart, call } = await openPage({ data: data.path })
+    const log = logger()
+    for (let number = 1; number <= 5; number++) log.info(`line ${number}.`)
+    await rowsAre(page, 5)
+    await restart()
+    const line = (number: number) => ({
+      timeStamp: Date.now(),
+      level: 'info',
+      message: `line ${number}.`,
+      appName: 'shop',
+    })
+    for (let number = 6; number <= 10; number++) await call('POST', '/logs/demo', line(number))
+    await rowsAre(page, 10)
+    await call('POST', '/logs/demo', line(11))
+    await rowsAre(page, 11)
+    const texts = await rows(page).locator('.text').allTextContents()
+    expect(texts).toEqual(Array.from({ length: 11 }, (_, index) => `line ${index + 1}.`))
+  })
+
+  it('misses nothing and shows nothing twice when it is loaded again in mid-stream', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    let sent = 0
+    const sending = setInterval(() => log.info(`line ${++sent}.`), 2)
+    try {
+      await expect.poll(() => rows(page).count(), { timeout: 10_000 }).toBeGreaterThan(3)
+      for (let time = 0; time < 3; time++) await page.reload()
+      await rows(page).first().waitFor()
+    } finally {
+      clearInterval(sending)
+    }
+    await rows(page)
+      .last()
+      .filter({ hasText: `line ${sent}.` })
+      .waitFor()
+    const ids = await page.getByRole('table').getAttribute('aria-rowcount')
+    expect(Number(ids)).toBe(sent)
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { canOpenPages, lastRowIs, openPage, row, rows, rowsAre, useBrowser } from './support.js'
+
+useBrowser()
+
+const hostile =
+  '<script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'"> \u001b[31mred \u202egnp.exe'
+const shown =
+  '<script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'"> ⟦ESC⟧[31mred ⟦U+202E⟧gnp.exe'
+
+describe.skipIf(!canOpenPages)('the details of a record', () => {
+  it('have all fields, the context as a tree, and the stack folded', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    log.error({ err: new Error('card declined'), cart: { items: [{ sku: 'A-1' }] }, eventId: 1001 }, 'payment failed')
+    await row(page, 'payment failed').click()
+    const details = page.getByRole('complementary')
+    await details.getByText('payment failed').waitFor()
+    await details.getByText('Error: card declined').waitFor()
+    expect(await details.locator('.stack details').getAttribute('open')).toBeNull()
+    for (const name of ['level', 'appName', 'machineName', 'env', 'eventId', 'runtimeVersion', 'receivedAt']) {
+      expect(await details.locator('dt', { hasText: new RegExp(`^${name}$`) }).count(), name).toBe(1)
+    }
+    const tree = details.getByRole('region', { name: 'Context' })
+    await tree.locator('summary', { hasText: '0' }).last().click()
+    await tree.getByText('A-1').waitFor()
+  })
+
+  it('lead to all lines of the same request and to the surrounding lines of the process', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    log.info({ requestId: 'r-1' }, 'begin')
+    log.info({ requestId: 'r-2' }, 'begin')
+    log.info({ requestId: 'r-1' }, 'end')
+    logger('other').info('elsewhere')
+    await rowsAre(page, 4)
+    await row(page, 'end').click()
+    await page.getByRole('button', { name: 'All of this requestId' }).click()
+    await rowsAre(page, 2)
+    await row(page, 'begin').click()
+    await page.getByRole('button', { name: 'Surrounding lines' }).click()
+    await rowsAre(page, 3)
+  })
+
+  it('show markup, escape sequences and signs that turn the text around as text, in every field', async () => {
+    const { page, call, problems } = await openPage()
+    await call('POST', '/logs/demo', {
+      ...{ timeStamp: Date.now(), level: hostile, appName: hostile, machineName: hostile, env: hostile },
+      ...{ appVersion: hostile, runtimeVersion: hostile },
+      message: `${hostile} ${JSON.stringify({ [hostile]: hostile })}\n${hostile}`,
+    })
+    await row(page, 'gnp.exe').click()
+    const details = page.getByRole('complementary')
+    await expect.poll(() => details.getByText(shown).count()).toBeGreaterThanOrEqual(7)
+    await page.getByText('Filters', { exact: true }).click()
+    expect(await page.title()).toBe('Logs · Sluice receiver')
+    expect(await page.locator('body script, img').count()).toBe(0)
+    const text = await page.locator('body').textContent()
+    for (const sign of ['\u001b', '\u202e']) expect(text).not.toContain(sign)
+    expect(problems).toEqual([])
+  })
+
+  it('show the beginning of a line of a megabyte, and all of it on demand', async () => {
+    const { page, call } = await openPage()
+    const message = 'long '.repeat(200_000)
+    await call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'info', message, appName: 'shop' })
+    await lastRowIs(page, 'long long')
+    await rows(page).last().click()
+    const text = page.getByRole('complementary').locator('pre.message')
+    expect((await text.textContent())!.length).toBeLessThan(30_000)
+    await page.getByRole('button', { name: 'Show all 1,000,000 characters' }).click()
+    await expect.poll(async () => (await text.textContent())!.length).toBe(message.length)
+  })
+})

@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs'
+import pino, { type Logger } from 'pino'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { sluicePino } from 'sluice/pino'
+import { type ReceiverOptions, startReceiver } from 'sluice-receiver'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { caller } from '../support.js'
+
+const executablePath = '/usr/bin/chromium'
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** True when the page and a browser for it are there. Otherwise a message says that the tests of the page are skipped. */
+export const canOpenPages =
+  isThere(executablePath, 'chromium is not installed (apt-get install chromium)') &&
+  isThere(server(), 'the receiver has no page')
+
+function server(): URL {
+  return new URL('../../dist/http/page-routes.js', import.meta.url)
+}
+
+function isThere(path: string | URL, message: string): boolean {
+  if (existsSync(path)) return true
+  process.stderr.write(`\n${message}: THE TESTS OF THE PAGE ARE SKIPPED\n\n`)
+  return false
+}
+
+let browser: Browser
+
+/** Starts one browser for all tests of a file. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    if (canOpenPages) browser = await chromium.launch({ executablePath, args })
+  })
+  afterAll(() => browser?.close())
+}
+
+export interface OpenPage {
+  readonly url: string
+  readonly page: Page
+  readonly apiKey: string
+  /** Problems that the page has written to its console, and errors that nothing has caught. */
+  readonly problems: string[]
+  readonly call: ReturnType<typeof caller>
+  /** A real logger that writes to the receiver. */
+  logger(name?: string): Logger
+  /** Stops the receiver and starts it again with the same data. */
+  restart(): Promise<void>
+}
+
+/** A receiver, and its page in a browser. */
+export async function openPage(options: ReceiverOptions & BrowserContextOptions = {}): Promise<OpenPage> {
+  const { data = ':memory:', ...contextOptions } = options
+  let receiver = await startReceiver({ port: 0, data })
+  onTestFinished(() => receiver.close())
+  const { url } = receiver
+  const apiKey = receiver.apiKey!
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...contextOptions })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const problems: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
+  })
+  page.on('pageerror', (error) => problems.push(String(error)))
+  await page.goto((receiver as unknown as { page: string }).page)
+  await page.getByText('live', { exact: true }).waitFor()
+  return {
+    url,
+    page,
+    apiKey,
+    problems,
+    call: caller(receiver),
+    logger(name = 'shop') {
+      const stream = sluicePino({ url, apiKey, bucket: 'demo', appName: name, env: 'test' })
+      onTestFinished(() => stream.end())
+      return pino({ level: 'trace' }, stream)
+    },
+    async restart() {
+      await receiver.close()
+      receiver = await startReceiver({ port: Number(new URL(url).port), data })
+    },
+  }
+}
+
+/** The rows of the table that are in the document. */
+export function rows(page: Page) {
+  return page.getByRole('table', { name: 'Logs' }).locator('[role=row][data-id]')
+}
+
+/** The row with this text. */
+export function row(page: Page, text: string) {
+  return rows(page).filter({ hasText: text })
+}
+
+/** Waits until the last row has this text. Lines of the same millisecond may arrive in any order. */
+export async function lastRowIs(page: Page, text: string): Promise<void> {
+  await rows(page).last().filter({ hasText: text }).waitFor()
+}
+
+/** Waits until the list has this many rows, in the document or not. */
+export async function listHas(page: Page, count: number): Promise<void> {
+  await page.locator(`[role=table][aria-rowcount="${count}"]`).waitFor()
+}
+
+/** Waits until the document has this many rows. */
+export async function rowsAre(page: Page, count: number): Promise<void> {
+  await expect.poll(() => rows(page).count(), { timeout: 10_000 }).toBe(count)
+}
+
+/** The distance of the table's window from its end, in pixels. */
+export function distanceFromEnd(page: Page): Promise<number> {
+  return page.locator('.viewport').evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)
+}

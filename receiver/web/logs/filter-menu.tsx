@@ -1,0 +1,80 @@
+import { useRef, useState } from 'preact/hooks'
+import type { LogRecord } from '../api/records.js'
+import { visible } from '../text/visible.js'
+import { addCondition } from '../view/view.js'
+import { contextFacets, facets } from './facets.js'
+import { contextPrefix } from './record-filter.js'
+
+const named = [
+  ['App', 'appName', 'apps'],
+  ['Machine', 'machineName', 'machines'],
+  ['Environment', 'env', 'envs'],
+  ['Version', 'appVersion', 'versions'],
+  ['Event', 'eventId', 'eventIds'],
+] as const
+const maxValues = 12
+
+/** Values to filter by, with counts: of the record's fields, and of the context's fields that occur. */
+export function FilterMenu({ rows }: { readonly rows: () => readonly LogRecord[] }) {
+  const [open, setOpen] = useState(false)
+  const menu = useRef<HTMLDetailsElement>(null)
+  const close = () => {
+    menu.current!.open = false
+  }
+  return (
+    <details class="menu" ref={menu} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Filters</summary>
+      {open && (
+        <div class="panel facets">
+          {named.map(([title, field, key]) => {
+            const counts = Object.entries(facets.value[key]).sort(([, a], [, b]) => b - a)
+            return (
+              <Facet key={field} title={title} field={field} counts={counts.slice(0, maxValues)} onChoose={close} />
+            )
+          })}
+          {contextFacets(rows()).map(([field, counts]) => (
+            <Facet
+              key={field}
+              title={field.slice(contextPrefix.length)}
+              field={field}
+              counts={counts}
+              onChoose={close}
+            />
+          ))}
+        </div>
+      )}
+    </details>
+  )
+}
+
+interface FacetProps {
+  readonly title: string
+  readonly field: string
+  readonly counts: readonly (readonly [string, number])[]
+  readonly onChoose: () => void
+}
+
+function Facet({ title, field, counts, onChoose }: FacetProps) {
+  if (counts.length === 0) return null
+  return (
+    <section aria-label={title}>
+      <h2>{visible(title)}</h2>
+      <ul>
+        {counts.map(([value, count]) => (
+          <li key={value}>
+            <button
+              type="button"
+              class="choice"
+              onClick={() => {
+                addCondition('only', { field, value })
+                onChoose()
+              }}
+            >
+              <span class="value">{visible(value.slice(0, 80))}</span> <span class="dim">{count}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

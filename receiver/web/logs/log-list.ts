@@ -1,0 +1,195 @@
+import { signal } from '@preact/signals'
+import type { LogRecord } from '../api/records.js'
+import { isAborted } from '../api/requests.js'
+import { findOlder } from './older-records.js'
+import type { RecordFilter } from './record-filter.js'
+import { insertByTime, inTimeOrder } from './time-order.js'
+
+/** A list that follows keeps at most this many rows; so does the list of those that wait. */
+const maxRows = 20_000
+/** A list that stands still may grow to this many rows. */
+const maxLoadedRows = 50_000
+const enough = 300
+/** A gap of more records than this is not filled: the list is loaded anew. */
+const maxGap = 5_000
+
+/** The reason why a list does not follow. */
+export type Hold = 'scroll' | 'selection' | 'details' | 'cursor' | 'pause'
+
+interface Source {
+  readonly bucket: string
+  readonly filter: RecordFilter
+  /** Shows the lines around this record; undefined shows the newest. */
+  readonly around?: number | undefined
+}
+
+/**
+ * The rows of the page of logs, oldest first. While it follows, new records join at the end. While it is held, they wait, and nothing moves.
+ */
+export class LogList {
+  /** Counts the changes of `rows`. */
+  readonly version = signal(0)
+  readonly hold = signal<Hold | undefined>(undefined)
+  /** Number of new records that wait. */
+  readonly waiting = signal(0)
+  readonly loading = signal(false)
+  readonly error = signal<string | undefined>(undefined)
+  /** True when there is nothing older. */
+  readonly complete = signal(false)
+  rows: LogRecord[] = []
+  /** The place of the first row, counted from where the list began: it falls as older rows come in front, and rises as they go. */
+  origin = 0
+  #source: Source | undefined
+  #waiting: LogRecord[] = []
+  /** True if newer records than those of `rows` are not here. */
+  #detached = false
+  #newest = 0
+  #before: number | undefined
+  /** True if the feed had a gap while rows were loaded. */
+  #gap = false
+  #abort = new AbortController()
+
+  /** Loads the rows anew. */
+  async load(source: Source): Promise<void> {
+    this.#abort.abort()
+    const abort = new AbortController()
+    this.#abort = abort
+    this.#source = source
+    this.#waiting = []
+    this.waiting.value = 0
+    this.hold.value = source.around === undefined ? undefined : 'details'
+    this.loading.value = true
+    try {
+      const before = source.around === undefined ? undefined : source.around + enough / 2
+      const found = await findOlder({ ...source, before, enough, signal: abort.signal })
+      this.#detached = before !== undefined
+      this.rows = inTimeOrder(found.records)
+      this.origin = 0
+      this.#before = found.before
+      this.complete.value = found.before === undefined
+      this.#newest = Math.max(found.records.at(-1)?.id ?? 0, before ?? 0)
+      const arrived = this.#waiting
+      this.#waiting = []
+      this.waiting.value = 0
+      this.loading.value = false
+      this.error.value = undefined
+      this.version.value++
+      this.take(arrived)
+      if (this.#gap) await this.fillGap()
+    } catch (error) {
+      this.#fail(error, abort)
+    }
+  }
+
+  /** Loads older rows in front of the first one. */
+  async loadOlder(): Promise<void> {
+    const source = this.#source
+    if (source === undefined || this.loading.value || this.#before === undefined || this.rows.length >= maxLoadedRows)
+      return
+    const abort = this.#abort
+    this.loading.value = true
+    try {
+      const found = await findOlder({ ...source, before: this.#before, enough, signal: abort.signal })
+      const known = new Set(this.rows.map(({ id }) => id))
+      const older = inTimeOrder(found.records.filter(({ id }) => !known.has(id)))
+      this.rows = [...older, ...this.rows]
+      this.origin -= older.length
+      this.#before = found.before
+      this.complete.value = found.before === undefined
+      this.loading.value = false
+      this.version.value++
+      if (this.#gap) await this.fillGap()
+    } catch (error) {
+      this.#fail(error, abort)
+    }
+  }
+
+  /** Takes records that have arrived, oldest first. Those of before are passed over. */
+  take(records: readonly LogRecord[]): void {
+    const filter = this.#source?.filter
+    if (filter === undefined) return
+    if (this.loading.value && this.rows.length === 0) {
+      this.#waiting.push(...records)
+      return
+    }
+    const chosen: LogRecord[] = []
+    for (const record of records) {
+      if (record.id <= this.#newest) continue
+      this.#newest = record.id
+      if (filter.matches(record)) chosen.push(record)
+    }
+    if (chosen.length === 0) return
+    if (this.hold.value === undefined) this.#append(chosen)
+    else this.#wait(chosen)
+  }
+
+  /** Fills a gap of the feed: everything newer than the newest record that is known. */
+  async fillGap(): Promise<void> {
+    const source = this.#source
+    if (source === undefined) return
+    this.#gap = this.loading.value
+    if (this.#gap) return
+    if (this.error.value !== undefined) return await this.load(source)
+    const abort = this.#abort
+    try {
+      const all = { queries: [new URLSearchParams()], matches: () => true }
+      const newest = await findOlder({ bucket: source.bucket, filter: all, enough: 1, signal: abort.signal })
+      const last = newest.records.at(-1)?.id ?? 0
+      if (last === this.#newest || abort.signal.aborted) return
+      const known = newest.records.findIndex(({ id }) => id > this.#newest)
+      // The receiver counts anew when its data is gone.
+      if (last < this.#newest) return await this.load({ bucket: source.bucket, filter: source.filter })
+      if (known > 0) return this.take(newest.records.slice(known))
+      const found = await findOlder({ ...source, enough: maxGap, signal: abort.signal })
+      if (found.records.length >= maxGap && this.hold.value === undefined) return await this.load(source)
+      this.take(found.records)
+    } catch (error) {
+      this.#fail(error, abort)
+    }
+  }
+
+  /** Stands still. */
+  stop(hold: Hold): void {
+    this.hold.value ??= hold
+  }
+
+  /** Shows all that waits, and follows. */
+  async follow(): Promise<void> {
+    this.hold.value = undefined
+    if (this.#detached && this.#source !== undefined) {
+      const { bucket, filter } = this.#source
+      return await this.load({ bucket, filter })
+    }
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.waiting.value = 0
+    this.#append(waiting)
+  }
+
+  #append(records: readonly LogRecord[]): void {
+    for (const record of records) insertByTime(this.rows, record)
+    const excess = this.rows.length - maxRows
+    if (excess > 0) {
+      const gone = this.rows.splice(0, excess)
+      this.origin += excess
+      this.#before = gone.reduce((last, { id }) => Math.max(last, id), 0) + 1
+      this.complete.value = false
+    }
+    this.version.value++
+  }
+
+  #wait(records: readonly LogRecord[]): void {
+    this.waiting.value += records.length
+    if (this.#detached) return
+    for (const record of records) this.#waiting.push(record)
+    if (this.#waiting.length <= maxRows) return
+    this.#waiting = []
+    this.#detached = true
+  }
+
+  #fail(error: unknown, abort: AbortController): void {
+    if (abort !== this.#abort || isAborted(error)) return
+    this.loading.value = false
+    this.error.value = error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,171 @@
+import { signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import type { LiveFeed } from '../api/live-feed.js'
+import type { LogRecord, RecordPage } from '../api/records.js'
+import { request } from '../api/requests.js'
+import { useKeys } from '../shell/keys.js'
+import { go, view } from '../view/view.js'
+import { Conditions } from './conditions.js'
+import { EmptyState } from './empty-state.js'
+import { loadFacets } from './facets.js'
+import { Histogram } from './histogram.js'
+import { LogList } from './log-list.js'
+import { LogTable } from './log-table.js'
+import { RecordDetails } from './record-details.js'
+import { filterOf } from './record-filter.js'
+import { groupedRows, plainRows } from './row-source.js'
+import { Toolbar } from './toolbar.js'
+
+const facetsMs = 3000
+const list = new LogList()
+/** The record under the cursor. The details are of the record in the address. */
+const cursor = signal<number | undefined>(undefined)
+
+interface LogsProps {
+  readonly feed: LiveFeed
+  readonly bucket: string
+}
+
+export function LogsPage({ feed, bucket }: LogsProps) {
+  const { text, levels, only, not, since, until, around, grouped, id } = view.value
+  const choice = JSON.stringify({ text, levels, only, not, since, until })
+  const filter = useMemo(() => filterOf(view.value, Date.now()), [choice])
+
+  useEffect(() => void list.load({ bucket, filter, around }), [bucket, filter, around])
+  useEffect(() => feed.listen({ logs: (records) => list.take(records), gap: () => void list.fillGap() }), [feed])
+  useEffect(() => refreshFacets(bucket, filter.queries[0]!), [bucket, filter])
+  useEffect(() => holdSelections(), [])
+  // A link to a record holds the list; a record that is open when the list begins to follow stays open.
+  useEffect(() => {
+    if (id !== undefined) {
+      cursor.value = id
+      list.stop('details')
+    }
+  }, [id])
+
+  const source = useMemo(
+    () => (grouped ? groupedRows(list.rows) : plainRows(list.rows, list.origin)),
+    [list.version.value, grouped],
+  )
+  const close = () => go({ id: undefined }, { replace: true })
+  const open = (record: number) => {
+    cursor.value = record
+    list.stop('details')
+    go({ id: record }, { replace: true })
+  }
+  const move = (step: number) => {
+    list.stop('cursor')
+    const at = cursor.value === undefined ? -1 : source.indexOf(cursor.value)
+    const next = at === -1 ? source.rows.length - 1 : Math.min(source.rows.length - 1, Math.max(0, at + step))
+    const record = source.rows[next]
+    if (record === undefined) return
+    cursor.value = record.id
+    if (view.value.id !== undefined) go({ id: record.id }, { replace: true })
+  }
+  useKeys({
+    '/': () => document.querySelector<HTMLElement>('[role=searchbox]')?.focus(),
+    ' ': () => (list.hold.value === undefined ? list.stop('pause') : void list.follow()),
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => cursor.value !== undefined && open(cursor.value),
+    Escape: close,
+  })
+
+  const chosen =
+    text !== '' || levels.length + only.length + not.length > 0 || since !== undefined || until !== undefined
+  const isEmpty = list.version.value > 0 && list.rows.length === 0 && !list.loading.value && list.complete.value
+  if (isEmpty && !chosen && list.error.value === undefined) return <EmptyState bucket={bucket} />
+  return (
+    <div class="logs">
+      <h1 class="unseen">Logs</h1>
+      <Toolbar list={list} bucket={bucket} filter={filter} />
+      <Conditions />
+      <Histogram list={list} />
+      <div class={id === undefined ? 'split' : 'split open'}>
+        <div class="list">
+          <SearchState />
+          {isEmpty && <p class="nothing">No record matches. New ones that match appear here.</p>}
+          <LogTable list={list} source={source} current={cursor.value} onOpen={open} />
+          <Waiting />
+        </div>
+        {id !== undefined && <OpenRecord id={id} bucket={bucket} onClose={close} />}
+      </div>
+    </div>
+  )
+}
+
+function SearchState() {
+  const { loading, complete, error } = list
+  if (error.value !== undefined) return <p class="problem">{error.value}</p>
+  if (loading.value || complete.value || list.hold.value === undefined) {
+    if (list.rows.length > 20 || complete.value || loading.value) return null
+  }
+  if (list.rows.length > 100) return null
+  return (
+    <p class="bar">
+      Not all older records are searched.{' '}
+      <button type="button" class="quiet" onClick={() => void list.loadOlder()}>
+        Search further
+      </button>
+    </p>
+  )
+}
+
+/** "N new": the only live region. The list itself is none: it would never be silent. */
+function Waiting() {
+  const count = list.waiting.value
+  return (
+    <div class="waiting" role="status">
+      {count > 0 && (
+        <button type="button" class="primary" onClick={() => void list.follow()}>
+          {count.toLocaleString('en')} new
+        </button>
+      )}
+    </div>
+  )
+}
+
+const fetched = signal<LogRecord | undefined>(undefined)
+
+function OpenRecord({ id, bucket, onClose }: { id: number; bucket: string; onClose: () => void }) {
+  const loaded = list.version.value >= 0 ? list.rows.find((record) => record.id === id) : undefined
+  const record = loaded ?? (fetched.value?.id === id ? fetched.value : undefined)
+  useEffect(() => {
+    if (loaded !== undefined) fetched.value = loaded
+    else void fetchRecord(bucket, id)
+  }, [bucket, id, loaded])
+  return record === undefined ? null : <RecordDetails record={record} onClose={onClose} />
+}
+
+async function fetchRecord(bucket: string, id: number): Promise<void> {
+  const path = `/api/logs/${encodeURIComponent(bucket)}?limit=1&before=${id + 1}`
+  const [record] = (await request<RecordPage<LogRecord>>(path)).list
+  if (record?.id === id) fetched.value = record
+}
+
+/** Keeps the counts of the levels fresh while records arrive. */
+function refreshFacets(bucket: string, query: URLSearchParams): () => void {
+  let known = -1
+  const refresh = () => {
+    const now = list.version.value + list.waiting.value
+    if (now === known || document.hidden) return
+    known = now
+    void loadFacets(bucket, query)
+  }
+  refresh()
+  const timer = setInterval(refresh, facetsMs)
+  return () => clearInterval(timer)
+}
+
+/** A person who selects text reads: the list stands still. */
+function holdSelections(): () => void {
+  const onChange = () => {
+    const selection = getSelection()
+    if (selection === null || selection.isCollapsed) return
+    const node = selection.anchorNode
+    const element = node instanceof Element ? node : node?.parentElement
+    if (element?.closest('[role=table]')) list.stop('selection')
+  }
+  document.addEventListener('selectionchange', onChange)
+  return () => document.removeEventListener('selectionchange', onChange)
+}

@@ -1,0 +1,110 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { LiveFeed } from '../api/live-feed.js'
+import { session } from '../api/session.js'
+import { type Bars, StackedBars } from '../charts/stacked-bars.js'
+import { agoOrTime, fullTime } from '../text/time.js'
+import { visible } from '../text/visible.js'
+import { hashOf, linkTo, parseView } from '../view/view.js'
+import { Sparkline } from './sparkline.js'
+import { type EventCounts, series, ValueCounts } from './value-counts.js'
+
+const minutes = 60
+const colours = 8
+const counts = new ValueCounts()
+
+interface ValuesProps {
+  readonly feed: LiveFeed
+  readonly bucket: string
+}
+
+/** Counts per event per minute of the last hour, totals, and when each was last seen. */
+export function ValuesPage({ feed, bucket }: ValuesProps) {
+  const now = useNow(5000)
+  useEffect(() => {
+    const load = () => void counts.load(bucket, minutes * 60_000)
+    load()
+    return feed.listen({ values: (values) => counts.take(values), gap: load })
+  }, [feed, bucket])
+  const lastMinute = Math.floor(now / 60_000)
+  const events = useMemo(
+    () => [...counts.events.values()].sort((a, b) => b.total - a.total),
+    [counts.version.value, counts.loaded.value],
+  )
+  const bars = useMemo(() => barsOf(events, lastMinute), [counts.version.value, events, lastMinute])
+  if (counts.error.value !== undefined) return <p class="problem">{counts.error.value}</p>
+  if (events.length === 0) {
+    return (
+      <div class="sheet">
+        <h1>Values</h1>
+        {counts.loaded.value && (
+          <p class="nothing">
+            No values yet. <code>track(1001)</code> of the library makes the first one.
+          </p>
+        )}
+      </div>
+    )
+  }
+  return (
+    <div class="sheet">
+      <h1>Values</h1>
+      <section class="card" aria-label="Values per minute">
+        <h2>Per minute, last hour</h2>
+        <StackedBars bars={bars} height={220} label="Values per minute of the last hour, by event" />
+      </section>
+      <table class="grid">
+        <thead>
+          <tr>
+            <th scope="col">Event</th>
+            <th scope="col">Last hour</th>
+            <th scope="col" class="number">
+              Total
+            </th>
+            <th scope="col">Last seen</th>
+          </tr>
+        </thead>
+        <tbody>
+          {events.map((event, index) => (
+            <tr key={event.eventId} data-event={event.eventId}>
+              <th scope="row">
+                <span class={`dot series-${index % colours}`} aria-hidden="true" />
+                <a href={logsOf(event.eventId)}>{event.eventId}</a>{' '}
+                <span class="dim">{visible(session.value?.events?.[event.eventId] ?? '')}</span>
+              </th>
+              <td class={`series-${index % colours}`}>
+                <Sparkline counts={series(event, { lastMinute, length: minutes })} />
+              </td>
+              <td class="number">{event.total.toLocaleString('en')}</td>
+              <td title={fullTime(event.lastSeen)}>{agoOrTime(event.lastSeen, now)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function barsOf(events: readonly EventCounts[], lastMinute: number): Bars {
+  return {
+    times: Array.from({ length: minutes }, (_, index) => (lastMinute - minutes + 1 + index) * 60),
+    series: events.map((event, index) => ({
+      name: String(event.eventId),
+      colour: `series-${index % colours}`,
+      counts: series(event, { lastMinute, length: minutes }),
+    })),
+  }
+}
+
+/** The logs with the number of an event. */
+function logsOf(eventId: number): string {
+  return hashOf({ ...parseView(linkTo('logs')), only: [{ field: 'eventId', value: String(eventId) }] })
+}
+
+/** The time of now, read again every few seconds. */
+function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}

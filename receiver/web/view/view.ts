@@ -1,0 +1,122 @@
+import { signal } from '@preact/signals'
+import { inUtc } from '../text/time.js'
+
+export const pages = ['logs', 'values', 'account', 'rejected', 'content'] as const
+export type PageName = (typeof pages)[number]
+
+/** A field and the value that it must have, or must not have. `field` is a record's field, or `context.` and a path. */
+export interface Condition {
+  readonly field: string
+  readonly value: string
+}
+
+/** All that the address says: a link is a view. */
+export interface View {
+  readonly page: PageName
+  readonly bucket: string | undefined
+  readonly text: string
+  readonly levels: readonly string[]
+  readonly only: readonly Condition[]
+  readonly not: readonly Condition[]
+  /** A time in ISO 8601, or `-15m` for the last 15 minutes (`m`, `h` and `d`). */
+  readonly since: string | undefined
+  readonly until: string | undefined
+  /** The record that is open. */
+  readonly id: number | undefined
+  /** The record around which lines are shown; undefined follows the newest. */
+  readonly around: number | undefined
+  readonly grouped: boolean
+  readonly utc: boolean
+  /** The content type that is open. */
+  readonly type: string | undefined
+}
+
+/** The view that an address such as `#logs?level=error` means. */
+export function parseView(hash: string): View {
+  const [name, query = ''] = hash.replace(/^#/, '').split(/\?(.*)/s)
+  const words = new URLSearchParams(query)
+  const text = (key: string) => words.get(key) || undefined
+  const number = (key: string) => (/^\d+$/.test(words.get(key) ?? '') ? Number(words.get(key)) : undefined)
+  const page = pages.find((known) => known === name) ?? 'logs'
+  return {
+    page,
+    bucket: text('bucket'),
+    text: text('text') ?? '',
+    levels: words.getAll('level'),
+    only: words.getAll('only').map(conditionOf),
+    not: words.getAll('not').map(conditionOf),
+    since: text('since'),
+    until: text('until'),
+    id: number('id'),
+    around: number('around'),
+    grouped: words.has('grouped'),
+    utc: words.has('utc'),
+    type: text('type'),
+  }
+}
+
+/** The address of a view. */
+export function hashOf(view: View): string {
+  const words = new URLSearchParams()
+  const add = (key: string, value: string | number | undefined) => {
+    if (value !== undefined && value !== '') words.append(key, String(value))
+  }
+  add('bucket', view.bucket)
+  add('text', view.text)
+  for (const level of view.levels) add('level', level)
+  for (const { field, value } of view.only) words.append('only', `${field}:${value}`)
+  for (const { field, value } of view.not) words.append('not', `${field}:${value}`)
+  add('since', view.since)
+  add('until', view.until)
+  add('id', view.id)
+  add('around', view.around)
+  if (view.grouped) add('grouped', 1)
+  if (view.utc) add('utc', 1)
+  add('type', view.type)
+  const query = words.toString()
+  return query === '' ? `#${view.page}` : `#${view.page}?${query}`
+}
+
+function conditionOf(written: string): Condition {
+  const colon = written.indexOf(':')
+  return { field: written.slice(0, colon), value: written.slice(colon + 1) }
+}
+
+export const view = signal<View>(parseView(location.hash))
+inUtc.value = view.value.utc
+
+window.addEventListener('hashchange', () => show(parseView(location.hash)))
+
+/** Changes the view and the address. With `replace` the step back leads to the view before. */
+export function go(change: Partial<View>, { replace = false } = {}): void {
+  const next = { ...view.value, ...change }
+  const hash = hashOf(next)
+  if (hash === hashOf(view.value)) return
+  if (replace) history.replaceState(null, '', hash)
+  else history.pushState(null, '', hash)
+  show(next)
+}
+
+window.addEventListener('popstate', () => show(parseView(location.hash)))
+
+function show(next: View): void {
+  inUtc.value = next.utc
+  view.value = next
+}
+
+/** The address of another page for the same bucket. */
+export function linkTo(page: PageName): string {
+  const { bucket, utc } = view.value
+  return hashOf({ ...parseView(`#${page}`), bucket, utc })
+}
+
+/** Shows only records with this value, or none with it. */
+export function addCondition(kind: 'only' | 'not', condition: Condition): void {
+  const { field, value } = condition
+  const rest = view.value[kind].filter((other) => other.field !== field || (kind === 'not' && other.value !== value))
+  go({ [kind]: [...rest, condition], around: undefined, id: undefined })
+}
+
+export function removeCondition(kind: 'only' | 'not', condition: Condition): void {
+  go({ [kind]: view.value[kind].filter((other) => other !== condition) })
+}

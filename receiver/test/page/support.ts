@@ -17,19 +17,10 @@ const args = [
   '--disable-sync',
 ]
 
-/** True when the page and a browser for it are there. Otherwise a message says that the tests of the page are skipped. */
-export const canOpenPages =
-  isThere(executablePath, 'chromium is not installed (apt-get install chromium)') &&
-  isThere(server(), 'the receiver has no page')
-
-function server(): URL {
-  return new URL('../../dist/http/page-routes.js', import.meta.url)
-}
-
-function isThere(path: string | URL, message: string): boolean {
-  if (existsSync(path)) return true
-  process.stderr.write(`\n${message}: THE TESTS OF THE PAGE ARE SKIPPED\n\n`)
-  return false
+/** True when there is a browser for the page. Otherwise a message says that the tests of the page are skipped. */
+export const canOpenPages = existsSync(executablePath)
+if (!canOpenPages) {
+  process.stderr.write('\nchromium is not installed (apt-get install chromium): THE TESTS OF THE PAGE ARE SKIPPED\n\n')
 }
 
 let browser: Browser
@@ -71,7 +62,7 @@ export async function openPage(options: ReceiverOptions & BrowserContextOptions 
     if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
   })
   page.on('pageerror', (error) => problems.push(String(error)))
-  await page.goto((receiver as unknown as { page: string }).page)
+  await page.goto(receiver.page)
   await page.getByText('live', { exact: true }).waitFor()
   return {
     url,

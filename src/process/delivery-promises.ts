@@ -36,7 +36,7 @@ export class DeliveryPromises implements AcceptanceWatch {
   readonly accepted = (): boolean => {
     let asksPlatform = false
     for (const waitUntil of this.users.all) {
-      if (waitUntil === undefined) asksPlatform = hasRequestContexts()
+      if (waitUntil === undefined) asksPlatform = this.#hasRequests()
       else this.#tell(waitUntil, () => waitUntil(this.#current.delivered))
     }
     if (asksPlatform) this.#tellRequest()
@@ -51,14 +51,24 @@ export class DeliveryPromises implements AcceptanceWatch {
   #begin(): Turn {
     const delivered = new Promise<void>((resolve) => {
       setImmediate(() => {
-        // Later records are not part of this flush.
+        // Later records are not part of this flush. A platform that waits keeps the process alive itself: the natural end of another process
+        // has a time of its own.
         this.#turn = undefined
         void this.#port()
-          .flush()
+          .flush({ holdsProcess: false })
           .then(() => resolve())
       })
     })
     return { delivered, told: new Set() }
+  }
+
+  #hasRequests(): boolean {
+    try {
+      return hasRequestContexts()
+    } catch (error) {
+      this.#report(error)
+      return false
+    }
   }
 
   #tellRequest(): void {

@@ -4,6 +4,7 @@ import { reasonOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { setImmediate } from '../runtime/clock.js'
 import { hasRequestContexts, type RequestContext, requestContext } from './request-context.js'
+import { TurnFlushes } from './turn-flushes.js'
 
 /** The promise for the records of one turn of the event loop. */
 interface Turn {
@@ -24,13 +25,15 @@ interface Turn {
 export class DeliveryPromises implements AcceptanceWatch {
   /** The option `waitUntil` of each user. */
   readonly users = new UsersListeners<ResolvedOptions['waitUntil']>()
-  readonly #port: () => Pick<RecordPort, 'flush' | 'misused'>
+  readonly #port: () => Pick<RecordPort, 'flush' | 'misused' | 'options'>
+  readonly #flushes: TurnFlushes
   #turn: Turn | undefined
   #isReported = false
 
   /** @param port the engine, asked for when it has accepted a record */
-  constructor(port: () => Pick<RecordPort, 'flush' | 'misused'>) {
+  constructor(port: () => Pick<RecordPort, 'flush' | 'misused' | 'options'>) {
     this.#port = port
+    this.#flushes = new TurnFlushes(port)
   }
 
   readonly accepted = (): boolean => {
@@ -54,9 +57,7 @@ export class DeliveryPromises implements AcceptanceWatch {
         // Later records are not part of this flush. A platform that waits keeps the process alive itself: the natural end of another process
         // has a time of its own.
         this.#turn = undefined
-        void this.#port()
-          .flush({ holdsProcess: false })
-          .then(() => resolve())
+        void this.#flushes.flush().then(resolve)
       })
     })
     return { delivered, told: new Set() }

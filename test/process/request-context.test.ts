@@ -137,7 +137,7 @@ describe('the request context of a platform', () => {
       record(1)
       await turn()
       record(2)
-      await vi.waitFor(async () => expect(await delivered(receiver)).toEqual([1, 2]))
+      await vi.waitFor(async () => expect(await delivered(receiver)).toEqual([1, 2]), 10_000)
       expect(errors).toMatchObject([
         { code: 'SLUICE_WAIT_UNTIL', message: 'waitUntil failed, records are kept: no platform' },
       ])

@@ -274,13 +274,12 @@ export class HandOff implements RecordPort, EngineClient {
 
   #ask({ request, mode: drain, timeoutMs, holdsProcess }: DrainRequest): void {
     const mode = this.#mode.now
+    const answered = () => this.#drains.answered(request)
     if (mode === 'connected') this.#write(Buffer.from(drainFrame(drain, { request, timeoutMs })))
-    else if (mode === 'inline') {
-      void this.#inline?.[drain]({ timeoutMs, holdsProcess }).then(() => this.#drains.answered(request))
-    }
+    else if (mode === 'inline') void this.#inline?.[drain]({ timeoutMs, holdsProcess }).then(answered)
     // The next worker gets the request again.
     else if (mode === 'waiting' && this.busy) this.#thread.hurry()
-    else this.#drains.answered(request)
+    else answered()
   }
 
   /** Take the frame of a log record. */

@@ -4,7 +4,7 @@ import { Consequences } from './attempt.js'
 import { Breakers } from './breakers.js'
 import { BufferBounds } from './buffer-bounds.js'
 import { Dispatcher } from './dispatcher.js'
-import { Drains } from './drain.js'
+import { Drains, type FlushTime } from './drain.js'
 import type { BodyRoom } from './fresh-log.js'
 import { Lane, type LaneEvents } from './lane.js'
 import { LastDrain } from './last-drain.js'
@@ -147,9 +147,9 @@ export class Delivery {
    * Wait until the records that were accepted so far are settled. Every lane makes one attempt at once, except inside a Retry-After; a
    * lane that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
    */
-  async flush({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
+  async flush({ timeoutMs, holdsProcess }: FlushTime): Promise<Ledger> {
     this.buffer.refill()
-    return this.#drains.begin(this.#lanes, { timeoutMs, last: false }).ledger
+    return this.#drains.begin(this.#lanes, { timeoutMs, last: false, holdsProcess }).ledger
   }
 
   /**

@@ -3,6 +3,13 @@ import type { Lane } from './lane.js'
 import type { Ledger } from './ledger.js'
 import type { Wait } from './rules.js'
 
+/** The time of a flush. */
+export interface FlushTime {
+  readonly timeoutMs: number
+  /** True where the process stays alive until the end of the flush. @default true */
+  readonly holdsProcess?: boolean | undefined
+}
+
 /** A `flush` or `close` under way. It waits for what each lane had accepted when it began, and for nothing later. */
 export class Drain {
   /** On the clock. */
@@ -71,7 +78,7 @@ export class Drains {
    */
   begin(
     lanes: readonly Lane[],
-    { timeoutMs, last }: { readonly timeoutMs: number; readonly last: boolean },
+    { timeoutMs, last, holdsProcess = true }: FlushTime & { readonly last: boolean },
   ): { readonly ledger: Promise<Ledger>; readonly end: () => void } {
     const startedAt = this.#clock.now()
     let end = () => {}
@@ -82,7 +89,7 @@ export class Drains {
         resolve(this.#stats())
       }
     })
-    const timer = this.#clock.schedule(end, timeoutMs, true)
+    const timer = this.#clock.schedule(end, timeoutMs, holdsProcess)
     const drain = new Drain({ lanes, startedAt, deadline: startedAt + timeoutMs, last, finish: end })
     this.#open.add(drain)
     for (const lane of lanes) {

@@ -18,7 +18,7 @@ import { type EngineSetting, lanesOf } from './engine-setting.js'
 import { EngineSpool } from './engine-spool.js'
 import { LogIntake } from './log-intake.js'
 import { type Machine, thisMachine } from './machine.js'
-import type { BodyWriter, DrainOptions, EndStep, KeyedValue, PinoLine, RecordPort } from './ports.js'
+import type { BodyWriter, DrainOptions, EndStep, FlushOptions, KeyedValue, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 
 /** Time for which a process that is about to end gathers records, in case it lives on. */
@@ -209,8 +209,8 @@ export class Engine implements RecordPort {
     return this.#delivery.whenRoom(bytes)
   }
 
-  flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-    return this.#delivery.flush({ timeoutMs }).then((ledger) => {
+  flush({ timeoutMs = this.options.shutdownTimeoutMs, holdsProcess }: FlushOptions = {}): Promise<Ledger> {
+    return this.#delivery.flush({ timeoutMs, holdsProcess }).then((ledger) => {
       // A signal may end the process next.
       this.#spool?.acknowledge()
       return ledger

@@ -13,6 +13,12 @@ export interface DrainOptions {
   readonly timeoutMs?: number | undefined
 }
 
+/** How a flush is made that the application has not asked for itself. */
+export interface FlushOptions extends DrainOptions {
+  /** False where the process may end before the flush does. @default true */
+  readonly holdsProcess?: boolean | undefined
+}
+
 /** Clean up a time that an application gave: no number and NaN count as not given, a negative time as 0. */
 export function drainTime(time: DrainOptions | undefined): DrainOptions {
   const timeoutMs: unknown = time?.timeoutMs
@@ -96,7 +102,7 @@ export interface AcceptanceWatch {
 export interface Drainable {
   readonly closed: boolean
   stats(): Ledger
-  flush(time?: DrainOptions): Promise<Ledger>
+  flush(options?: FlushOptions): Promise<Ledger>
   /** Flush, and leave the rest to the spool, if there is one: a signal may end the process next. */
   park(time?: DrainOptions): Promise<Ledger>
   close(time?: DrainOptions): Promise<Ledger>

@@ -9,11 +9,14 @@ export interface DrainRequest {
   readonly mode: DrainMode
   /** Time left until its deadline. */
   readonly timeoutMs: number
+  /** True where the process stays alive until the answer, or the deadline. */
+  readonly holdsProcess: boolean
 }
 
 interface Open {
   readonly mode: DrainMode
   readonly deadline: number
+  readonly holdsProcess: boolean
   readonly settle: () => void
 }
 
@@ -33,8 +36,8 @@ export class DrainRequests {
     this.#ask = plan.ask
   }
 
-  /** Ask for a drain. Keeps the process alive until the answer, or the deadline. */
-  begin(mode: DrainMode, timeoutMs: number): Promise<void> {
+  /** Ask for a drain. */
+  begin(mode: DrainMode, timeoutMs: number, holdsProcess = true): Promise<void> {
     return new Promise((resolve) => {
       const request = this.#next++
       const settle = () => {
@@ -42,9 +45,9 @@ export class DrainRequests {
         this.#open.delete(request)
         resolve()
       }
-      const timer = this.#clock.schedule(settle, timeoutMs + drainGraceMs[mode], true)
-      this.#open.set(request, { mode, deadline: this.#clock.now() + timeoutMs, settle })
-      this.#ask({ request, mode, timeoutMs })
+      const timer = this.#clock.schedule(settle, timeoutMs + drainGraceMs[mode], holdsProcess)
+      this.#open.set(request, { mode, deadline: this.#clock.now() + timeoutMs, holdsProcess, settle })
+      this.#ask({ request, mode, timeoutMs, holdsProcess })
     })
   }
 
@@ -54,8 +57,9 @@ export class DrainRequests {
 
   /** Ask for every open drain again: another engine delivers now. */
   askAgain(): void {
-    for (const [request, { mode, deadline }] of this.#open) {
-      this.#ask({ request, mode, timeoutMs: Math.max(0, Math.round(deadline - this.#clock.now())) })
+    for (const [request, { mode, deadline, holdsProcess }] of this.#open) {
+      const timeoutMs = Math.max(0, Math.round(deadline - this.#clock.now()))
+      this.#ask({ request, mode, timeoutMs, holdsProcess })
     }
   }
 }

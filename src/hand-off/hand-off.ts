@@ -7,7 +7,15 @@ import type { Engine } from '../engine/engine.js'
 import { lanesOf } from '../engine/engine-setting.js'
 import { InlineEngine } from '../engine/inline-engine.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
-import type { AcceptanceWatch, DrainOptions, EndStep, KeyedValue, PinoLine, RecordPort } from '../engine/ports.js'
+import type {
+  AcceptanceWatch,
+  DrainOptions,
+  EndStep,
+  FlushOptions,
+  KeyedValue,
+  PinoLine,
+  RecordPort,
+} from '../engine/ports.js'
 import { warning } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
@@ -160,8 +168,8 @@ export class HandOff implements RecordPort, EngineClient {
     return this.#mode.now === 'closed' ? this.#account.closed() : this.#account.ledger(this.#outbox.values)
   }
 
-  flush({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-    return this.#drain('flush', timeoutMs)
+  flush({ timeoutMs = this.options.shutdownTimeoutMs, holdsProcess }: FlushOptions = {}): Promise<Ledger> {
+    return this.#drain('flush', timeoutMs, holdsProcess)
   }
 
   park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
@@ -259,18 +267,19 @@ export class HandOff implements RecordPort, EngineClient {
     this.#reporter.ended(this.#inline === undefined ? this.stats().lanes : [])
   }
 
-  #drain(mode: 'flush' | 'park', timeoutMs: number): Promise<Ledger> {
+  #drain(mode: 'flush' | 'park', timeoutMs: number, holdsProcess?: boolean): Promise<Ledger> {
     this.#outbox.handOver()
-    return this.#drains.begin(mode, timeoutMs).then(() => this.stats())
+    return this.#drains.begin(mode, timeoutMs, holdsProcess).then(() => this.stats())
   }
 
-  #ask({ request, mode: drain, timeoutMs }: DrainRequest): void {
+  #ask({ request, mode: drain, timeoutMs, holdsProcess }: DrainRequest): void {
     const mode = this.#mode.now
+    const answered = () => this.#drains.answered(request)
     if (mode === 'connected') this.#write(Buffer.from(drainFrame(drain, { request, timeoutMs })))
-    else if (mode === 'inline') void this.#inline?.[drain]({ timeoutMs }).then(() => this.#drains.answered(request))
+    else if (mode === 'inline') void this.#inline?.[drain]({ timeoutMs, holdsProcess }).then(answered)
     // The next worker gets the request again.
     else if (mode === 'waiting' && this.busy) this.#thread.hurry()
-    else this.#drains.answered(request)
+    else answered()
   }
 
   /** Take the frame of a log record. */

@@ -4,6 +4,7 @@ import { reasonOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { setImmediate } from '../runtime/clock.js'
 import { hasRequestContexts, type RequestContext, requestContext } from './request-context.js'
+import { TurnFlushes } from './turn-flushes.js'
 
 /** The promise for the records of one turn of the event loop. */
 interface Turn {
@@ -24,19 +25,21 @@ interface Turn {
 export class DeliveryPromises implements AcceptanceWatch {
   /** The option `waitUntil` of each user. */
   readonly users = new UsersListeners<ResolvedOptions['waitUntil']>()
-  readonly #port: () => Pick<RecordPort, 'flush' | 'misused'>
+  readonly #port: () => Pick<RecordPort, 'flush' | 'misused' | 'options'>
+  readonly #flushes: TurnFlushes
   #turn: Turn | undefined
   #isReported = false
 
   /** @param port the engine, asked for when it has accepted a record */
-  constructor(port: () => Pick<RecordPort, 'flush' | 'misused'>) {
+  constructor(port: () => Pick<RecordPort, 'flush' | 'misused' | 'options'>) {
     this.#port = port
+    this.#flushes = new TurnFlushes(port)
   }
 
   readonly accepted = (): boolean => {
     let asksPlatform = false
     for (const waitUntil of this.users.all) {
-      if (waitUntil === undefined) asksPlatform = hasRequestContexts()
+      if (waitUntil === undefined) asksPlatform = this.#hasRequests()
       else this.#tell(waitUntil, () => waitUntil(this.#current.delivered))
     }
     if (asksPlatform) this.#tellRequest()
@@ -51,14 +54,22 @@ export class DeliveryPromises implements AcceptanceWatch {
   #begin(): Turn {
     const delivered = new Promise<void>((resolve) => {
       setImmediate(() => {
-        // Later records are not part of this flush.
+        // Later records are not part of this flush. A platform that waits keeps the process alive itself: the natural end of another process
+        // has a time of its own.
         this.#turn = undefined
-        void this.#port()
-          .flush()
-          .then(() => resolve())
+        void this.#flushes.flush().then(resolve)
       })
     })
     return { delivered, told: new Set() }
+  }
+
+  #hasRequests(): boolean {
+    try {
+      return hasRequestContexts()
+    } catch (error) {
+      this.#report(error)
+      return false
+    }
   }
 
   #tellRequest(): void {

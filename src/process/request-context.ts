@@ -15,7 +15,11 @@ interface ContextProvider {
 
 const platform = globalThis as { readonly [vercel]?: ContextProvider; readonly [next]?: ContextProvider }
 
-/** True on a platform that describes its requests. */
+/**
+ * True on a platform that describes its requests.
+ *
+ * @throws whatever the platform throws
+ */
 export function hasRequestContexts(): boolean {
   return platform[vercel] !== undefined || platform[next] !== undefined
 }

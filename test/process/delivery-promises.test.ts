@@ -3,6 +3,7 @@ import { pinoTarget, sluicePino } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closedPort } from '../support/content-client.js'
+import { FaultServer } from '../support/fault-server.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 import { collector, delivered, matrix, modes, trackerOf, turn, type WaitUntil } from '../support/wait-until.js'
 
@@ -46,6 +47,34 @@ describe('the option waitUntil', () => {
     expect(performance.now() - start).toBeLessThan(2000)
     expect(sluice.stats()).toMatchObject({ accepted: 1, delivered: 0, dropped: { shutdown: 0 } })
     await sluice.close({ timeoutMs: 0 })
+  })
+
+  it.each(modes)('makes few attempts for many turns while the service is down, mode %s', async (mode) => {
+    const server = await FaultServer.start(() => ({ type: 'answer', status: 503 }))
+    const { promises, waitUntil } = collector()
+    const options = { url: server.url, apiKey: 'k', bucket: 'b', mode, shutdownTimeoutMs: 2000, onError() {} }
+    const record = trackerOf({ ...options, waitUntil })
+    for (let number = 0; number < 2000; number++) {
+      record(number)
+      await turn()
+    }
+    expect(promises).toHaveLength(2000)
+    await Promise.all(promises)
+    // One for each of the first 50 turns, then one in 40 ms at most, and those of the delivery itself.
+    expect(server.requests.length).toBeLessThan(300)
+    await server.close()
+  })
+
+  it('gives promises of many turns that all resolve when the records are settled', async () => {
+    const { promises, waitUntil } = collector()
+    const record = trackerOf({ ...receiver.options, mode: 'worker', shutdownTimeoutMs: 8000, waitUntil })
+    for (let number = 0; number < 200; number++) {
+      record(number)
+      await turn()
+    }
+    await promises.at(-1)
+    expect(await delivered(receiver)).toHaveLength(200)
+    await Promise.all(promises)
   })
 
   const failures: readonly (readonly [string, WaitUntil])[] = [

@@ -123,6 +123,27 @@ describe('the request context of a platform', () => {
     expect(await delivered(receiver)).toEqual([1, 2])
   })
 
+  it.each(matrix)(
+    'that cannot be read is reported once, and nothing is thrown, by %s, mode %s',
+    async (_, mode, way) => {
+      const errors: SluiceError[] = []
+      Object.defineProperty(platform, vercel, {
+        configurable: true,
+        get() {
+          throw new Error('no platform')
+        },
+      })
+      const record = way({ ...receiver.options, mode, onError: (error) => void errors.push(error) })
+      record(1)
+      await turn()
+      record(2)
+      await vi.waitFor(async () => expect(await delivered(receiver)).toEqual([1, 2]), 10_000)
+      expect(errors).toMatchObject([
+        { code: 'SLUICE_WAIT_UNTIL', message: 'waitUntil failed, records are kept: no platform' },
+      ])
+    },
+  )
+
   it('that cannot wait changes nothing', async () => {
     Object.assign(platform, { [vercel]: {}, [next]: { get: () => ({}) } })
     const sluice = createSluice(receiver.options)

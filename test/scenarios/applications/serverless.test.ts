@@ -8,9 +8,11 @@ import type { Ledger } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { delivered, FaultServer } from '../../support/fault-server.js'
 import { rowsOf } from '../../support/full.js'
-import { ampleTime, atOnceMs } from '../../support/programs.js'
+import { ampleTime, atOnceMs, runProgram } from '../../support/programs.js'
 
 const anHourMs = 3_600_000
+/** `shutdownTimeoutMs` in an outage: the start of a program takes less. */
+const outageMs = 4000
 /** Records of one invocation. */
 const perInvocation = 20
 
@@ -63,6 +65,20 @@ it.each(['inline', 'worker'])('waitUntil keeps no process alive that has deliver
   const start = performance.now()
   expect(await lambda.end()).toEqual({ code: 0, stderr: '' })
   expect(performance.now() - start).toBeLessThan(atOnceMs)
+})
+
+it.each(['inline', 'worker'])('waitUntil adds nothing to the time of an end in an outage, mode %s', async (mode) => {
+  server.script = () => ({ ...delivered, status: 503 })
+  const variables = { SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' }
+  const start = performance.now()
+  const { code, stderr } = await runProgram('waits-in-outage.js', {
+    ...variables,
+    SLUICE_MODE: mode,
+    SLUICE_SHUTDOWN_TIMEOUT_MS: `${outageMs}`,
+  })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('1 record not delivered') })
+  // The deadline of a flush and then that of the end would be twice this time.
+  expect(performance.now() - start).toBeLessThan(2 * outageMs)
 })
 
 // /proc shows that a process has stopped.

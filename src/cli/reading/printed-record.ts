@@ -9,9 +9,9 @@ const maxChars = 8000
  * direction. `…` stands for further lines.
  */
 export function visibleLine(text: string): string {
-  const part = text.slice(0, maxChars).replace(/[\r\n]+$/, '')
+  const part = text.slice(0, maxChars)
   const end = part.search(/\r?\n/)
-  const line = end === -1 ? part : `${part.slice(0, end)} …`
+  const line = end === -1 ? part : part.slice(0, end) + (part.slice(end).trim() === '' ? '' : ' …')
   return oneLine(line.replace(unprintable, sign))
 }
 

@@ -1,6 +1,6 @@
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** What a time of `--since` looks like, for messages. */
+/** The forms of a time of `--since`, for messages. */
 export const sinceForms = 'a time such as 5m, 2h or 2026-01-31T12:00:00Z'
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Running, startProgram } from '../../support/programs.js'
 
-/** What it prints up to these words. */
+/** Its output up to these words. */
 async function upTo(words: string, { process }: Running): Promise<string> {
   let heard = ''
   return await new Promise((done) => {

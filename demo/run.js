@@ -7,9 +7,15 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { printTable, readBack, tally } from './account.js'
 import { events } from './events.js'
-import { goShopping } from './shoppers.js'
+import { goShopping, keepShopping } from './shoppers.js'
 
 // The main job, end to end: a receiver, an application that logs and tracks, some thousand requests, a SIGTERM, and the account.
+// With --stay the receiver, its page and a shop then go on until Ctrl-C.
+const stay = process.argv.includes('--stay')
+const endSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])
+const leave = () => process.exit(130)
+if (stay) for (const signal of endSignals) process.on(signal, leave)
+
 const data = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 
@@ -17,13 +23,7 @@ const receiverProcess = start('../receiver/dist/cli.js', ['--port', '0', '--data
 const receiver = JSON.parse(await receiverProcess.line())
 say(`receiver     ${receiver.url}`)
 
-const application = start('application.js', [], {
-  SLUICE_URL: receiver.url,
-  SLUICE_API_KEY: receiver.apiKey,
-  SLUICE_BUCKET: receiver.project,
-  SLUICE_APP_NAME: 'shop',
-  SLUICE_ENV: 'demo',
-})
+const application = startShop()
 const shop = await application.line()
 say(`shop         ${shop}`)
 const requests = await goShopping(shop)
@@ -42,16 +42,46 @@ printTable('value records by event', tally(values.map(({ eventId }) => `${eventI
 const dropped = Object.values(ledger.dropped).reduce((sum, count) => sum + Number(count), 0)
 const total = logs.length + values.length
 const agree = ledger.accepted === total && ledger.delivered === total && total > 0
-if (process.stdin.isTTY) say(`The receiver stays at ${receiver.url} (x-api-key: ${receiver.apiKey}) until Ctrl-C.\n`)
+if (process.stdin.isTTY && !stay)
+  say(`The receiver stays at ${receiver.url} (x-api-key: ${receiver.apiKey}) until Ctrl-C.\n`)
 say(
   `ledger    accepted=${ledger.accepted} delivered=${ledger.delivered} rejected=${ledger.rejected} dropped=${dropped}`,
 )
 say(`receiver  logs=${logs.length} values=${values.length} total=${total}`)
 process.exitCode = agree ? 0 : 1
 
-if (process.stdin.isTTY) await once(process, 'SIGINT')
+if (stay) await goOn()
+else if (process.stdin.isTTY) await once(process, 'SIGINT')
 receiverProcess.child.kill('SIGTERM')
 await receiverProcess.ended
+
+/** Keep a shop and its shoppers running until a signal comes. */
+async function goOn() {
+  const end = new AbortController()
+  for (const signal of endSignals) {
+    process.off(signal, leave)
+    process.once(signal, () => end.abort())
+  }
+  const application = startShop()
+  const shopping = keepShopping(await application.line(), end.signal)
+  say(`\nthe page      ${receiver.page}\nThe shop goes on. Ctrl+C ends it.`)
+  await shopping
+  application.child.kill('SIGTERM')
+  const { accepted, delivered } = JSON.parse(await application.line())
+  await application.ended
+  say(`\n${delivered} of ${accepted} records delivered meanwhile`)
+}
+
+/** The application, which delivers to the receiver. */
+function startShop() {
+  return start('application.js', [], {
+    SLUICE_URL: receiver.url,
+    SLUICE_API_KEY: receiver.apiKey,
+    SLUICE_BUCKET: receiver.project,
+    SLUICE_APP_NAME: 'shop',
+    SLUICE_ENV: 'demo',
+  })
+}
 
 /**
  * Start a program of this repository.
@@ -64,6 +94,8 @@ function start(path, args, env) {
   const child = spawn(process.execPath, [fileURLToPath(new URL(path, import.meta.url)), ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
+    // Ctrl-C is a signal to all programs of the terminal. The receiver must outlast the shop.
+    detached: stay,
   })
   const ended = once(child, 'exit')
   process.on('exit', () => child.kill())

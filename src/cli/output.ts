@@ -93,9 +93,26 @@ function printLines(lines: Summary['lines']): void {
   process.stdout.write(lines.map((line) => (line === false ? '' : `${oneLine(line)}\n`)).join(''))
 }
 
-/** Every character that a terminal could obey is escaped. */
 function printJson(value: object): void {
-  process.stdout.write(`${JSON.stringify(value).replace(unprintable, escaped)}\n`)
+  process.stdout.write(jsonLine(value))
+}
+
+/** A value as one line of JSON. Every character that a terminal could obey is escaped. */
+export function jsonLine(value: object): string {
+  return `${JSON.stringify(value).replace(unprintable, escaped)}\n`
+}
+
+/** Print text as {@link printOwn} does. Resolves when there is room for more, or no reader any more. */
+export async function printPaced(text: string): Promise<void> {
+  const { stdout } = process
+  if (stdout.write(text) || stdout.destroyed) return
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      for (const event of ['drain', 'close', 'error']) stdout.off(event, done)
+      resolve()
+    }
+    for (const event of ['drain', 'close', 'error']) stdout.on(event, done)
+  })
 }
 
 /** JSON leaves these characters as they are. */

@@ -3,14 +3,18 @@ import { asProgram, helpOption, readCommandLine, unknownName } from './command.j
 import { deadLetters } from './dead-letters/dead-letters.js'
 import { doctor } from './doctor/doctor.js'
 import { events } from './events/events.js'
+import { logs } from './logs/logs.js'
 import { migrate } from './migrate/migrate.js'
 import { printOwn, sayLine } from './output.js'
 import { replay } from './replay/replay.js'
 import { ship } from './ship/ship.js'
+import { values } from './values/values.js'
 
 const commands = {
   doctor: asProgram(doctor),
   ship: asProgram(ship),
+  logs: asProgram(logs),
+  values: asProgram(values),
   replay: asProgram(replay),
   'dead-letters': asProgram(deadLetters),
   events: asProgram(events),
@@ -21,6 +25,8 @@ const helpText = `Usage: sluice COMMAND [options]
 
   doctor         check everything between this application and the service
   ship [FILE…]   send the lines of files, or of stdin, as log records
+  logs           print the newest log records of the receiver, and follow them
+  values         count the value records of the receiver by event
   replay DIR     send the records of a spool or of a dead-letter folder
   dead-letters   list, show, edit, replay and drop rejected records of a spool
   events check   check a catalogue of events, a JSON file

@@ -48,6 +48,8 @@ const entry = '{"fields":{}}\n'
 const commands: Readonly<Record<string, () => Promise<string[]>>> = {
   doctor: async () => ['doctor'],
   ship: async () => ['ship', await fileOf('line\n')],
+  logs: async () => ['logs'],
+  values: async () => ['values'],
   replay: async () => ['replay', await spoolOfOne()],
   migrate: async () => ['migrate', await fileOf(entry), '--project', 'p', '--type', 't'],
   'migrate --dry-run': async () => ['migrate', await fileOf(entry), '--project', 'p', '--type', 't', '--dry-run'],

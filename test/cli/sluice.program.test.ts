@@ -15,10 +15,19 @@ describe('the program sluice', () => {
     for (const option of ['--help', '-h']) {
       const { code, stdout } = await run(option)
       expect(code).toBe(0)
-      for (const command of ['doctor', 'ship [FILE…]', 'replay DIR', 'dead-letters', 'events check', 'migrate FILE'])
+      for (const command of [
+        'doctor',
+        'ship [FILE…]',
+        'logs',
+        'values',
+        'replay DIR',
+        'dead-letters',
+        'events check',
+        'migrate FILE',
+      ])
         expect(stdout).toContain(command)
     }
-    for (const command of ['doctor', 'ship', 'replay', 'dead-letters', 'events', 'migrate']) {
+    for (const command of ['doctor', 'ship', 'logs', 'values', 'replay', 'dead-letters', 'events', 'migrate']) {
       const { code, stdout } = await run(command, '--help')
       expect([command, code]).toEqual([command, 0])
       for (const words of [`Usage: sluice ${command}`, '--json', 'Exit status: 0', 'Example'])

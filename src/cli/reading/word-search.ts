@@ -1,0 +1,25 @@
+/** The words of a text as the receiver's index knows them: runs of letters and digits, without case and accents, each between spaces. */
+function wordsOf(text: string): string {
+  const runs = text
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}]+/gu)
+  return runs === null ? '' : ` ${runs.join(' ')} `
+}
+
+/**
+ * A test for texts that have all words of a search, in any order. A word such as `a-b` stands for `a b`, side by side. Undefined for a search
+ * without words.
+ */
+export function wordSearch(search: string): ((text: string) => boolean) | undefined {
+  const wanted = search
+    .split(/\s+/)
+    .map(wordsOf)
+    .filter((words) => words !== '')
+  if (wanted.length === 0) return undefined
+  return (text) => {
+    const words = wordsOf(text)
+    return wanted.every((phrase) => words.includes(phrase))
+  }
+}

@@ -1,0 +1,100 @@
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { startReading, store } from '../../support/reading.js'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+import { folderHere } from '../../support/shipped.js'
+
+const catalogue = resolve(import.meta.dirname, '../../fixtures/events.json')
+
+let receiver: TestReceiver
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+  onTestFinished(() => receiver.close())
+})
+const run = (...written: string[]) => startReading(['values', ...written], receiver).ended
+
+describe('sluice values', () => {
+  it('counts the values by event, with the latest time', async () => {
+    await store(receiver, 'values', [
+      { eventId: 7 },
+      { eventId: 1001, timeStamp: 1_700_000_009_000 },
+      { eventId: 1001, timeStamp: 1_700_000_001 },
+    ])
+    expect(await run('--events', catalogue)).toEqual({
+      code: 0,
+      signal: null,
+      stderr: '',
+      stdout:
+        'event  name          count  last seen\n' +
+        '1001   order-placed      2  2023-11-14T22:13:29.000Z\n' +
+        '7                        1  2023-11-14T22:13:20.000Z\n' +
+        '3 values of 2 events\n',
+    })
+    const { stdout } = await run('--json')
+    expect(JSON.parse(stdout)).toEqual({
+      ok: true,
+      total: 3,
+      events: [
+        { eventId: 1001, name: null, count: 2, lastSeen: '2023-11-14T22:13:29.000Z' },
+        { eventId: 7, name: null, count: 1, lastSeen: '2023-11-14T22:13:20.000Z' },
+      ],
+    })
+  })
+
+  it('counts all pages, and those that match the filters', async () => {
+    const some = Array.from({ length: 59 }, () => ({}))
+    await Promise.all(Array.from({ length: 17 }, () => store(receiver, 'values', some)))
+    await store(receiver, 'values', [{ appName: 'jobs', timeStamp: Date.now() }])
+    const total = async (...written: string[]) => JSON.parse((await run('--json', ...written)).stdout).total
+    expect(await total()).toBe(1004)
+    expect(await total('--app', 'shop')).toBe(1003)
+    expect(await total('--since', '1h')).toBe(1)
+  })
+
+  it('prints with --follow the values that arrive, each once', async () => {
+    await store(receiver, 'values', [{ eventId: 1 }])
+    const reading = startReading(['values', '--follow', '--events', catalogue], receiver)
+    // It prints nothing before the first value: store values until one is printed.
+    await expect
+      .poll(
+        async () => {
+          await store(receiver, 'values', [{}])
+          return reading.heard()
+        },
+        { timeout: 10_000 },
+      )
+      .toContain('order-placed')
+    await store(receiver, 'values', [{ eventId: 9, appName: 'last' }])
+    await reading.said('last')
+    reading.process.kill('SIGINT')
+    const { code, stdout, stderr } = await reading.ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.at(-1)).toBe('2023-11-14T22:13:20.000Z last 9')
+    expect(new Set(lines.slice(0, -1))).toEqual(new Set(['2023-11-14T22:13:20.000Z shop 1001 order-placed']))
+  })
+
+  it.each([
+    [['--events', 'not-there.json'], '--events: cannot read not-there.json: ENOENT'],
+    [['--follow', '--since', '5m'], '--since: expected without --follow, got both'],
+    [['more'], 'expected no operand, got more'],
+  ])('called with %j ends with 2 and says: %s', async (written, words) => {
+    const { code, stdout, stderr } = await run(...written)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(words)
+  })
+
+  it('refuses a catalogue with faults', async () => {
+    const file = join(folderHere(), 'events.json')
+    for (const [text, words] of [
+      ['{"a":1,"b":1}', 'event b: the number 1 is that of a already; see sluice events check'],
+      ['{', 'expected JSON: '],
+    ] as const) {
+      writeFileSync(file, text)
+      const { code, stderr } = await run('--events', file)
+      expect(code).toBe(2)
+      expect(stderr).toContain(`--events: ${file}: ${words}`)
+    }
+  })
+})

@@ -1,9 +1,12 @@
+import { writeFile } from 'node:fs/promises'
 import { createSluice } from 'sluice'
 import { describe, expect, it } from 'vitest'
+import { dataFolder } from '../data-folder.js'
 import { article } from '../support.js'
 import { canOpenPages, openPage, row, useBrowser } from './support.js'
 
 useBrowser()
+const folder = dataFolder()
 
 describe.skipIf(!canOpenPages)('the page', () => {
   it('of an empty bucket shows programs with the real address and key, and stores a test record on request', async () => {
@@ -49,6 +52,24 @@ describe.skipIf(!canOpenPages)('the page', () => {
     sluice.track(1002)
     await sluice.close()
     await total(1002).filter({ hasText: /^2$/ }).waitFor()
+  })
+
+  it('of values shows the names of events that are in the catalogue', async () => {
+    const events = folder.file('events.json')
+    await writeFile(
+      events,
+      JSON.stringify({ 'order-placed': { number: 1001, description: 'A customer has ordered.' } }),
+    )
+    const { page, url, apiKey } = await openPage({ events })
+    const sluice = createSluice({ url, apiKey, bucket: 'demo', appName: 'shop' })
+    sluice.track(1001)
+    sluice.track(1002)
+    await sluice.close()
+    await page.getByRole('link', { name: 'Values' }).click()
+    const name = (event: number) => page.locator(`[data-event="${event}"] th`)
+    await name(1002).waitFor()
+    expect((await name(1001).textContent())!.trim()).toBe('1001 order-placed')
+    expect((await name(1002).textContent())!.trim()).toBe('1002')
   })
 
   it('of arrivals counts the records of each application', async () => {

@@ -48,8 +48,8 @@ export interface OpenPage {
 
 /** A receiver, and its page in a browser. */
 export async function openPage(options: ReceiverOptions & BrowserContextOptions = {}): Promise<OpenPage> {
-  const { data = ':memory:', ...contextOptions } = options
-  let receiver = await startReceiver({ port: 0, data })
+  const { data = ':memory:', events, ...contextOptions } = options
+  let receiver = await startReceiver({ port: 0, data, events })
   onTestFinished(() => receiver.close())
   const { url } = receiver
   const apiKey = receiver.apiKey!
@@ -77,7 +77,7 @@ export async function openPage(options: ReceiverOptions & BrowserContextOptions 
     },
     async restart() {
       await receiver.close()
-      receiver = await startReceiver({ port: Number(new URL(url).port), data })
+      receiver = await startReceiver({ port: Number(new URL(url).port), data, events })
     },
   }
 }

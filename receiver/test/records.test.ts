@@ -105,7 +105,7 @@ describe('attempts that arrive together', () => {
     const last = requestBytes({
       apiKey: receiver.apiKey,
       method: 'GET',
-      path: '/',
+      path: '/nothing',
       body: '',
       headers: { connection: 'close' },
     })

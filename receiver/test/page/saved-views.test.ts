@@ -57,7 +57,7 @@ describe.skipIf(!canOpenPages)('saved views', () => {
     expect(kept.find(({ name }: { name: string }) => name === 'view 7')).toEqual({ name: 'view 7', hash: '#logs' })
   })
 
-  it('begin anew where the browser has kept something else under their name', async () => {
+  it('begin anew where the browser has kept something else under their name, and long names stay in the menu', async () => {
     const { page, logger, problems } = await openPage()
     logger().info('ready')
     for (const text of ['{', '"x"', '[null, 1, {"name": 7}]']) {
@@ -67,7 +67,9 @@ describe.skipIf(!canOpenPages)('saved views', () => {
       await openMenu(page)
       expect(await page.getByRole('region', { name: 'Saved views' }).getByRole('listitem').count()).toBe(0)
     }
-    await save(page, 'all')
+    await save(page, 'a name as long as the field takes '.repeat(3).trim())
+    const panel = page.locator('.panel')
+    expect(await panel.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0)
     expect(problems).toEqual([])
   })
 })

@@ -26,7 +26,18 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      { test: { ...shared, name: 'receiver', include: ['receiver/test/**/*.test.ts'], exclude: [full] } },
+      {
+        test: {
+          ...shared,
+          name: 'receiver',
+          include: ['receiver/test/**/*.test.ts'],
+          exclude: [full],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          // A browser on a busy machine is slow.
+          expect: { poll: { timeout: 30_000 } },
+        },
+      },
       { test: { ...shared, name: 'full', include: ['{test,receiver/test}/**/*.full.test.ts'], testTimeout: 600_000 } },
     ],
   },

@@ -9,6 +9,7 @@ export interface Arguments {
   readonly tlsCert: string | undefined
   readonly tlsKey: string | undefined
   readonly pageHost: string | undefined
+  readonly events: string | undefined
   readonly json: boolean
 }
 
@@ -28,6 +29,7 @@ Receives logs and value events over the Content, Logging and Value-Tracking HTTP
                  certificate chain and private key, in PEM: speak HTTPS
   --page-host HOST[:PORT]
                  name under which browsers reach the page, if it is neither an IP address nor --host
+  --events FILE  catalogue of events, in JSON: the page shows their names
   --new-key      make another API key and show it
   --json         print one line of JSON when ready, and nothing else
   --version      print the version
@@ -48,6 +50,7 @@ export function readArguments(written: readonly string[]): Command {
         'tls-cert': { type: 'string' },
         'tls-key': { type: 'string' },
         'page-host': { type: 'string' },
+        events: { type: 'string' },
         'new-key': { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -64,7 +67,7 @@ export function readArguments(written: readonly string[]): Command {
   if (!/^\d+$/.test(String(values.port)) || port > 65_535) {
     return { type: 'wrong', message: `--port: expected a number from 0 to 65535, got "${values.port}"` }
   }
-  for (const name of ['host', 'data', 'tls-cert', 'tls-key', 'page-host'] as const) {
+  for (const name of ['host', 'data', 'tls-cert', 'tls-key', 'page-host', 'events'] as const) {
     if (values[name] === '') return { type: 'wrong', message: `--${name}: expected a value, got ""` }
   }
   const { 'tls-cert': tlsCert, 'tls-key': tlsKey } = values
@@ -81,6 +84,7 @@ export function readArguments(written: readonly string[]): Command {
       tlsCert: tlsCert as string | undefined,
       tlsKey: tlsKey as string | undefined,
       pageHost: values['page-host'] as string | undefined,
+      events: values.events as string | undefined,
       json: values.json === true,
     },
   }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { makeDataFolder } from './data-folder.js'
+import { type EventNames, readEventNames } from './event-names.js'
 import { Access } from './http/access.js'
 import { buildApp } from './http/app.js'
 import { Connections } from './http/connections.js'
@@ -35,6 +36,8 @@ export interface ReceiverOptions {
    * address has it.
    */
   readonly pageHost?: string | undefined
+  /** File with a catalogue of events, in JSON, as `defineEvents` of the library takes it. The page shows their names. */
+  readonly events?: string | undefined
   /** Longest time for a request to arrive, in ms; a slower request gets 408. @default 30000 */
   readonly requestTimeoutMs?: number
 }
@@ -53,10 +56,10 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** An error at the start that its caller can correct: a port, an address, a folder or a certificate. */
+/** An error at the start that its caller can correct: a port, an address, a folder, a certificate or a catalogue. */
 export class ReceiverError extends Error {
   /** Names the setting that cannot be used. */
-  readonly code: 'PORT_TAKEN' | 'ADDRESS_UNUSABLE' | 'DATA_UNUSABLE' | 'TLS_UNUSABLE'
+  readonly code: 'PORT_TAKEN' | 'ADDRESS_UNUSABLE' | 'DATA_UNUSABLE' | 'TLS_UNUSABLE' | 'EVENTS_UNUSABLE'
 
   constructor(code: ReceiverError['code'], message: string, options?: ErrorOptions) {
     super(message, options)
@@ -72,8 +75,8 @@ const web = new URL('./web/', import.meta.url)
 /**
  * Starts a receiver.
  *
- * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, or the data folder, the certificate
- *   or its key cannot be used
+ * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, or the data folder, the certificate,
+ *   its key or the catalogue of events cannot be used
  */
 export async function startReceiver({
   port = defaults.port,
@@ -83,6 +86,7 @@ export async function startReceiver({
   tlsCert,
   tlsKey,
   pageHost,
+  events,
   requestTimeoutMs = defaults.requestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
   if (pageHost !== undefined && !/^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i.test(pageHost)) {
@@ -90,6 +94,7 @@ export async function startReceiver({
     throw new ReceiverError('ADDRESS_UNUSABLE', message)
   }
   const tls = readTls(tlsCert, tlsKey)
+  const eventNames = events === undefined ? undefined : await readEvents(events)
   const storage = await openStorage(data)
   const keys = await Keys.load(storage.keys)
   const first = keys.size === 0
@@ -104,6 +109,7 @@ export async function startReceiver({
     apiKey: null,
     project: firstProject,
     startedAt: new Date().toISOString(),
+    events: eventNames,
   }
   const connections = new Connections()
   const app = buildApp({ storage, access, feed, start, web, tls, requestTimeoutMs, connections })
@@ -167,6 +173,17 @@ function readTls(certFile: string | undefined, keyFile: string | undefined) {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ReceiverError('TLS_UNUSABLE', `cannot use the certificate and its key: ${reason}`, { cause })
+  }
+}
+
+async function readEvents(file: string): Promise<EventNames> {
+  try {
+    return await readEventNames(file)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    // JSON.parse quotes the text, line ends included.
+    const message = `cannot use the events of ${file}: ${reason.replace(/\s+/g, ' ')}`
+    throw new ReceiverError('EVENTS_UNUSABLE', message, { cause })
   }
 }
 

@@ -62,6 +62,7 @@ describe('GET /api/openapi.json', () => {
         'GET /api/rejected',
         'GET /api/session',
         'GET /api/facets/logs',
+        'GET /api/account',
         'POST /api/test-record',
       ].sort(),
     )
@@ -130,6 +131,9 @@ describe('GET /api/openapi.json', () => {
       [200, 'GET', '/api/facets/logs?bucket=demo'],
       [400, 'GET', '/api/facets/logs'],
       [404, 'GET', '/api/facets/logs?bucket=nothing'],
+      [200, 'GET', '/api/account?bucket=demo'],
+      [400, 'GET', '/api/account'],
+      [404, 'GET', '/api/account?bucket=nothing'],
       [201, 'POST', '/api/test-record'],
       [404, 'POST', '/api/test-record?bucket=nothing'],
       [400, 'GET', '/api/live'],

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openPage, visit } from './browser.js'
 import { dataFolder } from './data-folder.js'
@@ -176,6 +177,29 @@ describe('GET /api/session', () => {
       projects: ['demo', 'other'],
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       startedAt: expect.stringMatching(/Z$/),
+    })
+  })
+
+  it('has the names of the events in the catalogue of the start, by number', async () => {
+    const events = data.file('events.json')
+    await writeFile(events, JSON.stringify({ 'order-placed': { number: 1001 }, 'order-paid': 1002 }))
+    const receiver = await start({ events })
+    const { body } = await receiver.call('GET', '/api/session')
+    expect(body.events).toEqual({ 1001: 'order-placed', 1002: 'order-paid' })
+  })
+
+  it.each([
+    ['{"a":{"number":1},"b":{"number":1}}', 'event b, number: the number 1 is that of a already'],
+    ['{"a":{"number":-1}}', 'event a, number: expected a whole number from 0, got -1'],
+    ['[1001]', 'expected an object with the events by name, got an array'],
+    ['{', 'JSON'],
+  ])('does not exist with a catalogue %s: the start fails', async (text, fault) => {
+    const events = data.file('events.json')
+    await writeFile(events, text)
+    await expect(startReceiverForTest({ events })).rejects.toMatchObject({
+      name: 'ReceiverError',
+      code: 'EVENTS_UNUSABLE',
+      message: expect.stringMatching(new RegExp(`^cannot use the events of .*events.json: .*${fault}`)),
     })
   })
 })

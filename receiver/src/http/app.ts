@@ -8,6 +8,7 @@ import fastify, {
 import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
 import type { Access } from './access.js'
+import { accountRoutes } from './account-routes.js'
 import { authentication } from './authentication.js'
 import { answerClientError } from './client-errors.js'
 import type { Connections } from './connections.js'
@@ -140,6 +141,7 @@ export function buildApp({
       rejectedRoutes(scope, rejected)
       sessionRoutes(scope, { storage, start })
       facetRoutes(scope, storage)
+      accountRoutes(scope, storage)
       testRecordRoutes(scope, { storage, project: start.project })
     },
     { prefix: '/api' },

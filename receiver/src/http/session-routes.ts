@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import type { EventNames } from '../event-names.js'
 import { utcTimeSchema } from '../schemas/time.js'
 import type { Storage } from '../storage/storage.js'
 import { version } from '../version.js'
@@ -13,6 +14,8 @@ export interface ReceiverStart {
   readonly project: string
   /** ISO 8601 UTC. */
   readonly startedAt: string
+  /** From the catalogue of this start, if it has one. */
+  readonly events?: EventNames | undefined
 }
 
 const sessionSchema = Type.Object({
@@ -22,6 +25,9 @@ const sessionSchema = Type.Object({
   projects: Type.Array(Type.String(), { description: 'Oldest first' }),
   version: Type.String(),
   startedAt: utcTimeSchema,
+  events: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Names of events by number, from --events' }),
+  ),
 })
 
 /** Route beyond the API: facts that the page shows. */
@@ -33,8 +39,8 @@ export function sessionRoutes(
     schema: { response: apiAnswers({ 200: sessionSchema }), summary: 'This start of the receiver', tags: ['Ours'] },
     handler: async (_request, reply) => {
       reply.header('cache-control', 'no-store')
-      const { url, apiKey, project: bucket, startedAt } = start
-      return { url, apiKey, bucket, projects: await storage.projects.list(), version, startedAt }
+      const { url, apiKey, project: bucket, startedAt, events } = start
+      return { url, apiKey, bucket, projects: await storage.projects.list(), version, startedAt, events }
     },
   })
 }

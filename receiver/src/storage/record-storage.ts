@@ -106,6 +106,8 @@ export interface RecordReading {
 export interface RecordStorage extends RecordReading {
   /** Resolves when the record is on disk. */
   append(record: NewRecord): Promise<void>
+  /** Counts the records since the start whose key was known, so that they were not stored again. */
+  repeated(bucket: string): Readonly<Record<RecordKind, number>>
   /** Calls the listener after each commit of records, until the returned function is called. */
   onCommit(listener: CommitListener): () => void
 }

@@ -95,13 +95,10 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     expect(await rows(page).count()).toBeLessThanOrEqual(300)
     await page.locator('.viewport').hover()
     await expect
-      .poll(
-        async () => {
-          await page.mouse.wheel(0, -5000)
-          return row(page, 'line 1.').count()
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        await page.mouse.wheel(0, -5000)
+        return row(page, 'line 1.').count()
+      })
       .toBe(1)
     expect(await rows(page).count()).toBeLessThanOrEqual(300)
     expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('1500')

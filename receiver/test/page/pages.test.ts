@@ -1,9 +1,12 @@
+import { writeFile } from 'node:fs/promises'
 import { createSluice } from 'sluice'
 import { describe, expect, it } from 'vitest'
+import { dataFolder } from '../data-folder.js'
 import { article } from '../support.js'
 import { canOpenPages, openPage, row, useBrowser } from './support.js'
 
 useBrowser()
+const folder = dataFolder()
 
 describe.skipIf(!canOpenPages)('the page', () => {
   it('of an empty bucket shows programs with the real address and key, and stores a test record on request', async () => {
@@ -51,6 +54,24 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await total(1002).filter({ hasText: /^2$/ }).waitFor()
   })
 
+  it('of values shows the names of events that are in the catalogue', async () => {
+    const events = folder.file('events.json')
+    await writeFile(
+      events,
+      JSON.stringify({ 'order-placed': { number: 1001, description: 'A customer has ordered.' } }),
+    )
+    const { page, url, apiKey } = await openPage({ events })
+    const sluice = createSluice({ url, apiKey, bucket: 'demo', appName: 'shop' })
+    sluice.track(1001)
+    sluice.track(1002)
+    await sluice.close()
+    await page.getByRole('link', { name: 'Values' }).click()
+    const name = (event: number) => page.locator(`[data-event="${event}"] th`)
+    await name(1002).waitFor()
+    expect((await name(1001).textContent())!.trim()).toBe('1001 order-placed')
+    expect((await name(1002).textContent())!.trim()).toBe('1002')
+  })
+
   it('of arrivals counts the records of each application', async () => {
     const { page, logger } = await openPage()
     logger('shop').info('one')
@@ -60,6 +81,42 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await page.getByRole('link', { name: 'Account' }).click()
     await page.getByRole('row', { name: 'shop 1' }).waitFor()
     await page.getByRole('row', { name: 'billing 1' }).waitFor()
+  })
+
+  it('of arrivals lists the gaps that a library has reported, before it was opened and since', async () => {
+    const { page, call, url, apiKey } = await openPage({ timezoneId: 'UTC' })
+    const report = (message: string, appName: string) =>
+      call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'warn', message, appName })
+    await report(
+      'sluice: 312 log records lost from 2026-01-31T20:00:00.000Z to 2026-01-31T20:05:00.000Z (queue-full 300, too-old 12)',
+      'shop',
+    )
+    await report('sluice: all records lost from here to there (no report)', 'shop')
+    await page.getByRole('link', { name: 'Account' }).click()
+    const cells = () => page.locator('[data-gap]').first().locator('th, td').allTextContents()
+    await page.locator('[data-gap]').waitFor()
+    expect(await cells()).toEqual([
+      'shop',
+      '312 logs',
+      'queue-full 300, too-old 12',
+      '2026-01-31 20:00:00.000 UTC',
+      '2026-01-31 20:05:00.000 UTC',
+    ])
+    const sluice = createSluice({ url, apiKey, bucket: 'demo', appName: 'billing', maxQueueRecords: 50 })
+    for (let event = 0; event < 1000; event++) sluice.track(event)
+    // The library reports the gap once it delivers again.
+    for (let time = 0; time < 2; time++) await sluice.flush()
+    await sluice.close()
+    await page.locator('[data-gap]').nth(1).waitFor()
+    expect((await cells()).slice(0, 3)).toEqual(['billing', '950 values', 'queue-full 950'])
+  })
+
+  it('of arrivals counts the records that came again', async () => {
+    const { page, call } = await openPage()
+    const record = { timeStamp: Date.now(), level: 'info', message: 'once', appName: 'shop' }
+    for (let attempt = 0; attempt < 3; attempt++) await call('POST', '/logs/demo', record, { 'idempotency-key': 'k-1' })
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByText('2 logs and 0 values came again').waitFor()
   })
 
   it('of content shows types with their fields and entries, and archives a type', async () => {

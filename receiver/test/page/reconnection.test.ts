@@ -39,7 +39,7 @@ describe.skipIf(!canOpenPages)('the page of a receiver that restarts', () => {
       if (sent < 150) log.info(`line ${++sent}.`)
     }, 5)
     try {
-      await expect.poll(() => rows(page).count(), { timeout: 10_000 }).toBeGreaterThan(3)
+      await expect.poll(() => rows(page).count()).toBeGreaterThan(3)
       for (let time = 0; time < 3; time++) await page.reload()
       await rows(page).first().waitFor()
     } finally {

@@ -17,6 +17,13 @@ const args = [
   '--disable-sync',
 ]
 
+/** A text with markup, an escape sequence and a sign that turns the text around. */
+export const hostile =
+  '<script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'"> \u001b[31mred \u202egnp.exe'
+/** The same as the page shows it. */
+export const shown =
+  '<script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'"> ⟦ESC⟧[31mred ⟦U+202E⟧gnp.exe'
+
 /** True when there is a browser for the page. Otherwise a message says that the tests of the page are skipped. */
 export const canOpenPages = existsSync(executablePath)
 if (!canOpenPages) {
@@ -48,15 +55,15 @@ export interface OpenPage {
 
 /** A receiver, and its page in a browser. */
 export async function openPage(options: ReceiverOptions & BrowserContextOptions = {}): Promise<OpenPage> {
-  const { data = ':memory:', ...contextOptions } = options
-  let receiver = await startReceiver({ port: 0, data })
+  const { data = ':memory:', events, ...contextOptions } = options
+  let receiver = await startReceiver({ port: 0, data, events })
   onTestFinished(() => receiver.close())
   const { url } = receiver
   const apiKey = receiver.apiKey!
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...contextOptions })
   onTestFinished(() => context.close())
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(30_000)
   const problems: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
@@ -77,7 +84,7 @@ export async function openPage(options: ReceiverOptions & BrowserContextOptions 
     },
     async restart() {
       await receiver.close()
-      receiver = await startReceiver({ port: Number(new URL(url).port), data })
+      receiver = await startReceiver({ port: Number(new URL(url).port), data, events })
     },
   }
 }
@@ -104,7 +111,7 @@ export async function listHas(page: Page, count: number): Promise<void> {
 
 /** Waits until the document has this many rows. */
 export async function rowsAre(page: Page, count: number): Promise<void> {
-  await expect.poll(() => rows(page).count(), { timeout: 10_000 }).toBe(count)
+  await expect.poll(() => rows(page).count()).toBe(count)
 }
 
 /** The distance of the table's window from its end, in pixels. */

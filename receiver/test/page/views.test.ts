@@ -95,7 +95,7 @@ describe.skipIf(!canOpenPages)('a view', () => {
     await page.mouse.up()
     await page.waitForURL(/since=2026-01-31T20.*until=2026-01-31T20/)
     await expect
-      .poll(() => rows(page).locator('.text').allTextContents(), { timeout: 10_000 })
+      .poll(() => rows(page).locator('.text').allTextContents())
       .toEqual(['minute 5.', 'minute 6.', 'minute 7.'])
   })
 

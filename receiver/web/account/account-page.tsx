@@ -1,14 +1,23 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { LiveFeed } from '../api/live-feed.js'
 import { StackedBars } from '../charts/stacked-bars.js'
 import { visible } from '../text/visible.js'
 import { type Arrivals, arrivalsOf } from './arrivals.js'
+import { GapList } from './gap-list.js'
+import { RepeatedCounts } from './repeated-counts.js'
 
 const minutes = 30
 const redrawMs = 2000
 const colours = 8
 
-/** Records and bytes per minute of each application, as they arrived while the page was open. */
-export function AccountPage({ arrivals }: { readonly arrivals: Arrivals }) {
+interface AccountProps {
+  readonly arrivals: Arrivals
+  readonly feed: LiveFeed
+  readonly bucket: string
+}
+
+/** Records and bytes per minute of each application, as they arrived while the page was open, what is missing, and what came again. */
+export function AccountPage({ arrivals, feed, bucket }: AccountProps) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), redrawMs)
@@ -68,6 +77,8 @@ export function AccountPage({ arrivals }: { readonly arrivals: Arrivals }) {
           </table>
         </>
       )}
+      <GapList feed={feed} bucket={bucket} />
+      <RepeatedCounts bucket={bucket} />
     </div>
   )
 }

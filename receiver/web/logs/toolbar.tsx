@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { sendToast } from '../shell/toast.js'
 import { go, view } from '../view/view.js'
-import { exportRecords, maxExported } from './export.js'
 import { FilterMenu } from './filter-menu.js'
 import { LevelChips } from './level-chips.js'
 import type { LogList } from './log-list.js'
 import type { RecordFilter } from './record-filter.js'
+import { ViewMenu } from './view-menu.js'
 
 const typingMs = 200
 const ranges = [
@@ -133,35 +132,5 @@ function Moment({ label, value, onChange }: MomentProps) {
         onChange(Number.isNaN(written) ? undefined : new Date(written).toISOString())
       }}
     />
-  )
-}
-
-function ViewMenu({ bucket, filter }: Pick<ToolbarProps, 'bucket' | 'filter'>) {
-  const { grouped } = view.value
-  const menu = useRef<HTMLDetailsElement>(null)
-  const save = async (format: 'ndjson' | 'csv') => {
-    menu.current!.open = false
-    sendToast(`The newest ${maxExported.toLocaleString('en')} records of this view at most are exported.`)
-    try {
-      await exportRecords(format, { bucket, filter })
-    } catch (error) {
-      sendToast(`The export failed: ${error instanceof Error ? error.message : error}`)
-    }
-  }
-  return (
-    <details class="menu" ref={menu}>
-      <summary>View</summary>
-      <div class="panel actions-list">
-        <label>
-          <input type="checkbox" checked={grouped} onChange={() => go({ grouped: !grouped })} /> Group similar messages
-        </label>
-        <button type="button" class="choice" onClick={() => save('ndjson')}>
-          Export as NDJSON
-        </button>
-        <button type="button" class="choice" onClick={() => save('csv')}>
-          Export as CSV
-        </button>
-      </div>
-    </details>
   )
 }

@@ -1,6 +1,4 @@
-import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { isAborted, request } from '../api/requests.js'
+import { usePolled } from '../api/polling.js'
 import { CopyButton } from '../shell/copy-button.js'
 import { fullTime } from '../text/time.js'
 import { oneLine, visible } from '../text/visible.js'
@@ -20,38 +18,17 @@ interface Rejection {
   readonly remote?: string
 }
 
-const refreshMs = 2000
-const items = signal<readonly Rejection[] | undefined>(undefined)
-const problem = signal<string | undefined>(undefined)
-
 /** Requests that were refused, newest first: the first place to look when nothing arrives. */
 export function RejectedPage() {
-  useEffect(() => {
-    const abort = new AbortController()
-    const read = async () => {
-      if (document.hidden) return
-      try {
-        items.value = (await request<{ items: Rejection[] }>('/api/rejected', { signal: abort.signal })).items
-        problem.value = undefined
-      } catch (error) {
-        if (!isAborted(error)) problem.value = error instanceof Error ? error.message : String(error)
-      }
-    }
-    void read()
-    const timer = setInterval(read, refreshMs)
-    return () => {
-      clearInterval(timer)
-      abort.abort()
-    }
-  }, [])
+  const { answer, problem } = usePolled<{ readonly items: readonly Rejection[] }>('/api/rejected')
   return (
     <div class="sheet">
       <h1>Rejected</h1>
       <p class="dim">The last requests that the receiver refused since its start, newest first.</p>
-      {problem.value !== undefined && <p class="problem">{problem.value}</p>}
-      {items.value?.length === 0 && <p class="nothing">No request was refused.</p>}
+      {problem !== undefined && <p class="problem">{problem}</p>}
+      {answer?.items.length === 0 && <p class="nothing">No request was refused.</p>}
       <ul class="rejections">
-        {items.value?.map((rejection) => (
+        {answer?.items.map((rejection) => (
           <RejectionItem key={rejection.id} rejection={rejection} />
         ))}
       </ul>

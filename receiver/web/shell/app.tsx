@@ -60,7 +60,7 @@ export function App({ feed, arrivals }: AppProps) {
 
 function Page({ page, bucket, feed, arrivals }: AppProps & { readonly page: PageName; readonly bucket: string }) {
   if (page === 'values') return <ValuesPage feed={feed} bucket={bucket} />
-  if (page === 'account') return <AccountPage arrivals={arrivals} />
+  if (page === 'account') return <AccountPage arrivals={arrivals} feed={feed} bucket={bucket} />
   if (page === 'rejected') return <RejectedPage />
   if (page === 'content') return <ContentPage bucket={bucket} />
   return <LogsPage feed={feed} bucket={bucket} />

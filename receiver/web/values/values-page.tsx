@@ -87,7 +87,7 @@ function barsOf(events: readonly EventCounts[], lastMinute: number): Bars {
   return {
     times: Array.from({ length: minutes }, (_, index) => (lastMinute - minutes + 1 + index) * 60),
     series: events.map((event, index) => ({
-      name: String(event.eventId),
+      name: visible(`${event.eventId} ${session.value?.events?.[event.eventId] ?? ''}`.trimEnd()),
       colour: `series-${index % colours}`,
       counts: series(event, { lastMinute, length: minutes }),
     })),

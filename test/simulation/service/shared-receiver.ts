@@ -150,6 +150,7 @@ class SharedReceiver {
       position: (query) => records.position(query),
       arrivals: (query) => records.arrivals(query),
       missed: (query) => records.missed(query),
+      repeated: (bucket) => records.repeated(bucket),
       onCommit: (listener) => records.onCommit(listener),
     }
   }

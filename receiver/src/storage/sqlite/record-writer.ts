@@ -1,3 +1,4 @@
+import type { Repeated } from '../repeated-attempts.js'
 import type { Attempts } from './attempts.js'
 import type { Database, Statement } from './database.js'
 import { Spans } from './spans.js'
@@ -35,13 +36,18 @@ export class RecordWriter {
     this.#count = database.prepare('UPDATE series SET records = records + ? WHERE id = ?')
   }
 
-  /** Stores the records, except repeated attempts. */
-  write(records: readonly WrittenRecord[]): void {
+  /** Stores the records, except repeated attempts. Returns the counts of those. */
+  write(records: readonly WrittenRecord[]): Repeated[] {
+    const repeated: Repeated[] = []
     this.#attempts.forget(records.length)
     for (const [scope, ofLane] of byLane(records)) {
       const first = firstAttempts(ofLane, this.#attempts.addAll(scope, keysOf(ofLane)))
       if (first.length > 0) this.#store(first)
+      const count = ofLane.length - first.length
+      const { kind, bucket } = ofLane[0]!
+      if (count > 0) repeated.push({ kind, bucket, count })
     }
+    return repeated
   }
 
   /** Callers call this after a rollback: the rows behind the caches are gone. */

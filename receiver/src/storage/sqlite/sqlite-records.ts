@@ -1,5 +1,6 @@
 import { type CommitListener, CommitListeners } from '../commit-listeners.js'
 import type { ArrivalsQuery, MissedQuery, NewRecord, RecordQuery, RecordStorage } from '../record-storage.js'
+import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
 import type { Attempts } from './attempts.js'
 import { type Database, inTransaction } from './database.js'
 import { GroupCommit } from './group-commit.js'
@@ -15,8 +16,9 @@ export class SqliteRecords implements RecordStorage {
   #reader: RecordReader | undefined
   readonly #tail: RecordTail
   readonly #listeners = new CommitListeners()
+  readonly #repeated = new RepeatedAttempts()
   readonly #commits = new GroupCommit<NewRecord>(async (records) => {
-    this.store(records.map(writtenRecord))
+    this.#repeated.add(this.store(records.map(writtenRecord)))
     this.#listeners.committed()
   })
 
@@ -30,10 +32,10 @@ export class SqliteRecords implements RecordStorage {
     return this.#commits.add(record)
   }
 
-  /** Stores the records in one transaction, which is on disk when this returns. */
-  store(records: readonly WrittenRecord[]): void {
+  /** Stores the records in one transaction, which is on disk when this returns. Returns the counts of those that came again. */
+  store(records: readonly WrittenRecord[]): Repeated[] {
     try {
-      inTransaction(this.#database, () => this.#writer.write(records))
+      return inTransaction(this.#database, () => this.#writer.write(records))
     } catch (error) {
       this.#writer.forget()
       throw error
@@ -58,6 +60,10 @@ export class SqliteRecords implements RecordStorage {
 
   async missed(query: MissedQuery) {
     return this.#tail.missed(query)
+  }
+
+  repeated(bucket: string) {
+    return this.#repeated.of(bucket)
   }
 
   onCommit(listener: CommitListener): () => void {

@@ -1,6 +1,7 @@
 import { CommitListeners } from '../commit-listeners.js'
 import { KnownProjects } from '../known-projects.js'
 import type { NewRecord, RecordStorage } from '../record-storage.js'
+import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
 import type { Storage } from '../storage.js'
 import { GroupCommit } from './group-commit.js'
 import { ReaderThread } from './reader-thread.js'
@@ -35,8 +36,9 @@ export class ThreadedSqliteStorage implements Storage {
     const writer = new ThreadLink<WriterQuestion>(new URL('./writer-worker.js', import.meta.url), { path })
     const reader = new ReaderThread({ path, texts: `${path.replace(/\.sqlite$/, '')}-texts.sqlite` })
     const listeners = new CommitListeners()
+    const repeated = new RepeatedAttempts()
     const commits = new GroupCommit<NewRecord>(async (records) => {
-      await writer.ask({ type: 'append', records: toLines(records) })
+      repeated.add((await writer.ask({ type: 'append', records: toLines(records) })) as Repeated[])
       reader.committed()
       listeners.committed()
     })
@@ -46,6 +48,7 @@ export class ThreadedSqliteStorage implements Storage {
     this.records = {
       ...reader.records,
       append: (record) => commits.add(record),
+      repeated: (bucket) => repeated.of(bucket),
       onCommit: (listener) => listeners.add(listener),
     }
     this.content = remote(writer, 'content', reader.content)

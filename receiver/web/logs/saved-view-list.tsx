@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks'
+import { sendToast } from '../shell/toast.js'
+import { visible } from '../text/visible.js'
+import { deleteView, maxNameLength, openView, savedViews, saveView } from '../view/saved-views.js'
+
+/** Saves the present view under a name, opens saved ones, and deletes them. */
+export function SavedViewList({ onOpen }: { readonly onOpen: () => void }) {
+  const [name, setName] = useState('')
+  const save = () => {
+    if (name.trim() === '') return
+    attempt('The view is not saved', () => {
+      saveView(name.trim())
+      setName('')
+    })
+  }
+  return (
+    <section class="saved-views" aria-label="Saved views">
+      <h2>Saved views</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <input
+          type="text"
+          aria-label="Name of this view"
+          placeholder="Name of this view"
+          maxLength={maxNameLength}
+          value={name}
+          onInput={({ currentTarget: { value } }) => setName(value)}
+        />
+        <button type="submit" class="quiet">
+          Save
+        </button>
+      </form>
+      <ul>
+        {savedViews.value.map((saved) => {
+          const shown = visible(saved.name.slice(0, maxNameLength))
+          return (
+            <li key={saved.name}>
+              <button
+                type="button"
+                class="choice"
+                onClick={() => {
+                  openView(saved)
+                  onOpen()
+                }}
+              >
+                <span class="value">{shown}</span>
+              </button>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Delete the view ${shown}`}
+                onClick={() => attempt('The view is not deleted', () => deleteView(saved.name))}
+              >
+                ×
+              </button>
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+/** The browser may refuse to store: the person is told. */
+function attempt(failure: string, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    sendToast(`${failure}: ${error instanceof Error ? error.message : error}`)
+  }
+}

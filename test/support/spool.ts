@@ -90,7 +90,7 @@ export async function leaveRecords(
 export async function pass(clock: VirtualClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 100) {
     await clock.advance(Math.min(100, left))
-    for (let turn = 0; turn < 4; turn++) await stat('.')
+    for (let turn = 0; turn < 10; turn++) await stat('.')
   }
 }
 

@@ -1,4 +1,3 @@
-import { type EndedRepetition, RepeatGuard } from '../delivery/repeat-guard.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { LineFacts, MappedLog } from '../records/encode.js'
 import { errorSeverity, type Severity } from '../records/level.js'
@@ -7,6 +6,7 @@ import { repetitionText } from '../records/repetition-text.js'
 import { inUnit } from '../records/time.js'
 import type { Clock } from '../runtime/clock.js'
 import { KeptForError } from './kept-for-error.js'
+import { type EndedRepetition, RepeatGuard } from './repeat-guard.js'
 
 /** A log record that is to be sent. */
 export interface CompleteLog {

@@ -34,5 +34,7 @@ export function requestContext(): RequestContext | undefined {
 }
 
 function waiting(context: Partial<RequestContext> | undefined): RequestContext | undefined {
+  // A promise is no context. One that rejects must not end the process because we asked.
+  if (context instanceof Promise) context.catch(() => {})
   return typeof context?.waitUntil === 'function' ? (context as RequestContext) : undefined
 }

@@ -145,7 +145,8 @@ describe('the request context of a platform', () => {
   )
 
   it('that cannot wait changes nothing', async () => {
-    Object.assign(platform, { [vercel]: {}, [next]: { get: () => ({}) } })
+    const rejects = () => Promise.reject(new Error('no request'))
+    Object.assign(platform, { [vercel]: { get: rejects }, [next]: { get: () => ({}) } })
     const sluice = createSluice(receiver.options)
     sluice.track(1)
     await sluice.close()

@@ -90,14 +90,13 @@ export class Breakers {
   /** `proven`: a record of this lane was taken. The success of another lane says nothing about the records that failed in this one. */
   #release(lane: Lane, breaker: Breaker, { proven }: { readonly proven: boolean }): void {
     const { clock, retry, random, drains } = this.#plan
-    const { atFault, unsent, others, confirmed } = lane.probes.over(clock.now())
+    const { atFault, unsent, others, confirmed } = lane.probes.over(clock.now(), { proven })
     const noOutage = proven && confirmed
     breaker.close(lane, { others: !noOutage })
-    const free = proven ? others : [...others, ...atFault.map(({ record }) => record)]
-    for (const record of free) lane.ready.putBack(record)
+    for (const record of others) lane.ready.putBack(record)
     const waitMs = drains.size > 0 ? 0 : backoffMs(0, { retry, random, draining: false })
     for (const record of unsent) lane.delayed.add(record, { ...noWait, waitMs })
-    if (proven) for (const { record, wait } of atFault) lane.suspects.addLate(record, wait)
+    for (const { record, wait } of atFault) lane.suspects.addLate(record, wait)
     if (!noOutage) lane.concurrency.restart()
     lane.report()
   }

@@ -125,7 +125,7 @@ export class DrainingLane {
     if (!this.#breakerOpen) return
     this.#breakerOpen = false
     this.#notBefore = Number.NEGATIVE_INFINITY
-    const { atFault, unsent, others, confirmed } = lane.probes.over(clock.now())
+    const { atFault, unsent, others, confirmed } = lane.probes.over(clock.now(), { proven: true })
     if (!confirmed) this.#window = windowAfterOutage
     for (const record of others) lane.ready.putBack(record)
     for (const { record } of atFault) record.suspicion = new Suspicion()

@@ -55,6 +55,8 @@ export class Probes {
   /** The last failure of each, in the order of those failures. */
   readonly #failures = new Map<Pending, ProbeFailure>()
   #last: Pending | undefined
+  /** Records that failed alone in an outage before this one, long before its end. */
+  readonly #aloneBefore = new WeakSet<Pending>()
 
   /** True while one record may be at fault, and another one is to be sent at once to find out. */
   get confirming(): boolean {
@@ -92,18 +94,23 @@ export class Probes {
 
   /**
    * The service takes records again. When the first other record was taken, all records that may be at fault are. Else those are that
-   * failed alone, so shortly before that the service was hardly to blame.
+   * failed alone, so shortly before that the service was hardly to blame, or in the second outage. Without `proven` no record of this
+   * lane was taken, and none is at fault.
    */
-  over(now: number): Verdict {
+  over(now: number, { proven }: { readonly proven: boolean }): Verdict {
     const confirmed = this.#confirming
-    const isAtFault = ({ own, aloneAt = Number.NEGATIVE_INFINITY }: ProbeFailure) =>
-      own && (confirmed || aloneAt >= now - shortlyMs)
+    const isAtFault = (record: Pending, { own, aloneAt }: ProbeFailure) => {
+      if (!own || !proven) return false
+      if (confirmed || aloneAt === undefined) return confirmed
+      return aloneAt >= now - shortlyMs || this.#aloneBefore.has(record)
+    }
     const verdict = { atFault: [] as FailedRecord[], unsent: [] as Pending[], others: [] as Pending[], confirmed }
     for (const record of this.tried.takeAll()) {
       const failure = this.#failures.get(record)!
-      if (isAtFault(failure)) verdict.atFault.push({ record, wait: failure.wait })
+      if (isAtFault(record, failure)) verdict.atFault.push({ record, wait: failure.wait })
       else if (failure.own) verdict.others.push(record)
       else verdict.unsent.push(record)
+      if (proven && failure.own && failure.aloneAt !== undefined) this.#aloneBefore.add(record)
     }
     this.#confirming = false
     this.#last = undefined

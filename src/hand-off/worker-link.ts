@@ -168,7 +168,7 @@ export class WorkerLink implements Link {
 
   /**
    * End the thread. First it stops to take lines, so that no count is cut off, and has a moment to report what it has dropped and to write to
-   * the disk. Resolves when the thread is gone, or after little more than a second: a thread that waits for a disk cannot be ended.
+   * the disk. Resolves when the thread is gone, or after little more than 1.5 s: a thread that waits for a disk cannot be ended.
    */
   async terminate(): Promise<void> {
     this.#over = true
@@ -177,7 +177,8 @@ export class WorkerLink implements Link {
     if (tells) this.#worker.postMessage(tellRequest)
     const works = () => this.standstill !== undefined || (tells && Atomics.load(this.#state, 0) !== workerStates.told)
     await new Promise((resolve) => setImmediate(resolve))
-    for (let look = 0; look < maxLooks && works() && !this.#gone; look++) {
+    const patientUntil = systemClock.now() + lastWorkMs
+    while (works() && !this.#gone && systemClock.now() < patientUntil) {
       await new Promise<void>((resolve) => systemClock.schedule(resolve, betweenLooksMs, true))
     }
     await new Promise<void>((resolve) => {
@@ -209,8 +210,8 @@ export class WorkerLink implements Link {
 }
 
 const maxTerminationMs = 1000
-/** A halted worker has a tenth of a second to finish its work. */
-const maxLooks = 20
+/** A halted worker has this time to finish its work. On a busy machine, a thread may wait a tenth of a second for a processor. */
+const lastWorkMs = 500
 const betweenLooksMs = 5
 /** thread-stream's message about a thread that ended without an error of its own. */
 const endedByOthers = 'the worker thread exited'

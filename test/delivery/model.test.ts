@@ -27,6 +27,8 @@ interface ModelRecord {
   attempts: number
   /** True when it failed where others of its lane succeeded. */
   suspect: boolean
+  /** True when it failed alone in an outage that has ended. */
+  aloneBefore: boolean
   /** Failures as a suspect, each with another record of the lane delivered since the one before. */
   failures: number
   /** Failures in a row without a success of the lane, and the time of the last one. */
@@ -182,6 +184,7 @@ class World {
       place: 'queued',
       attempts: 0,
       suspect: false,
+      aloneBefore: false,
       failures: 0,
       inVain: 0,
       failedAt: 0,
@@ -316,14 +319,19 @@ class World {
     if (denied) lane.confirming = false
   }
 
-  /** The breaker closes: records that failed are suspects when another record was taken in their place, at once or shortly after. */
+  /**
+   * The breaker closes: records that failed are suspects when another record was taken in their place, at once or shortly after, and when
+   * they failed alone for the second time.
+   */
   recover(lane: ModelLane): void {
     const number = this.lanes.indexOf(lane)
     for (const name of [...this.refusals.keys()]) {
       if (name.startsWith('key') || name.startsWith(`${number} `)) this.refusals.delete(name)
     }
     for (const [record, failedAt] of lane.accused) {
-      const atFault = lane.confirming || failedAt >= this.clock.now() - 60_000
+      const alone = failedAt > Number.NEGATIVE_INFINITY
+      const atFault = lane.confirming || failedAt >= this.clock.now() - 60_000 || (alone && record.aloneBefore)
+      if (alone) record.aloneBefore = true
       if (atFault && record.place === 'queued') record.suspect = true
     }
     this.acquit(lane)

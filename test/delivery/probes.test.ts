@@ -21,8 +21,8 @@ function setUpProbes(count: number) {
     const breaker = { asked: how === 'probe', open: how !== 'first', paused, now }
     probes.failedAlone(failed, { blamed: own ? [failed] : [], ...breaker })
   }
-  const verdict = (now = 0) => {
-    const { atFault, unsent, others, confirmed } = probes.over(now)
+  const verdict = (now = 0, { proven = true } = {}) => {
+    const { atFault, unsent, others, confirmed } = probes.over(now, { proven })
     const bodies = (list: readonly Pending[]) => list.map(({ body }) => body)
     return {
       atFault: bodies(atFault.map(({ record }) => record)),
@@ -146,5 +146,25 @@ describe('when the service takes records again', () => {
     fail(first, 'late', { now: 10 })
     probes.suspectFailed({ own: false })
     expect(verdict(20)).toMatchObject({ atFault: ['0'], confirmed: false })
+  })
+
+  it('a record is at fault that failed alone in two outages, each long before its end', () => {
+    const { next, fail, verdict } = setUpProbes(4)
+    const [first, second] = [next()!, next()!]
+    fail(first, 'probe', { now: 0 })
+    fail(second, 'late', { now: 0 })
+    expect(verdict(300_000)).toMatchObject({ atFault: [], others: ['0', second.body] })
+    fail(first, 'probe', { now: 300_000 })
+    fail(second, 'probe', { now: 300_000 })
+    expect(verdict(600_000)).toMatchObject({ atFault: ['0'], others: [second.body] })
+  })
+
+  it('no record is at fault, and none is remembered, where only another lane has proven that', () => {
+    const { next, fail, verdict } = setUpProbes(2)
+    const first = next()!
+    fail(first, 'probe', { now: 0 })
+    expect(verdict(1, { proven: false })).toMatchObject({ atFault: [], others: ['0'] })
+    fail(first, 'probe', { now: 2 })
+    expect(verdict(300_000)).toMatchObject({ atFault: [], others: ['0'] })
   })
 })

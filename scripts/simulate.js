@@ -22,8 +22,8 @@ for (const name of /** @type {const} */ (['seeds', 'from'])) {
 
 const mostShown = 20
 const root = new URL('../', import.meta.url)
-// Beside the packages of the receiver, which the simulation imports.
-const folder = new URL('receiver/node_modules/.simulation/', root)
+// In the receiver, whose packages and version the simulation reads.
+const folder = new URL('receiver/.simulation/', root)
 const program = fileURLToPath(new URL(`simulate-${process.pid}.mjs`, folder))
 mkdirSync(folder, { recursive: true })
 process.on('exit', () => rmSync(program, { force: true }))

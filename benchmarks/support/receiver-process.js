@@ -13,10 +13,10 @@ const receiver = fileURLToPath(new URL('../../receiver/bin/sluice-receiver.js', 
 export async function startReceiverProcess(args, program = receiver) {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(child.stdout, 'data')
-  const { url, apiKey, project } = JSON.parse(String(line))
+  const { url, apiKey, project, page } = JSON.parse(String(line))
   const stop = async () => {
     child.kill()
     await once(child, 'exit')
   }
-  return { url, apiKey, bucket: project, stop }
+  return { url, apiKey, bucket: project, page, stop }
 }

@@ -58,6 +58,7 @@ function frames(seconds) {
       new Promise((/** @type {(counts: number[]) => void} */ resolve) => {
         /** @type {number[]} */
         const counts = []
+        const { requestAnimationFrame } = /** @type {any} */ (globalThis)
         const startedAt = performance.now()
         const frame = () => {
           const second = Math.floor((performance.now() - startedAt) / 1000)

@@ -110,6 +110,7 @@ export const smokeTests = [
         '/testing',
         '/content',
         '/opentelemetry',
+        '/records',
         '/metrics',
         '/fastify',
         '/express',

@@ -21,6 +21,9 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
+  // Names stay: stack traces are read.
+  minifyWhitespace: true,
+  minifySyntax: true,
   metafile: true,
 })
 const written = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
@@ -37,5 +40,5 @@ for (const name of readdirSync(join(root, 'dist'))) {
  * @param {string} text
  */
 function withoutBareImports(text) {
-  return text.replaceAll(/^import "\.\/sluice-\w+\.js";\n/gm, '')
+  return text.replaceAll(/(?<=^|;)import"\.\/sluice-\w+\.js";/g, '')
 }

@@ -48,6 +48,7 @@ describe('GET /api/openapi.json', () => {
         'POST /ng-cms/content/{projectId}/{typeKey}/migrate',
         'POST /logs/{bucketId}',
         'POST /value_tracking/{bucketId}',
+        'POST /otlp/{bucketId}/v1/logs',
         'POST /api/projects',
         'PUT /api/projects/{projectId}/plan',
         'POST /api/projects/{projectId}/content-types',

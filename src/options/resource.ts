@@ -8,6 +8,7 @@ const attributesByOption = {
   env: ['deployment.environment.name', 'deployment.environment'],
   machineName: ['host.name'],
 } as const
+type DescribedOption = keyof typeof attributesByOption
 
 /** OpenTelemetry's SDK gives this name, with the program behind it, to a service without a name. */
 const unknownService = /^unknown_service(:|$)/
@@ -18,13 +19,25 @@ const unknownService = /^unknown_service(:|$)/
  */
 export function withResource(resolution: Resolution, attributes: Readonly<Record<string, unknown>>): Resolution {
   const options: Record<string, unknown> = { ...resolution.options }
-  for (const name of Object.keys(attributesByOption) as (keyof typeof attributesByOption)[]) {
+  const described = Object.entries(describedService(attributes)) as [DescribedOption, string][]
+  for (const [name, value] of described) {
     const source = resolution.sources[name]
-    if (source === 'option' || source === optionTable[name].variable) continue
-    const described = attributesByOption[name].map((key) => attributes[key]).find(isName)
-    if (described !== undefined) options[name] = described.trim()
+    if (source !== 'option' && source !== optionTable[name].variable) options[name] = value
   }
   return { ...resolution, options: options as unknown as Resolution['options'] }
+}
+
+/** The options that the attributes of a resource set. */
+export function describedService(
+  attributes: Readonly<Record<string, unknown>>,
+): Partial<Readonly<Record<DescribedOption, string>>> {
+  const names = Object.keys(attributesByOption) as DescribedOption[]
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = attributesByOption[name].map((key) => attributes[key]).find(isName)
+      return value === undefined ? [] : [[name, value.trim()]]
+    }),
+  )
 }
 
 function isName(value: unknown): value is string {

@@ -22,6 +22,7 @@ import { healthRoutes } from './health-routes.js'
 import { readJsonBodies } from './json-body.js'
 import { liveRoutes } from './live-routes.js'
 import { describeRoutes, openapiRoutes } from './openapi.js'
+import { otlpRoutes } from './otlp-routes.js'
 import { pageRoutes } from './page-routes.js'
 import { projectRoutes } from './project-routes.js'
 import { readQueryNumbers } from './query-numbers.js'
@@ -117,6 +118,7 @@ export function buildApp({
   rememberRejected(app, rejected)
   describeRoutes(app)
   app.register(pageRoutes, { access, web })
+  app.register(otlpRoutes, storage)
   for (const prefix of ['', '/v1']) {
     app.register(
       async (scope) => {

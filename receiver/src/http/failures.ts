@@ -24,7 +24,8 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
   return reply.code(500).send({ success: false, ...generic, errors: [detail] })
 }
 
-function complaints(error: FastifyError, { headers, url, routeOptions }: FastifyRequest): ValidationError[] {
+/** The failures of a request that is to blame itself. */
+export function complaints(error: FastifyError, { headers, url, routeOptions }: FastifyRequest): ValidationError[] {
   if (error.validation !== undefined) return validationErrors(error.validation as readonly SchemaError[])
   const ofBody = (message: string) => [{ name: 'body', attemptedValue: null, message: `body ${message}` }]
   switch (error.code) {

@@ -10,7 +10,7 @@ declare module 'fastify' {
 
 /** A body that cannot be read. The message is a predicate: "body" goes before it. */
 export class BodyError extends Error {
-  readonly statusCode: 400 | 415
+  readonly statusCode: 400 | 413 | 415
 
   constructor(statusCode: BodyError['statusCode'], message: string) {
     super(message)

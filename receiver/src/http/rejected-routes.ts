@@ -8,7 +8,7 @@ import { maxBodyBytes, type RejectedRequests } from './rejected-requests.js'
 
 const statuses: ReadonlySet<number> = new Set([400, 401, 402, 404, 409, 412, 413, 415])
 /** Paths of the API. */
-const operations = /^(\/v1)?\/(logs|value_tracking|ng-cms)(?=[/?]|$)/
+const operations = /^(\/v1)?\/(logs|value_tracking|ng-cms|otlp)(?=[/?]|$)/
 
 /**
  * Remembers the requests of applications that are refused. The hook runs for answers that are objects, so an accepted record, whose answer
@@ -65,9 +65,12 @@ export function rejectedRoutes(app: FastifyInstance, rejected: RejectedRequests)
 interface Refused {
   readonly errors?: Failure['errors']
   readonly validationErrors?: readonly ValidationError[]
+  /** The reason in OpenTelemetry's protocol. */
+  readonly message?: string
 }
 
-function reasonOf({ errors = [], validationErrors = [] }: Refused): string {
+function reasonOf({ errors = [], validationErrors = [], message }: Refused): string {
+  if (message !== undefined) return message
   return [...errors, ...validationErrors].map(({ message }) => message).join('; ')
 }
 

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { openTelemetryLogRecord } from 'sluice/records'
+import { readJson } from '../otlp/json.js'
+import { logsOf, OtlpError, type ReceivedScope } from '../otlp/logs.js'
+import { emptyProtobuf, readProtobuf, statusProtobuf } from '../otlp/protobuf.js'
+import type { NewRecord } from '../storage/record-storage.js'
+import type { Storage } from '../storage/storage.js'
+import { answerFailure, complaints } from './failures.js'
+import { guard } from './guards.js'
+import { BodyError } from './json-body.js'
+
+/** Largest body of a request, in bytes; twice as much where it was compressed. */
+const maxBodyBytes = 4_194_304
+const types = ['application/json', 'application/x-protobuf'] as const
+/** gRPC's number for an argument that is not valid. */
+const invalidArgument = 3
+const decompress = promisify(gunzip)
+
+interface OtlpParams {
+  readonly bucketId: string
+}
+
+/**
+ * Route beyond the API: takes logs as OpenTelemetry's protocol sends them over HTTP, in JSON and in protobuf, plain and in gzip. A request
+ * that comes again, byte by byte, within 24 hours is stored once.
+ */
+export async function otlpRoutes(app: FastifyInstance, { records, projects }: Storage): Promise<void> {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>([...types], { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (!isProtobuf(request) && encodingOf(request) === 'identity') request.sentBody = bytes
+    done(null, bytes)
+  })
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    if ((error.statusCode ?? 500) >= 500) return answerFailure(error, request, reply)
+    // fastify would close the connection.
+    reply.removeHeader('connection')
+    const [complaint] = complaints(error, request)
+    const answer = { code: invalidArgument, message: complaint!.message }
+    return encoded(request, reply.code(error.statusCode!)).send(answer)
+  })
+  app.post<{ Params: OtlpParams; Body: Buffer | undefined }>('/otlp/:bucketId/v1/logs', {
+    schema: {
+      summary: 'Take logs in the protocol of OpenTelemetry (OTLP over HTTP)',
+      tags: ['Ours'],
+      consumes: [...types],
+    },
+    bodyLimit: maxBodyBytes,
+    onRequest: guard(projects),
+    handler: async (request, reply) => {
+      const bytes = await decoded(request)
+      const logs = logsOf(isProtobuf(request) ? readProtobuf(bytes) : parsed(bytes))
+      const name = createHash('sha256').update(bytes).digest('hex')
+      const { bucketId: bucket } = request.params
+      await Promise.all(
+        logs.map((log, index) => {
+          const record = openTelemetryLogRecord(log) as unknown as NewRecord['record']
+          return records.append({ kind: 'logs', bucket, idempotencyKey: `otlp-${name}-${index}`, record })
+        }),
+      )
+      return encoded(request, reply).send({})
+    },
+  })
+}
+
+/** Sends an answer in the encoding of its request: an empty one for success, a `google.rpc.Status` for a refusal. */
+function encoded(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!isProtobuf(request)) return reply.type(types[0])
+  const written = (answer: { code: number; message: string } | { code?: never }) =>
+    answer.code === undefined ? emptyProtobuf : statusProtobuf(answer)
+  // fastify also takes bytes, unlike its types.
+  return reply.type(types[1]).serializer(written as unknown as (answer: unknown) => string)
+}
+
+/** @throws {BodyError} for a body that is not gzip, or too long */
+async function decoded(request: FastifyRequest<{ Body: Buffer | undefined }>): Promise<Buffer> {
+  const { body: bytes = Buffer.alloc(0) } = request
+  const encoding = encodingOf(request)
+  if (encoding === 'identity') return bytes
+  if (encoding !== 'gzip') throw new BodyError(415, `must be encoded by gzip or not at all, not by ${encoding}`)
+  try {
+    return await decompress(bytes, { maxOutputLength: 2 * maxBodyBytes })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw new BodyError(400, 'is not gzip')
+    throw new BodyError(413, `must not have more than ${2 * maxBodyBytes} bytes when it is unpacked`)
+  }
+}
+
+function parsed(bytes: Buffer): readonly ReceivedScope[] {
+  let body: unknown
+  try {
+    body = JSON.parse(bytes.toString())
+  } catch (error) {
+    throw new OtlpError(`is not JSON: ${(error as Error).message}`)
+  }
+  return readJson(body)
+}
+
+function isProtobuf({ headers }: FastifyRequest): boolean {
+  return headers['content-type']?.startsWith(types[1]) ?? false
+}
+
+function encodingOf({ headers }: FastifyRequest): string {
+  return headers['content-encoding']?.toLowerCase() ?? 'identity'
+}

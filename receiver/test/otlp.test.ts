@@ -1,0 +1,295 @@
+import { gzipSync } from 'node:zlib'
+import { SeverityNumber } from '@opentelemetry/api-logs'
+import { OTLPLogExporter as JsonExporter } from '@opentelemetry/exporter-logs-otlp-http'
+import { OTLPLogExporter as ProtobufExporter } from '@opentelemetry/exporter-logs-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchLogRecordProcessor, LoggerProvider, type LogRecordExporter } from '@opentelemetry/sdk-logs'
+import fc from 'fast-check'
+import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startReceiverForTest } from './support.js'
+
+const protobuf = { 'content-type': 'application/x-protobuf' }
+const at = new Date('2026-01-31T12:00:00.123Z')
+
+async function start() {
+  const receiver = await startReceiverForTest()
+  onTestFinished(() => receiver.close())
+  const post = async (body: Uint8Array | string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${receiver.url}/otlp/demo/v1/logs`, {
+      method: 'POST',
+      headers: { 'x-api-key': receiver.apiKey!, 'content-type': 'application/json', ...headers },
+      body: body as string,
+    })
+    return {
+      status: answer.status,
+      type: answer.headers.get('content-type'),
+      bytes: Buffer.from(await answer.arrayBuffer()),
+    }
+  }
+  const stored = async () => (await receiver.call('GET', '/api/logs/demo?limit=1000')).body.list.reverse()
+  return { ...receiver, post, stored }
+}
+
+/** Logs with OpenTelemetry's SDK, to the end. */
+async function logWith(exporter: LogRecordExporter): Promise<void> {
+  const resource = resourceFromAttributes({
+    'service.name': 'shop',
+    'service.version': '1.2.3',
+    'deployment.environment.name': 'test',
+    'host.name': 'm1',
+  })
+  const provider = new LoggerProvider({ resource, processors: [new BatchLogRecordProcessor({ exporter })] })
+  const logger = provider.getLogger('checkout')
+  const timestamp = at
+  logger.emit({ timestamp, severityNumber: SeverityNumber.WARN, severityText: 'WARN', body: 'order placed ✓' })
+  logger.emit({
+    timestamp,
+    severityNumber: SeverityNumber.DEBUG2,
+    body: { order: { id: 7, lines: ['a', 'b'] } },
+    attributes: { eventId: 1001, share: 0.5, whole: -3, big: 2 ** 52, yes: true, list: [1, 'two'], '': 'empty' },
+  })
+  logger.emit({
+    timestamp,
+    severityNumber: SeverityNumber.ERROR,
+    attributes: {
+      'exception.type': 'TypeError',
+      'exception.message': 'broken',
+      'exception.stacktrace': 'TypeError: broken\n    at x',
+    },
+  })
+  logger.emit({ timestamp, body: '__proto__', attributes: { __proto__: 'a', constructor: 'b' } as never })
+  await provider.shutdown()
+}
+
+describe('logs in the protocol of OpenTelemetry', () => {
+  it.each([
+    ['JSON', JsonExporter, 'none'],
+    ['JSON in gzip', JsonExporter, 'gzip'],
+    ['protobuf', ProtobufExporter, 'none'],
+    ['protobuf in gzip', ProtobufExporter, 'gzip'],
+  ] as const)('become the records that the exporter of Sluice makes: %s', async (_, Exporter, compression) => {
+    const { url, apiKey, stored } = await start()
+    const headers = { 'x-api-key': apiKey! }
+    await logWith(new Exporter({ url: `${url}/otlp/demo/v1/logs`, headers, compression: compression as never }))
+    const byOtlp = await stored()
+    expect(byOtlp).toHaveLength(4)
+    await logWith(new SluiceLogRecordExporter({ url, apiKey: apiKey!, bucket: 'demo' }))
+    const all = await stored()
+    const own = ({ id, receivedAt, runtime, runtimeVersion, ...rest }: Record<string, unknown>) => rest
+    const inOrder = (list: Record<string, unknown>[]) =>
+      list.map(own).sort((a, b) => String(a.message).localeCompare(String(b.message)))
+    expect(inOrder(all.slice(0, 4))).toEqual(inOrder(all.slice(4)))
+    expect(all[0]).toMatchObject({
+      timeStamp: at.getTime(),
+      level: 'warn',
+      message: expect.stringContaining('order placed ✓'),
+      appName: 'shop',
+      appVersion: '1.2.3',
+      env: 'test',
+      machineName: 'm1',
+    })
+    expect(all[1]).toMatchObject({ level: 'debug', eventId: 1001 })
+  })
+
+  it('are stored once when the same request comes again, and answered in its encoding', async () => {
+    const { post, stored } = await start()
+    const body = JSON.stringify(
+      request([{ body: { stringValue: 'once' }, timeUnixNano: '1' }, { body: { stringValue: 'once' } }]),
+    )
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(await post(body)).toMatchObject({
+        status: 200,
+        type: expect.stringContaining('application/json'),
+        bytes: Buffer.from('{}'),
+      })
+    }
+    expect(await stored()).toHaveLength(2)
+    expect(await post('', protobuf)).toMatchObject({
+      status: 200,
+      type: 'application/x-protobuf',
+      bytes: Buffer.alloc(0),
+    })
+  })
+
+  it('keep int64, ids, bytes, nesting and times, in both encodings', async () => {
+    const { post, stored } = await start()
+    const trace = '5b8efff798038103d269b633813fc60c'
+    const answer = await post(
+      JSON.stringify(
+        request([
+          {
+            timeUnixNano: '1544712660300000000',
+            severityNumber: 9,
+            traceId: trace,
+            spanId: 'eee19b7ec3c1b174',
+            body: { stringValue: 'text' },
+            attributes: [
+              { key: 'int', value: { intValue: '9223372036854775807' } },
+              { key: 'small', value: { intValue: 5 } },
+              { key: 'bytes', value: { bytesValue: 'AAEC' } },
+              { key: 'nothing', value: {} },
+              { key: 'endless', value: { doubleValue: 'Infinity' } },
+              {
+                key: 'map',
+                value: {
+                  kvlistValue: { values: [{ key: 'a', value: { arrayValue: { values: [{ boolValue: true }] } } }] },
+                },
+              },
+            ],
+            somethingNew: 1,
+          },
+        ]),
+      ),
+    )
+    expect(answer.status).toBe(200)
+    // The same record in protobuf, by hand: time, severity, body, an attribute of int64 with all bits but the sign, and the ids.
+    const bytes = field(
+      1,
+      field(
+        2,
+        field(2, [
+          ...[0x09, ...le64(1544712660300000000n)],
+          ...[0x10, 9],
+          ...field(5, field(1, Buffer.from('text'))),
+          ...field(6, [
+            ...field(1, Buffer.from('int')),
+            ...field(2, [0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]),
+          ]),
+          ...field(6, [
+            ...field(1, Buffer.from('least')),
+            ...field(2, [0x18, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01]),
+          ]),
+          ...field(9, Buffer.from(trace, 'hex')),
+          ...field(10, Buffer.from('eee19b7ec3c1b174', 'hex')),
+        ]),
+      ),
+    )
+    expect((await post(Buffer.from(bytes), protobuf)).status).toBe(200)
+    const [json, binary] = await stored()
+    expect(json).toMatchObject({ timeStamp: 1544712660300, level: 'info', appName: 'unknown_service' })
+    expect(binary).toMatchObject({ timeStamp: 1544712660300, level: 'info', appName: 'unknown_service' })
+    expect(JSON.parse(json.message.slice(5))).toEqual({
+      int: '9223372036854775807',
+      small: 5,
+      bytes: 'AAEC',
+      nothing: null,
+      endless: expect.anything(),
+      map: { a: [true] },
+      trace_id: trace,
+      span_id: 'eee19b7ec3c1b174',
+    })
+    expect(JSON.parse(binary.message.slice(5))).toEqual({
+      int: '9223372036854775807',
+      least: '-9223372036854775808',
+      trace_id: trace,
+      span_id: 'eee19b7ec3c1b174',
+    })
+  })
+})
+
+describe('a request that is none', () => {
+  it.each([
+    ['{', {}, 400, 'body is not JSON'],
+    ['[]', {}, 400, 'body must be an object'],
+    ['{"resourceLogs":5}', {}, 400, 'body has resourceLogs, which must be a list'],
+    [
+      JSON.stringify(request([{ timeUnixNano: 'soon' }])),
+      {},
+      400,
+      'resourceLogs[0].scopeLogs[0].logRecords[0].timeUnixNano, which must be a whole number',
+    ],
+    [
+      `{"resourceLogs":[{"resource":{"attributes":[{"key":"a","value":${'{"arrayValue":{"values":['.repeat(20_000)}${']}}'.repeat(20_000)}}]}}]}`,
+      {},
+      400,
+      'too many levels',
+    ],
+    ['x', { 'content-encoding': 'gzip' }, 400, 'body is not gzip'],
+    ['x', { 'content-encoding': 'br' }, 415, 'not by br'],
+    [gzipSync(Buffer.alloc(9_000_000)), { 'content-encoding': 'gzip' }, 413, 'when it is unpacked'],
+    ['x', { 'content-type': 'text/plain' }, 415, ''],
+    ['x', { 'x-api-key': 'wrong' }, 401, 'key'],
+  ] as const)('is refused: %#', async (body, headers, status, message) => {
+    const { post, call } = await start()
+    const answer = await post(body, headers)
+    expect(answer.status).toBe(status)
+    expect(answer.bytes.toString()).toContain(message)
+    const rejected = async () => (await call('GET', '/api/rejected')).body.items
+    await expect
+      .poll(rejected)
+      .toEqual([
+        expect.objectContaining({ path: '/otlp/demo/v1/logs', status, reason: expect.stringContaining(message) }),
+      ])
+  })
+
+  it('is refused where it is too long', async () => {
+    const { post } = await start()
+    const { status, bytes } = await post('x'.repeat(4_194_305))
+    expect(status).toBe(413)
+    expect(JSON.parse(bytes.toString())).toEqual({ code: 3, message: 'body must not have more than 4194304 bytes' })
+  })
+
+  it('names a bucket that there is not', async () => {
+    const { url, apiKey } = await start()
+    const answer = await fetch(`${url}/otlp/other/v1/logs`, { method: 'POST', headers: { 'x-api-key': apiKey! } })
+    expect(answer.status).toBe(404)
+  })
+
+  it('is answered in protobuf where it came in protobuf', async () => {
+    const { post } = await start()
+    const { status, type, bytes } = await post(Buffer.from([0x0a, 0x7f]), protobuf)
+    expect({ status, type }).toEqual({ status: 400, type: 'application/x-protobuf' })
+    expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0x08, 3, 0x12]))
+    expect(bytes.toString()).toContain('body is cut, or is no protobuf')
+  })
+
+  it('is refused or taken at once, whatever its bytes are', async () => {
+    const { post } = await start()
+    const whole = Buffer.from(
+      field(1, [
+        ...field(1, field(1, field(1, Buffer.from('a')))),
+        ...field(2, field(2, [0x09, ...le64(5n), ...field(5, field(5, field(1, field(1, Buffer.from('x')))))])),
+      ]),
+    )
+    expect((await post(whole, protobuf)).status).toBe(200)
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 60 }),
+      fc.nat(whole.length - 1).map((end) => whole.subarray(0, end)),
+      fc.tuple(fc.nat(whole.length - 1), fc.nat(255)).map(([place, byte]) => {
+        const changed = Buffer.from(whole)
+        changed[place] = byte
+        return changed
+      }),
+      // Lengths of billions, and messages within messages.
+      fc
+        .tuple(fc.constantFrom(0x0a, 0x12, 0x2a, 0x32), fc.nat(500))
+        .map(([tag, count]) =>
+          Buffer.from(Array.from({ length: count }, () => [tag, 0xff, 0xff, 0xff, 0xff, 0x0f]).flat()),
+        ),
+    )
+    await fc.assert(
+      fc.asyncProperty(bytes, async (each) => {
+        expect([200, 400]).toContain((await post(Buffer.from(each), protobuf)).status)
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+function request(logRecords: object[]) {
+  return { resourceLogs: [{ scopeLogs: [{ logRecords }] }] }
+}
+
+/** A field of protobuf with a length. */
+function field(number: number, content: Iterable<number>): number[] {
+  const bytes = [...content]
+  const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 127) | 128, bytes.length >> 7]
+  return [(number << 3) | 2, ...length, ...bytes]
+}
+
+function le64(value: bigint): number[] {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(value)
+  return [...bytes]
+}

@@ -52,7 +52,7 @@ describe('the package', () => {
         [
           ...project
             .read(`node_modules/sluice/dist/${file}`)
-            .matchAll(/^(?:\} from|import .*from) "(?!node:)([^"]+)"/gm),
+            .matchAll(/(?:^|;)import(?:[^"();]*from)?"(?!node:)([^"]+)"/gm),
         ].map(([, name]) => name!)
       const files = new Set([entry])
       const packages = new Set<string>()

@@ -4,6 +4,7 @@ import { session } from '../api/session.js'
 import { type Bars, StackedBars } from '../charts/stacked-bars.js'
 import { agoOrTime, fullTime } from '../text/time.js'
 import { visible } from '../text/visible.js'
+import { SheetTitle } from '../view/sheet-title.js'
 import { hashOf, linkTo, parseView } from '../view/view.js'
 import { Sparkline } from './sparkline.js'
 import { type EventCounts, series, ValueCounts } from './value-counts.js'
@@ -35,7 +36,7 @@ export function ValuesPage({ feed, bucket }: ValuesProps) {
   if (events.length === 0) {
     return (
       <div class="sheet">
-        <h1>Values</h1>
+        <SheetTitle title="Values" />
         {counts.loaded.value && (
           <p class="nothing">
             No values yet. <code>track(1001)</code> of the library makes the first one.
@@ -46,7 +47,7 @@ export function ValuesPage({ feed, bucket }: ValuesProps) {
   }
   return (
     <div class="sheet">
-      <h1>Values</h1>
+      <SheetTitle title="Values" />
       <section class="card" aria-label="Values per minute">
         <h2>Per minute, last hour</h2>
         <StackedBars bars={bars} height={220} label="Values per minute of the last hour, by event" />

@@ -36,6 +36,8 @@ export class LogList {
   readonly error = signal<string | undefined>(undefined)
   /** True when there is nothing older. */
   readonly complete = signal(false)
+  /** The receiver's reason why there are no rows, where it knows one. */
+  readonly hint = signal<string | undefined>(undefined)
   rows: LogRecord[] = []
   /** The place of the first row, counted from where the list began: it falls as older rows come in front, and rises as they go. */
   origin = 0
@@ -48,6 +50,12 @@ export class LogList {
   /** True if the feed had a gap while rows were loaded. */
   #gap = false
   #abort = new AbortController()
+
+  /** All records that match, those that wait included; undefined if some are not here. */
+  get whole(): readonly LogRecord[] | undefined {
+    if (!this.complete.value || this.#detached) return undefined
+    return this.#waiting.length === 0 ? this.rows : [...this.rows, ...this.#waiting]
+  }
 
   /** Loads the rows anew. */
   async load(source: Source): Promise<void> {
@@ -67,6 +75,7 @@ export class LogList {
       this.origin = 0
       this.#before = found.before
       this.complete.value = found.before === undefined
+      this.hint.value = found.hint
       this.#newest = Math.max(found.records.at(-1)?.id ?? 0, before ?? 0)
       const arrived = this.#waiting
       this.#waiting = []
@@ -132,7 +141,7 @@ export class LogList {
     if (this.error.value !== undefined) return await this.load(source)
     const abort = this.#abort
     try {
-      const all = { queries: [new URLSearchParams()], matches: () => true }
+      const all = { query: new URLSearchParams(), matches: () => true }
       const newest = await findOlder({ bucket: source.bucket, filter: all, enough: 1, signal: abort.signal })
       const last = newest.records.at(-1)?.id ?? 0
       if (last === this.#newest || abort.signal.aborted) return

@@ -147,7 +147,7 @@ export class LogCounts {
 
   /** Undefined where these are too many steps. */
   async #question({ bucket, query, stepMs, signal }: Question): Promise<RecordCounts | undefined> {
-    query.set('step', `${stepMs / minuteMs}m`)
+    query.set('step', stepMs < dayMs ? `${stepMs / minuteMs}m` : `${stepMs / dayMs}d`)
     try {
       return await readCounts(`logs/${encodeURIComponent(bucket)}`, query, { signal })
     } catch (error) {

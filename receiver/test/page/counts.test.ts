@@ -25,7 +25,8 @@ describe.skipIf(!canOpenPages)('the bars above the logs', () => {
   it('are of the loaded records where a condition is one that only the page knows', async () => {
     const { page, logger } = await openPage()
     const log = logger()
-    for (let number = 1; number <= 1200; number++) log.info({ tenant: number % 2 === 0 ? 'red' : 'blue-ish' }, 'request')
+    for (let number = 1; number <= 1200; number++)
+      log.info({ tenant: number % 2 === 0 ? 'red' : 'blue-ish' }, 'request')
     await listHas(page, 1200)
     await page.goto(addressOf(page, 'not=context.tenant%3Ared'))
     await page.reload()
@@ -157,7 +158,8 @@ function addressOf(page: Page, query: string): string {
 }
 
 async function store({ call }: Pick<OpenPage, 'call'>, times: readonly number[], message = 'hello'): Promise<void> {
-  for (const timeStamp of times) await call('POST', '/logs/demo', { timeStamp, level: 'info', message, appName: 'shop' })
+  for (const timeStamp of times)
+    await call('POST', '/logs/demo', { timeStamp, level: 'info', message, appName: 'shop' })
 }
 
 /** The receiver's answer with further fields. */

@@ -73,8 +73,10 @@ export function ValuesPage({ feed, bucket }: ValuesProps) {
           {events.map((event, index) => (
             <tr key={event.eventId} data-event={event.eventId}>
               <th scope="row">
-                <span class={`dot ${colourOf(index)}`} aria-hidden="true" />
-                <a href={logsOf(event.eventId)}>{event.eventId}</a>{' '}
+                <span class="whole">
+                  <span class={`dot ${colourOf(index)}`} aria-hidden="true" />
+                  <a href={logsOf(event.eventId)}>{event.eventId}</a>
+                </span>{' '}
                 <span class="dim">{visible(session.value?.events?.[event.eventId] ?? '')}</span>
               </th>
               <td class={colourOf(index)}>

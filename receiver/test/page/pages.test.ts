@@ -78,7 +78,7 @@ describe.skipIf(!canOpenPages)('the page', () => {
       const response = await route.fetch()
       await route.fulfill({ response, json: { ...(await response.json()), others: 1234 } })
     })
-    // What arrives makes the page count again.
+    // A record that arrives makes the page count again.
     await track(9, now)
     await page.getByText('1,234 values of further events').waitFor()
   })

@@ -68,12 +68,13 @@ function drawingOf(list: LogList, counts: LogCounts): Drawing | undefined {
   const isFine = whole !== undefined && span !== undefined && span.last - span.first <= maxBars * minuteMs
   if (isFine || counts.totals.value === undefined) {
     if (span === undefined) return undefined
-    const kind = whole === undefined ? 'of the loaded records' : 'records'
-    return { bars: loadedBars(loaded, span), caption: `${numberOf(loaded.length)} ${kind}` }
+    const { length } = loaded
+    const caption = whole === undefined ? `${length.toLocaleString('en')} of the loaded records` : recordsOf(length)
+    return { bars: loadedBars(loaded, span), caption }
   }
   const bars = counts.total === 0 ? undefined : countedBars(counts)
   const since = counts.since === undefined ? '' : ` counted since ${fullTime(Date.parse(counts.since))}`
-  return bars === undefined ? undefined : { bars, caption: `${numberOf(counts.total)} records${since}` }
+  return bars === undefined ? undefined : { bars, caption: `${recordsOf(counts.total)}${since}` }
 }
 
 interface Span {
@@ -131,6 +132,6 @@ function barsOf(times: readonly number[], series: ReadonlyMap<string, readonly n
   }
 }
 
-function numberOf(count: number): string {
-  return count.toLocaleString('en')
+function recordsOf(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`
 }

@@ -9,10 +9,12 @@ import type { RecordFilter } from './record-filter.js'
 export const maxBars = 90
 const minuteMs = 60_000
 const dayMs = 1440 * minuteMs
-/** Lengths of a bar, in minutes. */
-const minutes = [1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 360, 720, 1440, 2880, 7200, 14_400, 43_200, 144_000, 525_600]
-/** Where the time stamps of a bucket are centuries apart. */
-const longestMs = 1_440_000 * minuteMs
+/** Lengths of a bar, in minutes up to a day, and in days. */
+const minutes = [1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 360, 720]
+const days = [1, 2, 5, 10, 30, 90, 365, 1000, 10_000]
+/** Where the time stamps of a bucket are millennia apart. */
+const longestMs = 100_000 * dayMs
+const lengthsMs = [...minutes.map((count) => count * minuteMs), ...days.map((count) => count * dayMs), longestMs]
 /** Each answer tells the length of the next question's bars better. */
 const maxQuestions = 4
 
@@ -189,7 +191,7 @@ function spanOf(
 
 /** The shortest step that makes few enough bars. */
 function stepFor(spanMs: number): number {
-  return minutes.map((each) => each * minuteMs).find((ms) => spanMs / ms <= maxBars) ?? longestMs
+  return lengthsMs.find((ms) => spanMs / ms <= maxBars) ?? longestMs
 }
 
 function withoutLevel(query: URLSearchParams): URLSearchParams {

@@ -9,7 +9,7 @@ export type Choice = Pick<View, 'text' | 'levels' | 'only' | 'not' | 'since' | '
 
 /** Chooses records: the receiver does what its queries can, the page does the rest. */
 export interface RecordFilter {
-  /** What the receiver looks up. Its answer holds all records of the choice. */
+  /** The part that the receiver looks up. Its answer holds all records of the choice. */
   readonly query: URLSearchParams
   /** True if the receiver knows every condition: its answer holds no other record. */
   readonly isAsked: boolean

@@ -102,7 +102,8 @@ export async function startReceiver({
 
   const sessions = await PageSessions.load(storage.pageSessions)
   const pageName = pageHost?.replace(/:\d+$/, '')
-  const access = new Access({ keys, sessions, hosts: pageName === undefined ? [host] : [host, pageName] })
+  const { store } = await storage.records.position({ bucket: firstProject })
+  const access = new Access({ keys, sessions, hosts: pageName === undefined ? [host] : [host, pageName], store })
   const feed = new LiveFeed(storage.records)
   const start: Mutable<ReceiverStart> = {
     url: '',

@@ -25,12 +25,37 @@ describe('the session of the page', () => {
     expect(first).toMatchObject({ status: 303, headers: { location: '/', 'cache-control': 'no-store' } })
     const port = new URL(url).port
     expect(first.headers['set-cookie']).toEqual([
-      expect.stringMatching(new RegExp(`^sluice-page-${port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict$`)),
+      expect.stringMatching(
+        new RegExp(`^sluice-page-${port}-[\\da-f]{32}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict$`),
+      ),
     ])
     const second = await visit(url, { path: pathOf(page) })
     expect(second.status).toBe(401)
     expect(second.headers['set-cookie']).toBeUndefined()
     expect(second.body).toContain('Open the address that the receiver printed at its start')
+  })
+
+  it('has a cookie of its own for each store, and counts beside those of other receivers', async () => {
+    const first = await start()
+    const { cookie } = await openPage(first)
+    await first.close()
+    const second = await start({ port: Number(new URL(first.url).port) })
+    const other = await openPage(second)
+    expect(other.cookie.split('=')[0]).not.toBe(cookie.split('=')[0])
+    const both = { cookie: `${cookie}; theme=dark; ${other.cookie}` }
+    expect((await visit(second.url, { path: '/api/session', headers: both })).status).toBe(200)
+    const foreign = { cookie: other.cookie.replace('sluice-page-', 'other-') }
+    expect((await visit(second.url, { path: '/api/session', headers: foreign })).status).toBe(401)
+  })
+
+  it('takes the oldest cookies of receivers from a browser that has many', async () => {
+    const { url, page } = await start()
+    const old = Array.from({ length: 21 }, (_, number) => `sluice-page-${number}=x`)
+    const { headers } = await visit(url, { path: pathOf(page), headers: { cookie: ['theme=dark', ...old].join('; ') } })
+    expect(headers['set-cookie']!.slice(1).map((each) => each.split(';').slice(0, 2))).toEqual([
+      ['sluice-page-0=', ' Max-Age=0'],
+      ['sluice-page-1=', ' Max-Age=0'],
+    ])
   })
 
   it('is opened again from the same address by the browser that has it, with its view', async () => {
@@ -182,7 +207,8 @@ describe('GET /api/session', () => {
 
   it('has the names of the events in the catalogue of the start, by number', async () => {
     const events = data.file('events.json')
-    await writeFile(events, JSON.stringify({ 'order-placed': { number: 1001 }, 'order-paid': 1002 }))
+    const text = '{"order-placed":{"number":1001,"description":"a \\"b\\": {"},"order-paid":1002}'
+    await writeFile(events, text)
     const receiver = await start({ events })
     const { body } = await receiver.call('GET', '/api/session')
     expect(body.events).toEqual({ 1001: 'order-placed', 1002: 'order-paid' })
@@ -192,6 +218,7 @@ describe('GET /api/session', () => {
     ['{"a":{"number":1},"b":{"number":1}}', 'event b, number: the number 1 is that of a already'],
     ['{"a":{"number":-1}}', 'event a, number: expected a whole number from 0, got -1'],
     ['[1001]', 'expected an object with the events by name, got an array'],
+    ['{"a":{"number":1},"b":2,"a":3}', 'event a: the name is there twice; sluice events check shows where'],
     ['{', 'JSON'],
   ])('does not exist with a catalogue %s: the start fails', async (text, fault) => {
     const events = data.file('events.json')

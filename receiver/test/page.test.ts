@@ -33,7 +33,7 @@ async function appWithPage() {
   const sessions = await PageSessions.load(storage.pageSessions)
   const server = buildApp({
     storage,
-    access: new Access({ keys, sessions, hosts: [] }),
+    access: new Access({ keys, sessions, hosts: [], store: 'test' }),
     feed: new LiveFeed(storage.records),
     start: { url: '', apiKey: null, project: 'demo', startedAt: new Date().toISOString() },
     web: pathToFileURL(`${web}/`),

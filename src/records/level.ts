@@ -30,6 +30,9 @@ const byName: Readonly<Record<string, Severity>> = {
   fatal: 5,
 }
 
+/** The names of levels that common loggers use, from the least important on. */
+export const levelNames: readonly string[] = Object.keys(byName)
+
 /** Severity by the name of a level; undefined for a name that no common logger uses. */
 export function severityOfName(name: string): Severity | undefined {
   return byName[name.toLowerCase()]

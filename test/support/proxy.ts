@@ -21,15 +21,9 @@ export async function startProxy(targetPort: () => number): Promise<TestProxy> {
       outgoing.writeHead(proxy.refuse).end()
       return
     }
-    const { pathname } = new URL(incoming.url!)
-    const {
-      host,
-      'x-api-key': key = '',
-      'content-length': length = '',
-      'idempotency-key': once = '',
-    } = incoming.headers
-    const headers = { host, 'x-api-key': key, 'content-length': length, 'idempotency-key': once }
-    const target = { port: targetPort(), host: '127.0.0.1', path: pathname, method: incoming.method, headers }
+    const { pathname, search } = new URL(incoming.url!)
+    const { 'proxy-authorization': _, 'proxy-connection': __, ...headers } = incoming.headers
+    const target = { port: targetPort(), host: '127.0.0.1', path: pathname + search, method: incoming.method, headers }
     const forwarded = request(target, (answer) => {
       outgoing.writeHead(answer.statusCode!, answer.headers)
       answer.pipe(outgoing)

@@ -23,19 +23,26 @@ export class Access {
   readonly #keys: Keys
   readonly #sessions: PageSessions
   readonly #hosts: ReadonlySet<string>
+  readonly #store: string
 
-  /** @param hosts names of the receiver, beside localhost and IP addresses */
+  /**
+   * @param hosts names of the receiver, beside localhost and IP addresses
+   * @param store identity of the store, in characters that the name of a cookie may have
+   */
   constructor({
     keys,
     sessions,
     hosts,
+    store,
   }: {
     readonly keys: Keys
     readonly sessions: PageSessions
     readonly hosts: readonly string[]
+    readonly store: string
   }) {
     this.#keys = keys
     this.#sessions = sessions
+    this.#store = store
     this.#hosts = new Set(['localhost', ...hosts.map((host) => host.toLowerCase())])
   }
 
@@ -64,10 +71,9 @@ export class Access {
     return isForeign ? { status: 403, message: 'another site has made this request' } : undefined
   }
 
+  /** A session counts under the name of any receiver: its secret tells whose it is. */
   hasSession(request: FastifyRequest): boolean {
-    const name = cookieName(request)
-    const cookies = request.headers.cookie?.split(/; */) ?? []
-    return cookies.some((each) => each.startsWith(`${name}=`) && this.#sessions.accepts(each.slice(name.length + 1)))
+    return pageCookies(request).some((each) => this.#sessions.accepts(each.slice(each.indexOf('=') + 1)))
   }
 
   /** Begins a session with the token of the start. Returns false if the token is wrong or was used. */
@@ -75,9 +81,23 @@ export class Access {
     const { request } = reply
     const session = await this.#sessions.begin(token)
     if (session === undefined) return false
-    const secure = request.protocol === 'https' ? '; Secure' : ''
-    reply.header('set-cookie', `${cookieName(request)}=${session}; Path=/; HttpOnly; SameSite=Strict${secure}`)
+    const attributes = `Path=/; HttpOnly; SameSite=Strict${request.protocol === 'https' ? '; Secure' : ''}`
+    const name = this.#cookieName(request)
+    const others = pageCookies(request).filter((each) => !each.startsWith(`${name}=`))
+    const tooMany = others.slice(0, 1 - maxPageCookies)
+    reply.header('set-cookie', [
+      `${name}=${session}; ${attributes}`,
+      ...tooMany.map((each) => `${each.slice(0, each.indexOf('='))}=; Max-Age=0; ${attributes}`),
+    ])
     return true
+  }
+
+  /**
+   * Browsers give a cookie to every port of a host, and two containers may listen on the same port inside. Two receivers must not overwrite each
+   * other's, so the name has the port and the store.
+   */
+  #cookieName({ socket }: FastifyRequest): string {
+    return `${cookiePrefix}${socket.localPort}-${this.#store}`
   }
 
   #isOurs(host: string): boolean {
@@ -86,9 +106,9 @@ export class Access {
   }
 }
 
-/** Browsers give a cookie to every port of a host. Two receivers must not overwrite each other's. */
-function cookieName({ socket }: FastifyRequest): string {
-  return `sluice-page-${socket.localPort}`
+/** The cookies of this receiver's page and of others', the oldest first, as browsers order them. */
+function pageCookies({ headers }: FastifyRequest): string[] {
+  return (headers.cookie?.split(/; */) ?? []).filter((each) => each.startsWith(cookiePrefix))
 }
 
 function isSame(origin: string, host: string): boolean {
@@ -105,6 +125,10 @@ const missing: AccessRefusal = {
   status: 401,
   message: 'credentials are missing: send x-api-key, or a valid bearer token as Authorization',
 }
+
+const cookiePrefix = 'sluice-page-'
+/** Receivers that came and went leave cookies in a browser. Without a limit its requests would become too large to be answered. */
+const maxPageCookies = 20
 
 /** Longest part of a refused name in an answer. */
 const maxShown = 200

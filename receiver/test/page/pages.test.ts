@@ -54,6 +54,35 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await total(1002).filter({ hasText: /^2$/ }).waitFor()
   })
 
+  it('of values lists events of long ago, with their totals and when they were last seen', async () => {
+    const { page, call } = await openPage({ timezoneId: 'UTC' })
+    const now = Date.now()
+    const track = (eventId: number, timeStamp: number) =>
+      call('POST', '/value_tracking/demo', { timeStamp, eventId, appName: 'shop' })
+    for (const timeStamp of [Date.UTC(2020, 0, 31, 12), Date.UTC(2020, 0, 31, 11)]) await track(7, timeStamp)
+    for (const timeStamp of [now - 30 * 60_000, now - 7_200_000, now]) await track(8, timeStamp)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.getByRole('link', { name: 'Values' }).click()
+    const cells = (event: number) => page.locator(`[data-event="${event}"] td`)
+    await cells(7).nth(1).filter({ hasText: /^2$/ }).waitFor()
+    expect(await cells(7).nth(2).textContent()).toBe('2020-01-31 12:00:00.000 UTC')
+    expect(await cells(7).first().locator('path').getAttribute('d')).not.toMatch(/v-[1-9]/)
+    await cells(8).nth(1).filter({ hasText: /^3$/ }).waitFor()
+    expect((await cells(8).first().locator('path').getAttribute('d'))!.match(/v-[1-9]/g)).toHaveLength(2)
+    expect(asked.filter((path) => path.startsWith('/api/values'))).toEqual(Array(2).fill('/api/values/demo/counts'))
+    await track(7, now)
+    await cells(7).nth(1).filter({ hasText: /^3$/ }).waitFor()
+    await cells(7).nth(2).filter({ hasText: 's ago' }).waitFor()
+    await page.route('**/counts?*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), others: 1234 } })
+    })
+    // A record that arrives makes the page count again.
+    await track(9, now)
+    await page.getByText('1,234 values of further events').waitFor()
+  })
+
   it('of values shows the names of events that are in the catalogue', async () => {
     const events = folder.file('events.json')
     await writeFile(

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { article } from '../support.js'
 import { canOpenPages, openPage, rowsAre, useBrowser } from './support.js'
 
 useBrowser()
@@ -34,6 +35,31 @@ describe.skipIf(!canOpenPages)('saved views', () => {
     await other.getByRole('button', { name: 'Delete the view only warnings' }).click()
     await openMenu(page)
     await page.getByRole('button', { name: 'only warnings', exact: true }).waitFor({ state: 'detached' })
+    expect(problems).toEqual([])
+  })
+
+  it('are kept and opened on every page', async () => {
+    const { page, call, problems } = await openPage()
+    await call('POST', '/api/projects', { id: 'other' })
+    await call('POST', '/api/projects/other/content-types', article)
+    await page.reload()
+    for (const name of ['Values', 'Account', 'Rejected', 'Content']) {
+      await page.getByRole('link', { name }).click()
+      await page.getByLabel('Bucket').selectOption('other')
+      await openMenu(page)
+      await save(page, `other ${name}`)
+      await page.getByLabel('Bucket').selectOption('demo')
+    }
+    await page.getByRole('button', { name: 'other Values', exact: true }).click()
+    await page.waitForURL(/#values\?bucket=other$/)
+    await page.getByRole('heading', { name: 'Values' }).waitFor()
+    await openMenu(page)
+    await page.getByRole('button', { name: 'other Content', exact: true }).click()
+    await page.getByText('required, at most 10 characters').waitFor()
+    expect(await page.getByLabel('Bucket').inputValue()).toBe('other')
+    await openMenu(page)
+    await page.getByRole('button', { name: 'Delete the view other Values' }).click()
+    await page.getByRole('button', { name: 'other Values', exact: true }).waitFor({ state: 'detached' })
     expect(problems).toEqual([])
   })
 

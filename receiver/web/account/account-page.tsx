@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { LiveFeed } from '../api/live-feed.js'
 import { StackedBars } from '../charts/stacked-bars.js'
 import { visible } from '../text/visible.js'
+import { SheetTitle } from '../view/sheet-title.js'
 import { type Arrivals, arrivalsOf } from './arrivals.js'
 import { GapList } from './gap-list.js'
 import { RepeatedCounts } from './repeated-counts.js'
@@ -27,7 +28,7 @@ export function AccountPage({ arrivals, feed, bucket }: AccountProps) {
   const apps = useMemo(() => arrivalsOf(arrivals, { lastMinute, length: minutes }), [arrivals, lastMinute, now])
   return (
     <div class="sheet">
-      <h1>Account</h1>
+      <SheetTitle title="Account" />
       <p class="dim">Records that arrived while this page was open, by application.</p>
       {apps.length === 0 && <p class="nothing">No record has arrived yet.</p>}
       {apps.length > 0 && (

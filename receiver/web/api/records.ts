@@ -30,6 +30,8 @@ export interface RecordPage<T> {
   readonly list: readonly T[]
   /** Where the next page starts, if its size ended this one. */
   readonly next?: number
+  /** The reason for an empty answer, where the receiver knows one. */
+  readonly hint?: string
 }
 
 /** The time of a record, in ms. A small time stamp counts seconds. */

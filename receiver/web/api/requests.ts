@@ -14,7 +14,7 @@ export class RequestError extends Error {
   }
 }
 
-interface RequestOptions {
+export interface RequestOptions {
   readonly method?: string
   readonly signal?: AbortSignal | undefined
 }

@@ -2,10 +2,16 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { inUtc } from '../text/time.js'
 
+export interface BarSeries {
+  readonly name: string
+  readonly colour: string
+  readonly counts: readonly number[]
+}
+
 export interface Bars {
   /** Starts of the intervals, in seconds. */
   readonly times: readonly number[]
-  readonly series: readonly { readonly name: string; readonly colour: string; readonly counts: readonly number[] }[]
+  readonly series: readonly BarSeries[]
 }
 
 interface ChartProps {

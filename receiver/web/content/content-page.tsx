@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { request } from '../api/requests.js'
 import { sendToast } from '../shell/toast.js'
 import { visible } from '../text/visible.js'
+import { SheetTitle } from '../view/sheet-title.js'
 import { go, view } from '../view/view.js'
 import { EntryList } from './entry-list.js'
 
@@ -43,7 +44,7 @@ export function ContentPage({ bucket }: { readonly bucket: string }) {
   const open = types.value?.find(({ key }) => key === view.value.type) ?? types.value?.[0]
   return (
     <div class="sheet">
-      <h1>Content</h1>
+      <SheetTitle title="Content" />
       {problem.value !== undefined && <p class="problem">{problem.value}</p>}
       {types.value?.length === 0 && <p class="nothing">This project has no content types.</p>}
       {open !== undefined && (

@@ -1,23 +1,20 @@
 import { signal } from '@preact/signals'
+import type { Numbers } from '../api/counts.js'
 import type { LogRecord } from '../api/records.js'
 import { isAborted, request } from '../api/requests.js'
 import { partsOf, valueText } from '../text/message-parts.js'
 import { contextPrefix } from './record-filter.js'
 
-/** Values of a field with the number of their records. */
-export type Counts = Readonly<Record<string, number>>
-
 /** Counts of the newest matching records, by field. */
 export interface Facets {
-  readonly levels: Counts
-  readonly apps: Counts
-  readonly machines: Counts
-  readonly envs: Counts
-  readonly versions: Counts
-  readonly eventIds: Counts
+  readonly apps: Numbers
+  readonly machines: Numbers
+  readonly envs: Numbers
+  readonly versions: Numbers
+  readonly eventIds: Numbers
 }
 
-const none: Facets = { levels: {}, apps: {}, machines: {}, envs: {}, versions: {}, eventIds: {} }
+const none: Facets = { apps: {}, machines: {}, envs: {}, versions: {}, eventIds: {} }
 export const facets = signal<Facets>(none)
 let abort = new AbortController()
 
@@ -26,7 +23,6 @@ export async function loadFacets(bucket: string, query: URLSearchParams): Promis
   abort.abort()
   abort = new AbortController()
   const words = new URLSearchParams(query)
-  words.delete('level')
   words.set('bucket', bucket)
   try {
     facets.value = { ...none, ...(await request<Facets>(`/api/facets/logs?${words}`, { signal: abort.signal })) }

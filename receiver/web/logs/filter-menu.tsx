@@ -1,9 +1,9 @@
-import { useRef, useState } from 'preact/hooks'
-import type { LogRecord } from '../api/records.js'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { visible } from '../text/visible.js'
 import { addCondition } from '../view/view.js'
-import { contextFacets, facets } from './facets.js'
-import { contextPrefix } from './record-filter.js'
+import { contextFacets, facets, loadFacets } from './facets.js'
+import type { LogList } from './log-list.js'
+import { contextPrefix, type RecordFilter } from './record-filter.js'
 
 const named = [
   ['App', 'appName', 'apps'],
@@ -14,9 +14,18 @@ const named = [
 ] as const
 const maxValues = 12
 
+interface FilterMenuProps {
+  readonly list: LogList
+  readonly bucket: string
+  readonly filter: RecordFilter
+}
+
 /** Values to filter by, with counts: of the record's fields, and of the context's fields that occur. */
-export function FilterMenu({ rows }: { readonly rows: () => readonly LogRecord[] }) {
+export function FilterMenu({ list, bucket, filter }: FilterMenuProps) {
   const [open, setOpen] = useState(false)
+  useEffect(() => {
+    if (open) void loadFacets(bucket, filter.query)
+  }, [open, bucket, filter])
   const menu = useRef<HTMLDetailsElement>(null)
   const close = () => {
     menu.current!.open = false
@@ -32,7 +41,7 @@ export function FilterMenu({ rows }: { readonly rows: () => readonly LogRecord[]
               <Facet key={field} title={title} field={field} counts={counts.slice(0, maxValues)} onChoose={close} />
             )
           })}
-          {contextFacets(rows()).map(([field, counts]) => (
+          {contextFacets(list.rows).map(([field, counts]) => (
             <Facet
               key={field}
               title={field.slice(contextPrefix.length)}

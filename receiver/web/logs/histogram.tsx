@@ -1,62 +1,137 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type LogRecord, timeOf } from '../api/records.js'
 import { type Bars, StackedBars } from '../charts/stacked-bars.js'
+import { fullTime } from '../text/time.js'
 import { go } from '../view/view.js'
 import { levelClass } from './levels.js'
+import { type LogCounts, maxBars } from './log-counts.js'
 import type { LogList } from './log-list.js'
 
-const bins = 90
 const redrawMs = 1000
+const minuteMs = 60_000
 /** From the bottom of a bar to its top. */
 const classes = ['level-trace', 'level-debug', 'level-other', 'level-info', 'level-warn', 'level-error', 'level-fatal']
 
-/** The loaded records over time, by level. A drag chooses a time range. */
-export function Histogram({ list }: { readonly list: LogList }) {
-  const [bars, setBars] = useState<Bars | undefined>(undefined)
+interface HistogramProps {
+  readonly list: LogList
+  readonly counts: LogCounts
+}
+
+interface Drawing {
+  readonly bars: Bars
+  /** The records of the bars. */
+  readonly caption: string
+}
+
+/** The records of the view over time, by level. A drag chooses a time range. */
+export function Histogram({ list, counts }: HistogramProps) {
+  const [drawing, setDrawing] = useState<Drawing | undefined>(undefined)
   useEffect(() => {
-    let drawn = -1
+    let timer: number | undefined
+    let drawnAt = Number.NEGATIVE_INFINITY
     const draw = () => {
-      if (drawn === list.version.value || document.hidden) return
-      drawn = list.version.value
-      setBars(barsOf(list.rows))
+      timer = undefined
+      drawnAt = performance.now()
+      setDrawing(drawingOf(list, counts))
     }
-    const stop = list.version.subscribe((version) => {
-      if (version <= 1 || drawn <= 1) queueMicrotask(draw)
-    })
-    const timer = setInterval(draw, redrawMs)
-    draw()
+    const change = () => {
+      timer ??= window.setTimeout(draw, Math.max(0, drawnAt + redrawMs - performance.now()))
+    }
+    const stops = [list.version, list.waiting, counts.totals].map((each) => each.subscribe(change))
     return () => {
-      stop()
-      clearInterval(timer)
+      for (const stop of stops) stop()
+      clearTimeout(timer)
     }
-  }, [list])
-  if (bars === undefined || list.rows.length === 0) return null
+  }, [list, counts])
+  if (drawing === undefined) return null
+  const { bars, caption } = drawing
   const zoom = (from: number, to: number) =>
     go({ since: new Date(from).toISOString(), until: new Date(to).toISOString(), around: undefined, id: undefined })
   return (
     <div class="histogram">
-      <StackedBars bars={bars} height={60} axes={false} onZoom={zoom} label="Loaded records over time, by level" />
+      <StackedBars bars={bars} height={60} axes={false} onZoom={zoom} label={`${caption} over time, by level`} />
+      <p class="dim" aria-hidden="true">
+        {caption}
+      </p>
     </div>
   )
 }
 
-/** Counts of records in intervals of the same length. */
-export function barsOf(rows: readonly LogRecord[]): Bars {
-  const times = rows.map(timeOf)
+/**
+ * The bars of the receiver's counts. Those of the loaded records are finer where the span is short and all records are there, and the only ones
+ * where the receiver cannot count.
+ */
+function drawingOf(list: LogList, counts: LogCounts): Drawing | undefined {
+  const { whole } = list
+  const loaded = whole ?? list.rows
+  const span = spanOf(loaded.map(timeOf))
+  const isFine = whole !== undefined && span !== undefined && span.last - span.first <= maxBars * minuteMs
+  if (isFine || counts.totals.value === undefined) {
+    if (span === undefined) return undefined
+    const { length } = loaded
+    const caption = whole === undefined ? `${length.toLocaleString('en')} of the loaded records` : recordsOf(length)
+    return { bars: loadedBars(loaded, span), caption }
+  }
+  const bars = counts.total === 0 ? undefined : countedBars(counts)
+  const since = counts.since === undefined ? '' : ` counted since ${fullTime(Date.parse(counts.since))}`
+  return bars === undefined ? undefined : { bars, caption: `${recordsOf(counts.total)}${since}` }
+}
+
+interface Span {
+  readonly first: number
+  readonly last: number
+}
+
+function spanOf(times: readonly number[]): Span | undefined {
+  if (times.length === 0) return undefined
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
   for (const time of times) {
     if (time < first) first = time
     if (time > last) last = time
   }
-  const width = Math.max(1000, (last - first + 1) / bins)
-  const counts = new Map(classes.map((name) => [name, new Array<number>(bins).fill(0)]))
-  rows.forEach((record, index) => {
-    const bin = Math.min(bins - 1, Math.floor((times[index]! - first) / width))
-    counts.get(levelClass(record.level))![bin]!++
-  })
-  return {
-    times: Array.from({ length: bins }, (_, bin) => (first + (bin + 0.5) * width) / 1000),
-    series: [...counts].map(([colour, each]) => ({ name: colour, colour, counts: each })),
+  return { first, last }
+}
+
+/** Counts of records in intervals of the same length. */
+function loadedBars(rows: readonly LogRecord[], { first, last }: Span): Bars {
+  const width = Math.max(1000, (last - first + 1) / maxBars)
+  const times = Array.from({ length: maxBars }, (_, bar) => first + (bar + 0.5) * width)
+  const series = emptySeries(maxBars)
+  for (const record of rows) {
+    const bar = Math.min(maxBars - 1, Math.floor((timeOf(record) - first) / width))
+    series.get(levelClass(record.level))![bar]!++
   }
+  return barsOf(times, series)
+}
+
+function countedBars(counts: LogCounts): Bars | undefined {
+  const steps = counts.steps(Date.now())
+  const { stepMs } = counts
+  if (steps.length === 0) return undefined
+  // A chart needs two intervals to know their width.
+  if (steps.length === 1) steps.push({ start: steps[0]!.start + stepMs, counts: new Map() })
+  const series = emptySeries(steps.length)
+  steps.forEach((step, bar) => {
+    for (const [level, count] of step.counts) series.get(levelClass(level))![bar]! += count
+  })
+  return barsOf(
+    steps.map(({ start }) => start + stepMs / 2),
+    series,
+  )
+}
+
+function emptySeries(length: number): Map<string, number[]> {
+  return new Map(classes.map((name) => [name, new Array<number>(length).fill(0)]))
+}
+
+function barsOf(times: readonly number[], series: ReadonlyMap<string, readonly number[]>): Bars {
+  return {
+    times: times.map((ms) => ms / 1000),
+    series: [...series].map(([colour, counts]) => ({ name: colour, colour, counts })),
+  }
+}
+
+function recordsOf(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`
 }

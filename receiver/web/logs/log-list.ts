@@ -36,6 +36,8 @@ export class LogList {
   readonly error = signal<string | undefined>(undefined)
   /** True when there is nothing older. */
   readonly complete = signal(false)
+  /** The receiver's reason why there are no rows, where it knows one. */
+  readonly hint = signal<string | undefined>(undefined)
   rows: LogRecord[] = []
   /** The place of the first row, counted from where the list began: it falls as older rows come in front, and rises as they go. */
   origin = 0
@@ -45,9 +47,17 @@ export class LogList {
   #detached = false
   #newest = 0
   #before: number | undefined
-  /** True if the feed had a gap while rows were loaded. */
+  /** True if the feed has had a gap that is not filled yet. */
   #gap = false
+  /** While rows are loaded anew, or a gap is filled, the records that arrive: they come after those that are read. */
+  #early: LogRecord[] | undefined
   #abort = new AbortController()
+
+  /** All records that match, those that wait included; undefined if some are not here. */
+  get whole(): readonly LogRecord[] | undefined {
+    if (!this.complete.value || this.#detached) return undefined
+    return this.#waiting.length === 0 ? this.rows : [...this.rows, ...this.#waiting]
+  }
 
   /** Loads the rows anew. */
   async load(source: Source): Promise<void> {
@@ -55,6 +65,8 @@ export class LogList {
     const abort = new AbortController()
     this.#abort = abort
     this.#source = source
+    this.#gap = false
+    this.#early = []
     this.#waiting = []
     this.waiting.value = 0
     this.hold.value = source.around === undefined ? undefined : 'details'
@@ -67,18 +79,15 @@ export class LogList {
       this.origin = 0
       this.#before = found.before
       this.complete.value = found.before === undefined
+      this.hint.value = found.hint
       this.#newest = Math.max(found.records.at(-1)?.id ?? 0, before ?? 0)
-      const arrived = this.#waiting
-      this.#waiting = []
-      this.waiting.value = 0
       this.loading.value = false
       this.error.value = undefined
       this.version.value++
-      this.take(arrived)
-      if (this.#gap) await this.fillGap()
     } catch (error) {
       this.#fail(error, abort)
     }
+    await this.#catchUp(abort)
   }
 
   /** Loads older rows in front of the first one. */
@@ -98,7 +107,6 @@ export class LogList {
       this.complete.value = found.before === undefined
       this.loading.value = false
       this.version.value++
-      if (this.#gap) await this.fillGap()
     } catch (error) {
       this.#fail(error, abort)
     }
@@ -106,12 +114,16 @@ export class LogList {
 
   /** Takes records that have arrived, oldest first. Those of before are passed over. */
   take(records: readonly LogRecord[]): void {
-    const filter = this.#source?.filter
-    if (filter === undefined) return
-    if (this.loading.value && this.rows.length === 0) {
-      this.#waiting.push(...records)
+    if (this.#early !== undefined) {
+      for (const record of records) this.#early.push(record)
       return
     }
+    this.#add(records)
+  }
+
+  #add(records: readonly LogRecord[]): void {
+    const filter = this.#source?.filter
+    if (filter === undefined) return
     const chosen: LogRecord[] = []
     for (const record of records) {
       if (record.id <= this.#newest) continue
@@ -125,27 +137,42 @@ export class LogList {
 
   /** Fills a gap of the feed: everything newer than the newest record that is known. */
   async fillGap(): Promise<void> {
-    const source = this.#source
-    if (source === undefined) return
-    this.#gap = this.loading.value
-    if (this.#gap) return
-    if (this.error.value !== undefined) return await this.load(source)
-    const abort = this.#abort
+    this.#gap = true
+    if (this.#source === undefined || this.#early !== undefined) return
+    this.#early = []
+    await this.#catchUp(this.#abort)
+  }
+
+  /** Fills the gaps, then takes what has arrived meanwhile. */
+  async #catchUp(abort: AbortController): Promise<void> {
     try {
-      const all = { queries: [new URLSearchParams()], matches: () => true }
-      const newest = await findOlder({ bucket: source.bucket, filter: all, enough: 1, signal: abort.signal })
-      const last = newest.records.at(-1)?.id ?? 0
-      if (last === this.#newest || abort.signal.aborted) return
-      const known = newest.records.findIndex(({ id }) => id > this.#newest)
-      // The receiver counts anew when its data is gone.
-      if (last < this.#newest) return await this.load({ bucket: source.bucket, filter: source.filter })
-      if (known > 0) return this.take(newest.records.slice(known))
-      const found = await findOlder({ ...source, enough: maxGap, signal: abort.signal })
-      if (found.records.length >= maxGap && this.hold.value === undefined) return await this.load(source)
-      this.take(found.records)
+      while (this.#gap && !abort.signal.aborted) {
+        this.#gap = false
+        await this.#readGap(abort)
+      }
     } catch (error) {
       this.#fail(error, abort)
     }
+    if (abort !== this.#abort) return
+    const early = this.#early ?? []
+    this.#early = undefined
+    this.take(early)
+  }
+
+  async #readGap({ signal }: AbortController): Promise<void> {
+    const source = this.#source!
+    if (this.error.value !== undefined) return await this.load(source)
+    const all = { query: new URLSearchParams(), matches: () => true }
+    const newest = await findOlder({ bucket: source.bucket, filter: all, enough: 1, signal })
+    const last = newest.records.at(-1)?.id ?? 0
+    if (last === this.#newest || signal.aborted) return
+    const known = newest.records.findIndex(({ id }) => id > this.#newest)
+    // The receiver counts anew when its data is gone.
+    if (last < this.#newest) return await this.load({ bucket: source.bucket, filter: source.filter })
+    if (known > 0) return this.#add(newest.records.slice(known))
+    const found = await findOlder({ ...source, enough: maxGap, signal })
+    if (found.records.length >= maxGap && this.hold.value === undefined) return await this.load(source)
+    this.#add(found.records)
   }
 
   /** Stands still. */

@@ -4,11 +4,12 @@ import type { LiveFeed } from '../api/live-feed.js'
 import type { LogRecord, RecordPage } from '../api/records.js'
 import { request } from '../api/requests.js'
 import { useKeys } from '../shell/keys.js'
+import { visible } from '../text/visible.js'
 import { go, view } from '../view/view.js'
 import { Conditions } from './conditions.js'
 import { EmptyState } from './empty-state.js'
-import { loadFacets } from './facets.js'
 import { Histogram } from './histogram.js'
+import { LogCounts } from './log-counts.js'
 import { LogList } from './log-list.js'
 import { LogTable } from './log-table.js'
 import { RecordDetails } from './record-details.js'
@@ -16,8 +17,8 @@ import { filterOf } from './record-filter.js'
 import { groupedRows, plainRows } from './row-source.js'
 import { Toolbar } from './toolbar.js'
 
-const facetsMs = 3000
 const list = new LogList()
+const counts = new LogCounts()
 /** The record under the cursor. The details are of the record in the address. */
 const cursor = signal<number | undefined>(undefined)
 
@@ -32,8 +33,18 @@ export function LogsPage({ feed, bucket }: LogsProps) {
   const filter = useMemo(() => filterOf(view.value, Date.now()), [choice])
 
   useEffect(() => void list.load({ bucket, filter, around }), [bucket, filter, around])
-  useEffect(() => feed.listen({ logs: (records) => list.take(records), gap: () => void list.fillGap() }), [feed])
-  useEffect(() => refreshFacets(bucket, filter.queries[0]!), [bucket, filter])
+  useEffect(() => counts.load({ bucket, filter }), [bucket, filter])
+  useEffect(() => {
+    const logs = (records: readonly LogRecord[]) => {
+      list.take(records)
+      counts.take(records)
+    }
+    const gap = () => {
+      void list.fillGap()
+      counts.recount()
+    }
+    return feed.listen({ logs, gap })
+  }, [feed])
   useEffect(() => holdSelections(), [])
   // A link to a record holds the list; a record that is open when the list begins to follow stays open.
   useEffect(() => {
@@ -78,18 +89,28 @@ export function LogsPage({ feed, bucket }: LogsProps) {
   return (
     <div class="logs">
       <h1 class="unseen">Logs</h1>
-      <Toolbar list={list} bucket={bucket} filter={filter} />
+      <Toolbar list={list} counts={counts} bucket={bucket} filter={filter} />
       <Conditions />
-      <Histogram list={list} />
+      <Histogram list={list} counts={counts} />
       <div class={id === undefined ? 'split' : 'split open'}>
         <div class="list">
           <SearchState />
-          {isEmpty && <p class="nothing">No record matches. New ones that match appear here.</p>}
+          {isEmpty && <Nothing />}
           <LogTable list={list} source={source} current={cursor.value} onOpen={open} />
           <Waiting />
         </div>
         {id !== undefined && <OpenRecord id={id} bucket={bucket} onClose={close} />}
       </div>
+    </div>
+  )
+}
+
+function Nothing() {
+  const hint = list.hint.value
+  return (
+    <div class="nothing">
+      <p>No record matches. New ones that match appear here.</p>
+      {hint !== undefined && <p>{visible(hint)}</p>}
     </div>
   )
 }
@@ -141,20 +162,6 @@ async function fetchRecord(bucket: string, id: number): Promise<void> {
   const path = `/api/logs/${encodeURIComponent(bucket)}?limit=1&before=${id + 1}`
   const [record] = (await request<RecordPage<LogRecord>>(path)).list
   if (record?.id === id) fetched.value = record
-}
-
-/** Keeps the counts of the levels fresh while records arrive. */
-function refreshFacets(bucket: string, query: URLSearchParams): () => void {
-  let known = -1
-  const refresh = () => {
-    const now = list.version.value + list.waiting.value
-    if (now === known || document.hidden) return
-    known = now
-    void loadFacets(bucket, query)
-  }
-  refresh()
-  const timer = setInterval(refresh, facetsMs)
-  return () => clearInterval(timer)
 }
 
 /** A person who selects text reads: the list stands still. */

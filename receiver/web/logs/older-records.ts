@@ -6,11 +6,13 @@ import type { RecordFilter } from './record-filter.js'
 export interface Found {
   readonly records: readonly LogRecord[]
   readonly before: number | undefined
+  /** The receiver's reason why it has found none, where it knows one. */
+  readonly hint: string | undefined
 }
 
 interface Search {
   readonly bucket: string
-  readonly filter: RecordFilter
+  readonly filter: Pick<RecordFilter, 'query' | 'matches'>
   /** Only records with a smaller id; undefined begins with the newest. */
   readonly before?: number | undefined
   /** Stops when this many are found. */
@@ -26,30 +28,17 @@ const maxPages = 20
 export async function findOlder({ bucket, filter, before, enough, signal }: Search): Promise<Found> {
   const found: LogRecord[] = []
   let from = before
+  let hint: string | undefined
   for (let page = 0; page < maxPages; page++) {
-    const { records, next } = await readPage({ bucket, filter, before: from, enough, signal })
-    for (const record of records) if (filter.matches(record)) found.push(record)
-    from = next
+    const query = new URLSearchParams(filter.query)
+    query.set('limit', String(pageSize))
+    if (from !== undefined) query.set('before', String(from))
+    const path = `/api/logs/${encodeURIComponent(bucket)}?${query}`
+    const answer = await request<RecordPage<LogRecord>>(path, { signal })
+    for (const record of answer.list) if (filter.matches(record)) found.push(record)
+    hint ??= answer.hint
+    from = answer.next ?? (answer.list.length < pageSize ? undefined : answer.list.at(-1)!.id)
     if (from === undefined || found.length >= enough) break
   }
-  return { records: found.reverse(), before: from }
-}
-
-/** The next records of all queries, newest first. Each query's answer ends somewhere else: the page ends where the first of them ends. */
-async function readPage({ bucket, filter, before, signal }: Search) {
-  const answers = await Promise.all(
-    filter.queries.map(async (query) => {
-      const words = new URLSearchParams(query)
-      words.set('limit', String(pageSize))
-      if (before !== undefined) words.set('before', String(before))
-      const path = `/api/logs/${encodeURIComponent(bucket)}?${words}`
-      const { list, next } = await request<RecordPage<LogRecord>>(path, { signal })
-      const end = next ?? (list.length < pageSize ? undefined : list.at(-1)!.id)
-      return { list, end }
-    }),
-  )
-  const ends = answers.flatMap(({ end }) => (end === undefined ? [] : [end]))
-  const next = ends.length === 0 ? undefined : Math.max(...ends)
-  const records = answers.flatMap(({ list }) => list.filter(({ id }) => next === undefined || id >= next))
-  return { records: records.sort((a, b) => b.id - a.id), next }
+  return { records: found.reverse(), before: from, hint }
 }

@@ -1,6 +1,6 @@
 import { type LogRecord, timeOf } from '../api/records.js'
 import { contextValue } from '../text/message-parts.js'
-import { wordSearch } from '../text/words.js'
+import { type Search, searchOf, wordSearch } from '../text/words.js'
 import { momentOf } from '../view/times.js'
 import type { Condition, View } from '../view/view.js'
 
@@ -9,31 +9,46 @@ export type Choice = Pick<View, 'text' | 'levels' | 'only' | 'not' | 'since' | '
 
 /** Chooses records: the receiver does what its queries can, the page does the rest. */
 export interface RecordFilter {
-  /** The queries whose answers together hold all records of the choice. */
-  readonly queries: readonly URLSearchParams[]
+  /** The part that the receiver looks up. Its answer holds all records of the choice. */
+  readonly query: URLSearchParams
+  /** True if the receiver knows every condition: its answer holds no other record. */
+  readonly isAsked: boolean
+  /** The time range, in ms. */
+  readonly since: number | undefined
+  readonly until: number | undefined
   matches(record: LogRecord): boolean
+  hasLevel(level: string): boolean
+  /** True if all conditions hold, but for that of the level. */
+  matchesButLevel(record: LogRecord): boolean
 }
 
 /** Fields of the context begin with this. */
 export const contextPrefix = 'context.'
 /** Fields that the queries of the receiver know. */
-const asked = new Set(['appName', 'env', 'eventId'])
+const asked = new Set(['appName', 'env', 'machineName', 'appVersion', 'eventId'])
 /** The receiver takes a longer search as an error. */
 const maxSearchChars = 1000
 
 export function filterOf(choice: Choice, now: number): RecordFilter {
   const since = momentOf(choice.since, now)
   const until = momentOf(choice.until, now)
-  const hasWords = wordSearch(choice.text)
+  const search = searchOf(choice.text)
+  const hasWords = wordSearch(search)
+  const hasLevel = (level: string) => choice.levels.length === 0 || choice.levels.includes(level)
+  const matchesButLevel = (record: LogRecord) =>
+    (since === undefined || timeOf(record) >= since) &&
+    (until === undefined || timeOf(record) < until) &&
+    choice.only.every((condition) => holds(record, condition)) &&
+    !choice.not.some((condition) => holds(record, condition)) &&
+    hasWords(record.message)
   return {
-    queries: queriesOf(choice, { since, until }),
-    matches: (record) =>
-      (choice.levels.length === 0 || choice.levels.includes(record.level)) &&
-      (since === undefined || timeOf(record) >= since) &&
-      (until === undefined || timeOf(record) < until) &&
-      choice.only.every((condition) => holds(record, condition)) &&
-      !choice.not.some((condition) => holds(record, condition)) &&
-      (choice.text === '' || hasWords(record.message)),
+    query: queryOf(choice, { search, since, until }),
+    isAsked: isAsked(choice, search),
+    since,
+    until,
+    matches: (record) => hasLevel(record.level) && matchesButLevel(record),
+    hasLevel,
+    matchesButLevel,
   }
 }
 
@@ -48,30 +63,57 @@ function holds(record: LogRecord, { field, value }: Condition): boolean {
   return fieldValue(record, field) === value
 }
 
-function queriesOf(choice: Choice, span: { since: number | undefined; until: number | undefined }): URLSearchParams[] {
+interface Parts {
+  readonly search: Search
+  readonly since: number | undefined
+  readonly until: number | undefined
+}
+
+function queryOf(choice: Choice, { search, since, until }: Parts): URLSearchParams {
   const query = new URLSearchParams()
+  if (canList(choice.levels)) query.set('level', choice.levels.join(','))
+  const unwantedLevels = choice.not.filter(isListedLevel).map(({ value }) => value)
+  if (unwantedLevels.length > 0) query.set('notLevel', unwantedLevels.join(','))
   for (const { field, value } of choice.only) if (asked.has(field)) query.set(field, value)
-  const search = searchOf(choice)
-  if (search !== '') query.set('text', search)
-  if (span.since !== undefined) query.set('since', new Date(span.since).toISOString())
-  if (span.until !== undefined) query.set('until', new Date(span.until).toISOString())
-  if (choice.levels.length === 0) return [query]
-  return choice.levels.map((level) => {
-    const withLevel = new URLSearchParams(query)
-    withLevel.set('level', level)
-    return withLevel
-  })
+  const wanted = joined([...search.wanted, ...contextWords(choice.only)])
+  if (wanted !== '') query.set('text', wanted)
+  const unwanted = joined(search.unwanted)
+  if (unwanted !== '') query.set('notText', unwanted)
+  if (since !== undefined) query.set('since', new Date(since).toISOString())
+  if (until !== undefined) query.set('until', new Date(until).toISOString())
+  return query
+}
+
+function isAsked({ levels, only, not }: Choice, { wanted, unwanted }: Search): boolean {
+  return (
+    (levels.length === 0 || canList(levels)) &&
+    only.every(({ field }, index) => asked.has(field) && only.findIndex((other) => other.field === field) === index) &&
+    not.every(isListedLevel) &&
+    [wanted, unwanted].every((words) => joined(words) === words.join(' '))
+  )
+}
+
+/** A list of the receiver has commas between its names. */
+function canList(levels: readonly string[]): boolean {
+  return levels.length > 0 && levels.every((level) => level !== '' && !level.includes(','))
+}
+
+function isListedLevel({ field, value }: Condition): boolean {
+  return field === 'level' && canList([value])
 }
 
 /** The context is a part of the message, so its values are words of the receiver's index. */
-function searchOf({ text, only }: Choice): string {
-  const words = [text.trim()]
-  for (const { field, value } of only) {
-    if (field.startsWith(contextPrefix) && /^[\w.:-]+$/.test(value) && /[a-z\d]/i.test(value)) words.push(value)
-  }
+function contextWords(only: readonly Condition[]): string[] {
+  return only
+    .filter(({ field, value }) => field.startsWith(contextPrefix) && /^[\w.:-]+$/.test(value) && /[a-z\d]/i.test(value))
+    .map(({ value }) => value)
+}
+
+/** As many words as the receiver takes. */
+function joined(words: readonly string[]): string {
   let search = ''
   for (const word of words) {
-    if (word !== '' && search.length + word.length < maxSearchChars) search += search === '' ? word : ` ${word}`
+    if (search.length + word.length < maxSearchChars) search += search === '' ? word : ` ${word}`
   }
-  return /[\p{L}\p{N}]/u.test(search) ? search : ''
+  return search
 }

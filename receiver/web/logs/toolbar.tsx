@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { go, view } from '../view/view.js'
 import { FilterMenu } from './filter-menu.js'
 import { LevelChips } from './level-chips.js'
+import type { LogCounts } from './log-counts.js'
 import type { LogList } from './log-list.js'
 import type { RecordFilter } from './record-filter.js'
 import { ViewMenu } from './view-menu.js'
@@ -18,18 +19,19 @@ const ranges = [
 
 interface ToolbarProps {
   readonly list: LogList
+  readonly counts: LogCounts
   readonly bucket: string
   readonly filter: RecordFilter
 }
 
 /** Search, levels, filters, time, and what can be done with the view. */
-export function Toolbar({ list, bucket, filter }: ToolbarProps) {
+export function Toolbar({ list, counts, bucket, filter }: ToolbarProps) {
   const following = list.hold.value === undefined
   return (
     <div class="toolbar">
       <SearchBox />
-      <LevelChips />
-      <FilterMenu rows={() => list.rows} />
+      <LevelChips list={list} counts={counts} />
+      <FilterMenu list={list} bucket={bucket} filter={filter} />
       <TimeRange />
       <ViewMenu bucket={bucket} filter={filter} />
       <button
@@ -63,7 +65,7 @@ function SearchBox() {
       type="search"
       role="searchbox"
       aria-label="Search messages"
-      placeholder="Search words…"
+      placeholder="Search words… -without"
       maxLength={900}
       value={typed}
       onInput={({ currentTarget: { value } }) => {

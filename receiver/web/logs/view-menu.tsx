@@ -1,9 +1,9 @@
 import { useRef } from 'preact/hooks'
 import { sendToast } from '../shell/toast.js'
+import { SavedViewList } from '../view/saved-view-list.js'
 import { go, view } from '../view/view.js'
 import { exportRecords, maxExported } from './export.js'
 import type { RecordFilter } from './record-filter.js'
-import { SavedViewList } from './saved-view-list.js'
 
 interface ViewMenuProps {
   readonly bucket: string

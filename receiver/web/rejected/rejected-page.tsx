@@ -2,6 +2,7 @@ import { usePolled } from '../api/polling.js'
 import { CopyButton } from '../shell/copy-button.js'
 import { fullTime } from '../text/time.js'
 import { oneLine, visible } from '../text/visible.js'
+import { SheetTitle } from '../view/sheet-title.js'
 
 /** A request that the receiver has refused. */
 interface Rejection {
@@ -23,7 +24,7 @@ export function RejectedPage() {
   const { answer, problem } = usePolled<{ readonly items: readonly Rejection[] }>('/api/rejected')
   return (
     <div class="sheet">
-      <h1>Rejected</h1>
+      <SheetTitle title="Rejected" />
       <p class="dim">The last requests that the receiver refused since its start, newest first.</p>
       {problem !== undefined && <p class="problem">{problem}</p>}
       {answer?.items.length === 0 && <p class="nothing">No request was refused.</p>}

@@ -27,7 +27,9 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
         ))}
       </dl>
       <p class="dim">
-        A press on a level shows only that level. The address holds the whole view: copy it to share what you see.
+        A press on a level shows only that level. A search such as <code>order -health</code> finds the messages with
+        the word <code>order</code> that do not have the word <code>health</code>. The address holds the whole view:
+        copy it to share what you see.
       </p>
       <button type="button" class="quiet" onClick={() => dialog.current!.close()}>
         Close

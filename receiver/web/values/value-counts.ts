@@ -1,11 +1,10 @@
 import { signal } from '@preact/signals'
-import { type RecordPage, timeOf, type ValueRecord } from '../api/records.js'
-import { isAborted, request } from '../api/requests.js'
+import { readCounts } from '../api/counts.js'
+import { timeOf, type ValueRecord } from '../api/records.js'
+import { Recount } from '../api/recount.js'
+import { isAborted } from '../api/requests.js'
 
 const minuteMs = 60_000
-const pageSize = 1000
-/** So many values of the shown hour are read at the start; those before them are not in the chart. */
-const maxPages = 30
 
 /** The counts of one event. */
 export interface EventCounts {
@@ -14,77 +13,93 @@ export interface EventCounts {
   total: number
   /** Its newest time stamp, in ms. */
   lastSeen: number
-  /** Counts by the number of the minute since 1970. */
+  /** Counts by the number of the minute since 1970, for the last minutes. */
   readonly minutes: Map<number, number>
 }
 
-/** Counts of values by event and minute, for the last minutes and as they arrive. */
+/** Counts of values by event: of all, and by minute for the last minutes. Those that arrive are added. */
 export class ValueCounts {
   readonly version = signal(0)
   readonly error = signal<string | undefined>(undefined)
   readonly loaded = signal(false)
-  readonly events = new Map<number, EventCounts>()
+  events = new Map<number, EventCounts>()
+  /** Values of the less frequent events, where there are too many events. */
+  others = 0
   #bucket = ''
-  #newest = 0
-  #abort = new AbortController()
+  readonly #recount = new Recount()
 
-  /** Counts the values of the last `spanMs`, and the totals of their events. */
-  async load(bucket: string, spanMs: number): Promise<void> {
-    this.#abort.abort()
-    const abort = new AbortController()
-    this.#abort = abort
-    this.#bucket = bucket
-    this.loaded.value = false
-    try {
-      const values = await readValues({ bucket, since: Date.now() - spanMs, signal: abort.signal })
-      const latest = await readPage(bucket, new URLSearchParams({ limit: String(pageSize) }), abort.signal)
-      this.events.clear()
-      for (const value of latest.list)
-        this.#event(value).lastSeen = Math.max(this.#event(value).lastSeen, timeOf(value))
-      for (const value of values) this.#count(value)
-      this.#newest = Math.max(values[0]?.id ?? 0, latest.list[0]?.id ?? 0)
-      await Promise.all([...this.events.values()].map((event) => this.#readTotal(event, abort.signal)))
-      this.loaded.value = true
-      this.error.value = undefined
-      this.version.value++
-    } catch (error) {
-      if (!isAborted(error)) this.error.value = error instanceof Error ? error.message : String(error)
+  /** Counts the values of a bucket; by minute those of the last `minutes`. */
+  load(bucket: string, minutes: number): void {
+    if (bucket !== this.#bucket) {
+      this.events = new Map()
+      this.loaded.value = false
     }
+    this.#bucket = bucket
+    this.#recount.begin((signal) => this.#ask({ bucket, minutes, signal }))
   }
 
-  /** Counts values that have arrived. */
+  /** Adds values that have arrived. */
   take(values: readonly ValueRecord[]): void {
+    if (values.length === 0) return
+    this.#recount.recordsArrived()
     if (!this.loaded.value) return
     for (const value of values) {
-      if (value.id <= this.#newest) continue
-      this.#newest = value.id
-      this.#count(value).total++
+      if (this.others > 0 && !this.events.has(value.eventId)) {
+        this.others++
+        continue
+      }
+      const ms = timeOf(value)
+      const event = eventIn(this.events, value.eventId)
+      const minute = Math.floor(ms / minuteMs)
+      event.minutes.set(minute, (event.minutes.get(minute) ?? 0) + 1)
+      event.lastSeen = Math.max(event.lastSeen, ms)
+      event.total++
     }
     this.version.value++
   }
 
-  #event({ eventId }: ValueRecord): EventCounts {
-    let event = this.events.get(eventId)
-    if (event === undefined) {
-      event = { eventId, total: 0, lastSeen: 0, minutes: new Map() }
-      this.events.set(eventId, event)
+  end(): void {
+    this.#recount.end()
+  }
+
+  async #ask({ bucket, minutes, signal }: { bucket: string; minutes: number; signal: AbortSignal }): Promise<void> {
+    const place = `values/${encodeURIComponent(bucket)}` as const
+    const since = (Math.floor(Date.now() / minuteMs) - minutes + 1) * minuteMs
+    const steps = new URLSearchParams({ since: new Date(since).toISOString(), step: '1m' })
+    try {
+      const [all, recent] = await Promise.all([
+        readCounts(place, new URLSearchParams(), { signal }),
+        readCounts(place, steps, { signal }),
+      ])
+      const events = new Map<number, EventCounts>()
+      for (const [eventId, total] of Object.entries(all.totals)) {
+        const event = eventIn(events, Number(eventId))
+        event.total = total
+        event.lastSeen = Date.parse(all.lastSeen[eventId] ?? '') || 0
+      }
+      for (const { time, counts } of recent.list ?? []) {
+        const minute = Math.floor(Date.parse(time) / minuteMs)
+        for (const [eventId, count] of Object.entries(counts)) events.get(Number(eventId))?.minutes.set(minute, count)
+      }
+      this.events = events
+      this.others = all.others ?? 0
+      this.loaded.value = true
+      this.error.value = undefined
+      this.version.value++
+    } catch (error) {
+      if (isAborted(error)) throw error
+      this.error.value = error instanceof Error ? error.message : String(error)
     }
-    return event
   }
+}
 
-  #count(value: ValueRecord): EventCounts {
-    const event = this.#event(value)
-    const ms = timeOf(value)
-    const minute = Math.floor(ms / minuteMs)
-    event.minutes.set(minute, (event.minutes.get(minute) ?? 0) + 1)
-    event.lastSeen = Math.max(event.lastSeen, ms)
-    return event
+function eventIn(events: Map<number, EventCounts>, eventId: number): EventCounts {
+  let event = events.get(eventId)
+  if (event === undefined) {
+    event = { eventId, total: 0, lastSeen: 0, minutes: new Map() }
+    events.set(eventId, event)
   }
-
-  async #readTotal(event: EventCounts, signal: AbortSignal): Promise<void> {
-    const query = new URLSearchParams({ limit: '1', eventId: String(event.eventId) })
-    event.total = (await readPage(this.#bucket, query, signal)).total
-  }
+  return event
 }
 
 /** Counts of an event, minute by minute, the last one being `lastMinute`. */
@@ -93,28 +108,4 @@ export function series(
   { lastMinute, length }: { lastMinute: number; length: number },
 ): number[] {
   return Array.from({ length }, (_, index) => minutes.get(lastMinute - length + 1 + index) ?? 0)
-}
-
-interface ValueSearch {
-  readonly bucket: string
-  readonly since: number
-  readonly signal: AbortSignal
-}
-
-/** Values since a time, newest first. */
-async function readValues({ bucket, since, signal }: ValueSearch): Promise<ValueRecord[]> {
-  const values: ValueRecord[] = []
-  const query = new URLSearchParams({ limit: String(pageSize), since: new Date(since).toISOString() })
-  for (let page = 0; page < maxPages; page++) {
-    const { list, next } = await readPage(bucket, query, signal)
-    values.push(...list)
-    const end = next ?? (list.length < pageSize ? undefined : list.at(-1)!.id)
-    if (end === undefined) break
-    query.set('before', String(end))
-  }
-  return values
-}
-
-function readPage(bucket: string, query: URLSearchParams, signal: AbortSignal): Promise<RecordPage<ValueRecord>> {
-  return request(`/api/values/${encodeURIComponent(bucket)}?${query}`, { signal })
 }

@@ -1,15 +1,18 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { LiveFeed } from '../api/live-feed.js'
 import { session } from '../api/session.js'
-import { type Bars, StackedBars } from '../charts/stacked-bars.js'
+import { type BarSeries, type Bars, StackedBars } from '../charts/stacked-bars.js'
 import { agoOrTime, fullTime } from '../text/time.js'
 import { visible } from '../text/visible.js'
+import { SheetTitle } from '../view/sheet-title.js'
 import { hashOf, linkTo, parseView } from '../view/view.js'
 import { Sparkline } from './sparkline.js'
 import { type EventCounts, series, ValueCounts } from './value-counts.js'
 
 const minutes = 60
 const colours = 8
+/** Series of the chart, beside that of all others. */
+const maxSeries = 24
 const counts = new ValueCounts()
 
 interface ValuesProps {
@@ -21,9 +24,13 @@ interface ValuesProps {
 export function ValuesPage({ feed, bucket }: ValuesProps) {
   const now = useNow(5000)
   useEffect(() => {
-    const load = () => void counts.load(bucket, minutes * 60_000)
+    const load = () => counts.load(bucket, minutes)
     load()
-    return feed.listen({ values: (values) => counts.take(values), gap: load })
+    const stop = feed.listen({ values: (values) => counts.take(values), gap: load })
+    return () => {
+      stop()
+      counts.end()
+    }
   }, [feed, bucket])
   const lastMinute = Math.floor(now / 60_000)
   const events = useMemo(
@@ -35,7 +42,7 @@ export function ValuesPage({ feed, bucket }: ValuesProps) {
   if (events.length === 0) {
     return (
       <div class="sheet">
-        <h1>Values</h1>
+        <SheetTitle title="Values" />
         {counts.loaded.value && (
           <p class="nothing">
             No values yet. <code>track(1001)</code> of the library makes the first one.
@@ -46,7 +53,7 @@ export function ValuesPage({ feed, bucket }: ValuesProps) {
   }
   return (
     <div class="sheet">
-      <h1>Values</h1>
+      <SheetTitle title="Values" />
       <section class="card" aria-label="Values per minute">
         <h2>Per minute, last hour</h2>
         <StackedBars bars={bars} height={220} label="Values per minute of the last hour, by event" />
@@ -66,11 +73,13 @@ export function ValuesPage({ feed, bucket }: ValuesProps) {
           {events.map((event, index) => (
             <tr key={event.eventId} data-event={event.eventId}>
               <th scope="row">
-                <span class={`dot series-${index % colours}`} aria-hidden="true" />
-                <a href={logsOf(event.eventId)}>{event.eventId}</a>{' '}
+                <span class="whole">
+                  <span class={`dot ${colourOf(index)}`} aria-hidden="true" />
+                  <a href={logsOf(event.eventId)}>{event.eventId}</a>
+                </span>{' '}
                 <span class="dim">{visible(session.value?.events?.[event.eventId] ?? '')}</span>
               </th>
-              <td class={`series-${index % colours}`}>
+              <td class={colourOf(index)}>
                 <Sparkline counts={series(event, { lastMinute, length: minutes })} />
               </td>
               <td class="number">{event.total.toLocaleString('en')}</td>
@@ -79,19 +88,32 @@ export function ValuesPage({ feed, bucket }: ValuesProps) {
           ))}
         </tbody>
       </table>
+      {counts.others > 0 && (
+        <p class="dim">{counts.others.toLocaleString('en')} values of further events, each less frequent than these.</p>
+      )}
     </div>
   )
 }
 
+/** The most frequent events of the hour each have a colour; the others share one. */
 function barsOf(events: readonly EventCounts[], lastMinute: number): Bars {
-  return {
-    times: Array.from({ length: minutes }, (_, index) => (lastMinute - minutes + 1 + index) * 60),
-    series: events.map((event, index) => ({
-      name: visible(`${event.eventId} ${session.value?.events?.[event.eventId] ?? ''}`.trimEnd()),
-      colour: `series-${index % colours}`,
-      counts: series(event, { lastMinute, length: minutes }),
-    })),
-  }
+  const shown: BarSeries[] = []
+  const rest = new Array<number>(minutes).fill(0)
+  events.forEach((event, index) => {
+    const each = series(event, { lastMinute, length: minutes })
+    if (each.every((count) => count === 0)) return
+    if (shown.length < maxSeries) {
+      const name = visible(`${event.eventId} ${session.value?.events?.[event.eventId] ?? ''}`.trimEnd())
+      shown.push({ name, colour: colourOf(index), counts: each })
+    } else for (const [minute, count] of each.entries()) rest[minute]! += count
+  })
+  const times = Array.from({ length: minutes }, (_, index) => (lastMinute - minutes + 1 + index) * 60)
+  return { times, series: [...shown, { name: 'others', colour: 'level-other', counts: rest }] }
+}
+
+/** The class of an event's colour. */
+function colourOf(index: number): string {
+  return `series-${index % colours}`
 }
 
 /** The logs with the number of an event. */

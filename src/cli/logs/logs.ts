@@ -1,18 +1,17 @@
+import { levelNames, severityOfName } from '../../records/level.js'
 import type { Command, CommandLine } from '../command.js'
 import { jsonLine, type Output, printPaced, type Status } from '../output.js'
 import { follow, readFilters, readingFailure } from '../reading/reading-command.js'
 import { ReadingService, type RecordQuery, type Stored } from '../reading/reading-service.js'
-import { wordSearch } from '../reading/word-search.js'
+import { wordExclusion, wordSearch } from '../reading/word-search.js'
 import { logRow } from './log-row.js'
 
 interface LogsArguments {
   readonly lines: number
-  /** Empty for all levels. */
-  readonly levels: readonly string[]
-  /** Words of the message. */
-  readonly text: string | undefined
-  /** The filters of the API beside `level` and `text`. */
-  readonly filters: RecordQuery
+  /** All filters of the API. */
+  readonly query: RecordQuery
+  /** The same filters for the records of the stream, but for `since`. */
+  readonly matches: (record: Stored<'logs'>) => boolean
   readonly follow: boolean
   readonly json: boolean
 }
@@ -28,28 +27,32 @@ Prints the newest log records that the receiver holds, oldest first, one line ea
 level, application, and the first line of the message. Characters that a terminal would obey
 appear as signs. It reads the API of sluice-receiver, which other services do not have.
 
-  --follow       go on with the records that arrive, until Ctrl-C
-  --lines N      the newest N records, 0 to ${maxLines} (default ${defaultLines})
-  --level NAMES  only these levels, exactly as they were logged, with commas between them
-  --text WORDS   only messages with all these words, in any order; case and accents are ignored
-  --app NAME     only records of this application
-  --since TIME   of the records that are there, only those from this time on: 30s, 5m, 2h, 7d or
-                 a date in ISO 8601
-  --json         print each record as one line of JSON, as the API gives it; a failure is an
-                 object with "ok":false
-  --help         print this
+  --follow          go on with the records that arrive, until Ctrl-C
+  --lines N         the newest N records, 0 to ${maxLines} (default ${defaultLines})
+  --level NAMES     only these levels, exactly as they were logged, with commas between them
+  --min-level NAME  only this level and those above: trace, debug, info, warn, error, fatal and
+                    their names in other loggers; levels of other names are left out
+  --text WORDS      only messages with all these words, in any order; case and accents are ignored
+  --not-text WORDS  only messages with none of these words
+  --app NAME        only records of this application
+  --machine NAME    only records of this machine
+  --since TIME      of the records that are there, only those from this time on: 30s, 5m, 2h, 7d
+                    or a date in ISO 8601
+  --json            print each record as one line of JSON, as the API gives it; a failure is an
+                    object with "ok":false
+  --help            print this
 
 The service: SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET.
 
 --follow comes back after a lost connection and a restart of the receiver, and prints each
-record once; its messages go to stderr. It does not go through a proxy. Ctrl-C and SIGTERM end
-it, as does the end of the program that reads its output.
+record once; its messages go to stderr. Ctrl-C and SIGTERM end it, as does the end of the
+program that reads its output.
 
 Exit status: 0 the records are printed, or --follow was ended; 1 the receiver cannot be reached
 or refuses; 2 the command line or the configuration is wrong, or the service is not the receiver.
 
 Examples:
-  sluice logs --level warn,error,fatal --since 1h
+  sluice logs --min-level warn --since 1h --not-text health
   sluice logs --follow --app shop --text 'order 17'
   sluice logs --json --lines 1000 | jq -r .message
 `
@@ -62,8 +65,11 @@ export const logs: Command<LogsArguments> = {
     follow: { type: 'boolean', short: 'f' },
     lines: { type: 'string', short: 'n' },
     level: { type: 'string' },
+    'min-level': { type: 'string' },
     text: { type: 'string' },
+    'not-text': { type: 'string' },
     app: { type: 'string' },
+    machine: { type: 'string' },
     since: { type: 'string' },
   },
   read,
@@ -74,59 +80,71 @@ export const logs: Command<LogsArguments> = {
 function read(line: CommandLine): LogsArguments | string {
   const { texts, flags, operands } = line
   if (operands.length > 0) return `expected no operand, got ${operands.join(', ')}`
-  const { lines = String(defaultLines), level, text } = texts
+  const { lines = String(defaultLines), level, 'min-level': least, text, 'not-text': notText, machine } = texts
   if (!/^\d{1,6}$/.test(lines) || Number(lines) > maxLines) {
     return `--lines: expected a whole number from 0 to ${maxLines}, got "${lines}"`
   }
-  const levels = level === undefined ? [] : [...new Set(level.split(','))]
-  if (levels.includes('')) return `--level: expected names with commas between them, got "${level}"`
-  if (levels.length > maxLevels) return `--level: expected at most ${maxLevels} names, got ${levels.length}`
-  if (text !== undefined && (text.length > maxTextChars || wordSearch(text) === undefined)) {
-    return `--text: expected words, at most ${maxTextChars} characters, got "${text.slice(0, maxTextChars)}"`
+  const levels = level === undefined ? undefined : [...new Set(level.split(','))]
+  if (levels?.includes('')) return `--level: expected names with commas between them, got "${level}"`
+  if (levels !== undefined && levels.length > maxLevels) {
+    return `--level: expected at most ${maxLevels} names, got ${levels.length}`
   }
+  if (least !== undefined && !levelNames.includes(least)) {
+    return `--min-level: expected one of ${levelNames.join(', ')}, got "${least}"`
+  }
+  const hasWords = text === undefined ? () => true : wordSearch(text)
+  const hasNoWords = notText === undefined ? () => true : wordExclusion(notText)
+  if (hasWords === undefined || (text ?? '').length > maxTextChars) return wrongWords('text', text)
+  if (hasNoWords === undefined || (notText ?? '').length > maxTextChars) return wrongWords('not-text', notText)
   const filters = readFilters(line)
   if (typeof filters === 'string') return filters
-  return { lines: Number(lines), levels, text, filters, follow: flags.has('follow'), json: flags.has('json') }
+  const severity = least === undefined ? undefined : severityOfName(least)!
+  return {
+    lines: Number(lines),
+    query: {
+      ...filters,
+      ...(machine === undefined ? {} : { machineName: machine }),
+      ...(levels === undefined ? {} : { level: levels.join(',') }),
+      ...(least === undefined ? {} : { minLevel: least }),
+      ...(text === undefined ? {} : { text }),
+      ...(notText === undefined ? {} : { notText }),
+    },
+    matches: (record) =>
+      (levels === undefined || levels.includes(record.level)) &&
+      (severity === undefined || (severityOfName(record.level) ?? -1) >= severity) &&
+      (filters.appName === undefined || filters.appName === record.appName) &&
+      (machine === undefined || machine === record.machineName) &&
+      hasWords(record.message) &&
+      hasNoWords(record.message),
+    follow: flags.has('follow'),
+    json: flags.has('json'),
+  }
 }
 
-async function run(given: LogsArguments, output: Output): Promise<Status> {
-  const rowOf = (record: Stored<'logs'>) => (given.json ? jsonLine(record) : logRow(record))
-  if (given.follow) {
+function wrongWords(option: string, text = ''): string {
+  return `--${option}: expected words, at most ${maxTextChars} characters, got "${text.slice(0, maxTextChars)}"`
+}
+
+async function run({ lines, query, matches, json, follow: following }: LogsArguments, output: Output): Promise<Status> {
+  const rowOf = (record: Stored<'logs'>) => (json ? jsonLine(record) : logRow(record))
+  if (following) {
     return await follow({
       kind: 'logs',
       open: (signal) => new ReadingService('logs', signal),
-      earlier: (service) => newest(service, given),
-      matches: filterOf(given),
+      query,
+      earlier: (service) => service.newest(query, lines),
+      matches,
       rowOf,
       output,
     })
   }
   const service = new ReadingService('logs')
   try {
-    const records = await newest(service, given)
+    if (lines === 0) await service.newestId()
+    const records = await service.newest(query, lines)
     await printPaced(records.map(rowOf).join(''))
     return 0
   } finally {
     await service.close()
   }
-}
-
-/** The newest records that match, oldest first. The API takes one level at a time. */
-async function newest(service: ReadingService<'logs'>, given: LogsArguments): Promise<readonly Stored<'logs'>[]> {
-  const { lines, levels, text, filters } = given
-  const query = { ...filters, ...(text === undefined ? {} : { text }) }
-  const queries = levels.length === 0 ? [query] : levels.map((level) => ({ ...query, level }))
-  const found: Stored<'logs'>[] = []
-  if (lines === 0) await service.check()
-  for (const each of queries) for await (const page of service.pages(each, lines)) found.push(...page)
-  return found.sort((a, b) => a.id - b.id).slice(-lines || found.length)
-}
-
-/** The same filters for the records of the stream, but for `since`. */
-function filterOf({ levels, text, filters }: LogsArguments): (record: Stored<'logs'>) => boolean {
-  const hasWords = text === undefined ? undefined : wordSearch(text)
-  return ({ level, appName, message }) =>
-    (levels.length === 0 || levels.includes(level)) &&
-    (filters.appName === undefined || filters.appName === appName) &&
-    (hasWords === undefined || hasWords(message))
 }

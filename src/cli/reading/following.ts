@@ -14,9 +14,13 @@ export interface FollowingPlan<Kind extends RecordKind> {
   readonly say: (text: string) => void
   /** Reads the records from before the stream, oldest first. */
   readonly earlier: () => Promise<readonly Stored<Kind>[]>
+  /** Reads the newest records with an id after this, {@link maxMissed} at most, oldest first. */
+  readonly missed: (after: number) => Promise<readonly Stored<Kind>[]>
   readonly clock?: Clock
 }
 
+/** Most records that are read at once because the stream has left them out. */
+export const maxMissed = 100_000
 /** The time between two attempts at a stream. */
 const retryMs = 1000
 /** The receiver sends a comment every 15 s. A stream that is silent for longer has lost its connection. */
@@ -30,6 +34,8 @@ export class Following<Kind extends RecordKind> {
   readonly #plan: FollowingPlan<Kind>
   readonly #clock: Clock
   #cursor: string | undefined
+  /** The largest id that is known. */
+  #newest = 0
   #isLost = false
   /** Records that were read, and that the stream may give, too. */
   #shown = new Set<number>()
@@ -47,7 +53,7 @@ export class Following<Kind extends RecordKind> {
    */
   async *records(): AsyncGenerator<readonly Stored<Kind>[]> {
     const { service, signal, say } = this.#plan
-    await service.check()
+    this.#newest = await service.newestId()
     while (!signal.aborted) {
       const silence = new AbortController()
       let reason = 'the stream has ended'
@@ -72,7 +78,7 @@ export class Following<Kind extends RecordKind> {
       this.#isLost = true
       await pause(this.#clock, { ms: retryMs, signal }).catch(() => {})
       // An answer other than a stream has its reason here, such as a wrong key.
-      if (reason.startsWith('status 4')) await service.check()
+      if (reason.startsWith('status 4')) await service.newestId()
     }
   }
 
@@ -92,27 +98,43 @@ export class Following<Kind extends RecordKind> {
   }
 
   async *#take({ event, id, data }: ServerSentEvent): AsyncGenerator<readonly Stored<Kind>[]> {
-    const { kind, say } = this.#plan
+    const { kind } = this.#plan
     const content: unknown = parsed(data)
     if (event === 'hello') yield* this.#greet((content as { resumed?: unknown }).resumed === true)
-    if (event === 'missed') {
-      const count = Number((content as Partial<Record<RecordKind, unknown>>)[kind])
-      if (count > 0) say(`${count} ${kind} came too fast and are not shown`)
-    }
+    if (event === 'missed' && Number((content as Partial<Record<RecordKind, unknown>>)[kind]) > 0)
+      yield* this.#catchUp()
     if (event === kind && Array.isArray(content)) {
       const records = (content as Stored<Kind>[]).filter((record) => isStored(record) && !this.#shown.delete(record.id))
+      for (const record of records) this.#newest = Math.max(this.#newest, record.id)
       if (records.length > 0) yield records
     }
     this.#cursor = id ?? this.#cursor
   }
 
   async *#greet(resumed: boolean): AsyncGenerator<readonly Stored<Kind>[]> {
-    const { say, earlier } = this.#plan
-    if (this.#isLost) say(resumed ? 'connected again' : 'connected again; the receiver has other data now')
+    const { service, say, earlier } = this.#plan
+    if (this.#isLost) {
+      say(resumed ? 'connected again' : 'connected again; the receiver has other data now')
+      if (!resumed) this.#newest = await service.newestId()
+    }
     this.#isLost = false
     if (resumed) return
     const records = await earlier()
     this.#shown = new Set(records.map(({ id }) => id))
+    yield records
+  }
+
+  /** The records that came faster than this reader has read. */
+  async *#catchUp(): AsyncGenerator<readonly Stored<Kind>[]> {
+    const { kind, say, missed } = this.#plan
+    const found = await missed(this.#newest)
+    if (found.length >= maxMissed)
+      say(`${kind} came too fast; of those before the next ${maxMissed}, some are not shown`)
+    const records = found.filter(({ id }) => !this.#shown.has(id))
+    for (const { id } of records) {
+      this.#shown.add(id)
+      this.#newest = Math.max(this.#newest, id)
+    }
     yield records
   }
 }

@@ -3,14 +3,14 @@ import type { RecordKind } from '../../records/wire.js'
 import type { CommandLine } from '../command.js'
 import { type Output, printPaced, type Status } from '../output.js'
 import { EndOfFollowing } from './end-of-following.js'
-import { Following } from './following.js'
+import { Following, maxMissed } from './following.js'
 import { NoReceiverError, type ReadingService, type RecordQuery, type Stored } from './reading-service.js'
 import { sinceForms, sinceTime } from './since.js'
 
 /** The filters that both commands have, as a query of the API, or a message for a wrong option. */
 export function readFilters({ texts }: CommandLine): RecordQuery | string {
   const { app, since } = texts
-  const time = since === undefined ? undefined : sinceTime(since, Date.now())
+  const time = since === undefined ? undefined : sinceTime(since)
   if (since !== undefined && time === undefined) return `--since: expected ${sinceForms}, got "${since}"`
   return { ...(app === undefined ? {} : { appName: app }), ...(time === undefined ? {} : { since: time }) }
 }
@@ -24,6 +24,8 @@ export function readingFailure(error: Error): readonly [Status, string] | undefi
 export interface FollowPlan<Kind extends RecordKind> {
   readonly kind: Kind
   readonly open: (signal: AbortSignal) => ReadingService<Kind>
+  /** The filters of the API for records that the stream leaves out. */
+  readonly query: RecordQuery
   /** Reads the records from before, oldest first. */
   readonly earlier: (service: ReadingService<Kind>) => Promise<readonly Stored<Kind>[]>
   /** True for a record of the stream that is to be printed. */
@@ -35,6 +37,8 @@ export interface FollowPlan<Kind extends RecordKind> {
 /** Print records from before and as they arrive, until a signal comes or the reader of stdout has gone. */
 export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): Promise<Status> {
   const { kind, open, earlier, matches, rowOf, output } = plan
+  // `since` is for the records from before.
+  const { since: _, ...streamed } = plan.query
   const end = new EndOfFollowing()
   const { signal } = end
   const service = open(signal)
@@ -44,6 +48,7 @@ export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): P
     signal,
     say: (text) => output.complain(text),
     earlier: () => earlier(service),
+    missed: (after) => service.newest({ ...streamed, after: String(after) }, maxMissed),
   })
   try {
     for await (const records of following.records()) {

@@ -1,3 +1,4 @@
+import type { ProxyAgent } from 'undici'
 import { ApiError } from '../../content/api-error.js'
 import { Credentials } from '../../content/credentials.js'
 import { readAnswer, unreadable } from '../../content/read-answer.js'
@@ -5,6 +6,7 @@ import { ConfigError } from '../../errors/sluice-error.js'
 import { objectOf } from '../../http/answer-body.js'
 import { proxyFor } from '../../http/proxy.js'
 import { Requester } from '../../http/requester.js'
+import { loadUndici } from '../../http/undici-parts.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { resolve } from '../../options/resolve.js'
 import { reportMisspelt } from '../../process/configure.js'
@@ -20,6 +22,37 @@ export type Stored<Kind extends RecordKind> = (Kind extends 'logs' ? LogRecord :
 
 /** Filters of the reading API by name. */
 export type RecordQuery = Readonly<Record<string, string>>
+
+/** Numbers of records by the value of a field. */
+export type Numbers = Readonly<Record<string, number>>
+
+/** Counts of records as the reading API of the receiver gives them. */
+export interface Counts {
+  readonly total: number
+  readonly totals: Numbers
+  /** Times in ISO 8601. */
+  readonly lastSeen: Readonly<Record<string, string>>
+  /** Steps that have records, oldest first. */
+  readonly list: readonly { readonly time: string; readonly counts: Numbers }[]
+  /** Records of the values that are not in `totals`. */
+  readonly others: number
+  /** Records from before this time are not counted. */
+  readonly countedSince: string | undefined
+}
+
+interface RecordPage<Kind extends RecordKind> {
+  readonly list: Stored<Kind>[]
+  readonly next: number | undefined
+}
+
+interface Reading<Content> {
+  /** The operation, for messages. */
+  readonly what: string
+  /** The content, for messages. */
+  readonly expected: string
+  /** Returns undefined where the body has no such content. */
+  readonly readBody: (body: Readonly<Record<string, unknown>>) => Content | undefined
+}
 
 /** The service has no reading API: it is not the receiver. */
 export class NoReceiverError extends Error {}
@@ -37,6 +70,8 @@ export class ReadingService<Kind extends RecordKind> {
   readonly #requester: Requester
 
   readonly #signal: AbortSignal | undefined
+  readonly #proxyUrl: string | undefined
+  #proxy: ProxyAgent | undefined
 
   /**
    * Reads the options from the environment. `SLUICE_DISABLED` concerns sending alone.
@@ -55,7 +90,9 @@ export class ReadingService<Kind extends RecordKind> {
     this.#url = options.url
     this.#bucket = encodeURIComponent(String(kind === 'logs' ? options.logBucket : options.valueBucket))
     this.#credentials = new Credentials(options)
-    this.#requester = openRequester(options)
+    const proxy = proxyFor(options.url, process.env)
+    this.#proxyUrl = proxy.type === 'proxy' ? proxy.url : undefined
+    this.#requester = openRequester(options, this.#proxyUrl)
   }
 
   /**
@@ -80,21 +117,47 @@ export class ReadingService<Kind extends RecordKind> {
   }
 
   /**
-   * Ask for one record, to find out if the API answers.
+   * The newest records that match, oldest first.
    *
    * @throws as {@link pages}
    */
-  async check(): Promise<void> {
-    await this.#page(new URLSearchParams({ limit: '1' }))
+  async newest(query: RecordQuery, most: number): Promise<Stored<Kind>[]> {
+    const found: Stored<Kind>[] = []
+    for await (const page of this.pages(query, most)) for (const record of page) found.push(record)
+    return found.reverse()
   }
 
   /**
-   * The stream of the records as they arrive. It does not go through a proxy. Rejects with the error of the network.
+   * The id of the newest record; 0 if there is none.
+   *
+   * @throws as {@link pages}
+   */
+  async newestId(): Promise<number> {
+    const { list } = await this.#page(new URLSearchParams({ limit: '1' }))
+    return list[0]?.id ?? 0
+  }
+
+  /**
+   * Counts of the records that match.
+   *
+   * @throws as {@link pages}
+   */
+  async counts(query: RecordQuery): Promise<Counts> {
+    const what = `count ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
+    return await this.#read(`/counts?${new URLSearchParams(query)}`, { what, expected: 'counts', readBody: countsIn })
+  }
+
+  /**
+   * The stream of the records as they arrive. Rejects with the error of the network.
    *
    * @param after the id of the last event that was read
    */
   async live({ after, signal }: { readonly after: string | undefined; readonly signal: AbortSignal }) {
+    if (this.#proxyUrl !== undefined) this.#proxy ??= await openProxy(this.#proxyUrl)
     return await fetch(`${this.#url}/api/live?bucket=${this.#bucket}`, {
+      ...(this.#proxy === undefined
+        ? {}
+        : { dispatcher: this.#proxy as object as NonNullable<RequestInit['dispatcher']> }),
       headers: {
         ...this.#credentials.for('apiKey').headers,
         'user-agent': userAgent,
@@ -108,17 +171,20 @@ export class ReadingService<Kind extends RecordKind> {
 
   async close(): Promise<void> {
     await this.#requester.close()
+    await this.#proxy?.destroy()
   }
 
-  async #page(query: URLSearchParams): Promise<{ list: Stored<Kind>[]; next: number | undefined }> {
+  async #page(query: URLSearchParams): Promise<RecordPage<Kind>> {
     const what = `read ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
-    const { exchange, asked } = await this.#ask(`/api/${this.#kind}/${this.#bucket}?${query}`, what)
+    return await this.#read(`?${query}`, { what, expected: 'a list of records', readBody: pageIn<Kind> })
+  }
+
+  async #read<Content>(path: string, { what, expected, readBody }: Reading<Content>): Promise<Content> {
+    const { exchange, asked } = await this.#ask(`/api/${this.#kind}/${this.#bucket}${path}`, what)
     try {
-      const { list, next } = readAnswer(exchange, asked)
-      if (!Array.isArray(list) || !list.every(isStored)) {
-        throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'a list of records' })
-      }
-      return { list, next: typeof next === 'number' ? next : undefined }
+      const content = readBody(readAnswer(exchange, asked))
+      if (content === undefined) throw unreadable({ status: 200, correlationId: undefined }, { asked, expected })
+      return content
     } catch (error) {
       if (!(await this.#isForeign(error))) throw error
       const words = 'has no API to read records, which only the receiver has (npx sluice-receiver)'
@@ -162,13 +228,32 @@ export function isStored(value: unknown): boolean {
   return Number.isSafeInteger(record?.id) && typeof record?.timeStamp === 'number'
 }
 
-function openRequester({ url, requestTimeoutMs, retryBaseMs, retryCapMs }: ResolvedOptions): Requester {
-  const proxy = proxyFor(url, process.env)
+function pageIn<Kind extends RecordKind>({ list, next }: Readonly<Record<string, unknown>>) {
+  if (!Array.isArray(list) || !list.every(isStored)) return undefined
+  return { list: list as Stored<Kind>[], next: typeof next === 'number' ? next : undefined }
+}
+
+function countsIn(body: Readonly<Record<string, unknown>>): Counts | undefined {
+  const { total, totals, lastSeen, list = [], others = 0, countedSince } = body as Partial<Counts>
+  const isComplete = typeof total === 'number' && objectOf(totals) !== undefined && objectOf(lastSeen) !== undefined
+  if (!isComplete || !Array.isArray(list)) return undefined
+  return { total, totals: totals!, lastSeen: lastSeen!, list, others, countedSince }
+}
+
+async function openProxy(uri: string): Promise<ProxyAgent> {
+  const { ProxyAgent } = await loadUndici()
+  return new ProxyAgent({ uri, proxyTunnel: false })
+}
+
+function openRequester(
+  { url, requestTimeoutMs, retryBaseMs, retryCapMs }: ResolvedOptions,
+  proxyUrl: string | undefined,
+): Requester {
   return new Requester({
     url,
     maxConnections,
     requestTimeoutMs,
-    proxyUrl: proxy.type === 'proxy' ? proxy.url : undefined,
+    proxyUrl,
     retry: { baseMs: retryBaseMs, capMs: retryCapMs },
     clock: systemClock,
     random: Math.random,

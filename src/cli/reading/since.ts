@@ -1,16 +1,13 @@
-const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 /** The forms of a time of `--since`, for messages. */
 export const sinceForms = 'a time such as 5m, 2h or 2026-01-31T12:00:00Z'
 
 /**
- * The time of `--since` in ISO 8601 UTC: so many seconds, minutes, hours or days ago, or a time of its own. Undefined for another text.
- *
- * @param now milliseconds since 1970
+ * The time of `--since` as the API takes it: so many seconds, minutes, hours or days ago as it is, by the receiver's clock, or another time in
+ * ISO 8601 UTC. Undefined for another text.
  */
-export function sinceTime(written: string, now: number): string | undefined {
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(written) ?? []
-  if (count === undefined && !/^\d{4}-\d{2}-\d{2}(T|$)/.test(written)) return undefined
-  const time = new Date(count === undefined ? written : Math.max(0, now - Number(count) * (unitMs[unit] ?? 0)))
+export function sinceTime(written: string): string | undefined {
+  if (/^\d{1,6}[smhd]$/.test(written)) return written
+  if (!/^\d{4}-\d{2}-\d{2}(T|$)/.test(written)) return undefined
+  const time = new Date(written)
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }

@@ -13,13 +13,27 @@ function wordsOf(text: string): string {
  * without words.
  */
 export function wordSearch(search: string): ((text: string) => boolean) | undefined {
-  const wanted = search
-    .split(/\s+/)
-    .map(wordsOf)
-    .filter((words) => words !== '')
+  const wanted = phrasesOf(search)
   if (wanted.length === 0) return undefined
   return (text) => {
     const words = wordsOf(text)
     return wanted.every((phrase) => words.includes(phrase))
   }
+}
+
+/** A test for texts that have none of the words of a search. Undefined for a search without words. */
+export function wordExclusion(search: string): ((text: string) => boolean) | undefined {
+  const unwanted = phrasesOf(search)
+  if (unwanted.length === 0) return undefined
+  return (text) => {
+    const words = wordsOf(text)
+    return !unwanted.some((phrase) => words.includes(phrase))
+  }
+}
+
+function phrasesOf(search: string): string[] {
+  return search
+    .split(/\s+/)
+    .map(wordsOf)
+    .filter((words) => words !== '')
 }

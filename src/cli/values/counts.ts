@@ -1,62 +1,58 @@
-import { timeOf } from '../../records/time.js'
-import type { ValueRecord } from '../../records/wire.js'
 import type { Summary } from '../output.js'
-import { timeText } from '../reading/printed-record.js'
+import type { Counts, Numbers } from '../reading/reading-service.js'
 
 /** Names of events by number. */
 export type EventNames = ReadonlyMap<number, string>
 
-interface EventCount {
-  count: number
-  /** The `timeStamp` that is the latest. */
-  last: number
-}
-
-/** Counts values by event. */
-export class ValueCounts {
-  readonly #counts = new Map<number, EventCount>()
-
-  add({ eventId, timeStamp }: ValueRecord): void {
-    const known = this.#counts.get(eventId)
-    if (known === undefined) this.#counts.set(eventId, { count: 1, last: timeStamp })
-    else {
-      known.count++
-      if (momentOf(timeStamp) > momentOf(known.last)) known.last = timeStamp
-    }
-  }
-
-  /** The most frequent event comes first. */
-  summary(names: EventNames): Summary {
-    const events = [...this.#counts]
-      .map(([eventId, { count, last }]) => ({
-        eventId,
-        name: names.get(eventId) ?? null,
-        count,
-        lastSeen: timeText(last),
-      }))
-      .sort((a, b) => b.count - a.count || a.eventId - b.eventId)
-    const total = events.reduce((sum, { count }) => sum + count, 0)
-    const rows = events.map(({ eventId, name, count, lastSeen }) => [`${eventId}`, name ?? '', `${count}`, lastSeen])
-    return {
-      ok: true,
-      facts: { total, events },
-      lines: [
-        ...columns([['event', 'name', 'count', 'last seen'], ...rows]),
-        `${total} ${total === 1 ? 'value' : 'values'} of ${events.length} ${events.length === 1 ? 'event' : 'events'}`,
-      ],
-    }
+/** The counts as a table: by event, or with steps by time and event. The most frequent event comes first. */
+export function countsSummary(counts: Counts, { names, hasSteps }: { names: EventNames; hasSteps: boolean }): Summary {
+  const { total, lastSeen, list, others, countedSince } = counts
+  const events = byCount(counts.totals, names).map((event) => ({ ...event, lastSeen: lastSeen[event.eventId] ?? null }))
+  const steps = list.flatMap(({ time, counts }) => byCount(counts, names).map((event) => ({ time, ...event })))
+  const rows = events.map(({ eventId, name, count, lastSeen }) => [
+    `${eventId}`,
+    name ?? '',
+    `${count}`,
+    lastSeen ?? '',
+  ])
+  const stepRows = steps.map(({ time, eventId, name, count }) => [time, `${eventId}`, name ?? '', `${count}`])
+  return {
+    ok: true,
+    facts: {
+      total,
+      events,
+      ...(hasSteps ? { steps } : {}),
+      ...(others === 0 ? {} : { others }),
+      ...(countedSince === undefined ? {} : { countedSince }),
+    },
+    lines: [
+      ...(hasSteps
+        ? columns([['time', 'event', 'name', 'count'], ...stepRows], 3)
+        : columns([['event', 'name', 'count', 'last seen'], ...rows], 2)),
+      `${total} ${total === 1 ? 'value' : 'values'} of ${sumOf(events.length, others)}`,
+      countedSince !== undefined && `there are more: those from before ${countedSince} are not counted`,
+    ],
   }
 }
 
-function momentOf(timeStamp: number): number {
-  return timeOf(timeStamp) ?? Number.NEGATIVE_INFINITY
+function sumOf(events: number, others: number): string {
+  if (others > 0) return `more than ${events} events, ${others} of them of events that are not listed`
+  return `${events} ${events === 1 ? 'event' : 'events'}`
 }
 
-/** Cells in columns. That of the counts, the third one, is right-aligned. */
-function columns(rows: readonly string[][]): string[] {
-  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
-  const widths = [widthOf(0), widthOf(1), widthOf(2), 0]
+function byCount(numbers: Numbers, names: EventNames) {
+  return Object.entries(numbers)
+    .map(([event, count]) => ({ eventId: Number(event), name: names.get(Number(event)) ?? null, count }))
+    .sort((a, b) => b.count - a.count || a.eventId - b.eventId)
+}
+
+/** Cells in columns. That of the counts is right-aligned. */
+function columns(rows: readonly (readonly string[])[], counts: number): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows.map((row) =>
-    row.map((cell, column) => (column === 2 ? cell.padStart(widths[2]!) : cell.padEnd(widths[column]!))).join('  '),
+    row
+      .map((cell, column) => (column === counts ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
   )
 }

@@ -6,12 +6,14 @@ import { jsonLine, type Output, type Status } from '../output.js'
 import { timeText, visibleLine } from '../reading/printed-record.js'
 import { follow, readFilters, readingFailure } from '../reading/reading-command.js'
 import { ReadingService, type RecordQuery, type Stored } from '../reading/reading-service.js'
-import { type EventNames, ValueCounts } from './counts.js'
+import { countsSummary, type EventNames } from './counts.js'
 
 interface ValuesArguments {
   /** The file of a catalogue with the names of the events. */
   readonly catalogue: string | undefined
   readonly filters: RecordQuery
+  /** The step of a table over time, as the API takes it. */
+  readonly step: string | undefined
   readonly follow: boolean
   readonly json: boolean
 }
@@ -19,12 +21,13 @@ interface ValuesArguments {
 const help = `Usage: sluice values [options]
 
 Counts the value records that the receiver holds by event: number, name, count, and the time of
-the latest one in UTC. It reads all of them, so with many millions use --since. It reads the API
-of sluice-receiver, which other services do not have.
+the latest one in UTC. The receiver counts. It reads the API of sluice-receiver, which other
+services do not have.
 
   --events FILE  a catalogue of events, as for sluice events check: shows the names of the events
+  --step TIME    count over time, in steps of so many minutes, hours or days: 1m, 5m, 1h, 1d
   --follow       print the values that arrive from now on, one line each, until Ctrl-C
-  --app NAME     only records of this application
+  --app NAME     only records of this application: of more than 100,000, the newest are counted
   --since TIME   count only from this time on: 30s, 5m, 2h, 7d or a date in ISO 8601
   --json         print one JSON object with the counts; with --follow each record as one line of
                  JSON, as the API gives it; a failure is an object with "ok":false
@@ -33,8 +36,8 @@ of sluice-receiver, which other services do not have.
 The service: SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET.
 
 --follow comes back after a lost connection and a restart of the receiver, and prints each
-record once; its messages go to stderr. It does not go through a proxy. Ctrl-C and SIGTERM end
-it, as does the end of the program that reads its output.
+record once; its messages go to stderr. Ctrl-C and SIGTERM end it, as does the end of the
+program that reads its output.
 
 Exit status: 0 the counts are printed, or --follow was ended; 1 the receiver cannot be reached
 or refuses; 2 the command line or the configuration is wrong, FILE cannot be read or has faults,
@@ -43,6 +46,7 @@ or the service is not the receiver.
 Examples:
   sluice values --events events.json
   sluice values --since 1h --json | jq .total
+  sluice values --since 1h --step 5m
   sluice values --follow
 `
 
@@ -55,6 +59,7 @@ export const values: Command<ValuesArguments> = {
     follow: { type: 'boolean', short: 'f' },
     app: { type: 'string' },
     since: { type: 'string' },
+    step: { type: 'string' },
   },
   read,
   run,
@@ -67,21 +72,27 @@ export const values: Command<ValuesArguments> = {
 function read(line: CommandLine): ValuesArguments | string {
   const { texts, flags, operands } = line
   if (operands.length > 0) return `expected no operand, got ${operands.join(', ')}`
-  const [following, since] = [flags.has('follow'), texts.since]
+  const following = flags.has('follow')
+  const { since, step, events } = texts
   if (following && since !== undefined) return '--since: expected without --follow, got both'
+  if (following && step !== undefined) return '--step: expected without --follow, got both'
+  if (step !== undefined && !/^[1-9]\d{0,5}[mhd]$/.test(step)) {
+    return `--step: expected minutes, hours or days such as 5m, 1h or 1d, got "${step}"`
+  }
   const filters = readFilters(line)
   if (typeof filters === 'string') return filters
-  return { catalogue: texts.events, filters, follow: following, json: flags.has('json') }
+  return { catalogue: events, filters, step, follow: following, json: flags.has('json') }
 }
 
 async function run(given: ValuesArguments, output: Output): Promise<Status> {
-  const { catalogue, filters, json } = given
+  const { catalogue, filters, step, json } = given
   const names = catalogue === undefined ? new Map<number, string>() : namesIn(await readFile(catalogue, 'utf8'))
   if (typeof names === 'string') return output.fail(2, `--events: ${catalogue}: ${names}; see sluice events check`)
   if (given.follow) {
     return await follow({
       kind: 'values',
       open: (signal) => new ReadingService('values', signal),
+      query: filters,
       earlier: async () => [],
       matches: ({ appName }) => filters.appName === undefined || filters.appName === appName,
       rowOf: (record) => (json ? jsonLine(record) : valueRow(record, names)),
@@ -90,9 +101,8 @@ async function run(given: ValuesArguments, output: Output): Promise<Status> {
   }
   const service = new ReadingService('values')
   try {
-    const counts = new ValueCounts()
-    for await (const page of service.pages(filters, Number.POSITIVE_INFINITY)) for (const each of page) counts.add(each)
-    return output.summary(counts.summary(names))
+    const counts = await service.counts({ ...filters, ...(step === undefined ? {} : { step }) })
+    return output.summary(countsSummary(counts, { names, hasSteps: step !== undefined }))
   } finally {
     await service.close()
   }

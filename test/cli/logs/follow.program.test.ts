@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { cpSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { startProxy } from '../../support/proxy.js'
 import { startReading, store } from '../../support/reading.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { folderHere } from '../../support/shipped.js'
@@ -50,6 +51,73 @@ describe('sluice logs --follow', () => {
     reading.process.kill('SIGINT')
     const lines = (await reading.ended).stdout.trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).message)).toEqual(['ECRIT a b', 'a.b last écrit'])
+  })
+
+  it('prints new records of a least level and of a machine, without some words', async () => {
+    const receiver = await open()
+    const written = ['logs', '-f', '--json', '--min-level', 'warn', '--machine', 'm-1', '--not-text', 'health']
+    const reading = startReading(written, receiver)
+    const line = { level: 'warn', machineName: 'm-1' }
+    await store(receiver, 'logs', [{ ...line, message: 'first' }])
+    await reading.said('first')
+    await store(receiver, 'logs', [
+      { ...line, level: 'info', message: 'low' },
+      { ...line, level: 'audit', message: 'of another name' },
+      { ...line, machineName: 'm-2', message: 'elsewhere' },
+      { ...line, message: 'Health checked' },
+      { ...line, level: 'crit', message: 'last' },
+    ])
+    await reading.said('last')
+    reading.process.kill('SIGINT')
+    const lines = (await reading.ended).stdout.trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['first', 'last'])
+  })
+
+  it('reads the records that came faster than it has read', async () => {
+    const receiver = await open()
+    const reading = startReading(['logs', '--follow', '--lines', '0', '--app', 'shop'], receiver)
+    await expect
+      .poll(
+        async () => {
+          await store(receiver, 'logs', logged('begun'))
+          return reading.heard()
+        },
+        { timeout: 10_000 },
+      )
+      .toContain('begun')
+    // More than the buffers of a socket hold.
+    reading.process.kill('SIGSTOP')
+    const long = 'x'.repeat(1_000_000)
+    const numbers = Array.from({ length: 30 }, (_, index) => `number ${index}.`)
+    await store(receiver, 'logs', logged(...numbers.map((number) => `${number} ${long}`)))
+    await store(receiver, 'logs', [{ message: 'number 31.', appName: 'jobs' }, { message: 'the last' }])
+    reading.process.kill('SIGCONT')
+    await reading.said('the last')
+    reading.process.kill('SIGINT')
+    const { code, stdout, stderr } = await reading.ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.match(/number \d+\./g)).toEqual(numbers)
+  })
+
+  it('goes through the proxy of the environment', async () => {
+    const receiver = await open()
+    const { port } = new URL(receiver.url)
+    const proxy = await startProxy(() => Number(port))
+    onTestFinished(() => proxy.close())
+    const variables = {
+      ...receiver.variables,
+      SLUICE_URL: 'http://service.example',
+      SLUICE_ALLOW_INSECURE: 'true',
+      HTTP_PROXY: proxy.url,
+    }
+    const reading = startReading(['logs', '--follow'], { variables })
+    await store(receiver, 'logs', logged('before'))
+    await reading.said('before')
+    await store(receiver, 'logs', logged('streamed'))
+    await reading.said('streamed')
+    expect(proxy.asked).toContain('GET http://service.example/api/live?bucket=demo')
+    reading.process.kill('SIGINT')
+    expect(await reading.ended).toMatchObject({ code: 0, stderr: '' })
   })
 
   it('resumes after a restart of the receiver, and prints each record once', async () => {

@@ -60,11 +60,15 @@ describe('sluice logs', () => {
     await store(receiver, 'logs', [
       { message: 'Größe 17 paid', level: 'error' },
       { message: 'debugged', level: 'debug' },
-      { message: 'paid 17', level: 'warn', appName: 'jobs' },
+      { message: 'paid 17', level: 'warn', appName: 'jobs', machineName: 'm-2' },
       { message: 'paid 18', level: 'warn', timeStamp: Date.now() },
     ])
     expect(await messages('--level', 'warn,error')).toEqual(['Größe 17 paid', 'paid 17', 'paid 18'])
     expect(await messages('--level', 'warn,error', '--lines', '2')).toEqual(['paid 17', 'paid 18'])
+    expect(await messages('--min-level', 'warn')).toEqual(['Größe 17 paid', 'paid 17', 'paid 18'])
+    expect(await messages('--min-level', 'error')).toEqual(['Größe 17 paid'])
+    expect(await messages('--not-text', 'GROSSE debugged 18')).toEqual(['Größe 17 paid', 'paid 17'])
+    expect(await messages('--machine', 'm-2')).toEqual(['paid 17'])
     expect(await messages('--text', '17 PAID')).toEqual(['Größe 17 paid', 'paid 17'])
     expect(await messages('--text', 'grosse')).toEqual([])
     expect(await messages('--text', 'große', '--app', 'shop')).toEqual(['Größe 17 paid'])
@@ -82,6 +86,8 @@ describe('sluice logs', () => {
   it.each([
     [['--lines', '1e3'], '--lines: expected a whole number from 0 to 100000, got "1e3"'],
     [['--level', 'warn,'], '--level: expected names with commas between them, got "warn,"'],
+    [['--min-level', 'loud'], '--min-level: expected one of silly, trace, debug, verbose, http, '],
+    [['--not-text', '?!'], '--not-text: expected words, at most 1000 characters, got "?!"'],
     [['--text', '?!'], '--text: expected words, at most 1000 characters, got "?!"'],
     [['--since', 'yesterday'], '--since: expected a time such as 5m, 2h or 2026-01-31T12:00:00Z, got "yesterday"'],
     [['--since', '2026-13-45'], '--since: expected a time'],

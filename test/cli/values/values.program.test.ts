@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { FaultServer } from '../../support/fault-server.js'
 import { startReading, store } from '../../support/reading.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { folderHere } from '../../support/shipped.js'
@@ -52,6 +53,56 @@ describe('sluice values', () => {
     expect(await total('--since', '1h')).toBe(1)
   })
 
+  it('counts with --step over time', async () => {
+    const minute = Date.UTC(2026, 0, 31, 12)
+    await store(receiver, 'values', [
+      { eventId: 7, timeStamp: minute + 59_999 },
+      { eventId: 1001, timeStamp: minute },
+      { eventId: 1001, timeStamp: minute + 1000 },
+      { eventId: 7, timeStamp: minute + 3 * 60_000 },
+      { eventId: 7, timeStamp: 1_700_000_000_000 },
+    ])
+    const since = '2026-01-31T12:00:00Z'
+    expect((await run('--step', '1m', '--since', since, '--events', catalogue)).stdout).toBe(
+      'time                      event  name          count\n' +
+        '2026-01-31T12:00:00.000Z  1001   order-placed      2\n' +
+        '2026-01-31T12:00:00.000Z  7                        1\n' +
+        '2026-01-31T12:03:00.000Z  7                        1\n' +
+        '4 values of 2 events\n',
+    )
+    const { stdout } = await run('--step', '1h', '--since', since, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      total: 4,
+      steps: [
+        { time: '2026-01-31T12:00:00.000Z', eventId: 7, name: null, count: 2 },
+        { time: '2026-01-31T12:00:00.000Z', eventId: 1001, name: null, count: 2 },
+      ],
+    })
+  })
+
+  it('says where the receiver has not counted all', async () => {
+    const body = {
+      by: 'event',
+      total: 30,
+      totals: { 7: 20 },
+      lastSeen: { 7: '2026-01-31T12:00:00.000Z' },
+      others: 10,
+      countedSince: '2026-01-30T00:00:00.000Z',
+    }
+    const server = await FaultServer.start(() => ({ type: 'answer', status: 200, body: JSON.stringify(body) }))
+    onTestFinished(() => server.close())
+    const ended = (...written: string[]) =>
+      startReading(['values', ...written], { variables: { ...receiver.variables, SLUICE_URL: server.url } }).ended
+    expect((await ended('--app', 'shop')).stdout).toBe(
+      'event  name  count  last seen\n' +
+        '7               20  2026-01-31T12:00:00.000Z\n' +
+        '30 values of more than 1 events, 10 of them of events that are not listed\n' +
+        'there are more: those from before 2026-01-30T00:00:00.000Z are not counted\n',
+    )
+    const facts = JSON.parse((await ended('--app', 'shop', '--json')).stdout)
+    expect(facts).toMatchObject({ total: 30, others: 10, countedSince: '2026-01-30T00:00:00.000Z' })
+  })
+
   it('prints with --follow the values that arrive, each once', async () => {
     await store(receiver, 'values', [{ eventId: 1 }])
     const reading = startReading(['values', '--follow', '--events', catalogue], receiver)
@@ -78,6 +129,8 @@ describe('sluice values', () => {
   it.each([
     [['--events', 'not-there.json'], '--events: cannot read not-there.json: ENOENT'],
     [['--follow', '--since', '5m'], '--since: expected without --follow, got both'],
+    [['--follow', '--step', '5m'], '--step: expected without --follow, got both'],
+    [['--step', '30s'], '--step: expected minutes, hours or days such as 5m, 1h or 1d, got "30s"'],
     [['more'], 'expected no operand, got more'],
   ])('called with %j ends with 2 and says: %s', async (written, words) => {
     const { code, stdout, stderr } = await run(...written)

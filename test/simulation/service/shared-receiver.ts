@@ -62,7 +62,12 @@ class SharedReceiver {
   static async start(): Promise<SharedReceiver> {
     const storage = new SqliteStorage(':memory:')
     const keys = await Keys.load(storage.keys)
-    const access = new Access({ keys, sessions: await PageSessions.load(storage.pageSessions), hosts: [] })
+    const access = new Access({
+      keys,
+      sessions: await PageSessions.load(storage.pageSessions),
+      hosts: [],
+      store: 'test',
+    })
     const receiver = new SharedReceiver({ storage, access, apiKey: await keys.mint() })
     await receiver.#app.ready()
     return receiver
@@ -147,6 +152,7 @@ class SharedReceiver {
       },
       read: (query) => records.read(query),
       facets: (query) => records.facets(query),
+      counts: (query) => records.counts(query),
       position: (query) => records.position(query),
       arrivals: (query) => records.arrivals(query),
       missed: (query) => records.missed(query),

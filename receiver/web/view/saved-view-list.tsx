@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { sendToast } from '../shell/toast.js'
 import { visible } from '../text/visible.js'
-import { deleteView, maxNameLength, openView, savedViews, saveView } from '../view/saved-views.js'
+import { deleteView, maxNameLength, openView, savedViews, saveView } from './saved-views.js'
 
 /** Saves the present view under a name, opens saved ones, and deletes them. */
 export function SavedViewList({ onOpen }: { readonly onOpen: () => void }) {

@@ -29,6 +29,9 @@ describe('reading', () => {
     expect(await messages('level=info&limit=2')).toEqual({ total: 3, list: ['line 5', 'line 3'] })
     expect(await messages('eventId=3')).toEqual({ total: 1, list: ['line 3'] })
     expect(await messages('level=error&eventId=3')).toEqual({ total: 0, list: [] })
+    expect(await messages('after=2&limit=2')).toEqual({ total: 5, list: ['line 5', 'line 4'] })
+    expect(await messages('after=2&before=5&level=info')).toEqual({ total: 3, list: ['line 3'] })
+    expect(await messages('after=5')).toEqual({ total: 5, list: [] })
   })
 
   it('filters by appName and env', async () => {
@@ -41,7 +44,7 @@ describe('reading', () => {
     }
     expect(await messages('appName=shop')).toEqual({ total: 2, list: ['shop undefined', 'shop qa'] })
     expect(await messages('env=qa&appName=shop')).toEqual({ total: 1, list: ['shop qa'] })
-    expect(await messages('env=')).toEqual({ total: 0, list: [] })
+    expect(await messages('env=')).toMatchObject({ total: 0, list: [] })
   })
 
   it('tells texts apart that begin alike', async () => {
@@ -64,22 +67,85 @@ describe('reading', () => {
     expect((await messages('text=more')).list).toEqual(['x\u0000 more word'])
   })
 
-  it('merges more series than it can walk one by one', async () => {
-    for (let number = 0; number < 130; number++) {
-      await receiver.call('POST', '/logs/demo', {
-        ...log,
-        eventId: number,
-        env: number % 2 ? 'qa' : 'live',
-        message: `${number}`,
-      })
+  it('filters by machineName and appVersion', async () => {
+    await receiver.call('POST', '/logs/demo', { ...log, machineName: 'a', appVersion: '1.0', message: 'a 1.0' })
+    await receiver.call('POST', '/logs/demo', { ...log, machineName: 'a', appVersion: '2', message: 'a 2' })
+    await receiver.call('POST', '/logs/demo', { ...log, machineName: 'b', message: 'b' })
+    expect(await messages('machineName=a')).toEqual({ total: 2, list: ['a 2', 'a 1.0'] })
+    expect(await messages('machineName=a&appVersion=2')).toEqual({ total: 1, list: ['a 2'] })
+    expect(await messages('appVersion=1.0&level=info')).toEqual({ total: 1, list: ['a 1.0'] })
+    expect(await messages('machineName=b&appVersion=2')).toEqual({ total: 0, list: [] })
+  })
+
+  it('filters by several levels, a least level, and levels that are left out', async () => {
+    for (const level of ['trace', 'debug', 'info', 'WARN', 'error', 'fatal', 'audit']) {
+      await receiver.call('POST', '/logs/demo', { ...log, level, message: level })
     }
-    for (const level of ['', '&level=info']) {
-      expect(await messages(`limit=3${level}`)).toEqual({ total: 130, list: ['129', '128', '127'] })
+    const found = async (query: string) => (await messages(query)).list
+    expect(await found('level=error,debug')).toEqual(['error', 'debug'])
+    expect(await found('level=error,none')).toEqual(['error'])
+    expect(await found('minLevel=warn')).toEqual(['fatal', 'error', 'WARN'])
+    expect(await found('minLevel=error&level=error,info')).toEqual(['error'])
+    expect(await found('notLevel=debug,trace,info')).toEqual(['audit', 'fatal', 'error', 'WARN'])
+    expect(await found('minLevel=info&notLevel=error')).toEqual(['fatal', 'WARN', 'info'])
+    const { status, body } = await receiver.call('GET', '/api/logs/demo?minLevel=loud')
+    expect({ status, ...body.validationErrors[0] }).toMatchObject({
+      status: 400,
+      name: 'minLevel',
+      message: expect.stringMatching(/^minLevel must be .*"trace" or "debug" .*"fatal"$/),
+    })
+  })
+
+  it('leaves out messages with a word', async () => {
+    for (const message of ['GET /health 200', 'GET /orders 200', 'order-18 failed', 'HEALTH']) {
+      await receiver.call('POST', '/logs/demo', { ...log, message })
     }
-    expect(await messages('env=qa&limit=3')).toEqual({ total: 65, list: ['129', '127', '125'] })
-    expect(await messages('env=qa&limit=3&before=100')).toEqual({ total: 65, list: ['97', '95', '93'] })
-    const numbers = Array.from({ length: 130 }, (_, index) => String(129 - index))
-    expect((await messages('level=info&limit=1000')).list).toEqual(numbers)
+    const found = async (query: string) => (await messages(query)).list
+    expect(await found('notText=health')).toEqual(['order-18 failed', 'GET /orders 200'])
+    expect(await found('notText=health%20failed')).toEqual(['GET /orders 200'])
+    expect(await found('text=get&notText=orders')).toEqual(['GET /health 200'])
+    expect(await found('notText=order-17')).toHaveLength(4)
+    expect(await found('notText=order-18&level=info&limit=1')).toEqual(['HEALTH'])
+    expect(await found('notText=-')).toHaveLength(4)
+    expect(await found('notText=get&since=2024-01-01T00:00:00Z')).toEqual([])
+    await receiver.call('POST', '/value_tracking/demo', value)
+    expect((await receiver.call('GET', '/api/values/demo?notText=get&notLevel=info')).body.total).toBe(1)
+  })
+
+  it('takes a time ago', async () => {
+    const now = Date.now()
+    for (const seconds of [10, 100, 10_000]) {
+      await receiver.call('POST', '/logs/demo', { ...log, timeStamp: now - seconds * 1000, message: `${seconds}` })
+    }
+    expect((await messages('since=60s')).list).toEqual(['10'])
+    expect((await messages('since=5m')).list).toEqual(['100', '10'])
+    expect((await messages('since=1d&until=1h')).list).toEqual(['10000'])
+    const { body } = await receiver.call('GET', '/api/logs/demo?since=5x')
+    expect(body.validationErrors[0].message).toBe(
+      'since must be an ISO 8601 time in UTC, such as 2024-01-31T12:00:00Z or a time ago, such as 30s, 5m, 2h or 7d',
+    )
+  })
+
+  it('names a value that no record has, and those that occur', async () => {
+    const hint = async (query: string) => (await messages(query)).hint
+    expect(await hint('appName=shp')).toBe('no record of bucket demo has appName shp')
+    for (const appName of ['shop', 'web', 'web', '\u0000'])
+      await receiver.call('POST', '/logs/demo', { ...log, appName })
+    expect(await hint('appName=shp')).toBe('no record of bucket demo has appName shp; known: web, shop, \u0000')
+    expect(await hint('appName=shop&machineName=m')).toBe('no record of bucket demo has machineName m')
+    expect(await hint('level=info,wran')).toBe(undefined)
+    expect(await hint('level=wran,info&text=nothing')).toBe('no record of bucket demo has level wran; known: info')
+    expect(await hint('eventId=5')).toBe('no record of bucket demo has eventId 5')
+    for (const query of ['appName=shop&text=nothing', 'appName=shp&before=9', 'minLevel=error', 'notLevel=info']) {
+      expect(await hint(query)).toBe(undefined)
+    }
+    expect((await receiver.call('GET', '/api/values/demo?appName=shop')).body.hint).toBe(
+      'no record of bucket demo has appName shop',
+    )
+    for (let number = 0; number < 12; number++) {
+      await receiver.call('POST', '/logs/demo', { ...log, env: `e${number}` })
+    }
+    expect((await hint('env=x')).split('known: ')[1].split(', ')).toHaveLength(10)
   })
 
   it('filters by time, in whichever unit it was sent', async () => {
@@ -146,7 +212,7 @@ describe('reading', () => {
     expect(await messages('text=word&level=error&before=6&limit=1')).toEqual({ total: 3, list: ['word 4'] })
     const until = new Date(1_700_000_004_000).toISOString()
     expect(await messages(`text=word&level=error&until=${until}`)).toEqual({ total: 1, list: ['word 2'] })
-    expect(await messages('text=word&level=warn')).toEqual({ total: 0, list: [] })
+    expect(await messages('text=word&level=warn')).toMatchObject({ total: 0, list: [] })
   })
 
   it('stops at 1000 where it must count one by one, and says so', async () => {
@@ -203,6 +269,14 @@ describe('reading', () => {
     'level=a&level=b',
     'since=1700000000000',
     'until=yesterday',
+    'since=5w',
+    'since=-5m',
+    'level=',
+    'level=a,,b',
+    'notLevel=a,',
+    'after=-1',
+    'minLevel=WARN',
+    'notText=',
   ])('answers 400 to ?%s', async (query) => {
     const { status, body } = await receiver.call('GET', `/api/logs/demo?${query}`)
     expect(status).toBe(400)

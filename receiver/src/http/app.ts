@@ -14,6 +14,7 @@ import { answerClientError } from './client-errors.js'
 import type { Connections } from './connections.js'
 import { contentManagementRoutes } from './content-management-routes.js'
 import { contentTypeRoutes } from './content-type-routes.js'
+import { countsRoutes } from './counts-routes.js'
 import { entryRoutes } from './entry-routes.js'
 import { refuse } from './envelope.js'
 import { facetRoutes } from './facet-routes.js'
@@ -135,6 +136,7 @@ export function buildApp({
       projectRoutes(scope, storage)
       contentManagementRoutes(scope, storage)
       readingRoutes(scope, storage)
+      countsRoutes(scope, storage)
       healthRoutes(scope, storage)
       openapiRoutes(scope)
       liveRoutes(scope, { storage, feed, startedAt: start.startedAt })

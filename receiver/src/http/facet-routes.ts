@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type FacetQueryString, facetQuerySchema, facetsSchema } from '../schemas/facets.js'
-import { timeOf } from '../schemas/record-queries.js'
+import { filterOf } from '../schemas/record-queries.js'
 import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { guard } from './guards.js'
@@ -18,7 +18,7 @@ export function facetRoutes(app: FastifyInstance, { records, projects }: Storage
       tags: ['Ours'],
     },
     preHandler: guard(projects),
-    handler: ({ query: { since, until, ...filters } }) =>
-      records.facets({ kind: 'logs', limit: maxRecords, ...filters, since: timeOf(since), until: timeOf(until) }),
+    handler: ({ query: { bucket, ...filters } }) =>
+      records.facets({ ...filterOf({ kind: 'logs', bucket }, filters), limit: maxRecords }),
   })
 }

@@ -1,14 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { pagedSchema } from '../schemas/envelopes.js'
-import { type RecordQueryString, recordQuerySchema, timeOf } from '../schemas/record-queries.js'
+import { filterOf, type RecordQueryString, recordQuerySchema } from '../schemas/record-queries.js'
 import { storedRecordSchemas } from '../schemas/records.js'
-import type { RecordKind } from '../storage/record-storage.js'
+import type { RecordKind, UnknownValue } from '../storage/record-storage.js'
 import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { guard } from './guards.js'
 
 const defaultLimit = 100
+/** Longest part of a value in a hint. */
+const maxShown = 200
 
 /** Routes beyond the API: read the records of a bucket, newest first. */
 export function readingRoutes(app: FastifyInstance, { records, projects }: Storage): void {
@@ -20,13 +22,25 @@ export function readingRoutes(app: FastifyInstance, { records, projects }: Stora
       pagedSchema(storedRecordSchemas[kind]),
       Type.Object({
         totalIsAtLeast: Type.Optional(Type.Literal(true, { description: 'Counting has stopped: there are more' })),
+        hint: Type.Optional(
+          Type.String({ description: 'A value of a filter that no record has, and those that occur' }),
+        ),
       }),
     ])
     app.get<{ Params: { bucketId: string }; Querystring: RecordQueryString }>(url, {
       schema: { querystring: recordQuerySchema, response: apiAnswers({ 200: page }, [404]), summary, tags: ['Ours'] },
       onRequest: guard(projects),
-      handler: ({ params, query: { since, until, limit = defaultLimit, ...filters } }) =>
-        records.read({ kind, bucket: params.bucketId, limit, ...filters, since: timeOf(since), until: timeOf(until) }),
+      handler: async ({ params, query: { limit = defaultLimit, before, after, ...filters } }) => {
+        const bucket = params.bucketId
+        const query = { ...filterOf({ kind, bucket }, filters), limit, before, after }
+        const { unknown, ...found } = await records.read(query)
+        return unknown === undefined ? found : { ...found, hint: hintOf(bucket, unknown) }
+      },
     })
   }
+}
+
+function hintOf(bucket: string, { field, value, known }: UnknownValue): string {
+  const hint = `no record of bucket ${bucket} has ${field} ${String(value).slice(0, maxShown)}`
+  return known.length === 0 ? hint : `${hint}; known: ${known.join(', ')}`
 }

@@ -12,7 +12,7 @@ export interface SchemaError {
     readonly title?: string
     readonly description?: string
     readonly properties?: Readonly<Record<string, unknown>>
-    readonly anyOf?: readonly { readonly const?: unknown }[]
+    readonly anyOf?: readonly { readonly const?: unknown; readonly description?: string }[]
   }
 }
 
@@ -49,9 +49,13 @@ function validationError({
       return { name: unknown, attemptedValue, message: `${unknown} ${whyUnknown(parentSchema)}` }
     }
     case 'anyOf': {
-      const choices = parentSchema.anyOf?.map((choice) => JSON.stringify(choice.const)).join(' or ')
+      const choices = parentSchema.anyOf
+        ?.map((choice) => (choice.const === undefined ? choice.description : JSON.stringify(choice.const)))
+        .join(' or ')
       return { name, attemptedValue: data ?? null, message: `${name} must be ${choices}` }
     }
+    case 'const':
+      return { name, attemptedValue: data ?? null, message: `${name} must be ${JSON.stringify(params.allowedValue)}` }
     case 'pattern':
     case 'format':
       return { name, attemptedValue: data ?? null, message: `${name} must be ${parentSchema.description ?? message}` }

@@ -1,5 +1,6 @@
 import type { Paged } from '../schemas/envelopes.js'
 import type { Facets } from '../schemas/facets.js'
+import type { LevelName } from '../schemas/levels.js'
 import type { CommitListener } from './commit-listeners.js'
 
 export type { Facets }
@@ -23,6 +24,8 @@ export interface RecordFields extends Readonly<Record<string, unknown>> {
   readonly eventId?: number
   readonly env?: string
   readonly message?: string
+  readonly machineName?: string
+  readonly appVersion?: string
 }
 
 /** A record as it is read back: its own fields and the receiver's two. */
@@ -32,26 +35,80 @@ export interface StoredRecord extends Readonly<Record<string, unknown>> {
   readonly receivedAt: string
 }
 
-export interface RecordQuery {
+/** Records of one lane. All conditions must hold. */
+export interface RecordFilter {
   readonly kind: RecordKind
   readonly bucket: string
-  readonly limit: number
-  readonly level?: string | undefined
+  /** Any of these. */
+  readonly levels?: readonly string[] | undefined
+  /** This level and above. */
+  readonly minLevel?: LevelName | undefined
+  /** None of these. */
+  readonly notLevels?: readonly string[] | undefined
   readonly eventId?: number | undefined
   readonly appName?: string | undefined
   readonly env?: string | undefined
+  readonly machineName?: string | undefined
+  readonly appVersion?: string | undefined
   /** Only records whose message has all these words. */
   readonly text?: string | undefined
+  /** Only records whose message has none of these words. */
+  readonly notText?: string | undefined
   /** Only records with `since` <= time < `until`, in ms since 1970, whatever unit the record has. */
   readonly since?: number | undefined
   readonly until?: number | undefined
+}
+
+export interface RecordQuery extends RecordFilter {
+  readonly limit: number
   /** Only records with a smaller id: the next page. */
   readonly before?: number | undefined
+  /** Only records with a larger id. */
+  readonly after?: number | undefined
+}
+
+/** A value of a filter that no record of the lane has. */
+export interface UnknownValue {
+  readonly field: string
+  readonly value: string | number
+  /** The most frequent values of the field; empty where there are too many. */
+  readonly known: readonly string[]
 }
 
 export interface RecordPage extends Paged<StoredRecord> {
-  /** Counting stopped at `total`; there are more records. Only for queries with words or times. */
+  /** Counting stopped at `total`; there are more records. Only for queries with filters. */
   readonly totalIsAtLeast?: true
+  /** Only where the first page is empty. */
+  readonly unknown?: UnknownValue
+}
+
+export interface CountQuery extends RecordFilter {
+  /** Length of a step, in ms: whole minutes. Without it only totals are counted. */
+  readonly stepMs?: number | undefined
+}
+
+/** Counts of records by level (logs) or event (values), by the records' own times. */
+export interface RecordCounts {
+  readonly total: number
+  /** The most frequent values, at most 1,000. */
+  readonly values: readonly ValueCount[]
+  /** Steps that have records, oldest first, with the counts of `values`. */
+  readonly steps: readonly StepCount[]
+  /** Number of steps, where there are more than 10,000. Then `steps` is empty. */
+  readonly tooManySteps?: number
+  /** Only the newest records were counted, none before this time. */
+  readonly countedSinceMs?: number
+}
+
+export interface ValueCount {
+  readonly value: string
+  readonly records: number
+  readonly lastMs: number
+}
+
+export interface StepCount {
+  readonly atMs: number
+  readonly counts: ReadonlyMap<string, number>
 }
 
 /** The newest id of each kind that a reader knows, in one store. */
@@ -95,6 +152,8 @@ export interface RecordReading {
   read(query: RecordQuery): Promise<RecordPage>
   /** Counts the values in the newest matching records: at most `limit` of them, and at most 16 MiB. */
   facets(query: RecordQuery): Promise<Facets>
+  /** Counts the matching records: all of them, or the newest 100,000 where no table has their counts. */
+  counts(query: CountQuery): Promise<RecordCounts>
   /** The newest position of a bucket. */
   position(query: { readonly bucket: string }): Promise<Position>
   /** Reads oldest first: at most 1 MiB, but at least one record if there is any. */

@@ -30,6 +30,7 @@ export class ReaderThread {
     return {
       read: ask('read'),
       facets: ask('facets'),
+      counts: ask('counts'),
       position: ask('position'),
       arrivals: ask('arrivals'),
       missed: ask('missed'),

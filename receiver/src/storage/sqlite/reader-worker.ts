@@ -25,8 +25,10 @@ serve<ReaderQuestion>({
     switch (question.type) {
       case 'records': {
         const { method, query } = question
-        if ((query as { readonly text?: string }).text !== undefined) await follow()
-        if (method === 'read' || method === 'facets') return recordReader()[method](query as RecordQuery)
+        const { text, notText } = query as Partial<RecordQuery>
+        if (text !== undefined || notText !== undefined) await follow()
+        if (method === 'read' || method === 'facets' || method === 'counts')
+          return recordReader()[method](query as RecordQuery)
         return tail[method](query as never)
       }
       case 'content': {

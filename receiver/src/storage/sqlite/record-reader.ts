@@ -1,34 +1,26 @@
-import type { Facets, RecordPage, RecordQuery, StoredRecord } from '../record-storage.js'
+import type {
+  CountQuery,
+  Facets,
+  RecordCounts,
+  RecordFilter,
+  RecordPage,
+  RecordQuery,
+  StoredRecord,
+  UnknownValue,
+} from '../record-storage.js'
 import type { Database } from './database.js'
 import { fitting, type Sized } from './page-bytes.js'
-import { type FacetRow, facetsOf } from './record-facets.js'
-import { toSqlText } from './sql-text.js'
+import { allOf, fieldConditions, onRow, type Sql, type Value } from './record-conditions.js'
+import { type CountRow, countsOf } from './record-counts.js'
+import { facetsOf } from './record-facets.js'
 import { TextIndex } from './text-index.js'
 
-/** Up to this many series are read one by one and merged. With more, the lane is read until enough records match. */
-const maxMergedSeries = 100
 /** Limit where records must be counted one by one. */
 const maxCounted = 1000
 /** Facets read at most this many bytes of records. */
 const maxFacetBytes = 16 * 1_048_576
 
-type Value = string | number
-
-interface Selection {
-  readonly lane: number
-  /** Undefined means the whole lane. */
-  readonly series: readonly number[] | undefined
-  /** Number of records in these series. */
-  readonly records: number
-}
-
-/** A piece of SQL and the values for its question marks. */
-interface Sql {
-  readonly sql: string
-  readonly values: readonly Value[]
-}
-
-/** Reads records, newest first. Filters select series, times select a range of ids, words select records from the text index. */
+/** Reads records, newest first. */
 export class RecordReader {
   readonly #database: Database
   readonly #texts: TextIndex
@@ -45,57 +37,56 @@ export class RecordReader {
   }
 
   read(query: RecordQuery): RecordPage {
-    const found = this.#sources(query)
-    if (found === undefined) return { total: 0, list: [] }
-    return { ...this.#count(query, found), ...this.#list(query, found.sources) }
+    const lane = this.#lane(query)
+    const source = lane === undefined ? undefined : this.#source(query, lane)
+    const page =
+      source === undefined ? { total: 0, list: [] } : { ...this.#count(query, source), ...this.#list(query, source) }
+    const isFirst = query.before === undefined && query.after === undefined
+    const unknown = isFirst && page.list.length === 0 ? this.#unknown(query, lane) : undefined
+    return unknown === undefined ? page : { ...page, unknown }
   }
 
   facets(query: RecordQuery): Facets {
-    const newest = fitting(this.#newest(query, this.#sources(query)?.sources ?? []), maxFacetBytes)
-    const rows = this.#all<FacetRow>(
-      `SELECT s.name AS series, g.machine, g.version, g.records FROM (
-         SELECT r.series, r.record -> '$.machineName' AS machine, r.record -> '$.appVersion' AS version, count(*) AS records
-           FROM json_each(?) ids CROSS JOIN records r ON r.id = ids.value GROUP BY 1, 2, 3
-       ) g JOIN series s ON s.id = g.series`,
-      [JSON.stringify(newest.map(({ id }) => id))],
-    )
-    return facetsOf(rows)
+    const lane = this.#lane(query)
+    const source = lane === undefined ? undefined : this.#source(query, lane)
+    if (source === undefined) return facetsOf([])
+    const newest = fitting(this.#newest(query, source), maxFacetBytes)
+    return facetsOf(this.#json(newest.map(({ id }) => id)))
   }
 
-  /** Undefined if no record can match. */
-  #sources(query: RecordQuery): { readonly selection: Selection; readonly sources: readonly Sql[] } | undefined {
-    const selection = this.#select(query)
-    const condition = selection && this.#condition(query, selection)
-    if (selection === undefined || condition === undefined) return undefined
-    return { selection, sources: sourcesOf(query, selection).map((source) => both(source, condition)) }
+  counts(query: CountQuery): RecordCounts {
+    const lane = this.#lane(query)
+    const source = lane === undefined ? undefined : this.#source(query, lane)
+    if (source === undefined) return { total: 0, values: [], steps: [] }
+    const by = query.kind === 'logs' ? 'level' : 'eventId'
+    const rows = this.#all<CountRow>(
+      `SELECT at, value, count(*) AS records, max(ms) AS lastMs FROM (
+         SELECT CAST((ms + 62167219200000) / 60000 AS INTEGER) * 60000 - 62167219200000 AS at, value, ms FROM (
+           SELECT min(max(r.time_ms, -62167219200000), 253402300799999) AS ms, r.record -> '$.${by}' AS value FROM ${source.sql}))
+       GROUP BY at, value`,
+      source.values,
+    )
+    return countsOf(rows, query.stepMs)
   }
 
-  #select({ kind, bucket, level, eventId, appName, env }: RecordQuery): Selection | undefined {
-    const lane = this.#get<{ id: number }>('SELECT id FROM lanes WHERE kind = ? AND bucket = ?', [kind, bucket])?.id
-    if (lane === undefined) return undefined
-    const filters = Object.entries({ level, event_id: eventId, app_name: appName, env }).filter(
-      (filter): filter is [string, Value] => filter[1] !== undefined,
-    )
-    const rows = this.#all<{ id: number; records: number }>(
-      `SELECT id, records FROM series WHERE ${['lane = ?', ...filters.map(([column]) => `${column} = ?`)].join(' AND ')}`,
-      [lane, ...filters.map(([, value]) => (typeof value === 'string' ? toSqlText(value) : value))],
-    )
-    if (rows.length === 0) return undefined
-    return {
-      lane,
-      series: filters.length === 0 ? undefined : rows.map(({ id }) => id),
-      records: rows.reduce((sum, { records }) => sum + records, 0),
-    }
+  #lane({ kind, bucket }: RecordFilter): number | undefined {
+    return this.#get<{ id: number }>('SELECT id FROM lanes WHERE kind = ? AND bucket = ?', [kind, bucket])?.id
   }
 
-  /** The condition for words and times; undefined if no record can match. */
-  #condition({ text, since, until }: RecordQuery, { lane, series }: Selection): Sql | undefined {
+  /** The matching records, as SQL after FROM; undefined if no record can match. */
+  #source(query: RecordFilter, lane: number): Sql | undefined {
     const conditions: Sql[] = []
-    if (text !== undefined) {
-      const words = this.#texts.match({ text, lane, series })
+    const { text, notText, since, until } = query
+    const withTexts = text !== undefined || notText !== undefined
+    if (withTexts) {
+      const words = this.#texts.match({ text, notText, lane })
       if (words === undefined) return undefined
       conditions.push({ sql: 'w.words MATCH ?', values: [words] })
     }
+    conditions.push(
+      { sql: withTexts ? '+r.lane = ?' : 'r.lane = ?', values: [lane] },
+      ...fieldConditions(query).map(onRow),
+    )
     if (since !== undefined || until !== undefined) {
       const times = [since ?? -Number.MAX_VALUE, until ?? Number.MAX_VALUE]
       const ids = this.#get<{ first: number | null; last: number | null }>(
@@ -103,47 +94,58 @@ export class RecordReader {
         [lane, ...times],
       )
       if (ids?.first == null || ids.last === null) return undefined
-      const range = text === undefined ? 'r.id BETWEEN ? AND ?' : 'w.rowid BETWEEN ? AND ?'
-      const bounds = text === undefined ? [ids.first, ids.last] : [-ids.last, -ids.first]
+      const range = withTexts ? 'w.rowid BETWEEN ? AND ?' : 'r.id BETWEEN ? AND ?'
+      const bounds = withTexts ? [-ids.last, -ids.first] : [ids.first, ids.last]
       conditions.push({ sql: `${range} AND r.time_ms >= ? AND r.time_ms < ?`, values: [...bounds, ...times] })
     }
-    return conditions.reduce(both, { sql: 'true', values: [] })
+    const { sql, values } = allOf(conditions)
+    const records = withTexts ? 'texts.words w CROSS JOIN records r ON r.id = -w.rowid' : 'records r'
+    return { sql: `${records} WHERE ${sql}`, values }
   }
 
-  #count(
-    { text, since, until }: RecordQuery,
-    { selection, sources }: { selection: Selection; sources: readonly Sql[] },
-  ) {
-    if (text === undefined && since === undefined && until === undefined) return { total: selection.records }
-    let total = 0
-    for (const { sql, values } of sources) {
-      const limited = `SELECT count(*) AS counted FROM (SELECT 1 FROM ${sql} LIMIT ?)`
-      total += this.#get<{ counted: number }>(limited, [...values, maxCounted + 1 - total])!.counted
-      if (total > maxCounted) return { total: maxCounted, totalIsAtLeast: true } as const
-    }
-    return { total }
+  #count(query: RecordQuery, { sql, values }: Sql) {
+    const isFiltered = Object.entries(query).some(([key, value]) => value !== undefined && !unfiltering.has(key))
+    const limit = isFiltered ? maxCounted + 1 : Number.MAX_SAFE_INTEGER
+    const total = this.#get<{ counted: number }>(`SELECT count(*) AS counted FROM (SELECT 1 FROM ${sql} LIMIT ?)`, [
+      ...values,
+      limit,
+    ])!.counted
+    return total === limit ? ({ total: maxCounted, totalIsAtLeast: true } as const) : { total }
   }
 
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
-  #list(query: RecordQuery, sources: readonly Sql[]) {
-    const wanted = this.#newest(query, sources)
+  #list(query: RecordQuery, source: Sql) {
+    const wanted = this.#newest(query, source)
     const page = fitting(wanted)
     const list = this.#records(page.map(({ id }) => id))
     return page.length < wanted.length ? { list, next: page.at(-1)!.id } : { list }
   }
 
-  /** Ids and sizes of the newest records. SQLite merges the sources as it walks them, so it reads few records more than it returns. */
-  #newest({ text, before = Number.MAX_SAFE_INTEGER, limit }: RecordQuery, sources: readonly Sql[]) {
-    if (sources.length === 0) return []
-    const older = text === undefined ? 'r.id < ?' : 'w.rowid > -?'
-    const selects = sources.map(
-      ({ sql }) => `SELECT r.id AS id, octet_length(r.record) AS bytes FROM ${sql} AND ${older}`,
+  /** Ids and sizes of the newest records. */
+  #newest({ text, notText, before = Number.MAX_SAFE_INTEGER, after = -1, limit }: RecordQuery, { sql, values }: Sql) {
+    const withTexts = text !== undefined || notText !== undefined
+    const range = withTexts ? 'w.rowid > -? AND w.rowid < -?' : 'r.id < ? AND r.id > ?'
+    const order = withTexts ? 'w.rowid' : 'id DESC'
+    return this.#all<Sized & { id: number }>(
+      `SELECT r.id AS id, octet_length(r.record) AS bytes FROM ${sql} AND ${range} ORDER BY ${order} LIMIT ?`,
+      [...values, before, after, limit],
     )
-    const order = text === undefined ? 'id DESC' : 'w.rowid'
-    return this.#all<Sized & { id: number }>(`${selects.join(' UNION ALL ')} ORDER BY ${order} LIMIT ?`, [
-      ...sources.flatMap(({ values }) => [...values, before]),
-      limit,
-    ])
+  }
+
+  /** The first value of a filter that no record of the lane has. */
+  #unknown(query: RecordQuery, lane = 0): UnknownValue | undefined {
+    const named = { ...query, minLevel: undefined, notLevels: undefined }
+    for (const { field, values } of fieldConditions(named)) {
+      const names = this.#all<{ name: string }>(
+        `SELECT record -> '$.${field}' AS name FROM records WHERE lane = ? AND name IS NOT NULL GROUP BY name ORDER BY count(*) DESC`,
+        [lane],
+      ).map(({ name }) => name)
+      const value = values.find((each) => !names.includes(each))
+      if (value === undefined) continue
+      const known = field === 'eventId' ? [] : names.slice(0, 10).map((name) => JSON.parse(name) as string)
+      return { field, value: JSON.parse(value) as string | number, known }
+    }
+    return undefined
   }
 
   #records(ids: readonly number[]): StoredRecord[] {
@@ -152,6 +154,11 @@ export class RecordReader {
       const { received_at, record } = one.get(id) as { received_at: number; record: string }
       return { id, receivedAt: new Date(received_at).toISOString(), ...(JSON.parse(record) as object) }
     })
+  }
+
+  #json(ids: readonly number[]): string[] {
+    const one = this.#database.prepare('SELECT record FROM records WHERE id = ?')
+    return ids.map((id) => (one.get(id) as { record: string }).record)
   }
 
   #get<Row>(sql: string, values: readonly Value[]): Row | undefined {
@@ -163,21 +170,5 @@ export class RecordReader {
   }
 }
 
-/**
- * The sources of records, as SQL after FROM. Each walks one index from the newest to the oldest record. The sign `+` keeps SQLite from
- * choosing another index, whose order would be wrong.
- */
-function sourcesOf({ text }: RecordQuery, { lane, series }: Selection): Sql[] {
-  const records = text === undefined ? 'records r' : 'texts.words w CROSS JOIN records r ON r.id = -w.rowid'
-  const ofLane: Sql = { sql: `${records} WHERE ${text === undefined ? '' : '+'}r.lane = ?`, values: [lane] }
-  if (series === undefined) return [ofLane]
-  if (text === undefined && series.length <= maxMergedSeries) {
-    return series.map((one) => ({ sql: `${records} WHERE r.series = ?`, values: [one] }))
-  }
-  const ofSeries = { sql: '+r.series IN (SELECT value FROM json_each(?))', values: [JSON.stringify(series)] }
-  return [both(ofLane, ofSeries)]
-}
-
-function both(first: Sql, second: Sql): Sql {
-  return { sql: `${first.sql} AND ${second.sql}`, values: [...first.values, ...second.values] }
-}
+/** Parts of a query that leave no record out. */
+const unfiltering = new Set(['kind', 'bucket', 'limit', 'before', 'after'])

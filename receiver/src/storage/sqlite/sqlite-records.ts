@@ -1,5 +1,12 @@
 import { type CommitListener, CommitListeners } from '../commit-listeners.js'
-import type { ArrivalsQuery, MissedQuery, NewRecord, RecordQuery, RecordStorage } from '../record-storage.js'
+import type {
+  ArrivalsQuery,
+  CountQuery,
+  MissedQuery,
+  NewRecord,
+  RecordQuery,
+  RecordStorage,
+} from '../record-storage.js'
 import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
 import type { Attempts } from './attempts.js'
 import { type Database, inTransaction } from './database.js'
@@ -48,6 +55,10 @@ export class SqliteRecords implements RecordStorage {
 
   async facets(query: RecordQuery) {
     return this.#indexed().facets(query)
+  }
+
+  async counts(query: CountQuery) {
+    return this.#indexed().counts(query)
   }
 
   async position(query: Parameters<RecordTail['position']>[0]) {

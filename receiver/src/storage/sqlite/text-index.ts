@@ -2,8 +2,6 @@ import type { Database, Statement } from './database.js'
 
 /** Number of records that one step indexes. */
 const step = 2_000
-/** Up to this many series go into the index query. With more, the record table filters them. */
-const maxSeriesInQuery = 64
 
 /**
  * The words of all messages, in a separate database that is built from the records. It follows them in steps, so that no write waits for the
@@ -32,7 +30,7 @@ export class TextIndex {
     this.#add = database.prepare(
       `INSERT INTO texts.words (rowid, message, labels)
          SELECT -id, record ->> '$.message' AS text, 'l' || lane || ' s' || series FROM main.records
-           WHERE id > ? AND id <= ? AND text IS NOT NULL ORDER BY id DESC`,
+           WHERE id > ? AND id <= ? ORDER BY id DESC`,
     )
     this.#done = database.prepare('SELECT last_id FROM texts.progress')
     this.#advance = database.prepare('UPDATE texts.progress SET last_id = ?')
@@ -82,25 +80,30 @@ export class TextIndex {
     `)
   }
 
-  /** The query for messages with all words of the text; undefined if the text has no word. */
+  /** The query for messages with all words of `text` and none of `notText`; undefined if `text` has no word. */
   match({
     text,
+    notText,
     lane,
-    series,
   }: {
-    text: string
+    text: string | undefined
+    notText: string | undefined
     lane: number
-    series: readonly number[] | undefined
   }): string | undefined {
     while (this.follow());
-    const words = text.split(/\s+/).flatMap((word) => {
-      const runs = word.match(/[\p{L}\p{N}\p{M}]+/gu)
-      return runs === null ? [] : [`"${runs.join(' ')}"`]
-    })
-    if (words.length === 0) return undefined
-    const labels =
-      series === undefined || series.length > maxSeriesInQuery ? `l${lane}` : series.map((id) => `s${id}`).join(' OR ')
-    // Inside double quotes there are no operators, and the runs must stand next to each other.
-    return `message : (${words.join(' AND ')}) AND labels : (${labels})`
+    const words = wordsOf(text)
+    if (words.length === 0 && text !== undefined) return undefined
+    const ofLane = `labels : l${lane}`
+    const wanted = words.length === 0 ? ofLane : `(message : (${words.join(' AND ')}) AND ${ofLane})`
+    const unwanted = wordsOf(notText)
+    return unwanted.length === 0 ? wanted : `${wanted} NOT message : (${unwanted.join(' OR ')})`
   }
+}
+
+/** Inside double quotes there are no operators, and runs of letters and digits must stand next to each other. */
+function wordsOf(text = ''): string[] {
+  return text.split(/\s+/).flatMap((word) => {
+    const runs = word.match(/[\p{L}\p{N}\p{M}]+/gu)
+    return runs === null ? [] : [`"${runs.join(' ')}"`]
+  })
 }

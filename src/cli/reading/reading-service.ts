@@ -1,22 +1,13 @@
 import { ApiError } from '../../content/api-error.js'
-import { Credentials } from '../../content/credentials.js'
-import { readAnswer, unreadable } from '../../content/read-answer.js'
+import { readAnswer } from '../../content/read-answer.js'
 import { ConfigError } from '../../errors/sluice-error.js'
-import { objectOf } from '../../http/answer-body.js'
-import { proxyFor } from '../../http/proxy.js'
-import { Requester } from '../../http/requester.js'
-import type { ResolvedOptions } from '../../options/options.js'
 import { resolve } from '../../options/resolve.js'
 import { reportMisspelt } from '../../process/configure.js'
-import type { LogRecord, RecordKind, ValueRecord } from '../../records/wire.js'
-import { systemClock } from '../../runtime/clock.js'
-import { userAgent } from '../../runtime/version.js'
+import { ReadingRequests } from '../../reading/reading-requests.js'
+import { pageAfter, pageIn, type RecordPage, type Stored } from '../../reading/record-page.js'
+import type { RecordKind } from '../../records/wire.js'
 
-/** A record as the reading API of the receiver gives it. */
-export type Stored<Kind extends RecordKind> = (Kind extends 'logs' ? LogRecord : ValueRecord) & {
-  /** Counts up as records arrive. */
-  readonly id: number
-}
+export type { Stored }
 
 /** Filters of the reading API by name. */
 export type RecordQuery = Readonly<Record<string, string>>
@@ -26,16 +17,12 @@ export class NoReceiverError extends Error {}
 
 /** Most records in one answer. */
 const pageRecords = 1000
-const maxConnections = 4
 
 /** The reading API of the receiver, for the records of one kind and bucket. */
 export class ReadingService<Kind extends RecordKind> {
   readonly #kind: Kind
-  readonly #url: string
   readonly #bucket: string
-  readonly #credentials: Credentials
-  readonly #requester: Requester
-
+  readonly #requests: ReadingRequests
   readonly #signal: AbortSignal | undefined
 
   /**
@@ -52,10 +39,8 @@ export class ReadingService<Kind extends RecordKind> {
     const { options } = resolution
     this.#kind = kind
     this.#signal = signal
-    this.#url = options.url
     this.#bucket = encodeURIComponent(String(kind === 'logs' ? options.logBucket : options.valueBucket))
-    this.#credentials = new Credentials(options)
-    this.#requester = openRequester(options)
+    this.#requests = new ReadingRequests(options)
   }
 
   /**
@@ -71,11 +56,11 @@ export class ReadingService<Kind extends RecordKind> {
     while (left > 0) {
       const limit = Math.min(left, pageRecords)
       const asked = { ...query, limit: String(limit), ...(before === undefined ? {} : { before: String(before) }) }
-      const { list, next } = await this.#page(new URLSearchParams(asked))
-      yield list
-      left -= list.length
-      before = next ?? list.at(-1)?.id
-      if (list.length === 0 || (list.length < limit && next === undefined)) return
+      const page = await this.#page(new URLSearchParams(asked))
+      yield page.list
+      left -= page.list.length
+      before = pageAfter(page, limit)
+      if (before === undefined) return
     }
   }
 
@@ -94,10 +79,9 @@ export class ReadingService<Kind extends RecordKind> {
    * @param after the id of the last event that was read
    */
   async live({ after, signal }: { readonly after: string | undefined; readonly signal: AbortSignal }) {
-    return await fetch(`${this.#url}/api/live?bucket=${this.#bucket}`, {
+    return await fetch(`${this.#requests.url}/api/live?bucket=${this.#bucket}`, {
       headers: {
-        ...this.#credentials.for('apiKey').headers,
-        'user-agent': userAgent,
+        ...this.#requests.headers,
         ...(after === undefined ? {} : { 'last-event-id': after }),
       },
       // A redirect would get the key.
@@ -107,22 +91,18 @@ export class ReadingService<Kind extends RecordKind> {
   }
 
   async close(): Promise<void> {
-    await this.#requester.close()
+    await this.#requests.close()
   }
 
-  async #page(query: URLSearchParams): Promise<{ list: Stored<Kind>[]; next: number | undefined }> {
+  async #page(query: URLSearchParams): Promise<RecordPage<Stored<Kind>>> {
     const what = `read ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
     const { exchange, asked } = await this.#ask(`/api/${this.#kind}/${this.#bucket}?${query}`, what)
     try {
-      const { list, next } = readAnswer(exchange, asked)
-      if (!Array.isArray(list) || !list.every(isStored)) {
-        throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'a list of records' })
-      }
-      return { list, next: typeof next === 'number' ? next : undefined }
+      return pageIn<Kind>(readAnswer(exchange, asked), asked)
     } catch (error) {
       if (!(await this.#isForeign(error))) throw error
       const words = 'has no API to read records, which only the receiver has (npx sluice-receiver)'
-      throw new NoReceiverError(`the service at ${this.#url} ${words}`)
+      throw new NoReceiverError(`the service at ${this.#requests.url} ${words}`)
     }
   }
 
@@ -140,39 +120,9 @@ export class ReadingService<Kind extends RecordKind> {
     }
   }
 
-  async #ask(path: string, what: string) {
-    for (let renewed = false; ; renewed = true) {
-      const { scheme, headers, renew } = this.#credentials.for('apiKey')
-      const exchange = await this.#requester.send({
-        method: 'GET',
-        path,
-        headers: { ...headers, accept: 'application/json', 'user-agent': userAgent },
-        signal: this.#signal,
-      })
-      const refused = exchange.type === 'answered' && exchange.answer.status === 401
-      if (refused && !renewed && renew()) continue
-      return { exchange, asked: { what, scheme, redact: (text: string) => this.#credentials.redact(text) } }
-    }
+  #ask(path: string, what: string) {
+    return this.#requests.ask({ path, what, signal: this.#signal })
   }
-}
-
-/** True for a record that can be printed and told from others. */
-export function isStored(value: unknown): boolean {
-  const record = objectOf(value)
-  return Number.isSafeInteger(record?.id) && typeof record?.timeStamp === 'number'
-}
-
-function openRequester({ url, requestTimeoutMs, retryBaseMs, retryCapMs }: ResolvedOptions): Requester {
-  const proxy = proxyFor(url, process.env)
-  return new Requester({
-    url,
-    maxConnections,
-    requestTimeoutMs,
-    proxyUrl: proxy.type === 'proxy' ? proxy.url : undefined,
-    retry: { baseMs: retryBaseMs, capMs: retryCapMs },
-    clock: systemClock,
-    random: Math.random,
-  })
 }
 
 function nothingConfigured(): ConfigError {

@@ -1,0 +1,22 @@
+export { ApiError } from './content/api-error.js'
+export type { Page, PageBounds, PagedList } from './content/paged-list.js'
+export {
+  type ApiErrorCode,
+  ConfigError,
+  type ConfigErrorCode,
+  SluiceError,
+  type SluiceErrorCode,
+} from './errors/sluice-error.js'
+export {
+  type CountedStep,
+  createReadingClient,
+  type LogFacets,
+  type Project,
+  type ReadingClient,
+  type ReadingOptions,
+  type RecordCounts,
+  type RecordList,
+} from './reading/reading-client.js'
+export type { LevelName, LogFilter, RecordBounds, Steps, ValueFilter } from './reading/reading-query.js'
+export type { Arrival, RecordPage, StoredLog, StoredValue } from './reading/record-page.js'
+export type { LogRecord, ValidationError, ValueRecord } from './records/wire.js'

@@ -18,5 +18,5 @@ export {
   type RecordList,
 } from './reading/reading-client.js'
 export type { LevelName, LogFilter, RecordBounds, Steps, ValueFilter } from './reading/reading-query.js'
-export type { Arrival, RecordPage, StoredLog, StoredValue } from './reading/record-page.js'
+export type { Arrival, RecordPage, StoredLog, StoredValue } from './reading/stored-record.js'
 export type { LogRecord, ValidationError, ValueRecord } from './records/wire.js'

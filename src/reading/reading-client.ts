@@ -7,7 +7,8 @@ import { configure } from '../process/configure.js'
 import type { RecordKind } from '../records/wire.js'
 import { type LogFilter, queryOf, type RecordBounds, type Steps, type ValueFilter } from './reading-query.js'
 import { type Question, ReadingRequests } from './reading-requests.js'
-import { pageAfter, pageIn, type RecordPage, type Stored, type StoredLog, type StoredValue } from './record-page.js'
+import { pageAfter, pageIn } from './record-page.js'
+import type { RecordPage, Stored, StoredLog, StoredValue } from './stored-record.js'
 
 /** The options for reading. Those for lanes, records and the end of the process do not apply. */
 export type ReadingOptions = Pick<

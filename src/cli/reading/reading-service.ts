@@ -4,7 +4,8 @@ import { ConfigError } from '../../errors/sluice-error.js'
 import { resolve } from '../../options/resolve.js'
 import { reportMisspelt } from '../../process/configure.js'
 import { ReadingRequests } from '../../reading/reading-requests.js'
-import { pageAfter, pageIn, type RecordPage, type Stored } from '../../reading/record-page.js'
+import { pageAfter, pageIn } from '../../reading/record-page.js'
+import type { RecordPage, Stored } from '../../reading/stored-record.js'
 import type { RecordKind } from '../../records/wire.js'
 
 export type { Stored }

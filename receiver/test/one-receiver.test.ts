@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { dataFolder } from './data-folder.js'
-import { killAll, ready, start } from './processes.js'
+import { killAll, quiet, ready, start } from './processes.js'
 import { startReceiverForTest } from './support.js'
 
 const data = dataFolder()
@@ -76,7 +76,7 @@ describe('several first starts at once on one folder', () => {
     for (let round = 0; round < 3; round++) {
       const path = data.file(`store-${round}.sqlite`)
       const children = Array.from({ length: 5 }, () =>
-        spawn(process.execPath, [fixture, path], { stdio: ['ignore', 'ignore', 'pipe'] }),
+        spawn(process.execPath, [quiet, fixture, path], { stdio: ['ignore', 'ignore', 'pipe'] }),
       )
       const messages = children.map(async (child) => {
         const texts: Buffer[] = []

@@ -109,6 +109,7 @@ export const smokeTests = [
         '/winston',
         '/testing',
         '/content',
+        '/reading',
         '/opentelemetry',
         '/records',
         '/metrics',

@@ -8,14 +8,15 @@ export {
   type MigrateEntryOptions,
 } from './content/content-client.js'
 export type { WriteOptions } from './content/content-service.js'
-export type { ContentTypeList, Page, PageBounds } from './content/content-type.js'
 export {
   type ContentType,
   type ContentTypeInfo,
+  type ContentTypeList,
   contentType,
   type EntryFields,
   type FieldDefinition,
 } from './content/content-type.js'
+export type { Page, PageBounds, PagedList } from './content/paged-list.js'
 export {
   type ApiErrorCode,
   ConfigError,

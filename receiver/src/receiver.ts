@@ -11,6 +11,7 @@ import type { ReceiverStart } from './http/session-routes.js'
 import { Keys } from './keys.js'
 import { LiveFeed } from './live/live-feed.js'
 import { PageSessions } from './page-sessions.js'
+import { FolderInUseError } from './storage/sqlite/folder-lock.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
 import type { Storage } from './storage/storage.js'
@@ -59,7 +60,13 @@ export interface Receiver {
 /** An error at the start that its caller can correct: a port, an address, a folder, a certificate or a catalogue. */
 export class ReceiverError extends Error {
   /** Names the setting that cannot be used. */
-  readonly code: 'PORT_TAKEN' | 'ADDRESS_UNUSABLE' | 'DATA_UNUSABLE' | 'TLS_UNUSABLE' | 'EVENTS_UNUSABLE'
+  readonly code:
+    | 'PORT_TAKEN'
+    | 'ADDRESS_UNUSABLE'
+    | 'DATA_UNUSABLE'
+    | 'DATA_IN_USE'
+    | 'TLS_UNUSABLE'
+    | 'EVENTS_UNUSABLE'
 
   constructor(code: ReceiverError['code'], message: string, options?: ErrorOptions) {
     super(message, options)
@@ -75,8 +82,8 @@ const web = new URL('./web/', import.meta.url)
 /**
  * Starts a receiver.
  *
- * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, or the data folder, the certificate,
- *   its key or the catalogue of events cannot be used
+ * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, another receiver uses the data
+ *   folder, or the folder, the certificate, its key or the catalogue of events cannot be used
  */
 export async function startReceiver({
   port = defaults.port,
@@ -195,6 +202,10 @@ async function openStorage(data: string): Promise<Storage> {
     return await ThreadedSqliteStorage.open(join(data, 'receiver.sqlite'))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
+    if (cause instanceof FolderInUseError) {
+      const message = `${reason}; stop it, or choose another folder with --data`
+      throw new ReceiverError('DATA_IN_USE', message, { cause })
+    }
     throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reason}`, { cause })
   }
 }

@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export const cli = join(import.meta.dirname, '../bin/sluice-receiver.js')
+/** Node 22 warns of its own SQLite on stderr. */
+export const quiet = '--disable-warning=ExperimentalWarning'
 const running = new Set<ChildProcess>()
 
 /** Starts a receiver as a child process. */
 export function start(...args: string[]) {
-  const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [quiet, cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   return { child, exit }

@@ -136,6 +136,27 @@ describe('PUT /api/projects/{projectId}/plan', () => {
   })
 })
 
+describe('GET /api/projects', () => {
+  it('lists the projects with their plans, oldest first, in pages', async () => {
+    for (const id of ['shop', 'north']) await receiver.call('POST', '/api/projects', { id })
+    await receiver.call('PUT', '/api/projects/shop/plan', { content: false })
+    const [demo, shop, north] = [
+      { id: 'demo', plan: { content: true } },
+      { id: 'shop', plan: { content: false } },
+      { id: 'north', plan: { content: true } },
+    ]
+    const list = async (query: string) => (await receiver.call('GET', `/api/projects${query}`)).body
+    expect(await list('')).toEqual({ total: 3, list: [demo, shop, north] })
+    expect(await list('?from=2&to=1')).toEqual({ total: 3, list: [shop] })
+    expect(await list('?from=4')).toEqual({ total: 3, list: [] })
+  })
+
+  it('answers 400 to a page that cannot be, and 401 without a key', async () => {
+    expect((await receiver.call('GET', '/api/projects?from=0')).body.validationErrors).toMatchObject([{ name: 'from' }])
+    expect((await receiver.call('GET', '/api/projects', undefined, { 'x-api-key': '' })).status).toBe(401)
+  })
+})
+
 describe('POST /api/projects', () => {
   it('makes a project, which is a bucket, too', async () => {
     expect(await receiver.call('POST', '/api/projects', { id: 'shop.north_1' })).toMatchObject({

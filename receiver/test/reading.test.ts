@@ -283,10 +283,3 @@ describe('reading', () => {
     expect(body.validationErrors[0].name).toBe(query.split('=')[0])
   })
 })
-
-describe('GET /api/health', () => {
-  it('says ok, to those with a key', async () => {
-    expect(await receiver.call('GET', '/api/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
-    expect((await receiver.call('GET', '/api/health', undefined, { 'x-api-key': 'wrong' })).status).toBe(401)
-  })
-})

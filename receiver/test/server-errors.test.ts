@@ -53,10 +53,11 @@ describe('an unexpected error', () => {
   })
 })
 
-describe('GET /api/health', () => {
+describe('GET /api/ready', () => {
   it('is 503 when the store cannot be used', async () => {
     sabotage('keys')
-    expect(await receiver.call('GET', '/api/health')).toMatchObject({ status: 503, body: refusal('no such table') })
+    expect(await receiver.call('GET', '/api/ready')).toMatchObject({ status: 503, body: refusal('no such table') })
+    expect(await receiver.call('GET', '/api/health')).toMatchObject({ status: 200, body: { status: 'ok' } })
   })
 })
 

@@ -1,5 +1,6 @@
 import type { SluiceOptions } from '../options/options.js'
 import { configure } from '../process/configure.js'
+import { isPathSegment } from '../records/wire.js'
 import { argumentError } from './api-error.js'
 import { ContentService, type WriteOptions } from './content-service.js'
 import type { ContentType, EntryFields } from './content-type.js'
@@ -35,6 +36,8 @@ export interface CreateEntryOptions<Fields extends object> extends WriteOptions 
 
 /** An entry to make with its times from another service. */
 export interface MigrateEntryOptions<Fields extends object> extends CreateEntryOptions<Fields> {
+  /** Key or id of the content type that gets the entry in place of `type`. @default `type` */
+  readonly contentTypeKey?: string | undefined
   /** Time of its creation. A text is passed on unchanged: ISO 8601, UTC. @default up to the service */
   readonly createdAt?: Date | string | undefined
   /** Time of its last change, in the same form. @default up to the service */
@@ -106,17 +109,18 @@ class ServiceClient implements ContentClient {
     return await this.#service.createEntry(project, { type: keyOf(type), body, signal, idempotencyKey })
   }
 
-  async migrateEntry<Fields extends object>(
-    project: string,
-    { type, signal, idempotencyKey, fields, createdAt, updatedAt, publishedAt }: MigrateEntryOptions<Fields>,
-  ): Promise<string> {
+  async migrateEntry<Fields extends object>(project: string, entry: MigrateEntryOptions<Fields>): Promise<string> {
+    const { type, signal, idempotencyKey, fields, contentTypeKey, createdAt, updatedAt, publishedAt } = entry
     for (const [name, time] of Object.entries({ createdAt, updatedAt, publishedAt })) {
       // JSON would turn it into null, and the service would set another time.
       if (time instanceof Date && Number.isNaN(time.getTime())) {
         throw argumentError(name, { expected: 'a valid Date', got: 'an invalid Date' })
       }
     }
-    const body = JSON.stringify({ fields, createdAt, updatedAt, publishedAt })
+    if (contentTypeKey !== undefined && !isPathSegment(contentTypeKey)) {
+      throw argumentError('contentTypeKey', { expected: 'a key or id', got: contentTypeKey })
+    }
+    const body = JSON.stringify({ fields, contentTypeKey, createdAt, updatedAt, publishedAt })
     return await this.#service.migrateEntry(project, { type: keyOf(type), body, signal, idempotencyKey })
   }
 

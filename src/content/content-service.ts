@@ -8,8 +8,9 @@ import { isPathSegment } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { userAgent } from '../runtime/version.js'
 import { argumentError } from './api-error.js'
-import type { ContentTypeInfo, Page, PageBounds } from './content-type.js'
+import type { ContentTypeInfo } from './content-type.js'
 import { Credentials, type Scheme } from './credentials.js'
+import type { Page, PageBounds } from './paged-list.js'
 import { type Asked, readAnswer, readResult, unreadable } from './read-answer.js'
 
 /** Options of a write. */
@@ -154,7 +155,7 @@ function requireKey(value: unknown): void {
 }
 
 /** One segment of a path. Throws for a text that cannot be exactly one. */
-function pathSegment(name: string, value: unknown): string {
+export function pathSegment(name: string, value: unknown): string {
   if (isPathSegment(value)) return encodeURIComponent(value)
   throw argumentError(name, { expected: 'a name', got: value })
 }

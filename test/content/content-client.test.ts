@@ -41,6 +41,14 @@ describe('the content client', () => {
     expect(server.requests).toEqual([])
   })
 
+  it('migrates an entry to another content type than the path has', async () => {
+    await client.migrateEntry('demo', { ...hello, contentTypeKey: 'note' })
+    expect(JSON.parse(server.requests[0]!.body)).toEqual({ fields: { title: 'Hello' }, contentTypeKey: 'note' })
+    await expect(client.migrateEntry('demo', { ...hello, contentTypeKey: '' })).rejects.toThrow(
+      'contentTypeKey: expected a key or id, got ""',
+    )
+  })
+
   it('archives a content type and gives its id', async () => {
     expect(await client.deleteContentType('demo', { key: 'article' })).toBe('type_1')
     expect(await errorOf(client.createEntry('demo', hello))).toMatchObject({ code: 'not-found', status: 404 })

@@ -68,6 +68,7 @@ export const courses: Readonly<Record<string, Course>> = {
       'text/plain; version=0.0.4; charset=utf-8 sluice_records_accepted_total{kind="values",bucket="demo"} 1\n200 ok 404\n',
   },
   'docs/metrics.md#opentelemetry, js 1': {},
+  'docs/reading.md#reading-back, js 1': { stdout: '0 0\n{} 0\ndemo true {}\n' },
   'docs/records.md#errors-of-pino, js 1': { logs: 1 },
   'docs/records.md#errors-of-pino, js 2': { logs: 1 },
   'docs/redaction.md#redaction, js 1': { logs: 1 },

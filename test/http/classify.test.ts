@@ -78,7 +78,7 @@ describe('an answer of the service', () => {
     })
   })
 
-  it.each([408, 425, 429, 500, 502, 503, 504])('%i is retried', (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504, 507])('%i is retried', (status) => {
     expect(outcome(status)).toMatchObject({
       type: 'retry',
       status,

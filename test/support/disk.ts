@@ -3,19 +3,17 @@ import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const size = '8m'
-
-/** A small disk of its own for a spool, that can be full and be read-only, where this process may mount one; else a folder. */
+/** A small disk of its own for a spool or the data of a receiver, that can be full and be read-only, where this process may mount one; else a folder. */
 export class Disk {
   readonly mounted: boolean
   readonly #root: string
 
-  constructor() {
+  constructor(size = '8m') {
     this.#root = mkdtempSync(join(tmpdir(), 'sluice-chaos-'))
     this.mounted = this.#mount(['-t', 'tmpfs', '-o', `size=${size}`, 'sluice-chaos', this.#root])
   }
 
-  /** Where the spool is. */
+  /** Where the spool, or the data, is. */
   get folder(): string {
     return join(this.#root, 'spool')
   }

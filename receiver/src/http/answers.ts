@@ -14,10 +14,11 @@ const descriptions: Readonly<Record<number, string>> = {
   415: 'The body is not application/json',
   500: 'Unexpected error of the server',
   503: 'The store cannot be used',
+  507: 'The disk is full; Retry-After says when to try again',
 }
 
 /** Further answers of an operation that takes a body. */
-export const bodyAnswers = { 413: invalidSchema, 415: invalidSchema } as const
+export const bodyAnswers = { 413: invalidSchema, 415: invalidSchema, 507: failureSchema } as const
 
 /** The answer of a route that streams events. */
 export const eventStream = {
@@ -40,7 +41,7 @@ export function genericAnswers() {
     413: genericResultSchema,
     415: genericResultSchema,
   }
-  return described({ 201: genericResultSchema, ...bad, 500: genericFailureSchema })
+  return described({ 201: genericResultSchema, ...bad, 500: genericFailureSchema, 507: genericFailureSchema })
 }
 
 function described(answers: Readonly<Record<number, TSchema>>) {

@@ -26,7 +26,7 @@ export function contentTypeRoutes(app: FastifyInstance, { content, projects }: S
 
   app.delete<{ Params: { projectId: string; key: string } }>('/ng-cms/content-types/:projectId/:key', {
     schema: {
-      response: apiAnswers({ 200: successSchema(Type.String()) }, [404, 412]),
+      response: apiAnswers({ 200: successSchema(Type.String()) }, [404, 412, 507]),
       summary: 'Delete a content type',
       tags: ['API'],
     },

@@ -1,9 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorDetail, ValidationError } from '../schemas/envelopes.js'
+import { isOutOfSpace, roomAwaitedS } from '../storage/out-of-space.js'
 import { invalid } from './envelope.js'
 import { type SchemaError, validationErrors } from './validation-errors.js'
 
-/** Answers an error that a route has thrown: 4xx with its failures, else 500 with a correlation id. */
+/** Answers an error that a route has thrown: 4xx with its failures, 507 if the disk is full, else 500 with a correlation id. */
 export function answerFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = error.statusCode ?? 500
   if (status < 500) {
@@ -12,6 +13,14 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
     reply.removeHeader('connection')
     return reply.code(status).send(invalid(request, complaints(error, request)))
   }
+  // For a generic operation the API's document says both: `success` is false, and `errors` stands beside `result`.
+  const generic = request.routeOptions.config.envelope === 'generic' ? { result: false, validationErrors: [] } : {}
+  if (isOutOfSpace(error)) {
+    saidOutOfSpace()
+    const message = `the disk of the receiver is full: ${error.message}`
+    reply.code(507).header('retry-after', roomAwaitedS)
+    return reply.send({ success: false, ...generic, errors: [{ correlationId: request.id, message }] })
+  }
   const production = process.env.NODE_ENV === 'production'
   const detail: ErrorDetail = {
     correlationId: request.id,
@@ -19,9 +28,16 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
     ...(production || error.stack === undefined ? {} : { stack: error.stack }),
   }
   process.stderr.write(`sluice-receiver: ${request.method} ${request.url} failed (${request.id}): ${error.message}\n`)
-  // For a generic operation the API's document says both: `success` is false, and `errors` stands beside `result`.
-  const generic = request.routeOptions.config.envelope === 'generic' ? { result: false, validationErrors: [] } : {}
   return reply.code(500).send({ success: false, ...generic, errors: [detail] })
+}
+
+let saidAt = Number.NEGATIVE_INFINITY
+
+/** A line for each refused record would fill a log on the same disk. */
+function saidOutOfSpace(): void {
+  if (performance.now() - saidAt < roomAwaitedS * 1000) return
+  saidAt = performance.now()
+  process.stderr.write('sluice-receiver: the disk is full: writes are answered with 507 until there is room\n')
 }
 
 /** The failures of a request that is to blame itself. */

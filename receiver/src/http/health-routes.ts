@@ -3,22 +3,34 @@ import type { FastifyInstance } from 'fastify'
 import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { refuse } from './envelope.js'
+import { Readiness } from './readiness.js'
 
-/** Route beyond the API: the health of the store. */
+/** Routes beyond the API for supervisors and load balancers. They need no key. */
 export function healthRoutes(app: FastifyInstance, storage: Storage): void {
+  const readiness = new Readiness(storage)
+
   app.get('/health', {
     schema: {
-      response: apiAnswers({ 200: Type.Object({ status: Type.Literal('ok') }) }, [503]),
-      summary: 'Health',
+      response: apiAnswers({ 200: Type.Object({ status: Type.Literal('ok') }) }),
+      summary: 'Health: the process answers',
       tags: ['Ours'],
     },
+    config: { access: 'own' },
+    handler: async () => ({ status: 'ok' }),
+  })
+
+  app.get('/ready', {
+    schema: {
+      response: apiAnswers({ 200: Type.Object({ status: Type.Literal('ready') }) }, [503]),
+      summary: 'Readiness: the store takes a write',
+      tags: ['Ours'],
+    },
+    config: { access: 'own' },
     handler: async (_request, reply) => {
-      try {
-        await storage.check()
-      } catch (error) {
-        return refuse(reply, { status: 503, message: `the store cannot be used: ${(error as Error).message}` })
-      }
-      return { status: 'ok' }
+      reply.header('cache-control', 'no-store')
+      const refusal = await readiness.refusal()
+      if (refusal === undefined) return { status: 'ready' }
+      return refuse(reply, { status: 503, message: `the store cannot be used: ${refusal}` })
     },
   })
 }

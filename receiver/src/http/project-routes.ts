@@ -1,5 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { pagedSchema } from '../schemas/envelopes.js'
+import { type Paging, pageOf, pagingSchema } from '../schemas/paging.js'
 import { newProjectSchema, type Plan, planSchema, projectSchema } from '../schemas/projects.js'
 import type { Storage } from '../storage/storage.js'
 import { apiAnswers, bodyAnswers } from './answers.js'
@@ -7,6 +9,16 @@ import { refuse } from './envelope.js'
 
 /** Routes beyond the API: projects and their plans. A project is also a bucket. */
 export function projectRoutes(app: FastifyInstance, { projects }: Storage): void {
+  app.get<{ Querystring: Paging }>('/projects', {
+    schema: {
+      querystring: pagingSchema,
+      response: apiAnswers({ 200: pagedSchema(projectSchema) }),
+      summary: 'List the projects, oldest first',
+      tags: ['Ours'],
+    },
+    handler: ({ query }) => projects.page(pageOf(query)),
+  })
+
   app.post<{ Body: Static<typeof newProjectSchema> }>('/projects', {
     schema: {
       body: newProjectSchema,

@@ -22,7 +22,7 @@ export function testRecordRoutes(
   app.post<{ Querystring: Static<typeof querySchema> }>('/test-record', {
     schema: {
       querystring: querySchema,
-      response: apiAnswers({ 201: testRecordsSchema }, [404]),
+      response: apiAnswers({ 201: testRecordsSchema }, [404, 507]),
       summary: 'Store a test log and a test value',
       tags: ['Ours'],
     },

@@ -1,4 +1,6 @@
+import type { Paged } from '../schemas/envelopes.js'
 import type { Plan, Project } from '../schemas/projects.js'
+import type { Page } from './content-storage.js'
 import type { ProjectStorage } from './storage.js'
 
 /** Caches projects: there are few, and every record needs one. Correct only while one receiver uses the store. */
@@ -16,6 +18,10 @@ export class KnownProjects implements ProjectStorage {
 
   list(): Promise<readonly string[]> {
     return this.#projects.list()
+  }
+
+  page(page: Page): Promise<Paged<Project>> {
+    return this.#projects.page(page)
   }
 
   async add(id: string): Promise<Project | undefined> {

@@ -1,5 +1,6 @@
+import type { Paged } from '../schemas/envelopes.js'
 import type { Plan, Project } from '../schemas/projects.js'
-import type { ContentStorage } from './content-storage.js'
+import type { ContentStorage, Page } from './content-storage.js'
 import type { RecordStorage } from './record-storage.js'
 
 /** The receiver's store. A write is on disk when its promise resolves. */
@@ -10,7 +11,7 @@ export interface Storage {
   readonly keys: KeyStorage
   /** Sessions of the page, kept for `sessionKeptMs`. */
   readonly pageSessions: KeyStorage
-  /** Rejects if the store cannot be used. */
+  /** Reads and writes. Rejects with the reason why the store cannot be used. */
   check(): Promise<void>
   /** Commits pending writes, then releases everything. */
   close(): Promise<void>
@@ -20,6 +21,8 @@ export interface ProjectStorage {
   find(id: string): Promise<Project | undefined>
   /** Ids of all projects, oldest first. */
   list(): Promise<readonly string[]>
+  /** Oldest first. */
+  page(page: Page): Promise<Paged<Project>>
   /** Adds a project whose plan allows everything. Returns `undefined` if the id exists. */
   add(id: string): Promise<Project | undefined>
   /** Returns `undefined` if there is no such project. */

@@ -5,7 +5,7 @@ import { nearestName } from '../../options/nearest-name.js'
 import type { Line } from '../line-splitter.js'
 import type { Summary } from '../output.js'
 import type { Progress } from '../progress.js'
-import { readEntry, violations } from './entry.js'
+import { type EntryLine, readEntry, violations } from './entry.js'
 import type { RejectsFile } from './rejects-file.js'
 
 /** The number of lines, and of those that are not valid; or why no line could arrive. */
@@ -20,7 +20,7 @@ export interface CheckPlan {
 }
 
 /**
- * Check every line against the schema of the content type.
+ * Check every line against the schema of its content type.
  *
  * @throws {ApiError} when the content types cannot be listed
  */
@@ -31,17 +31,28 @@ export async function checkLines(
   const found = await findType(service, { project, type })
   if (typeof found === 'string') return { impossible: found }
   const count = { lines: 0, invalid: 0 }
+  const types = new Map<string, ContentTypeInfo | string>([[type, found]])
+  const typeOf = async (key: string): Promise<ContentTypeInfo | string> => {
+    const known = types.get(key) ?? (await findType(service, { project, type: key }))
+    types.set(key, known)
+    return known
+  }
   for await (const line of lines) {
     const entry = readEntry(line)
     progress.advance(line.size)
     if (entry.type === 'blank') continue
     count.lines++
-    const reasons = entry.type === 'invalid' ? entry.reasons : violations(entry.fields, found.schema)
+    const reasons =
+      entry.type === 'invalid' ? entry.reasons : complaints(entry, await typeOf(entry.contentTypeKey ?? type))
     if (reasons.length === 0) continue
     count.invalid++
     await rejects.add(line, { reasons })
   }
   return count
+}
+
+function complaints({ fields }: EntryLine & { type: 'entry' }, type: ContentTypeInfo | string): readonly string[] {
+  return typeof type === 'string' ? [`contentTypeKey: ${type}`] : violations(fields, type.schema)
 }
 
 /** The content type with this key or id, or a message why it cannot get entries. */

@@ -10,14 +10,16 @@ export type EntryLine =
       /** The text of the line, used as the body of the request, so that no number loses a digit. */
       readonly body: string
       readonly fields: Readonly<Record<string, unknown>>
+      /** Key or id of another content type than that of the command. */
+      readonly contentTypeKey: string | undefined
     }
   | { readonly type: 'blank' }
   | { readonly type: 'invalid'; readonly reasons: readonly string[] }
 
 const times = ['createdAt', 'updatedAt', 'publishedAt'] as const
-const members: readonly string[] = ['fields', ...times]
+const members: readonly string[] = ['fields', 'contentTypeKey', ...times]
 
-/** Read a line: `{fields, createdAt?, updatedAt?, publishedAt?}`. Other members are refused, because they would be lost without a message. */
+/** Read a line: `{fields, contentTypeKey?, createdAt?, updatedAt?, publishedAt?}`. Other members are refused, because they would be lost without a message. */
 export function readEntry(line: Line): EntryLine {
   if (line.tooLong) return invalid(`the line is longer than ${maxLineBytes} bytes`)
   if (!isUtf8(line.bytes)) return invalid('the line is not UTF-8')
@@ -30,15 +32,17 @@ export function readEntry(line: Line): EntryLine {
     return invalid(`the line is not JSON: ${(error as Error).message}`)
   }
   if (!isObject(value)) return invalid(`expected an object, got ${kindOf(value)}`)
-  const { fields } = value
+  const { fields, contentTypeKey } = value
   const reasons = [
     ...Object.keys(value).flatMap((name) => (members.includes(name) ? [] : [unknownMember(name)])),
     ...(isObject(fields) ? [] : [`fields: expected an object, got ${kindOf(fields)}`]),
+    ...(isKey(contentTypeKey) ? [] : [`contentTypeKey: expected a key or id, got ${shown(contentTypeKey)}`]),
     ...times.flatMap((name) =>
       value[name] === undefined || isUtcTime(value[name]) ? [] : [wrongTime(name, value[name])],
     ),
   ]
-  return reasons.length === 0 && isObject(fields) ? { type: 'entry', body: text, fields } : { type: 'invalid', reasons }
+  if (reasons.length > 0 || !isObject(fields) || !isKey(contentTypeKey)) return { type: 'invalid', reasons }
+  return { type: 'entry', body: text, fields, contentTypeKey }
 }
 
 function invalid(reason: string): EntryLine {
@@ -51,8 +55,15 @@ function unknownMember(name: string): string {
 }
 
 function wrongTime(name: string, value: unknown): string {
-  const got = typeof value === 'string' ? JSON.stringify(value) : kindOf(value)
-  return `${name}: expected a time in UTC such as 2024-05-01T12:00:00Z, got ${got}`
+  return `${name}: expected a time in UTC such as 2024-05-01T12:00:00Z, got ${shown(value)}`
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : kindOf(value)
+}
+
+function isKey(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && value !== '')
 }
 
 /** ISO 8601 in UTC, of a day that exists. */

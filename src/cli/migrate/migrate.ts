@@ -33,7 +33,8 @@ object:
 
   {"fields": {…}, "createdAt": "…", "updatedAt": "…", "publishedAt": "…"}
 
-Each time may be left out. It is in UTC, such as 2024-05-01T12:00:00Z. Empty lines are skipped.
+Each time may be left out. It is in UTC, such as 2024-05-01T12:00:00Z. A line of another content
+type has its key or id as "contentTypeKey". Empty lines are skipped.
 
   --project PROJECT   the project that gets the entries
   --type TYPE         key or id of their content type

@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/clock.js'
 import type { Line } from '../line-splitter.js'
 import type { Summary } from '../output.js'
 import type { Progress } from '../progress.js'
-import { readEntry } from './entry.js'
+import { type EntryLine, readEntry } from './entry.js'
 import type { Journal } from './journal.js'
 import type { Rejection, RejectsFile } from './rejects-file.js'
 
@@ -123,14 +123,14 @@ export class Migration {
     const { journal, progress } = this.#plan
     const before = journal.arrived.has(line.number)
     const entry = before ? undefined : readEntry(line)
-    if (entry?.type === 'entry') await this.#send(line, entry.body)
+    if (entry?.type === 'entry') await this.#send(line, entry)
     else if (entry?.type === 'invalid') await this.#reject(line, 'invalid', { reasons: entry.reasons })
     else if (before) account.before++
     if (entry?.type !== 'blank') account.lines++
     progress.advance(line.size, before)
   }
 
-  async #send(line: Line, body: string): Promise<void> {
+  async #send(line: Line, { body, contentTypeKey }: EntryLine & { type: 'entry' }): Promise<void> {
     const { journal, progress, target } = this.#plan
     const again = journal.unanswered.has(line.number)
     await journal.sending(line)
@@ -140,7 +140,9 @@ export class Migration {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       // Any web server may answer 200 to any request. 201 means that something was created.
-      if (error.code !== 'unreadable-answer' || error.status !== 201) return await this.#failed(line, { error, again })
+      if (error.code !== 'unreadable-answer' || error.status !== 201) {
+        return await this.#failed(line, { error, again, contentTypeKey })
+      }
       id = null
     }
     this.#failuresInARow = 0
@@ -174,13 +176,18 @@ export class Migration {
     }
   }
 
-  async #failed(line: Line, { error, again }: { error: ApiError; again: boolean }): Promise<void> {
+  async #failed(
+    line: Line,
+    { error, again, contentTypeKey }: { error: ApiError; again: boolean; contentTypeKey: string | undefined },
+  ): Promise<void> {
     const { journal, progress } = this.#plan
     const { code, message, status, correlationId } = error
     const unknown = mayHaveArrivedAfter.has(code)
     // A line that may have arrived, now or in an earlier run, stays in the journal as sent.
     if (!unknown && !again) journal.hasNotArrived(line, code)
-    if (hopeless.has(code) || (code === 'too-many-requests' && this.stopped !== undefined)) {
+    // The next line may have another content type, or none of its own.
+    const isOfLine = code === 'not-found' && contentTypeKey !== undefined
+    if ((hopeless.has(code) && !isOfLine) || (code === 'too-many-requests' && this.stopped !== undefined)) {
       this.#stop(`line ${line.number}: ${message}`)
       return
     }

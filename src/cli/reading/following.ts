@@ -1,8 +1,9 @@
 import { describeError } from '../../http/describe-error.js'
 import { pause } from '../../http/requester.js'
+import { isStored } from '../../reading/record-page.js'
 import type { RecordKind } from '../../records/wire.js'
 import { type Clock, systemClock } from '../../runtime/clock.js'
-import { isStored, type ReadingService, type Stored } from './reading-service.js'
+import type { ReadingService, Stored } from './reading-service.js'
 import { type ServerSentEvent, serverSentEvents } from './server-sent-events.js'
 
 export interface FollowingPlan<Kind extends RecordKind> {

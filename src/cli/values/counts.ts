@@ -1,12 +1,15 @@
+import type { RecordCounts } from '../../reading/record-counts.js'
 import type { Summary } from '../output.js'
-import type { Counts, Numbers } from '../reading/reading-service.js'
 
 /** Names of events by number. */
 export type EventNames = ReadonlyMap<number, string>
 
 /** The counts as a table: by event, or with steps by time and event. The most frequent event comes first. */
-export function countsSummary(counts: Counts, { names, hasSteps }: { names: EventNames; hasSteps: boolean }): Summary {
-  const { total, lastSeen, list, others, countedSince } = counts
+export function countsSummary(
+  counts: RecordCounts,
+  { names, hasSteps }: { names: EventNames; hasSteps: boolean },
+): Summary {
+  const { total, lastSeen, list = [], others = 0, countedSince } = counts
   const events = byCount(counts.totals, names).map((event) => ({ ...event, lastSeen: lastSeen[event.eventId] ?? null }))
   const steps = list.flatMap(({ time, counts }) => byCount(counts, names).map((event) => ({ time, ...event })))
   const rows = events.map(({ eventId, name, count, lastSeen }) => [
@@ -40,7 +43,7 @@ function sumOf(events: number, others: number): string {
   return `${events} ${events === 1 ? 'event' : 'events'}`
 }
 
-function byCount(numbers: Numbers, names: EventNames) {
+function byCount(numbers: RecordCounts['totals'], names: EventNames) {
   return Object.entries(numbers)
     .map(([event, count]) => ({ eventId: Number(event), name: names.get(Number(event)) ?? null, count }))
     .sort((a, b) => b.count - a.count || a.eventId - b.eventId)

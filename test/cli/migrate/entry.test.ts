@@ -31,6 +31,23 @@ describe('an entry', () => {
   })
 })
 
+describe('the content type of an entry', () => {
+  it('may be another than that of the command', () => {
+    expect(entryOf('{"fields":{},"contentTypeKey":"note"}')).toMatchObject({ type: 'entry', contentTypeKey: 'note' })
+  })
+
+  it.each([
+    ['7', 'a number'],
+    ['""', '""'],
+    ['null', 'null'],
+  ])('is not %s', (written, got) => {
+    expect(entryOf(`{"fields":{},"contentTypeKey":${written}}`)).toEqual({
+      type: 'invalid',
+      reasons: [`contentTypeKey: expected a key or id, got ${got}`],
+    })
+  })
+})
+
 describe('a time of an entry', () => {
   const isValid = (time: string) => entryOf(JSON.stringify({ fields: {}, createdAt: time })).type === 'entry'
 

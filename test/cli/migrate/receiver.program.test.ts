@@ -40,6 +40,24 @@ describe('sluice migrate and the receiver', () => {
     expect(ids).toEqual([a, b, c].map((entry) => entry?.id))
   })
 
+  it('give a line that names a content type to that one, and refuse a line whose type does not exist', async () => {
+    await content.makeType('note')
+    const file = fileOf([
+      { fields: { title: 'a' } },
+      { fields: { title: 'b' }, contentTypeKey: 'note' },
+      { fields: { title: 'c' }, contentTypeKey: 'nothing' },
+      { fields: { title: 'd' } },
+    ])
+    expect(await file.run('--dry-run')).toMatchObject({ code: 1 })
+    expect(file.rejects).toMatchObject([
+      { line: 3, reasons: [expect.stringContaining('contentTypeKey: there is no content type nothing in demo')] },
+    ])
+    expect(await file.run('--concurrency', '1')).toMatchObject({ code: 1 })
+    expect(file.rejects).toMatchObject([{ line: 3, status: 404 }])
+    expect(await titles()).toEqual(['a', 'd'])
+    expect((await content.entries('note')).map(({ fields }) => fields.title)).toEqual(['b'])
+  })
+
   it('accept the id of the type, too', async () => {
     const file = fileOf(articles(2))
     file.type = (await content.makeType('page')).id

@@ -32,7 +32,9 @@ describe('a line that does not arrive', () => {
       { line: 3, reasons: ['expected an object, got an array'], text: bad[1] },
       {
         line: 4,
-        reasons: ['publishAt: expected fields, createdAt, updatedAt, publishedAt; did you mean publishedAt?'],
+        reasons: [
+          'publishAt: expected fields, contentTypeKey, createdAt, updatedAt, publishedAt; did you mean publishedAt?',
+        ],
         text: bad[2],
       },
       {

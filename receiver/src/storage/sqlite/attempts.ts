@@ -1,5 +1,6 @@
 import { type Attempt, rememberedMs } from '../storage.js'
 import type { Database, Statement } from './database.js'
+import { steadyTime } from './steady-time.js'
 
 /** Each added attempt checks this many of the oldest. It is more than one so that deletion keeps up. */
 const forgottenAtOnce = 2
@@ -8,8 +9,13 @@ const forgottenAtOnce = 2
 const orRenew = `ON CONFLICT (scope, key) DO UPDATE SET number = (SELECT max(number) + 1 FROM attempts),
   result = excluded.result, at = excluded.at WHERE at <= ?4`
 
-/** The idempotency keys of the last 24 hours with their results. The caller provides the transaction. */
+/**
+ * The idempotency keys of the last 24 hours with their results. The caller provides the transaction.
+ *
+ * Time is that of `steadyTime`. A row from the future, of a run whose clock was ahead, is known; once it is the oldest, it counts as of now.
+ */
 export class Attempts {
+  readonly #now: () => number
   readonly #find: Statement
   readonly #add: Statement
   readonly #addAll: Statement
@@ -17,8 +23,11 @@ export class Attempts {
   readonly #after: Statement
   readonly #oldest: Statement
   readonly #forget: Statement
+  readonly #bringBack: Statement
 
-  constructor(database: Database) {
+  /** @param now time since 1970, in ms */
+  constructor(database: Database, now: () => number = steadyTime()) {
+    this.#now = now
     this.#find = database.prepare('SELECT result FROM attempts WHERE scope = ? AND key = ? AND at > ?')
     this.#add = database.prepare(`INSERT INTO attempts (scope, at, key, result) VALUES (?1, ?2, ?3, ?5) ${orRenew}`)
     // Without WHERE the parser reads ON CONFLICT as a part of the join.
@@ -28,6 +37,7 @@ export class Attempts {
     this.#newest = database.prepare('SELECT coalesce(max(number), 0) AS number FROM attempts')
     this.#after = database.prepare('SELECT key FROM attempts WHERE number > ?')
     this.#oldest = database.prepare('SELECT at FROM attempts ORDER BY number LIMIT 1')
+    this.#bringBack = database.prepare('UPDATE attempts SET at = ?1 WHERE at > ?1')
     this.#forget = database.prepare(
       `DELETE FROM attempts WHERE number IN
          (SELECT number FROM (SELECT number, at FROM attempts ORDER BY number LIMIT ?) WHERE at <= ?)`,
@@ -36,19 +46,19 @@ export class Attempts {
 
   /** Returns the result of an earlier attempt. */
   find({ scope, key }: Attempt): string | undefined {
-    return (this.#find.get(scope, key, Date.now() - rememberedMs) as { result: string } | undefined)?.result
+    return (this.#find.get(scope, key, this.#now() - rememberedMs) as { result: string } | undefined)?.result
   }
 
   /** Stores a first attempt. */
   add({ scope, key }: Attempt, result: string): void {
-    const now = Date.now()
+    const now = this.#now()
     this.#add.run(scope, now, key, now - rememberedMs, result)
   }
 
   /** Stores many attempts at once. Returns the keys that are new. */
   addAll(scope: string, keys: readonly string[]): Set<string> {
     if (keys.length === 0) return new Set()
-    const now = Date.now()
+    const now = this.#now()
     const { number } = this.#newest.get() as { number: number }
     const { changes } = this.#addAll.run(scope, now, JSON.stringify(keys), now - rememberedMs)
     if (Number(changes) === keys.length) return new Set(keys)
@@ -57,8 +67,11 @@ export class Attempts {
 
   /** Deletes some expired attempts. Callers call it before they add `added` attempts. */
   forget(added: number): void {
-    const past = Date.now() - rememberedMs
+    const now = this.#now()
+    const past = now - rememberedMs
     const oldest = this.#oldest.get() as { at: number } | undefined
-    if (oldest !== undefined && oldest.at <= past) this.#forget.run(added * forgottenAtOnce, past)
+    if (oldest === undefined) return
+    if (oldest.at > now) this.#bringBack.run(now)
+    if (oldest.at <= past) this.#forget.run(added * forgottenAtOnce, past)
   }
 }

@@ -1,4 +1,4 @@
-import type { Database } from './database.js'
+import { type Database, inTransaction } from './database.js'
 
 /**
  * SQL from each version of the tables to the next. Version 0 is an empty file, or one that is older than the version number.
@@ -126,15 +126,36 @@ const migrations: readonly string[] = [
   `CREATE TABLE page_sessions (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT`,
 ]
 
+/** An upgrade that writes every record again needs less room: a write-ahead log would have each of them once more. */
+function leaveWal(database: Database): void {
+  try {
+    database.exec('PRAGMA journal_mode = DELETE')
+  } catch {
+    // Another process has the database open. The upgrade does without.
+  }
+}
+
+/** The version of the tables that this program makes. */
+export const newestVersion = migrations.length
+
+export function versionOf(database: Database): number {
+  return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+}
+
 /**
- * Brings the tables to the version of this program. Each step is its own transaction.
+ * Brings the tables to the version of this program. Each step is its own transaction, and reads in it the version that it starts from: another
+ * process may do the same at the same time.
  *
  * @throws if a newer program has made the tables
  */
 export function migrate(database: Database): void {
-  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number }
-  if (version > migrations.length) throw new Error('a newer version of sluice-receiver has made this database')
-  for (const [from, sql] of migrations.entries()) {
-    if (from >= version) database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${from + 1}; COMMIT`)
+  if (versionOf(database) < newestVersion) leaveWal(database)
+  while (versionOf(database) < newestVersion) {
+    inTransaction(database, () => {
+      const version = versionOf(database)
+      const sql = migrations[version]
+      if (sql !== undefined) database.exec(`${sql}; PRAGMA user_version = ${version + 1}`)
+    })
   }
+  if (versionOf(database) > newestVersion) throw new Error('a newer version of sluice-receiver has made this database')
 }

@@ -1,7 +1,7 @@
 import { type Storage, sessionKeptMs } from '../storage.js'
 import { Attempts } from './attempts.js'
-import { type Database, openSqlite } from './database.js'
-import { migrate } from './migrations.js'
+import { type Database, inTransaction, openSqlite } from './database.js'
+import { migrate, versionOf } from './migrations.js'
 import { SqliteContent } from './sqlite-content.js'
 import { SqliteKeys } from './sqlite-keys.js'
 import { SqliteProjects } from './sqlite-projects.js'
@@ -9,7 +9,6 @@ import { SqliteRecords } from './sqlite-records.js'
 
 const settings = `
   PRAGMA busy_timeout = 5000;
-  PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 4000;
   PRAGMA cache_size = -65536;
@@ -33,6 +32,7 @@ export class SqliteStorage implements Storage {
     try {
       database.exec(settings)
       migrate(database)
+      database.exec('PRAGMA journal_mode = WAL')
       const attempts = new Attempts(database)
       this.#database = database
       this.records = new SqliteRecords(database, attempts)
@@ -48,6 +48,9 @@ export class SqliteStorage implements Storage {
 
   async check(): Promise<void> {
     this.#database.prepare('SELECT count(*) FROM keys').get()
+    // The same number again: SQLite writes its page nevertheless.
+    const version = versionOf(this.#database)
+    inTransaction(this.#database, () => this.#database.exec(`PRAGMA user_version = ${version}`))
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,12 @@ export type ToThread = { readonly id: number; readonly question: unknown } | 'cl
 /** The thread's answer to one question. */
 export type FromThread =
   | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly error: Error }
+  | {
+      readonly id: number
+      readonly error: Error
+      /** SQLite's number of the error, which the copy of an error loses on its way. */
+      readonly errcode: number | undefined
+    }
 
 interface Waiting {
   readonly resolve: (result: unknown) => void
@@ -59,7 +64,7 @@ export class ThreadLink<Question> {
       const waiting = this.#waiting.get(message.id)
       this.#waiting.delete(message.id)
       if (this.#waiting.size === 0 && !this.#isClosing) worker.unref()
-      if ('error' in message) waiting?.reject(message.error)
+      if ('error' in message) waiting?.reject(Object.assign(message.error, { errcode: message.errcode }))
       else waiting?.resolve(message.result)
     })
     worker.on('error', (error: Error) => {
@@ -95,7 +100,8 @@ export function serve<Question>({
     try {
       port.postMessage({ id, result: await answer(question as Question) } satisfies FromThread)
     } catch (error) {
-      port.postMessage({ id, error: error as Error } satisfies FromThread)
+      const { errcode } = error as { readonly errcode?: number }
+      port.postMessage({ id, error: error as Error, errcode } satisfies FromThread)
     }
   })
 }

@@ -1,11 +1,15 @@
+import { dirname } from 'node:path'
 import { CommitListeners } from '../commit-listeners.js'
 import { KnownProjects } from '../known-projects.js'
+import { Room } from '../out-of-space.js'
 import type { NewRecord, RecordStorage } from '../record-storage.js'
 import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
 import type { Storage } from '../storage.js'
+import { lockFolder } from './folder-lock.js'
 import { GroupCommit } from './group-commit.js'
 import { ReaderThread } from './reader-thread.js'
 import { ThreadLink } from './thread-link.js'
+import { sayingUpgrade } from './upgrade.js'
 import { toLines } from './written-records.js'
 
 type Port = 'content' | 'projects' | 'keys' | 'pageSessions'
@@ -31,14 +35,18 @@ export class ThreadedSqliteStorage implements Storage {
   readonly #writer: ThreadLink<WriterQuestion>
   readonly #reader: ReaderThread
   readonly #commits: GroupCommit<NewRecord>
+  readonly #room = new Room()
 
-  private constructor(path: string) {
+  readonly #release: () => void
+
+  private constructor(path: string, release: () => void) {
+    this.#release = release
     const writer = new ThreadLink<WriterQuestion>(new URL('./writer-worker.js', import.meta.url), { path })
     const reader = new ReaderThread({ path, texts: `${path.replace(/\.sqlite$/, '')}-texts.sqlite` })
     const listeners = new CommitListeners()
     const repeated = new RepeatedAttempts()
     const commits = new GroupCommit<NewRecord>(async (records) => {
-      repeated.add((await writer.ask({ type: 'append', records: toLines(records) })) as Repeated[])
+      repeated.add((await this.#room.of(writer.ask({ type: 'append', records: toLines(records) }))) as Repeated[])
       reader.committed()
       listeners.committed()
     })
@@ -57,20 +65,35 @@ export class ThreadedSqliteStorage implements Storage {
     this.pageSessions = remote(writer, 'pageSessions')
   }
 
-  /** @throws if the file cannot be used or a newer version has made it */
+  /**
+   * Takes the folder of the file for this process, until `close`.
+   *
+   * @throws {FolderInUseError} if another receiver has the folder
+   * @throws if the file cannot be used or a newer version has made it
+   */
   static async open(path: string): Promise<ThreadedSqliteStorage> {
-    const storage = new ThreadedSqliteStorage(path)
-    await storage.check()
-    return storage
+    const release = lockFolder(dirname(path))
+    try {
+      return await sayingUpgrade(path, async () => {
+        const storage = new ThreadedSqliteStorage(path, release)
+        await storage.keys.hashes()
+        return storage
+      })
+    } catch (error) {
+      release()
+      throw error
+    }
   }
 
   async check(): Promise<void> {
+    this.#room.check()
     await this.#writer.ask({ type: 'check' })
   }
 
   async close(): Promise<void> {
     await this.#commits.settled()
     await Promise.all([this.#reader.close(), this.#writer.close()])
+    this.#release()
   }
 }
 

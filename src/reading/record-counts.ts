@@ -1,6 +1,3 @@
-import { type Asked, unreadable } from '../content/read-answer.js'
-import { objectOf } from '../http/answer-body.js'
-
 /** Records counted by level (logs) or event (values), and by their own time. */
 export interface RecordCounts {
   /** The field that is counted: `level` or `event`. */
@@ -27,16 +24,4 @@ export interface CountedStep {
   readonly time: string
   /** Number of records by value. */
   readonly counts: Readonly<Record<string, number>>
-}
-
-/**
- * The counts in an answer.
- *
- * @throws {ApiError} where the answer has none
- */
-export function countsIn(answer: Readonly<Record<string, unknown>>, asked: Asked): RecordCounts {
-  const { total, totals, lastSeen, list = [] } = answer
-  const areComplete = typeof total === 'number' && objectOf(totals) !== undefined && objectOf(lastSeen) !== undefined
-  if (areComplete && Array.isArray(list)) return answer as object as RecordCounts
-  throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'counts' })
 }

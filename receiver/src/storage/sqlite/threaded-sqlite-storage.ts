@@ -61,6 +61,8 @@ export class ThreadedSqliteStorage implements Storage {
   static async open(path: string): Promise<ThreadedSqliteStorage> {
     const storage = new ThreadedSqliteStorage(path)
     await storage.check()
+    // An index that is missing or of another shape is made now, not at the first query.
+    storage.#reader.committed()
     return storage
   }
 

@@ -153,13 +153,11 @@ describe('counts of logs', () => {
     await receiver.close()
     receiver = await startReceiverForTest({ data: data.path })
     await send({})
-    await receiver.close()
     data.inDatabase((database) =>
       database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
         INSERT INTO records (lane, unused, received_at, time_ms, record)
           SELECT lane, 0, received_at, time_ms + i * 1000, record FROM n CROSS JOIN records WHERE id = 1`),
     )
-    receiver = await startReceiverForTest({ data: data.path })
     expect(await counts('appName=shop')).toMatchObject({ totals: { info: 100_000 }, countedSince: iso(noon + second) })
     expect((await counts('appName=none')).countedSince).toBe(undefined)
   })

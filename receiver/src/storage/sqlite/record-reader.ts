@@ -6,7 +6,6 @@ import type {
   RecordPage,
   RecordQuery,
   StoredRecord,
-  UnknownValue,
 } from '../record-storage.js'
 import type { Database } from './database.js'
 import { fitting, type Sized } from './page-bytes.js'
@@ -46,12 +45,17 @@ export class RecordReader {
     return this.#selection.needsIndex(filter)
   }
 
+  /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
   read(query: RecordQuery): RecordPage {
     const lane = this.#lane(query)
-    const page = { ...this.#count(query, lane), ...this.#list(query, lane) }
-    const isFirst = query.before === undefined && query.after === undefined
-    const unknown = isFirst && page.list.length === 0 ? this.#unknown(query, lane) : undefined
-    return unknown === undefined ? page : { ...page, unknown }
+    const found = this.#newest(query, lane)
+    const page = fitting(found)
+    const list = this.#records(page.map(({ id }) => id))
+    const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
+    if (query.before !== undefined || query.after !== undefined) return { ...this.#count(query, lane), list, ...next }
+    if (found.length === 0) return { total: 0, list, ...this.#hint(query, lane) }
+    // A first page that is not full has all matches.
+    return { ...(found.length < query.limit ? { total: found.length } : this.#count(query, lane)), list, ...next }
   }
 
   facets(query: RecordQuery): Facets {
@@ -84,14 +88,6 @@ export class RecordReader {
     return { total }
   }
 
-  /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
-  #list(query: RecordQuery, lane: number) {
-    const wanted = this.#newest(query, lane)
-    const page = fitting(wanted)
-    const list = this.#records(page.map(({ id }) => id))
-    return page.length < wanted.length ? { list, next: page.at(-1)!.id } : { list }
-  }
-
   /** Ids and sizes of the newest records. */
   #newest(query: RecordQuery, lane: number): Found[] {
     const { before = Number.MAX_SAFE_INTEGER, after = -1, limit } = query
@@ -108,11 +104,12 @@ export class RecordReader {
   }
 
   /** The first value of a filter that no record of the lane has. */
-  #unknown(query: RecordQuery, lane: number): UnknownValue | undefined {
+  #hint(query: RecordQuery, lane: number): Pick<RecordPage, 'unknown'> {
     const { kind, bucket } = query
     const occurs = (filter: Partial<RecordFilter>) =>
       this.#newest({ kind, bucket, limit: 1, ...filter }, lane).length > 0
-    return this.#names.unknown({ query, lane, occurs })
+    const unknown = this.#names.unknown({ query, lane, occurs })
+    return unknown === undefined ? {} : { unknown }
   }
 
   #records(ids: readonly number[]): StoredRecord[] {

@@ -147,6 +147,7 @@ class SharedReceiver {
       },
       read: (query) => records.read(query),
       facets: (query) => records.facets(query),
+      counts: (query) => records.counts(query),
       position: (query) => records.position(query),
       arrivals: (query) => records.arrivals(query),
       missed: (query) => records.missed(query),

@@ -15,7 +15,7 @@ interface Count {
   lastMs: number
 }
 
-/** What a record is counted by, as JSON. */
+/** The values that a record counts for, as JSON. */
 interface Counted {
   readonly value: string
   readonly names: readonly (readonly [field: string, name: string])[]

@@ -7,7 +7,7 @@ export interface WrittenRecord {
   /** Empty for none. */
   readonly idempotencyKey: string
   readonly timeStamp: number
-  /** What it is counted by: `Labels` as JSON. */
+  /** Its `Labels` as JSON. */
   readonly labels: string
   readonly json: string
 }

@@ -27,6 +27,7 @@ function record(number) {
     appName: ['shop', 'jobs', 'mail', 'search', 'admin'][number % 5] ?? '',
     machineName: `m${number % 16}`,
     env: number % 7 === 0 ? 'staging' : 'production',
+    eventId: scattered % 200_000,
   }
 }
 
@@ -57,11 +58,12 @@ await fill()
 const filledAt = performance.now()
 const { url, apiKey, stop } = await startReceiverProcess(['--json', '--port', '0', '--data', data, '--new-key'])
 
-/** @param {string} query */
+/** @param {string} query a query of records, or `counts?` and a query of counts */
 async function ask(query) {
   const askedAt = performance.now()
-  const response = await fetch(`${url}/api/logs/demo?${query}`, { headers: { 'x-api-key': apiKey } })
-  const { list, total } = /** @type {any} */ (await response.json())
+  const path = query.startsWith('counts?') ? `/${query}` : `?${query}`
+  const response = await fetch(`${url}/api/logs/demo${path}`, { headers: { 'x-api-key': apiKey } })
+  const { list = [], total } = /** @type {any} */ (await response.json())
   if (response.status !== 200) throw new Error(`${query}: ${response.status}`)
   return { ms: performance.now() - askedAt, found: list.length, total }
 }
@@ -89,19 +91,32 @@ const pages = {
   'level, one in a million': () => 'level=fatal',
   'level that there is not': () => 'level=trace',
   'level and appName and env': () => 'level=error&appName=mail&env=staging',
+  'level and above': () => 'minLevel=warn',
+  'all but two levels': () => 'notLevel=info,debug',
+  'eventId, one of 200,000': (round) => `eventId=${(round * 7919) % 200_000}`,
+  'machineName and appName': () => 'machineName=m3&appName=mail',
   'text, a word in every message': () => 'text=answered',
   'text, one in 100,000': (round) => `text=c${(round * 7919) % 100_003}`,
   'text, one in 50 and two words': () => 'text=answered 503',
   'text that there is not': (round) => `text=nothing${round}`,
   'text in every message, level, one in 50': () => 'text=answered&level=error',
   'text in every message, level, one in a million': () => 'text=answered&level=fatal',
+  'a word left out, in one of 50': () => 'notText=503',
+  'a word left out, in every message': () => 'notText=answered',
   'an hour in the middle': (round) =>
     `since=${iso(records / 2 + round * 100)}&until=${iso(records / 2 + round * 100 + 14_400)}`,
   'the same hour, level, one in 50': (round) =>
     `level=error&since=${iso(records / 2 + round * 100)}&until=${iso(records / 2 + round * 100 + 14_400)}`,
+  'the same hour, appName and text': (round) =>
+    `appName=mail&text=answered&since=${iso(records / 2 + round * 100)}&until=${iso(records / 2 + round * 100 + 14_400)}`,
+  'counts, all by hour': () => 'counts?step=1h',
+  'counts, an hour by minute, from within a minute': (round) =>
+    `counts?step=1m&since=${iso(records / 2 + round * 101)}&until=${iso(records / 2 + round * 101 + 14_400)}`,
+  'counts, one by one: eventId': (round) => `counts?step=1h&eventId=${(round * 7919) % 200_000}`,
+  'counts, one by one: the newest 100,000 of appName': () => 'counts?step=1h&appName=mail',
 }
 process.stdout.write(
-  `  ${'ms for a page of 100'.padEnd(50)}${'median'.padStart(8)}${'slowest'.padStart(9)}${'found'.padStart(7)}${'total'.padStart(10)}   (budget 50)\n`,
+  `  ${'ms for a page of 100, or for counts'.padEnd(50)}${'median'.padStart(8)}${'slowest'.padStart(9)}${'found'.padStart(7)}${'total'.padStart(10)}   (budget 50)\n`,
 )
 for (const [name, query] of Object.entries(pages)) {
   const answers = []

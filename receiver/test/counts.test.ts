@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { dataFolder } from './data-folder.js'
 import { log, startReceiverForTest, value } from './support.js'
 
+const data = dataFolder()
 let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
 beforeEach(async () => {
   receiver = await startReceiverForTest()
@@ -128,6 +130,36 @@ describe('counts of logs', () => {
       await receiver.call('POST', '/logs/demo', log, { 'idempotency-key': 'k' })
     }
     expect((await counts()).totals).toEqual({ info: 1 })
+  })
+
+  it('does not count what was rolled back', async () => {
+    await receiver.close()
+    receiver = await startReceiverForTest({ data: data.path })
+    await send({ appName: 'web' })
+    const failing = `CREATE TRIGGER failing BEFORE INSERT ON records WHEN NEW.record LIKE '%fails%' BEGIN SELECT RAISE(ABORT, 'no'); END`
+    data.inDatabase((database) => database.exec(failing))
+    const sent = ['web', 'new', 'fails'].map((appName) => receiver.call('POST', '/logs/demo', { ...log, appName }))
+    expect((await Promise.all(sent)).map(({ status }) => status)).toContain(500)
+    data.inDatabase((database) => database.exec('DROP TRIGGER failing'))
+    await send({ appName: 'new' }, { appName: 'new' })
+    for (const filter of ['', 'appName=web', 'appName=new', 'appName=fails']) {
+      const { total, list } = (await receiver.call('GET', `/api/logs/demo?${filter}`)).body
+      expect([filter, total]).toEqual([filter, list.length])
+      expect([filter, (await counts(`${filter}&step=1h`)).total]).toEqual([filter, total])
+    }
+  })
+
+  it('counts the newest 100,000 where it counts one by one, and says from when on', async () => {
+    await receiver.close()
+    receiver = await startReceiverForTest({ data: data.path })
+    await send({})
+    data.inDatabase((database) =>
+      database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+        INSERT INTO records (lane, unused, received_at, time_ms, record)
+          SELECT lane, 0, received_at, time_ms + i * 1000, record FROM n CROSS JOIN records WHERE id = 1`),
+    )
+    expect(await counts('appName=shop')).toMatchObject({ totals: { info: 100_000 }, countedSince: iso(noon + second) })
+    expect((await counts('appName=none')).countedSince).toBe(undefined)
   })
 
   it('keeps odd levels and odd times', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { dataFolder } from './data-folder.js'
 import { article, log, startReceiverForTest, value } from './support.js'
@@ -16,6 +17,13 @@ const oldTables = `
     kind TEXT NOT NULL, bucket TEXT NOT NULL, level TEXT NOT NULL, event_id REAL NOT NULL, records INTEGER NOT NULL,
     PRIMARY KEY (kind, bucket, level, event_id)
   ) STRICT, WITHOUT ROWID;
+`
+/** A text index of the version with series, that has indexed all records. */
+const oldTexts = `
+  CREATE VIRTUAL TABLE texts.words USING fts5(message, labels, content = '', columnsize = 0);
+  CREATE TABLE texts.progress (source TEXT NOT NULL, last_id INTEGER NOT NULL);
+  INSERT INTO texts.progress SELECT id, 7 FROM main.identity;
+  INSERT INTO texts.words (rowid, message, labels) VALUES (-1, 'one two', 'l1 s1');
 `
 const day = 24 * 60 * 60 * 1000
 
@@ -73,8 +81,49 @@ describe('a database of the version before content', () => {
     await receiver.close()
     data.inDatabase((database) => {
       expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
-      expect(database.prepare('SELECT count(*) AS n FROM series').get()).toEqual({ n: 4 })
     })
+  })
+})
+
+describe('a database of the version with series', () => {
+  it('is opened with all its records, counts and known values, and its text index is made again', async () => {
+    data.inDatabase((database) => {
+      database.exec(readFileSync(new URL('./fixtures/version-3.sql', import.meta.url), 'utf8'))
+      database.exec(`ATTACH '${data.file('receiver-texts.sqlite')}' AS texts`)
+      database.exec(oldTexts)
+    })
+    const receiver = await startReceiverForTest({ data: data.path })
+    const read = async (query: string) => (await receiver.call('GET', `/api/${query}`)).body
+    const ids = async (query: string) => {
+      const { total, list, hint } = await read(query)
+      return [total, list.map(({ id }: { id: number }) => id), hint]
+    }
+    const check = async (added: number) => {
+      expect(await ids('logs/demo?limit=1')).toEqual([4 + added, [added === 0 ? 4 : 8], undefined])
+      expect(await ids('logs/demo?appName=shop&before=8')).toEqual([2 + added, [2, 1], undefined])
+      expect(await ids('logs/demo?text=two&machineName=a')).toEqual([1, [1], undefined])
+      expect(await ids('logs/demo?eventId=7.5')).toEqual([1, [3], undefined])
+      expect(await ids(`logs/demo?appName=${encodeURIComponent('odd\0 ')}`)).toEqual([
+        0,
+        [],
+        `no record of bucket demo has appName odd\0 ; known: shop, odd\0 \ud800, web`,
+      ])
+      expect(await ids('values/demo?eventId=1e21')).toEqual([1, [7], undefined])
+      const { totals, list } = await read('logs/demo/counts?step=1m')
+      expect(totals).toEqual({ info: 2 + added, warn: 1, error: 1 })
+      expect(list).toEqual([
+        { time: '2020-09-13T12:26:00.000Z', counts: { info: 1 } },
+        { time: '2023-11-14T22:13:00.000Z', counts: { info: 1 + added } },
+        { time: '2023-11-14T22:14:00.000Z', counts: { warn: 1, error: 1 } },
+      ])
+      expect((await read('logs/demo/counts?step=1h')).list[1].counts).toEqual({ info: 1 + added, warn: 1, error: 1 })
+      expect(await read('values/demo/counts')).toMatchObject({ total: 3, totals: { 1: 2, 1e21: 1 } })
+      expect((await read('facets/logs?bucket=demo')).apps).toMatchObject({ shop: 2 + added, web: 1 })
+    }
+    await check(0)
+    await receiver.call('POST', '/logs/demo', log)
+    await check(1)
+    await receiver.close()
   })
 })
 

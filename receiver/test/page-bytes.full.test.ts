@@ -87,8 +87,8 @@ it('a page of a thousand records of 1 MiB takes little more memory than the page
   await call('POST', '/logs/demo', { ...log, message: 'x'.repeat(1_000_000) })
   data.inDatabase((database) =>
     database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
-      INSERT INTO records (lane, series, received_at, time_ms, record)
-      SELECT lane, series, received_at, time_ms, record FROM records, n`),
+      INSERT INTO records (lane, unused, received_at, time_ms, record)
+      SELECT lane, unused, received_at, time_ms, record FROM records, n`),
   )
   await call('GET', '/api/logs/demo?limit=1')
   // This resets the peak.

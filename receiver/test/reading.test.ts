@@ -77,6 +77,41 @@ describe('reading', () => {
     expect(await messages('machineName=b&appVersion=2')).toEqual({ total: 0, list: [] })
   })
 
+  it('tells long values apart', async () => {
+    const long = 'x'.repeat(150)
+    for (const end of ['a', 'b']) {
+      await receiver.call('POST', '/logs/demo', {
+        ...log,
+        level: `${long}${end}`,
+        appName: `${long}${end}`,
+        message: end,
+      })
+    }
+    // The first query of words brings the index up to date.
+    for (const words of ['', '&notText=nothing']) {
+      for (const end of ['a', 'b']) {
+        expect(await messages(`appName=${long}${end}${words}`)).toEqual({ total: 1, list: [end] })
+        expect((await messages(`notLevel=${long}${end}${words}`)).list).toEqual([end === 'a' ? 'b' : 'a'])
+      }
+      expect((await messages(`appName=${long}${words}`)).hint).toContain('has appName xxx')
+    }
+  })
+
+  it('reads records that are indexed and those that are not, without a gap or a repetition', async () => {
+    const send = async (number: number) =>
+      receiver.call('POST', '/logs/demo', { ...log, level: number % 2 ? 'warn' : 'info', message: `${number}` })
+    for (let number = 0; number < 8; number++) {
+      await send(number)
+      if (number === 4) await messages('text=1')
+    }
+    expect(await messages('level=warn')).toEqual({ total: 4, list: ['7', '5', '3', '1'] })
+    expect(await messages('level=warn&limit=3')).toEqual({ total: 4, list: ['7', '5', '3'] })
+    expect((await messages('level=warn&before=6')).list).toEqual(['3', '1'])
+    expect((await messages('level=warn&after=2')).list).toEqual(['7', '5', '3'])
+    expect((await messages('appName=shop&level=info&since=2020-01-01T00:00:00Z')).list).toEqual(['6', '4', '2', '0'])
+    expect((await receiver.call('GET', '/api/logs/demo/counts?appName=shop')).body.totals).toEqual({ info: 4, warn: 4 })
+  })
+
   it('filters by several levels, a least level, and levels that are left out', async () => {
     for (const level of ['trace', 'debug', 'info', 'WARN', 'error', 'fatal', 'audit']) {
       await receiver.call('POST', '/logs/demo', { ...log, level, message: level })
@@ -129,7 +164,7 @@ describe('reading', () => {
   it('names a value that no record has, and those that occur', async () => {
     const hint = async (query: string) => (await messages(query)).hint
     expect(await hint('appName=shp')).toBe('no record of bucket demo has appName shp')
-    for (const appName of ['shop', 'web', 'web', '\u0000'])
+    for (const appName of ['shop', 'web', 'shop', 'web', 'web', '\u0000'])
       await receiver.call('POST', '/logs/demo', { ...log, appName })
     expect(await hint('appName=shp')).toBe('no record of bucket demo has appName shp; known: web, shop, \u0000')
     expect(await hint('appName=shop&machineName=m')).toBe('no record of bucket demo has machineName m')

@@ -1,11 +1,18 @@
 import { rm } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { openSqlite } from '../dist/storage/sqlite/database.js'
 import { dataFolder } from './data-folder.js'
 import { caller, log, startReceiverForTest } from './support.js'
 
 const data = dataFolder()
 
 const texts = () => data.file('receiver-texts.sqlite')
+
+function inTexts(sql: string): void {
+  const database = openSqlite(texts())
+  database.exec(sql)
+  database.close()
+}
 
 /** Starts a receiver on the data, stores the messages, and counts those with the word. */
 async function session(messages: readonly string[], { word, apiKey }: { word: string; apiKey?: string | null }) {
@@ -36,6 +43,19 @@ describe('the text index in a file', () => {
     await session(['a word', 'a word', 'a word'], { word: 'word' })
     await rm(data.file('receiver.sqlite'))
     expect((await session(['one', 'two', 'three', 'a word'], { word: 'word' })).total).toBe(1)
+  })
+
+  it('tells why it cannot be updated, and is updated once it can', async () => {
+    const receiver = await startReceiverForTest({ data: data.path })
+    await receiver.call('GET', '/api/logs/demo?text=word')
+    // The trigger ends the transaction, as SQLite does when the disk is full.
+    inTexts("CREATE TRIGGER failing BEFORE UPDATE ON progress BEGIN SELECT RAISE(ROLLBACK, 'the cause'); END")
+    await receiver.call('POST', '/logs/demo', { ...log, message: 'a word' })
+    const { status, body } = await receiver.call('GET', '/api/logs/demo?text=word')
+    expect({ status, message: body.errors[0].message }).toEqual({ status: 500, message: 'the cause' })
+    inTexts('DROP TRIGGER failing')
+    expect((await receiver.call('GET', '/api/logs/demo?text=word')).body.total).toBe(1)
+    await receiver.close()
   })
 
   it('answers many questions while records come in', async () => {

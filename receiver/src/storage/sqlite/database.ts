@@ -31,7 +31,24 @@ function hasBuiltIn(): boolean {
 
 /** Runs the work in one transaction, which is on disk when this returns. Rolls back if the work throws. */
 export function inTransaction<Result>(database: Database, work: () => Result): Result {
-  database.exec('BEGIN IMMEDIATE')
+  return transact({ database, begin: 'BEGIN IMMEDIATE', work })
+}
+
+/** Like `inTransaction`, but locks nothing before the work reads or writes it. */
+export function inLateTransaction<Result>(database: Database, work: () => Result): Result {
+  return transact({ database, begin: 'BEGIN', work })
+}
+
+function transact<Result>({
+  database,
+  begin,
+  work,
+}: {
+  readonly database: Database
+  readonly begin: string
+  readonly work: () => Result
+}): Result {
+  database.exec(begin)
   try {
     const result = work()
     database.exec('COMMIT')

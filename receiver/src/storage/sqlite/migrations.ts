@@ -1,10 +1,20 @@
 import { type Database, inTransaction } from './database.js'
+import {
+  countedMs,
+  countedValueOf,
+  earliestMs,
+  maxNameLength,
+  maxNames,
+  minuteOf,
+  namedFields,
+} from './record-values.js'
 
 /**
  * SQL from each version of the tables to the next. Version 0 is an empty file, or one that is older than the version number.
  *
- * A *lane* is a bucket and kind. A *series* is one combination of the fields that queries filter by. There are few series, so counting and
- * filtering read them and not the records. A *span* is a run of records of a lane with the range of their times.
+ * A *lane* is a bucket and kind. A *span* is a run of records of a lane with the range of their times. *Counts* have the records of a lane by
+ * minute, by hour and in all, each by level or event. *Names* are the values of the fields that queries filter by, each as JSON. Filters look
+ * records up in the text index. *Series*, one per combination of fields, did that until version 3.
  */
 const migrations: readonly string[] = [
   `
@@ -124,6 +134,46 @@ const migrations: readonly string[] = [
   CREATE INDEX records_by_series ON records (series);
   `,
   `CREATE TABLE page_sessions (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT`,
+  // The column of the series stays, unused: dropping it would write every record again.
+  `
+  DROP INDEX records_by_series;
+  DROP INDEX records_by_lane;
+  DROP TABLE series;
+  ALTER TABLE records RENAME COLUMN series TO unused;
+  CREATE INDEX records_by_lane ON records (lane, id, time_ms, ${countedValueOf('records').replaceAll('records.', '')});
+  ALTER TABLE lanes ADD COLUMN records INTEGER NOT NULL DEFAULT 0;
+  UPDATE lanes SET records = (SELECT count(*) FROM records WHERE lane = lanes.id);
+  CREATE TABLE counts (
+    lane INTEGER NOT NULL,
+    step_ms INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    records INTEGER NOT NULL,
+    last_ms REAL NOT NULL,
+    PRIMARY KEY (lane, step_ms, at_ms, value)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE names (
+    lane INTEGER NOT NULL,
+    field TEXT NOT NULL,
+    name TEXT NOT NULL,
+    records INTEGER NOT NULL,
+    PRIMARY KEY (lane, field, name)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO counts SELECT lane, 60000, ${minuteOf('ms')}, value, count(*), max(ms)
+    FROM (SELECT lane, ${countedMs('time_ms')} AS ms, ${countedValueOf('records')} AS value FROM records) GROUP BY 1, 3, 4;
+  INSERT INTO counts SELECT lane, 3600000, (at_ms - ${earliestMs}) / 3600000 * 3600000 + ${earliestMs}, value, sum(records), max(last_ms)
+    FROM counts WHERE step_ms = 60000 GROUP BY 1, 3, 4;
+  INSERT INTO counts SELECT lane, 0, 0, value, sum(records), max(last_ms) FROM counts WHERE step_ms = 3600000 GROUP BY 1, 4;
+  CREATE TEMP TABLE named AS SELECT lane, ${namedFields.map((field) => `record -> '$.${field}' AS ${field}`).join(', ')}, count(*) AS records
+    FROM records GROUP BY ${[1, ...namedFields.map((_, index) => index + 2)].join(', ')};
+  UPDATE named SET eventId = NULL WHERE lane IN (SELECT id FROM lanes WHERE kind = 'values');
+  INSERT INTO names SELECT lane, field, name, records FROM (
+    SELECT *, row_number() OVER (PARTITION BY lane, field ORDER BY records DESC) AS place FROM (
+      ${namedFields.map((field) => `SELECT lane, '${field}' AS field, ${field} AS name, sum(records) AS records FROM named GROUP BY 1, 3`).join('\n      UNION ALL ')}
+    ) WHERE name IS NOT NULL AND length(name) <= ${maxNameLength}
+  ) WHERE place <= ${maxNames};
+  DROP TABLE named;
+  `,
 ]
 
 /** An upgrade that writes every record again needs less room: a write-ahead log would have each of them once more. */

@@ -25,10 +25,10 @@ serve<ReaderQuestion>({
     switch (question.type) {
       case 'records': {
         const { method, query } = question
-        const { text, notText } = query as Partial<RecordQuery>
-        if (text !== undefined || notText !== undefined) await follow()
-        if (method === 'read' || method === 'facets' || method === 'counts')
+        if (method === 'read' || method === 'facets' || method === 'counts') {
+          if (recordReader().needsIndex(query as RecordQuery)) await follow()
           return recordReader()[method](query as RecordQuery)
+        }
         return tail[method](query as never)
       }
       case 'content': {

@@ -1,5 +1,6 @@
 import { levelsFrom } from '../../schemas/levels.js'
-import type { RecordFilter } from '../record-storage.js'
+import type { RecordFilter, RecordKind } from '../record-storage.js'
+import { countedValueOf } from './record-values.js'
 
 export type Value = string | number
 
@@ -41,13 +42,23 @@ export function fieldConditions(filter: RecordFilter): FieldCondition[] {
   return conditions
 }
 
-/** The condition as SQL on a row `r` of the records. */
-export function onRow({ field, values, not }: FieldCondition): Sql {
+/** The field that a kind of record is counted by. */
+export const countedField = { logs: 'level', values: 'eventId' } as const satisfies Record<RecordKind, string>
+
+/** The condition as SQL on a row `r` of the records of a kind. */
+export function onRow(condition: FieldCondition, kind: RecordKind): Sql {
+  const { field } = condition
+  // The index of the lane has the field that the kind is counted by.
+  return onValue(
+    condition,
+    field === countedField[kind] ? countedValueOf('r') : `coalesce(r.record -> '$.${field}', '')`,
+  )
+}
+
+/** The condition as SQL on an expression. */
+export function onValue({ values, not }: FieldCondition, expression: string): Sql {
   const compared = not === true ? 'NOT IN' : 'IN'
-  return {
-    sql: `coalesce(r.record -> '$.${field}', '') ${compared} (SELECT value FROM json_each(?))`,
-    values: [JSON.stringify(values)],
-  }
+  return { sql: `${expression} ${compared} (SELECT value FROM json_each(?))`, values: [JSON.stringify(values)] }
 }
 
 function jsonOf(values: readonly Value[]): string[] {

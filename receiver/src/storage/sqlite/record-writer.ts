@@ -1,39 +1,29 @@
 import type { Repeated } from '../repeated-attempts.js'
 import type { Attempts } from './attempts.js'
 import type { Database, Statement } from './database.js'
+import { RecordTallies } from './record-tallies.js'
 import { Spans } from './spans.js'
-import { toSqlText } from './sql-text.js'
-import type { SeriesFields, WrittenRecord } from './written-records.js'
-
-/** The cache of series is cleared when it reaches this size. */
-const maxKnownSeries = 10_000
+import type { WrittenRecord } from './written-records.js'
 
 /** Writes groups of records. The caller provides the transaction of each group. */
 export class RecordWriter {
   readonly #attempts: Attempts
   readonly #spans: Spans
+  readonly #tallies: RecordTallies
   readonly #insert: Statement
-  readonly #addSeries: Statement
-  readonly #findSeries: Statement
-  readonly #count: Statement
   readonly #addLane: Statement
   readonly #findLane: Statement
   readonly #lanes = new Map<string, number>()
-  readonly #series = new Map<string, number>()
 
   constructor(database: Database, attempts: Attempts) {
     this.#attempts = attempts
     this.#spans = new Spans(database)
+    this.#tallies = new RecordTallies(database)
     this.#insert = database.prepare(
-      'INSERT INTO records (lane, series, received_at, time_ms, record) VALUES (?, ?, ?, ?, ?)',
+      'INSERT INTO records (lane, unused, received_at, time_ms, record) VALUES (?, 0, ?, ?, ?)',
     )
     this.#addLane = database.prepare('INSERT OR IGNORE INTO lanes (kind, bucket) VALUES (?, ?)')
     this.#findLane = database.prepare('SELECT id FROM lanes WHERE kind = ? AND bucket = ?')
-    this.#addSeries = database.prepare(
-      'INSERT OR IGNORE INTO series (lane, name, level, event_id, app_name, env) VALUES (?, ?, ?, ?, ?, ?)',
-    )
-    this.#findSeries = database.prepare('SELECT id FROM series WHERE lane = ? AND name = ?')
-    this.#count = database.prepare('UPDATE series SET records = records + ? WHERE id = ?')
   }
 
   /** Stores the records, except repeated attempts. Returns the counts of those. */
@@ -53,7 +43,7 @@ export class RecordWriter {
   /** Callers call this after a rollback: the rows behind the caches are gone. */
   forget(): void {
     this.#lanes.clear()
-    this.#series.clear()
+    this.#tallies.forget()
     this.#spans.forget()
   }
 
@@ -61,15 +51,12 @@ export class RecordWriter {
   #store(records: readonly WrittenRecord[]): void {
     const receivedAt = Date.now()
     const lane = this.#lane(records[0]!)
-    const counts = new Map<number, number>()
-    for (const { timeStamp, series: name, json } of records) {
-      const series = this.#seriesOf(name, lane)
-      const timeMs = recordTimeMs(timeStamp)
-      const { lastInsertRowid } = this.#insert.run(lane, series, receivedAt, timeMs, json)
-      counts.set(series, (counts.get(series) ?? 0) + 1)
+    const timed = records.map(({ timeStamp, labels, json }) => ({ timeMs: recordTimeMs(timeStamp), labels, json }))
+    for (const { timeMs, json } of timed) {
+      const { lastInsertRowid } = this.#insert.run(lane, receivedAt, timeMs, json)
       this.#spans.extend({ lane, id: Number(lastInsertRowid), timeMs })
     }
-    for (const [series, added] of counts) this.#count.run(added, series)
+    this.#tallies.add(lane, timed)
     this.#spans.save(lane)
   }
 
@@ -80,18 +67,6 @@ export class RecordWriter {
     this.#addLane.run(kind, bucket)
     const { id } = this.#findLane.get(kind, bucket) as { id: number }
     this.#lanes.set(name, id)
-    return id
-  }
-
-  #seriesOf(name: string, lane: number): number {
-    const known = this.#series.get(`${lane} ${name}`)
-    if (known !== undefined) return known
-    const [level, eventId, appName, env] = JSON.parse(name) as SeriesFields
-    const levelText = level === null ? null : toSqlText(level)
-    this.#addSeries.run(lane, name, levelText, eventId, toSqlText(appName), env === null ? null : toSqlText(env))
-    const { id } = this.#findSeries.get(lane, name) as { id: number }
-    if (this.#series.size >= maxKnownSeries) this.#series.clear()
-    this.#series.set(`${lane} ${name}`, id)
     return id
   }
 }

@@ -16,7 +16,7 @@ import { RecordTail } from './record-tail.js'
 import { RecordWriter } from './record-writer.js'
 import { type WrittenRecord, writtenRecord } from './written-records.js'
 
-/** Stores log and value records: writes them in groups and reads them by series. */
+/** Stores log and value records: writes them in groups, and reads them. */
 export class SqliteRecords implements RecordStorage {
   readonly #database: Database
   readonly #writer: RecordWriter

@@ -77,6 +77,8 @@ export class ThreadedSqliteStorage implements Storage {
       return await sayingUpgrade(path, async () => {
         const storage = new ThreadedSqliteStorage(path, release)
         await storage.keys.hashes()
+        // An index that is missing or of another shape is made now, not at the first query.
+        storage.#reader.committed()
         return storage
       })
     } catch (error) {

@@ -7,30 +7,39 @@ export interface WrittenRecord {
   /** Empty for none. */
   readonly idempotencyKey: string
   readonly timeStamp: number
-  /** Name of its series: the series fields as JSON. */
-  readonly series: string
+  /** Its `Labels` as JSON. */
+  readonly labels: string
   readonly json: string
 }
 
-/** The fields that all records of a series share. */
-export type SeriesFields = readonly [level: string | null, eventId: number | null, appName: string, env: string | null]
+/** The level of a log or the event of a value, and the named fields in their order. A value has no second event. */
+export type Labels = readonly [
+  value: string | number | null,
+  appName: string | null,
+  env: string | null,
+  machineName: string | null,
+  appVersion: string | null,
+  eventId: number | null,
+]
 
 export function writtenRecord({ kind, bucket, idempotencyKey = '', record }: NewRecord): WrittenRecord {
   const { timeStamp } = record
-  return { kind, bucket, idempotencyKey, timeStamp, series: seriesOf(record), json: JSON.stringify(record) }
+  return { kind, bucket, idempotencyKey, timeStamp, labels: labelsOf(record), json: JSON.stringify(record) }
 }
 
-function seriesOf({ level, eventId, appName, env }: RecordFields): string {
-  return JSON.stringify([level ?? null, eventId ?? null, appName, env ?? null] satisfies SeriesFields)
+function labelsOf({ level, eventId, appName, env, machineName, appVersion }: RecordFields): string {
+  const other = level === undefined ? null : (eventId ?? null)
+  const names = [appName, env ?? null, machineName ?? null, appVersion ?? null] as const
+  return JSON.stringify([level ?? eventId ?? null, ...names, other] satisfies Labels)
 }
 
 /** Records as one text with a line per value. A text crosses to another thread for a fraction of the cost of objects. */
 export function toLines(records: readonly NewRecord[]): string {
   let lines = ''
   for (const record of records) {
-    const { kind, bucket, idempotencyKey, timeStamp, series, json } = writtenRecord(record)
+    const { kind, bucket, idempotencyKey, timeStamp, labels, json } = writtenRecord(record)
     // No value contains a line end: buckets and headers cannot, and JSON escapes it.
-    lines += `${kind}\n${bucket}\n${idempotencyKey}\n${timeStamp}\n${series}\n${json}\n`
+    lines += `${kind}\n${bucket}\n${idempotencyKey}\n${timeStamp}\n${labels}\n${json}\n`
   }
   return lines
 }
@@ -39,13 +48,13 @@ export function fromLines(text: string): WrittenRecord[] {
   const lines = text.split('\n')
   const records: WrittenRecord[] = []
   for (let at = 0; at + 6 <= lines.length; at += 6) {
-    const [kind, bucket, idempotencyKey, timeStamp, series, json] = lines.slice(at, at + 6) as [RecordKind, ...string[]]
+    const [kind, bucket, idempotencyKey, timeStamp, labels, json] = lines.slice(at, at + 6) as [RecordKind, ...string[]]
     records.push({
       kind,
       bucket: bucket!,
       idempotencyKey: idempotencyKey!,
       timeStamp: Number(timeStamp),
-      series: series!,
+      labels: labels!,
       json: json!,
     })
   }

@@ -1,0 +1,85 @@
+import type { RecordFilter, RecordQuery, UnknownValue } from '../record-storage.js'
+import type { Database } from './database.js'
+import { countedField, type FieldCondition, fieldConditions } from './record-conditions.js'
+import { maxNameLength, maxNames } from './record-values.js'
+
+/** Only so many known values are shown. */
+const maxShown = 10
+
+/** The known values of the fields of a lane, with the numbers of their records. */
+export class RecordNames {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** The number of records that meet the conditions, where a table has it. */
+  count({ lane, kind, fields }: { lane: number; kind: RecordQuery['kind']; fields: readonly FieldCondition[] }) {
+    const [first, ...others] = fields
+    if (first === undefined) return this.#number('SELECT records AS number FROM lanes WHERE id = ?', [lane])
+    if (others.length > 0 || first.not === true) return undefined
+    if (first.field === countedField[kind]) {
+      return this.#number(
+        `SELECT coalesce(sum(records), 0) AS number FROM counts
+           WHERE lane = ? AND step_ms = 0 AND at_ms = 0 AND value IN (SELECT value FROM json_each(?))`,
+        [lane, JSON.stringify(first.values)],
+      )
+    }
+    return this.#number(
+      'SELECT records AS number FROM names WHERE lane = ? AND field = ? AND name IN (SELECT value FROM json_each(?))',
+      [lane, first.field, JSON.stringify(first.values)],
+    )
+  }
+
+  /**
+   * The first value of a filter that no record of the lane has.
+   *
+   * @param occurs looks for a record where the tables do not say
+   */
+  unknown({
+    query,
+    lane,
+    occurs,
+  }: {
+    readonly query: RecordQuery
+    readonly lane: number
+    readonly occurs: (filter: Partial<RecordFilter>) => boolean
+  }): UnknownValue | undefined {
+    for (const { field, values } of fieldConditions({ ...query, minLevel: undefined, notLevels: undefined })) {
+      const names = this.#names({ lane, field, isCounted: field === countedField[query.kind] })
+      const known = new Set(names)
+      const isComplete = names.length < maxNames
+      for (const json of values) {
+        const value = JSON.parse(json) as string | number
+        const isUnknown = isComplete && json.length <= maxNameLength
+        if (
+          known.has(json) ||
+          !(isUnknown || !occurs(field === 'level' ? { levels: [String(value)] } : { [field]: value }))
+        )
+          continue
+        const shown = field === 'eventId' || !isComplete ? [] : names.slice(0, maxShown)
+        return { field, value, known: shown.map((name) => JSON.parse(name) as string) }
+      }
+    }
+    return undefined
+  }
+
+  /** The most frequent first. */
+  #names({ lane, field, isCounted }: { lane: number; field: string; isCounted: boolean }): string[] {
+    const rows = isCounted
+      ? this.#database
+          .prepare(
+            'SELECT value AS name FROM counts WHERE lane = ? AND step_ms = 0 AND at_ms = 0 ORDER BY records DESC, name LIMIT ?',
+          )
+          .all(lane, maxNames)
+      : this.#database
+          .prepare('SELECT name FROM names WHERE lane = ? AND field = ? ORDER BY records DESC, name LIMIT ?')
+          .all(lane, field, maxNames)
+    return (rows as { name: string }[]).map(({ name }) => name)
+  }
+
+  #number(sql: string, values: readonly (string | number)[]): number | undefined {
+    return (this.#database.prepare(sql).get(...values) as { number: number } | undefined)?.number
+  }
+}

@@ -1,0 +1,117 @@
+import type { RecordFilter } from '../record-storage.js'
+import type { Database } from './database.js'
+import { allOf, type FieldCondition, fieldConditions, onRow, type Sql } from './record-conditions.js'
+import { isCut, matchOf, TextIndex } from './text-index.js'
+
+/** Up to this many records that are not indexed yet are read one by one. With more, the index must catch up first. */
+const maxUnindexed = 20_000
+const allIds = { first: 0, last: Number.MAX_SAFE_INTEGER }
+
+/** Matching records, as SQL after FROM with a row `r`, and the order that gives the newest first. */
+export interface Source extends Sql {
+  readonly order: string
+}
+
+/** A range of ids, both included. */
+interface Ids {
+  readonly first: number
+  readonly last: number
+}
+
+/**
+ * Finds the records of a filter. Without words and values the index of the lane has them; otherwise the text index, and for the newest
+ * records, which it does not have yet, a check of each.
+ */
+export class RecordSelection {
+  readonly #database: Database
+  readonly #texts: TextIndex
+
+  /** @param texts path of the file for the text index, or `:memory:` */
+  constructor(database: Database, texts: string) {
+    this.#database = database
+    this.#texts = new TextIndex(database, texts)
+  }
+
+  /** Indexes one more step. Returns true if there may be more. */
+  follow(): boolean {
+    return this.#texts.follow()
+  }
+
+  /** True if the text index must catch up with the records before it can answer. */
+  needsIndex(filter: RecordFilter): boolean {
+    if (hasWords(filter)) return true
+    if (fieldConditions(filter).length === 0) return false
+    const { last } = this.#database.prepare('SELECT max(id) AS last FROM records').get() as { last: number | null }
+    return (last ?? 0) - this.#texts.lastId > maxUnindexed
+  }
+
+  /** The sources of the matching records, those of the newest first. All of them are later than those of the next source. */
+  sources(
+    filter: RecordFilter,
+    { lane, ids: wanted = allIds }: { readonly lane: number; readonly ids?: Ids },
+  ): Source[] {
+    const times = this.#times(filter, lane)
+    if (times === undefined) return []
+    const ids = { first: Math.max(wanted.first, times.ids.first), last: Math.min(wanted.last, times.ids.last) }
+    const fields = fieldConditions(filter)
+    if (fields.length === 0 && !hasWords(filter)) return [ofLane({ lane, ids, conditions: times.conditions })]
+    if (this.needsIndex(filter)) while (this.follow());
+    const { kind, text, notText } = filter
+    const match = matchOf({ lane, text, notText, fields })
+    if (match === undefined) return []
+    const indexed = ofIndex({ match, lane, ids, conditions: [...times.conditions, ...cutValues(fields, filter)] })
+    if (hasWords(filter)) return [indexed]
+    const newest = { first: Math.max(ids.first, this.#texts.lastId + 1), last: ids.last }
+    const conditions = [...times.conditions, ...fields.map((field) => onRow(field, kind))]
+    return [ofLane({ lane, ids: newest, conditions }), indexed]
+  }
+
+  /** The conditions on times, and the ids that may meet them; undefined if none may. */
+  #times({ since, until }: RecordFilter, lane: number): { ids: Ids; conditions: readonly Sql[] } | undefined {
+    if (since === undefined && until === undefined) return { ids: allIds, conditions: [] }
+    const values = [since ?? -Number.MAX_VALUE, until ?? Number.MAX_VALUE]
+    const spans = 'SELECT min(first_id) AS first, max(last_id) AS last FROM spans'
+    const found = this.#database
+      .prepare(`${spans} WHERE lane = ? AND latest_ms >= ? AND earliest_ms < ?`)
+      .get(lane, ...values) as { first: number | null; last: number | null }
+    if (found.first === null || found.last === null) return undefined
+    const { first, last } = found
+    return { ids: { first, last }, conditions: [{ sql: 'r.time_ms >= ? AND r.time_ms < ?', values }] }
+  }
+}
+
+interface Conditioned {
+  readonly lane: number
+  readonly ids: Ids
+  readonly conditions: readonly Sql[]
+}
+
+function ofLane({ lane, ids, conditions }: Conditioned): Source {
+  return {
+    ...joined('records r INDEXED BY records_by_lane', [
+      { sql: 'r.lane = ? AND r.id BETWEEN ? AND ?', values: [lane, ids.first, ids.last] },
+      ...conditions,
+    ]),
+    order: 'r.id DESC',
+  }
+}
+
+function ofIndex({ match, lane, ids, conditions }: Conditioned & { readonly match: string }): Source {
+  const records = 'texts.words w CROSS JOIN records r INDEXED BY records_by_lane ON r.id = -w.rowid'
+  const found = { sql: 'w.words MATCH ? AND w.rowid BETWEEN ? AND ?', values: [match, -ids.last, -ids.first] }
+  return { ...joined(records, [found, { sql: 'r.lane = ?', values: [lane] }, ...conditions]), order: 'w.rowid' }
+}
+
+function joined(from: string, conditions: readonly Sql[]): Sql {
+  const { sql, values } = allOf(conditions)
+  return { sql: `${from} WHERE ${sql}`, values }
+}
+
+/** Conditions on the rows whose labels are cut. */
+function cutValues(fields: readonly FieldCondition[], { kind }: RecordFilter): Sql[] {
+  return fields.filter(({ values }) => values.some(isCut)).map((field) => onRow(field, kind))
+}
+
+function hasWords({ text, notText }: RecordFilter): boolean {
+  return text !== undefined || notText !== undefined
+}

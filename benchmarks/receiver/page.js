@@ -1,12 +1,17 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pino from 'pino'
 import { chromium } from 'playwright-core'
 import { sluicePino } from 'sluice/pino'
 import { median } from '../support/per-call.js'
 import { startReceiverProcess } from '../support/receiver-process.js'
+import { storeRecords } from '../support/stored-records.js'
 
-// The page in Debian's chromium while a pino logger writes 1,000 lines/s: the first paint, frames, rows of the document and memory.
-// DURATION_MS=600000 for ten minutes.
+// The page in Debian's chromium: filters over stored records (RECORDS, a million), then the first paint, frames, rows of the document and
+// memory while a pino logger writes 1,000 lines/s. DURATION_MS=600000 for ten minutes.
+const records = Number(process.env.RECORDS ?? 1_000_000)
 const durationMs = Number(process.env.DURATION_MS ?? 60_000)
 const linesPerTurn = 100
 const turnMs = 100
@@ -15,12 +20,14 @@ const visits = 11
 /** The list is full, so that memory grows no more by what it holds. */
 const warmUpLines = 20_000
 
-const { url, apiKey, page: address, stop } = await startReceiverProcess(['--json', '--port', '0', '--data', ':memory:'])
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
 })
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+await filterStored()
+
+const { url, apiKey, page: address, stop } = await startReceiverProcess(['--json', '--port', '0', '--data', ':memory:'])
 await page.goto(address)
 
 const paints = []
@@ -92,3 +99,57 @@ stream.end()
 await once(stream, 'close')
 await browser.close()
 await stop()
+
+/** From the change of the address until all rows in the document are those of the filter. */
+async function filterStored() {
+  const data = mkdtempSync(join(tmpdir(), 'sluice-benchmark-'))
+  await storeRecords(data, records)
+  const receiver = await startReceiverProcess(['--json', '--port', '0', '--data', data, '--new-key'])
+  // The answer waits for the index of words.
+  await fetch(`${receiver.url}/api/logs/demo?text=nothing`, { headers: { 'x-api-key': receiver.apiKey } })
+  await page.goto(receiver.page)
+  await page.locator('[role=row][data-id]').first().waitFor()
+  /** @type {[query: string, text: string][]} */
+  const filters = [
+    ['level=error', 'error'],
+    ['text=c5', 'c5'],
+    ['only=appName:mail&level=debug', 'debug'],
+    ['text=answered+503&only=machineName:m7', '503'],
+    ['only=env:staging&level=error&since=2024-01-02T00:00:00Z&until=2024-01-03T00:00:00Z', 'error'],
+  ]
+  process.stdout.write(
+    `  ${`ms until ${records} records are filtered`.padEnd(86)}${'median'.padStart(8)}${'slowest'.padStart(9)}   (budget 200)\n`,
+  )
+  for (const [query, text] of filters) {
+    const times = []
+    for (let visit = 0; visit < visits; visit++) {
+      await page.evaluate('location.hash = "#logs"')
+      await page.locator(`[role=row][data-id]:not(:has-text("${text}"))`).first().waitFor()
+      times.push(await page.evaluate(filtered, { query, text }))
+    }
+    process.stdout.write(
+      `  ${query.padEnd(86)}${median(times).toFixed(0).padStart(8)}${Math.max(...times)
+        .toFixed(0)
+        .padStart(9)}\n`,
+    )
+  }
+  await page.goto('about:blank')
+  await receiver.stop()
+  rmSync(data, { recursive: true })
+}
+
+/** Runs in the page. @param {{ query: string, text: string }} filter */
+function filtered({ query, text }) {
+  const { document, location, requestAnimationFrame } = /** @type {any} */ (globalThis)
+  return new Promise((/** @type {(ms: number) => void} */ resolve) => {
+    const startedAt = performance.now()
+    location.hash = `#logs?${query}`
+    const look = () => {
+      const rows = [...document.querySelectorAll('[role=row][data-id]')]
+      const areAll = rows.length > 0 && rows.every((row) => row.textContent.includes(text))
+      if (areAll) resolve(performance.now() - startedAt)
+      else requestAnimationFrame(look)
+    }
+    look()
+  })
+}

@@ -1,60 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqlite } from '../../receiver/dist/storage/sqlite/database.js'
-import { RecordWriter } from '../../receiver/dist/storage/sqlite/record-writer.js'
-import { SqliteStorage } from '../../receiver/dist/storage/sqlite/sqlite-storage.js'
-import { writtenRecord } from '../../receiver/dist/storage/sqlite/written-records.js'
 import { median } from '../support/per-call.js'
 import { startReceiverProcess } from '../support/receiver-process.js'
+import { firstTime, msPerRecord, storeRecords } from '../support/stored-records.js'
 
 // How long a page takes to be read over HTTP, by what is asked for. RECORDS=10000000 fills the store with ten million; DATA names a
 // folder that keeps them for the next run.
 const records = Number(process.env.RECORDS ?? 300_000)
 const questions = 41
 const data = process.env.DATA ?? mkdtempSync(join(tmpdir(), 'sluice-benchmark-'))
-const firstTime = Date.parse('2024-01-01T00:00:00Z')
-const msPerRecord = 250
-
-/** @param {number} number */
-function record(number) {
-  const scattered = (number * 2_654_435_761) % 4_294_967_296
-  const level = number % 999_983 === 7 ? 'fatal' : number % 50 === 7 ? 'error' : number % 3 === 0 ? 'debug' : 'info'
-  return {
-    timeStamp: firstTime + number * msPerRecord,
-    level,
-    message: `GET /orders/${scattered % 99_991} answered ${level === 'error' ? 503 : 200} after ${scattered % 300} ms for customer c${scattered % 100_003}`,
-    appName: ['shop', 'jobs', 'mail', 'search', 'admin'][number % 5] ?? '',
-    machineName: `m${number % 16}`,
-    env: number % 7 === 0 ? 'staging' : 'production',
-    eventId: scattered % 200_000,
-  }
-}
-
-async function fill() {
-  mkdirSync(data, { recursive: true })
-  await new SqliteStorage(join(data, 'receiver.sqlite')).close()
-  const database = openSqlite(join(data, 'receiver.sqlite'))
-  database.exec('PRAGMA synchronous = OFF')
-  const { stored } = /** @type {{ stored: number }} */ (
-    database.prepare('SELECT count(*) AS stored FROM records').get()
-  )
-  const unnamed = { addAll: () => new Set(), forget: () => {} }
-  const writer = new RecordWriter(database, /** @type {any} */ (unnamed))
-  for (let number = stored; number < records; ) {
-    const group = []
-    for (; group.length < 5000 && number < records; number++) {
-      group.push(writtenRecord({ kind: 'logs', bucket: 'demo', idempotencyKey: undefined, record: record(number) }))
-    }
-    database.exec('BEGIN')
-    writer.write(group)
-    database.exec('COMMIT')
-  }
-  database.close()
-}
-
 const startedAt = performance.now()
-await fill()
+await storeRecords(data, records)
 const filledAt = performance.now()
 const { url, apiKey, stop } = await startReceiverProcess(['--json', '--port', '0', '--data', data, '--new-key'])
 

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { chromium } from 'playwright-core'
 import { sluicePino } from 'sluice/pino'
+import { storeRecords } from '../../receiver/test/stored-records.js'
 import { median } from '../support/per-call.js'
 import { startReceiverProcess } from '../support/receiver-process.js'
-import { storeRecords } from '../support/stored-records.js'
 
 // The page in Debian's chromium: filters over stored records (RECORDS, a million), then the first paint, frames, rows of the document and
 // memory while a pino logger writes 1,000 lines/s. DURATION_MS=600000 for ten minutes.

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { firstTime, msPerRecord, storeRecords } from '../../receiver/test/stored-records.js'
 import { median } from '../support/per-call.js'
 import { startReceiverProcess } from '../support/receiver-process.js'
-import { firstTime, msPerRecord, storeRecords } from '../support/stored-records.js'
 
 // How long a page takes to be read over HTTP, by what is asked for. RECORDS=10000000 fills the store with ten million; DATA names a
 // folder that keeps them for the next run.

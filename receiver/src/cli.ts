@@ -1,9 +1,11 @@
-import { helpText, readArguments } from './arguments.js'
+import { readArguments } from './arguments.js'
 import { greeting } from './greeting.js'
+import { helpText } from './options/help-text.js'
+import { unknownVariables } from './options/read-options.js'
 import { startReceiver } from './receiver.js'
 import { version } from './version.js'
 
-const command = readArguments(process.argv.slice(2))
+const command = readArguments(process.argv.slice(2), process.env)
 switch (command.type) {
   case 'help':
     process.stdout.write(helpText)
@@ -15,15 +17,16 @@ switch (command.type) {
     fail(command.message)
     break
   case 'start':
-    startReceiver(command.arguments).then(
+    for (const unknown of unknownVariables(process.env)) process.stderr.write(`sluice-receiver: ${unknown}\n`)
+    startReceiver(command.options).then(
       (receiver) => {
         // The listeners come before the ready message: a script may send SIGTERM as soon as it reads that message.
         for (const signal of ['SIGTERM', 'SIGINT'] as const) {
           process.once(signal, () => void receiver.close().then(() => process.exit(0)))
         }
-        const { json, data } = command.arguments
+        const { json, data } = command.options
         const { url, project, apiKey, page } = receiver
-        if (isExposed(url, command.arguments.host)) {
+        if (isExposed(url, command.options.host)) {
           process.stderr.write(
             `sluice-receiver: keys and records cross the network in the clear: use --tls-cert and --tls-key off loopback\n`,
           )

@@ -10,6 +10,8 @@ import { Connections } from './http/connections.js'
 import type { ReceiverStart } from './http/session-routes.js'
 import { Keys } from './keys.js'
 import { LiveFeed } from './live/live-feed.js'
+import { optionTable } from './options/option-table.js'
+import { expectation, isPageHost } from './options/option-value.js'
 import { PageSessions } from './page-sessions.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
@@ -75,7 +77,7 @@ export class ReceiverError extends Error {
   }
 }
 
-export const defaults = { port: 18_400, host: '127.0.0.1', data: 'sluice-data', requestTimeoutMs: 30_000 } as const
+const defaultRequestTimeoutMs = 30_000
 const firstProject = 'demo'
 const web = new URL('./web/', import.meta.url)
 
@@ -86,18 +88,18 @@ const web = new URL('./web/', import.meta.url)
  *   folder, or the folder, the certificate, its key or the catalogue of events cannot be used
  */
 export async function startReceiver({
-  port = defaults.port,
-  host = defaults.host,
-  data = defaults.data,
+  port = optionTable.port.default,
+  host = optionTable.host.default,
+  data = optionTable.data.default,
   newKey = false,
   tlsCert,
   tlsKey,
   pageHost,
   events,
-  requestTimeoutMs = defaults.requestTimeoutMs,
+  requestTimeoutMs = defaultRequestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
-  if (pageHost !== undefined && !/^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i.test(pageHost)) {
-    const message = `--page-host: expected a name such as logs.example.com:8443, got "${pageHost}"`
+  if (pageHost !== undefined && !isPageHost(pageHost)) {
+    const message = `--page-host: expected ${expectation({ type: 'page-host' })}, got "${pageHost}"`
     throw new ReceiverError('ADDRESS_UNUSABLE', message)
   }
   const tls = readTls(tlsCert, tlsKey)

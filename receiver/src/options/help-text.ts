@@ -1,0 +1,25 @@
+import { type OptionName, type OptionRow, optionNames, optionTable, variableOf, writtenName } from './option-table.js'
+
+const indent = ' '.repeat(17)
+
+/** The text of `--help`, made from the table of options. */
+export const helpText = `Usage: sluice-receiver [options]
+
+Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
+
+Options, each with the variable that sets it. An option of the command wins; --no-json and its like turn off what a variable turns on.
+
+${optionNames.map(linesOf).join('\n')}
+  --version      print the version
+  --help         print this
+
+Example: sluice-receiver --port 0 --data :memory: --json
+`
+
+function linesOf(name: OptionName): string {
+  const row: OptionRow = optionTable[name]
+  const { placeholder, about, default: fallback } = row
+  const written = `--${writtenName(name)}${placeholder === undefined ? '' : ` ${placeholder}`}`
+  const ending = fallback === undefined || row.kind.type === 'flag' ? '' : ` (default ${fallback})`
+  return `  ${written}, ${variableOf(name)}\n${indent}${about.replaceAll('`', '')}${ending}`
+}

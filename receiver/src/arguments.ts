@@ -1,34 +1,82 @@
-import { parseArgs } from 'node:util'
-import { type Options, optionNames, optionTable, writtenName } from './options/option-table.js'
-import { type Environment, OptionError, readOptions } from './options/read-options.js'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import type { KeysCommand } from './keys/keys-command.js'
+import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
+import { type OptionName, type Options, optionNames, optionTable, writtenName } from './options/option-table.js'
+import { type Environment, OptionError, readOptions, readSome } from './options/read-options.js'
+import { maxNameCharacters, namePattern } from './schemas/keys.js'
 
 export type Command =
   | { readonly type: 'start'; readonly options: Options }
+  | { readonly type: 'keys'; readonly command: KeysCommand }
   | { readonly type: 'help' | 'version' }
   | { readonly type: 'wrong'; readonly message: string }
 
-const written = Object.fromEntries(
-  optionNames.map((name) => [
-    writtenName(name),
-    { type: optionTable[name].kind.type === 'flag' ? ('boolean' as const) : ('string' as const) },
-  ]),
-)
+type Parsed = NonNullable<ParseArgsConfig['options']>
 
 /** The command that the arguments and the variables of the process stand for. */
 export function readArguments(args: readonly string[], environment: Environment): Command {
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      allowNegative: true,
-      options: { ...written, help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
-    })
-    if (values.help === true) return { type: 'help' }
-    if (values.version === true) return { type: 'version' }
-    return { type: 'start', options: readOptions(values, environment) }
+    return args[0] === 'keys' ? readKeys(args.slice(1), environment) : readStart(args, environment)
   } catch (error) {
     const { message } = error as Error
     if (error instanceof OptionError) return { type: 'wrong', message }
     const [reason] = message.split(/\.[ \n]|\n/)
     return { type: 'wrong', message: `${reason?.replace(/\.$/, '')}; see sluice-receiver --help` }
   }
+}
+
+function readStart(args: readonly string[], environment: Environment): Command {
+  const options = { ...parsed(optionNames), version: { type: 'boolean' } } as const
+  const { values } = parseArgs({ args: [...args], allowNegative: true, options })
+  if (values.help === true) return { type: 'help' }
+  if (values.version === true) return { type: 'version' }
+  return { type: 'start', options: readOptions(values, environment) }
+}
+
+function readKeys([action = '', ...args]: readonly string[], environment: Environment): Command {
+  if (action === '--help' || action === '-h') return { type: 'help' }
+  const own: Parsed = action === 'add' ? { scope: { type: 'string' }, name: { type: 'string' } } : {}
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowNegative: true,
+    allowPositionals: action === 'revoke',
+    options: { ...parsed(['data', 'json']), ...own },
+  })
+  if (values.help === true) return { type: 'help' }
+  const written = values as Readonly<Record<string, string | undefined>>
+  const { data, json } = readSome(['data', 'json'], { written, environment })
+  const { scope, name = '' } = written
+  switch (action) {
+    case 'add':
+      return { type: 'keys', command: { action, data, json, name: checkedName(name), scopes: scopesIn(scope) } }
+    case 'list':
+      return { type: 'keys', command: { action, data, json } }
+    case 'revoke': {
+      const [id, ...others] = positionals
+      if (id === undefined || others.length > 0) throw new OptionError('keys revoke: expected one id; see keys list')
+      return { type: 'keys', command: { action, data, json, id } }
+    }
+    default:
+      throw new OptionError(`keys: expected add, list or revoke, got "${action}"`)
+  }
+}
+
+function checkedName(name: string): string {
+  if (name.length <= maxNameCharacters && new RegExp(namePattern).test(name)) return name
+  throw new OptionError(`--name: expected at most ${maxNameCharacters} characters in one line`)
+}
+
+function scopesIn(text: string | undefined): readonly Scope[] {
+  if (text === undefined) return defaultScopes
+  const named = text.split(',').map((word) => word.trim())
+  if (named.every(isScope)) return named
+  throw new OptionError(`--scope: expected some of ${scopes.join(', ')} with commas between them, got "${text}"`)
+}
+
+function parsed(names: readonly OptionName[]) {
+  const options = names.map((name) => {
+    const isFlag = optionTable[name].kind.type === 'flag'
+    return [writtenName(name), { type: isFlag ? 'boolean' : 'string' }] as const
+  })
+  return { ...(Object.fromEntries(options) as Parsed), help: { type: 'boolean', short: 'h' } } as const
 }

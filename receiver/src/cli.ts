@@ -1,11 +1,15 @@
 import { readArguments } from './arguments.js'
 import { greeting } from './greeting.js'
+import { runKeys } from './keys/keys-command.js'
 import { helpText } from './options/help-text.js'
 import { unknownVariables } from './options/read-options.js'
 import { startReceiver } from './receiver.js'
 import { version } from './version.js'
 
 const command = readArguments(process.argv.slice(2), process.env)
+if (command.type !== 'help' && command.type !== 'version') {
+  for (const unknown of unknownVariables(process.env)) process.stderr.write(`sluice-receiver: ${unknown}\n`)
+}
 switch (command.type) {
   case 'help':
     process.stdout.write(helpText)
@@ -13,11 +17,16 @@ switch (command.type) {
   case 'version':
     process.stdout.write(`${version}\n`)
     break
+  case 'keys':
+    runKeys(command.command).then(
+      (text) => process.stdout.write(text),
+      (error: Error) => fail(error.message),
+    )
+    break
   case 'wrong':
     fail(command.message)
     break
   case 'start':
-    for (const unknown of unknownVariables(process.env)) process.stderr.write(`sluice-receiver: ${unknown}\n`)
     startReceiver(command.options).then(
       (receiver) => {
         // The listeners come before the ready message: a script may send SIGTERM as soon as it reads that message.

@@ -8,12 +8,14 @@ import { Access } from './http/access.js'
 import { buildApp } from './http/app.js'
 import { Connections } from './http/connections.js'
 import type { ReceiverStart } from './http/session-routes.js'
-import { Keys } from './keys.js'
+import { Keys } from './keys/keys.js'
+import { PageSessions } from './keys/page-sessions.js'
+import { scopes } from './keys/scopes.js'
 import { LiveFeed } from './live/live-feed.js'
 import { optionTable } from './options/option-table.js'
 import { expectation, isPageHost } from './options/option-value.js'
-import { PageSessions } from './page-sessions.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
+import { storeFile } from './storage/sqlite/opened-store.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
 import type { Storage } from './storage/storage.js'
@@ -122,7 +124,7 @@ export async function startReceiver({
     events: eventNames,
   }
   const connections = new Connections()
-  const app = buildApp({ storage, access, feed, start, web, tls, requestTimeoutMs, connections })
+  const app = buildApp({ storage, keys, access, feed, start, web, tls, requestTimeoutMs, connections })
   try {
     await app.listen({ port, host })
   } catch (error) {
@@ -130,10 +132,12 @@ export async function startReceiver({
     throw listenError(error as NodeJS.ErrnoException, { port, host })
   }
   // The key is made after `listen`: a start that fails must not store a key that was never shown.
-  start.apiKey = first || newKey ? await keys.mint() : null
+  start.apiKey = first || newKey ? (await keys.make({ scopes })).key : null
   const address = app.server.address() as AddressInfo
   const scheme = tls === undefined ? 'http' : 'https'
   start.url = `${scheme}://${reachable(address)}:${address.port}`
+  // The disk may be full, or another process may hold the database: the next round tries again.
+  const refreshing = setInterval(() => void keys.refresh().catch(() => {}), refreshMs)
   let closing: Promise<void> | undefined
   const stop = async () => {
     feed.close()
@@ -142,6 +146,8 @@ export async function startReceiver({
     const timer = setInterval(() => connections.drop(), stopPatienceMs)
     await app.close()
     clearInterval(timer)
+    clearInterval(refreshing)
+    await keys.refresh().catch(() => {})
     await storage.close()
   }
   return {
@@ -156,6 +162,8 @@ export async function startReceiver({
   }
 }
 
+/** Another process may revoke a key: at the latest after about this time it is refused. */
+const refreshMs = 1000
 /** A stop waits this long for requests that are still arriving. Requests that have arrived are always answered. */
 const stopPatienceMs = 2000
 
@@ -201,7 +209,7 @@ async function openStorage(data: string): Promise<Storage> {
   try {
     if (data === ':memory:') return new SqliteStorage(data)
     makeDataFolder(data)
-    return await ThreadedSqliteStorage.open(join(data, 'receiver.sqlite'))
+    return await ThreadedSqliteStorage.open(join(data, storeFile))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     if (cause instanceof FolderInUseError) {

@@ -6,7 +6,8 @@ const descriptions: Readonly<Record<number, string>> = {
   201: 'Made, and on disk',
   400: 'The request is not valid; the body names each failure',
   401: 'Credentials are missing or not valid',
-  404: 'There is no such project, bucket, content type or entry',
+  403: 'The API key lacks the scope of the operation',
+  404: 'There is no such project, bucket, content type, entry or key',
   408: 'The request did not arrive in time',
   409: 'It exists already',
   412: 'The plan of the project does not allow it, or payment is required',
@@ -28,7 +29,7 @@ export const eventStream = {
 
 /** Statuses and bodies of a content operation or of one of the receiver's own routes, for the OpenAPI description. */
 export function apiAnswers(good: Readonly<Record<number, TSchema>>, refusals: readonly number[] = []) {
-  const bad = { 400: invalidSchema, 401: failureSchema, 500: failureSchema }
+  const bad = { 400: invalidSchema, 401: failureSchema, 403: failureSchema, 500: failureSchema }
   return described({ ...good, ...bad, ...Object.fromEntries(refusals.map((status) => [status, failureSchema])) })
 }
 
@@ -37,6 +38,7 @@ export function genericAnswers() {
   const bad = {
     400: genericResultSchema,
     401: failureSchema,
+    403: failureSchema,
     404: failureSchema,
     413: genericResultSchema,
     415: genericResultSchema,

@@ -5,6 +5,7 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify'
+import type { Keys } from '../keys/keys.js'
 import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
 import type { Access } from './access.js'
@@ -21,6 +22,7 @@ import { facetRoutes } from './facet-routes.js'
 import { answerFailure } from './failures.js'
 import { healthRoutes } from './health-routes.js'
 import { readJsonBodies } from './json-body.js'
+import { keyRoutes } from './key-routes.js'
 import { liveRoutes } from './live-routes.js'
 import { describeRoutes, openapiRoutes } from './openapi.js'
 import { otlpRoutes } from './otlp-routes.js'
@@ -36,6 +38,7 @@ import { testRecordRoutes } from './test-record-routes.js'
 
 export interface AppOptions {
   readonly storage: Storage
+  readonly keys: Keys
   readonly access: Access
   readonly feed: LiveFeed
   readonly start: ReceiverStart
@@ -48,9 +51,10 @@ export interface AppOptions {
   readonly connections: Connections
 }
 
-/** The receiver's HTTP server over a storage. Every route needs a key, or a session of the page. */
+/** The receiver's HTTP server over a storage. Every route needs a key with its scope, or a session of the page. */
 export function buildApp({
   storage,
+  keys,
   access,
   feed,
   start,
@@ -95,6 +99,7 @@ export function buildApp({
   const server = tls === undefined ? { http: timing } : { https: { ...tls, ...timing } }
   const app: FastifyInstance = fastify({ ...options, ...server } as FastifyServerOptions)
   app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket) => connections.add(socket))
+  app.decorateRequest('apiKey', null)
   readJsonBodies(app)
   // The API's only DELETE has no body, but many clients declare one.
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
@@ -133,15 +138,16 @@ export function buildApp({
   app.register(
     async (scope) => {
       scope.addHook('onRoute', (route) => {
-        if (route.method === 'GET') route.config = { access: 'page', ...route.config }
+        if (route.method === 'GET') route.config = { access: 'page', scope: 'read', ...route.config }
       })
       projectRoutes(scope, storage)
+      keyRoutes(scope, keys)
       contentManagementRoutes(scope, storage)
       readingRoutes(scope, storage)
       countsRoutes(scope, storage)
       healthRoutes(scope, storage)
       openapiRoutes(scope)
-      liveRoutes(scope, { storage, feed, startedAt: start.startedAt })
+      liveRoutes(scope, { storage, keys, feed, startedAt: start.startedAt })
       rejectedRoutes(scope, rejected)
       sessionRoutes(scope, { storage, start })
       facetRoutes(scope, storage)

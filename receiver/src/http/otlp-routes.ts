@@ -48,6 +48,7 @@ export async function otlpRoutes(app: FastifyInstance, { records, projects }: St
       consumes: [...types],
     },
     bodyLimit: maxBodyBytes,
+    config: { scope: 'ingest' },
     onRequest: guard(projects),
     handler: async (request, reply) => {
       const bytes = await decoded(request)

@@ -20,7 +20,7 @@ export function recordRoutes(app: FastifyInstance, { records, projects }: Storag
   function route(url: string, { kind, body, summary }: { kind: RecordKind; body: TSchema; summary: string }): void {
     app.post<{ Params: BucketParams; Body: NewRecord['record'] }>(url, {
       schema: { body, response: genericAnswers(), summary, tags: ['API'] },
-      config: { envelope: 'generic' },
+      config: { envelope: 'generic', scope: 'ingest' },
       onRequest: guard(projects),
       handler: async (request, reply) => {
         const key = idempotencyKey(request)

@@ -26,7 +26,7 @@ export function testRecordRoutes(
       summary: 'Store a test log and a test value',
       tags: ['Ours'],
     },
-    config: { access: 'page' },
+    config: { access: 'page', scope: 'ingest' },
     preHandler: async (request, reply) => {
       request.query.bucket ??= project
       return guardBucket(request, reply)

@@ -4,12 +4,21 @@ const indent = ' '.repeat(17)
 
 /** The text of `--help`, made from the table of options. */
 export const helpText = `Usage: sluice-receiver [options]
+       sluice-receiver keys add [--scope SCOPES] [--name TEXT]
+       sluice-receiver keys list
+       sluice-receiver keys revoke ID
 
 Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
+
+keys works on the folder of --data, also while a receiver runs there; with --json it prints JSON.
 
 Options, each with the variable that sets it. An option of the command wins; --no-json and its like turn off what a variable turns on.
 
 ${optionNames.map(linesOf).join('\n')}
+  --scope SCOPES
+                 what the new key allows: some of ingest, content, read, admin, with commas between them (default ingest)
+  --name TEXT
+                 name of the new key, for the list
   --version      print the version
   --help         print this
 

@@ -17,25 +17,31 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** An option or a variable that cannot be used. The message names it and says what was expected. */
 export class OptionError extends Error {}
 
+type Written = Readonly<Record<string, string | boolean | undefined>>
+
 /**
  * The values of all options: of the command first, then of the variables, then the defaults. An empty variable counts as none.
  *
  * @param written values by the names of the command
  * @throws {OptionError}
  */
-export function readOptions(
-  written: Readonly<Record<string, string | boolean | undefined>>,
-  environment: Environment,
-): Options {
-  const options = Object.fromEntries(
-    optionNames.map((name) => [name, chosenValue(name, written[writtenName(name)], environment)]),
-  ) as unknown as Options
+export function readOptions(written: Written, environment: Environment): Options {
+  const options = readSome(optionNames, { written, environment })
   if ((options.tlsCert === undefined) !== (options.tlsKey === undefined)) {
     const [have, lack] =
       options.tlsCert === undefined ? (['tlsKey', 'tlsCert'] as const) : (['tlsCert', 'tlsKey'] as const)
     throw new OptionError(`--${writtenName(have)} needs --${writtenName(lack)}: set it, or ${variableOf(lack)}`)
   }
   return options
+}
+
+/** The values of some options. @throws {OptionError} */
+export function readSome<Name extends OptionName>(
+  names: readonly Name[],
+  { written, environment }: { readonly written: Written; readonly environment: Environment },
+): Pick<Options, Name> {
+  const values = names.map((name) => [name, chosenValue(name, written[writtenName(name)], environment)])
+  return Object.fromEntries(values) as Pick<Options, Name>
 }
 
 function chosenValue(name: OptionName, written: string | boolean | undefined, environment: Environment) {

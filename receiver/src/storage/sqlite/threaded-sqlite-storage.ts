@@ -76,7 +76,7 @@ export class ThreadedSqliteStorage implements Storage {
     try {
       return await sayingUpgrade(path, async () => {
         const storage = new ThreadedSqliteStorage(path, release)
-        await storage.keys.hashes()
+        await storage.keys.list()
         return storage
       })
     } catch (error) {

@@ -10,6 +10,7 @@ import { Connections } from './http/connections.js'
 import type { ReceiverStart } from './http/session-routes.js'
 import { Keys } from './keys/keys.js'
 import { PageSessions } from './keys/page-sessions.js'
+import { RateLimit } from './keys/rate-limit.js'
 import { scopes } from './keys/scopes.js'
 import { LiveFeed } from './live/live-feed.js'
 import { optionTable } from './options/option-table.js'
@@ -43,6 +44,8 @@ export interface ReceiverOptions {
   readonly pageHost?: string | undefined
   /** File with a catalogue of events, in JSON, as `defineEvents` of the library takes it. The page shows their names. */
   readonly events?: string | undefined
+  /** Most records per second and API key, a whole number; more get 429 with `Retry-After`. @default none */
+  readonly rateLimit?: number | undefined
   /** Longest time for a request to arrive, in ms; a slower request gets 408. @default 30000 */
   readonly requestTimeoutMs?: number
 }
@@ -86,6 +89,7 @@ const web = new URL('./web/', import.meta.url)
 /**
  * Starts a receiver.
  *
+ * @throws {TypeError} when `rateLimit` is no whole number above 0
  * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, another receiver uses the data
  *   folder, or the folder, the certificate, its key or the catalogue of events cannot be used
  */
@@ -98,11 +102,15 @@ export async function startReceiver({
   tlsKey,
   pageHost,
   events,
+  rateLimit,
   requestTimeoutMs = defaultRequestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
   if (pageHost !== undefined && !isPageHost(pageHost)) {
     const message = `--page-host: expected ${expectation({ type: 'page-host' })}, got "${pageHost}"`
     throw new ReceiverError('ADDRESS_UNUSABLE', message)
+  }
+  if (rateLimit !== undefined && !(Number.isInteger(rateLimit) && rateLimit > 0)) {
+    throw new TypeError(`rateLimit: expected a whole number of records per second, at least 1, got ${rateLimit}`)
   }
   const tls = readTls(tlsCert, tlsKey)
   const eventNames = events === undefined ? undefined : await readEvents(events)
@@ -115,6 +123,7 @@ export async function startReceiver({
   const pageName = pageHost?.replace(/:\d+$/, '')
   const { store } = await storage.records.position({ bucket: firstProject })
   const access = new Access({ keys, sessions, hosts: pageName === undefined ? [host] : [host, pageName], store })
+  const limit = rateLimit === undefined ? undefined : new RateLimit(rateLimit)
   const feed = new LiveFeed(storage.records)
   const start: Mutable<ReceiverStart> = {
     url: '',
@@ -124,7 +133,7 @@ export async function startReceiver({
     events: eventNames,
   }
   const connections = new Connections()
-  const app = buildApp({ storage, keys, access, feed, start, web, tls, requestTimeoutMs, connections })
+  const app = buildApp({ storage, keys, access, limit, feed, start, web, tls, requestTimeoutMs, connections })
   try {
     await app.listen({ port, host })
   } catch (error) {

@@ -13,6 +13,7 @@ const descriptions: Readonly<Record<number, string>> = {
   412: 'The plan of the project does not allow it, or payment is required',
   413: 'The body has more than 1 MiB',
   415: 'The body is not application/json',
+  429: 'The key sends more records than it may; Retry-After says when to try again',
   500: 'Unexpected error of the server',
   503: 'The store cannot be used',
   507: 'The disk is full; Retry-After says when to try again',
@@ -42,6 +43,7 @@ export function genericAnswers() {
     404: failureSchema,
     413: genericResultSchema,
     415: genericResultSchema,
+    429: failureSchema,
   }
   return described({ 201: genericResultSchema, ...bad, 500: genericFailureSchema, 507: genericFailureSchema })
 }

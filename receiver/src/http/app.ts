@@ -6,6 +6,7 @@ import fastify, {
   type FastifyServerOptions,
 } from 'fastify'
 import type { Keys } from '../keys/keys.js'
+import type { RateLimit } from '../keys/rate-limit.js'
 import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
 import type { Access } from './access.js'
@@ -40,6 +41,8 @@ export interface AppOptions {
   readonly storage: Storage
   readonly keys: Keys
   readonly access: Access
+  /** Of the records of each key. */
+  readonly limit?: RateLimit | undefined
   readonly feed: LiveFeed
   readonly start: ReceiverStart
   /** Folder of the built page. */
@@ -56,6 +59,7 @@ export function buildApp({
   storage,
   keys,
   access,
+  limit,
   feed,
   start,
   web,
@@ -124,11 +128,11 @@ export function buildApp({
   rememberRejected(app, rejected)
   describeRoutes(app)
   app.register(pageRoutes, { access, web })
-  app.register(otlpRoutes, storage)
+  app.register(otlpRoutes, { storage, limit })
   for (const prefix of ['', '/v1']) {
     app.register(
       async (scope) => {
-        recordRoutes(scope, storage)
+        recordRoutes(scope, { storage, limit })
         contentTypeRoutes(scope, storage)
         entryRoutes(scope, storage)
       },
@@ -152,7 +156,7 @@ export function buildApp({
       sessionRoutes(scope, { storage, start })
       facetRoutes(scope, storage)
       accountRoutes(scope, storage)
-      testRecordRoutes(scope, { storage, project: start.project })
+      testRecordRoutes(scope, { storage, limit, project: start.project })
     },
     { prefix: '/api' },
   )

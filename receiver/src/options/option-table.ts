@@ -4,6 +4,8 @@ export type OptionKind =
   /** Name under which browsers reach the page, with or without a port. */
   | { readonly type: 'page-host' }
   | { readonly type: 'flag' }
+  /** Records per second. */
+  | { readonly type: 'rate' }
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
 
 /** One row of the option table. */
@@ -36,6 +38,11 @@ export const optionTable = {
     about: 'name under which browsers reach the page, if it is neither an IP address nor `--host`',
   },
   events: { kind: text, placeholder: 'FILE', about: 'catalogue of events, in JSON: the page shows their names' },
+  rateLimit: {
+    kind: { type: 'rate' },
+    placeholder: 'N/s',
+    about: 'most records per second and key, such as `1000/s`; more get 429. Without it there is no limit',
+  },
   newKey: { kind: flag, default: false, about: 'make another API key and show it' },
   json: { kind: flag, default: false, about: 'print one line of JSON when ready, and nothing else' },
 } as const satisfies Readonly<Record<string, OptionRow>>
@@ -45,7 +52,7 @@ export type OptionName = keyof Table
 
 type ValueOf<Kind extends OptionKind> = Kind extends { type: 'flag' }
   ? boolean
-  : Kind extends { type: 'integer' }
+  : Kind extends { type: 'integer' | 'rate' }
     ? number
     : string
 

@@ -12,6 +12,10 @@ export function readValue(kind: OptionKind, text: string): Value | undefined {
       const value = Number(text)
       return /^\d+$/.test(text) && value >= kind.min && value <= kind.max ? value : undefined
     }
+    case 'rate': {
+      const [, perSecond] = /^(\d{1,9})\/s$/.exec(text) ?? []
+      return Number(perSecond) > 0 ? Number(perSecond) : undefined
+    }
     case 'flag': {
       const word = text.toLowerCase()
       return yes.has(word) || (no.has(word) ? false : undefined)
@@ -28,6 +32,8 @@ export function expectation(kind: OptionKind): string {
   switch (kind.type) {
     case 'integer':
       return `a number from ${kind.min} to ${kind.max}`
+    case 'rate':
+      return 'records per second, such as 1000/s'
     case 'flag':
       return 'true or false'
     case 'page-host':

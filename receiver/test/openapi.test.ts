@@ -60,6 +60,7 @@ describe('GET /api/openapi.json', () => {
         'GET /api/logs/{bucketId}/counts',
         'GET /api/values/{bucketId}/counts',
         'GET /api/health',
+        'GET /metrics',
         'GET /api/keys',
         'POST /api/keys',
         'DELETE /api/keys/{id}',

@@ -37,6 +37,7 @@ const needed: [string, Scope, unknown?][] = [
   ['GET /api/projects', 'read'],
   ['GET /api/openapi.json', 'read'],
   ['GET /api/live?bucket=nothing', 'read'],
+  ['GET /metrics', 'read'],
   ['GET /api/rejected', 'read'],
   ['GET /api/session', 'read'],
   ['GET /api/facets/logs?bucket=demo', 'read'],

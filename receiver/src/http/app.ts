@@ -25,11 +25,14 @@ import { healthRoutes } from './health-routes.js'
 import { readJsonBodies } from './json-body.js'
 import { keyRoutes } from './key-routes.js'
 import { liveRoutes } from './live-routes.js'
+import { Metrics } from './metrics.js'
+import { metricsRoutes } from './metrics-routes.js'
 import { describeRoutes, openapiRoutes } from './openapi.js'
 import { otlpRoutes } from './otlp-routes.js'
 import { pageRoutes } from './page-routes.js'
 import { projectRoutes } from './project-routes.js'
 import { readQueryNumbers } from './query-numbers.js'
+import { Readiness } from './readiness.js'
 import { readingRoutes } from './reading-routes.js'
 import { recordRoutes } from './record-routes.js'
 import { RejectedRequests } from './rejected-requests.js'
@@ -69,6 +72,12 @@ export function buildApp({
 }: AppOptions): FastifyInstance {
   const authenticate = authentication(access)
   const rejected = new RejectedRequests()
+  const readiness = new Readiness(storage)
+  const metrics = new Metrics({ storage, feed, readiness, rejected })
+  // An answer of which the client did not see the end counts, too. fastify's own hook leaves it out.
+  const observe = (request: FastifyRequest, reply: FastifyReply) => {
+    reply.raw.once('close', () => metrics.answered(request, reply))
+  }
   const timing = {
     // Node checks for late requests at this interval only.
     connectionsCheckingInterval: Math.max(100, Math.min(requestTimeoutMs / 4, 5000)),
@@ -86,6 +95,7 @@ export function buildApp({
     // A path that cannot be decoded reaches no hook, so this handler sets the header and checks the key.
     frameworkErrors: (error, request, reply) => {
       reply.header(correlationHeader, request.id)
+      observe(request, reply)
       authenticate.call(app, request, reply, () => void answerFailure(error, request, reply))
     },
     // A 400 names each bad field and its value, so ajv must not convert or remove values, nor stop at the first error.
@@ -113,6 +123,7 @@ export function buildApp({
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(correlationHeader, request.id)
+    observe(request, reply)
     if (connections.takes(reply.raw)) done()
     else refuse(reply, { status: 503, message: 'the receiver is shutting down' })
   })
@@ -128,6 +139,7 @@ export function buildApp({
   rememberRejected(app, rejected)
   describeRoutes(app)
   app.register(pageRoutes, { access, web })
+  app.register(async (scope) => metricsRoutes(scope, metrics))
   app.register(otlpRoutes, { storage, limit })
   for (const prefix of ['', '/v1']) {
     app.register(
@@ -149,7 +161,7 @@ export function buildApp({
       contentManagementRoutes(scope, storage)
       readingRoutes(scope, storage)
       countsRoutes(scope, storage)
-      healthRoutes(scope, storage)
+      healthRoutes(scope, readiness)
       openapiRoutes(scope)
       liveRoutes(scope, { storage, keys, feed, startedAt: start.startedAt })
       rejectedRoutes(scope, rejected)

@@ -14,6 +14,8 @@ export interface Storage {
   readonly pageSessions: SessionStorage
   /** Reads and writes. Rejects with the reason why the store cannot be used. */
   check(): Promise<void>
+  /** Size of everything that is stored, in bytes. */
+  bytes(): Promise<number>
   /** Commits pending writes, then releases everything. */
   close(): Promise<void>
 }

@@ -94,6 +94,7 @@ class SharedReceiver {
         keys: storage.keys,
         pageSessions: storage.pageSessions,
         check: () => storage.check(),
+        bytes: () => storage.bytes(),
         close: () => storage.close(),
       },
       keys,

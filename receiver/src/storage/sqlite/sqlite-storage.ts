@@ -54,6 +54,11 @@ export class SqliteStorage implements Storage {
     inTransaction(this.#database, () => this.#database.exec(`PRAGMA user_version = ${version}`))
   }
 
+  async bytes(): Promise<number> {
+    const query = 'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()'
+    return (this.#database.prepare(query).get() as { bytes: number }).bytes
+  }
+
   async close(): Promise<void> {
     await this.records.settled()
     this.#database.close()

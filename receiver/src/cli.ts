@@ -2,8 +2,9 @@ import { readArguments } from './arguments.js'
 import { greeting } from './greeting.js'
 import { runKeys } from './keys/keys-command.js'
 import { helpText } from './options/help-text.js'
+import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
-import { startReceiver } from './receiver.js'
+import { type ReceiverOptions, startReceiver } from './receiver.js'
 import { version } from './version.js'
 
 const command = readArguments(process.argv.slice(2), process.env)
@@ -27,7 +28,7 @@ switch (command.type) {
     fail(command.message)
     break
   case 'start':
-    startReceiver(command.options).then(
+    startReceiver(startOptions(command.options)).then(
       (receiver) => {
         // The listeners come before the ready message: a script may send SIGTERM as soon as it reads that message.
         for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -46,6 +47,11 @@ switch (command.type) {
       },
       (error: Error) => fail(error.message),
     )
+}
+
+/** With `--json`, stdout has the one line that a script reads. */
+function startOptions({ accessLog, json, ...options }: Options): ReceiverOptions {
+  return { ...options, accessLog: accessLog ? (json ? 'stderr' : 'stdout') : undefined }
 }
 
 function isExposed(url: string, host: string): boolean {

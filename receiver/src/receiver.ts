@@ -5,6 +5,7 @@ import { createSecureContext } from 'node:tls'
 import { makeDataFolder } from './data-folder.js'
 import { type EventNames, readEventNames } from './event-names.js'
 import { Access } from './http/access.js'
+import { AccessLog, type AccessLogStream } from './http/access-log.js'
 import { buildApp } from './http/app.js'
 import { Connections } from './http/connections.js'
 import type { ReceiverStart } from './http/session-routes.js'
@@ -46,6 +47,8 @@ export interface ReceiverOptions {
   readonly events?: string | undefined
   /** Most records per second and API key, a whole number; more get 429 with `Retry-After`. @default none */
   readonly rateLimit?: number | undefined
+  /** Stream of the process that gets a line of JSON for each request. @default none */
+  readonly accessLog?: AccessLogStream | undefined
   /** Longest time for a request to arrive, in ms; a slower request gets 408. @default 30000 */
   readonly requestTimeoutMs?: number
 }
@@ -103,6 +106,7 @@ export async function startReceiver({
   pageHost,
   events,
   rateLimit,
+  accessLog,
   requestTimeoutMs = defaultRequestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
   if (pageHost !== undefined && !isPageHost(pageHost)) {
@@ -124,6 +128,7 @@ export async function startReceiver({
   const { store } = await storage.records.position({ bucket: firstProject })
   const access = new Access({ keys, sessions, hosts: pageName === undefined ? [host] : [host, pageName], store })
   const limit = rateLimit === undefined ? undefined : new RateLimit(rateLimit)
+  const requests = accessLog === undefined ? undefined : new AccessLog(accessLog)
   const feed = new LiveFeed(storage.records)
   const start: Mutable<ReceiverStart> = {
     url: '',
@@ -133,7 +138,19 @@ export async function startReceiver({
     events: eventNames,
   }
   const connections = new Connections()
-  const app = buildApp({ storage, keys, access, limit, feed, start, web, tls, requestTimeoutMs, connections })
+  const app = buildApp({
+    storage,
+    keys,
+    access,
+    limit,
+    accessLog: requests,
+    feed,
+    start,
+    web,
+    tls,
+    requestTimeoutMs,
+    connections,
+  })
   try {
     await app.listen({ port, host })
   } catch (error) {
@@ -157,6 +174,7 @@ export async function startReceiver({
     clearInterval(timer)
     clearInterval(refreshing)
     await keys.refresh().catch(() => {})
+    requests?.close()
     await storage.close()
   }
   return {

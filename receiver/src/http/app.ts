@@ -10,6 +10,7 @@ import type { RateLimit } from '../keys/rate-limit.js'
 import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
 import type { Access } from './access.js'
+import type { AccessLog } from './access-log.js'
 import { accountRoutes } from './account-routes.js'
 import { authentication } from './authentication.js'
 import { answerClientError } from './client-errors.js'
@@ -46,6 +47,7 @@ export interface AppOptions {
   readonly access: Access
   /** Of the records of each key. */
   readonly limit?: RateLimit | undefined
+  readonly accessLog?: AccessLog | undefined
   readonly feed: LiveFeed
   readonly start: ReceiverStart
   /** Folder of the built page. */
@@ -63,6 +65,7 @@ export function buildApp({
   keys,
   access,
   limit,
+  accessLog,
   feed,
   start,
   web,
@@ -76,7 +79,11 @@ export function buildApp({
   const metrics = new Metrics({ storage, feed, readiness, rejected })
   // An answer of which the client did not see the end counts, too. fastify's own hook leaves it out.
   const observe = (request: FastifyRequest, reply: FastifyReply) => {
-    reply.raw.once('close', () => metrics.answered(request, reply))
+    const sinceMs = performance.now()
+    reply.raw.once('close', () => {
+      metrics.answered(request, reply)
+      accessLog?.answered(request, reply, performance.now() - sinceMs)
+    })
   }
   const timing = {
     // Node checks for late requests at this interval only.

@@ -43,6 +43,11 @@ export const optionTable = {
     placeholder: 'N/s',
     about: 'most records per second and key, such as `1000/s`; more get 429. Without it there is no limit',
   },
+  accessLog: {
+    kind: flag,
+    default: false,
+    about: 'print a line of JSON for each request on stdout; on stderr with `--json`',
+  },
   newKey: { kind: flag, default: false, about: 'make another API key and show it' },
   json: { kind: flag, default: false, about: 'print one line of JSON when ready, and nothing else' },
 } as const satisfies Readonly<Record<string, OptionRow>>

@@ -8,6 +8,7 @@ import { maxNameCharacters, namePattern } from './schemas/keys.js'
 export type Command =
   | { readonly type: 'start'; readonly options: Options }
   | { readonly type: 'keys'; readonly command: KeysCommand }
+  | { readonly type: 'backup'; readonly data: string; readonly file: string; readonly json: boolean }
   | { readonly type: 'help' | 'version' }
   | { readonly type: 'wrong'; readonly message: string }
 
@@ -16,7 +17,9 @@ type Parsed = NonNullable<ParseArgsConfig['options']>
 /** The command that the arguments and the variables of the process stand for. */
 export function readArguments(args: readonly string[], environment: Environment): Command {
   try {
-    return args[0] === 'keys' ? readKeys(args.slice(1), environment) : readStart(args, environment)
+    const [first, ...rest] = args
+    if (first === 'keys') return readKeys(rest, environment)
+    return first === 'backup' ? readBackup(rest, environment) : readStart(args, environment)
   } catch (error) {
     const { message } = error as Error
     if (error instanceof OptionError) return { type: 'wrong', message }
@@ -36,16 +39,10 @@ function readStart(args: readonly string[], environment: Environment): Command {
 function readKeys([action = '', ...args]: readonly string[], environment: Environment): Command {
   if (action === '--help' || action === '-h') return { type: 'help' }
   const own: Parsed = action === 'add' ? { scope: { type: 'string' }, name: { type: 'string' } } : {}
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowNegative: true,
-    allowPositionals: action === 'revoke',
-    options: { ...parsed(['data', 'json']), ...own },
-  })
-  if (values.help === true) return { type: 'help' }
-  const written = values as Readonly<Record<string, string | undefined>>
-  const { data, json } = readSome(['data', 'json'], { written, environment })
+  const { help, data, json, written, positionals } = readOnFolder(args, { environment, own })
+  if (help) return { type: 'help' }
   const { scope, name = '' } = written
+  if (action !== 'revoke' && positionals.length > 0) throw new OptionError(`keys: unexpected "${positionals[0]}"`)
   switch (action) {
     case 'add':
       return { type: 'keys', command: { action, data, json, name: checkedName(name), scopes: scopesIn(scope) } }
@@ -59,6 +56,27 @@ function readKeys([action = '', ...args]: readonly string[], environment: Enviro
     default:
       throw new OptionError(`keys: expected add, list or revoke, got "${action}"`)
   }
+}
+
+function readBackup(args: readonly string[], environment: Environment): Command {
+  const { help, data, json, positionals } = readOnFolder(args, { environment, own: {} })
+  if (help) return { type: 'help' }
+  const [file, ...others] = positionals
+  if (file === undefined || file === '' || others.length > 0)
+    throw new OptionError('backup: expected the name of one new file')
+  return { type: 'backup', data, json, file }
+}
+
+/** Arguments of a command that works on a data folder, with options of its own. */
+function readOnFolder(
+  args: readonly string[],
+  { environment, own }: { readonly environment: Environment; readonly own: Parsed },
+) {
+  const options = { ...parsed(['data', 'json']), ...own }
+  const { values, positionals } = parseArgs({ args: [...args], allowNegative: true, allowPositionals: true, options })
+  const written = values as Readonly<Record<string, string | undefined>>
+  const help = values.help === true
+  return { help, written, positionals, ...readSome(['data', 'json'], { written, environment }) }
 }
 
 function checkedName(name: string): string {

@@ -5,6 +5,7 @@ import { helpText } from './options/help-text.js'
 import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
 import { type ReceiverOptions, startReceiver } from './receiver.js'
+import { backUp } from './storage/sqlite/backup.js'
 import { version } from './version.js'
 
 const command = readArguments(process.argv.slice(2), process.env)
@@ -18,6 +19,14 @@ switch (command.type) {
   case 'version':
     process.stdout.write(`${version}\n`)
     break
+  case 'backup': {
+    const { data, file, json } = command
+    backUp(data, file).then(
+      (bytes) => process.stdout.write(json ? `${JSON.stringify({ file, bytes })}\n` : `${file} has ${bytes} bytes.\n`),
+      (error: Error) => fail(error.message),
+    )
+    break
+  }
   case 'keys':
     runKeys(command.command).then(
       (text) => process.stdout.write(text),

@@ -1,4 +1,4 @@
-import { inOpenedStore } from '../storage/sqlite/opened-store.js'
+import { inNewestStore } from '../storage/sqlite/opened-store.js'
 import { SqliteKeys } from '../storage/sqlite/sqlite-keys.js'
 import { makeKey, shownKey } from './keys.js'
 import type { Scope } from './scopes.js'
@@ -12,7 +12,7 @@ export type KeysCommand = { readonly data: string; readonly json: boolean } & (
 
 /** Makes, lists or revokes API keys in a data folder. Returns the text for stdout. */
 export function runKeys(command: KeysCommand): Promise<string> {
-  return inOpenedStore(command.data, async (database) => {
+  return inNewestStore(command.data, async (database) => {
     const keys = new SqliteKeys(database)
     switch (command.action) {
       case 'add': {

@@ -7,10 +7,11 @@ export const helpText = `Usage: sluice-receiver [options]
        sluice-receiver keys add [--scope SCOPES] [--name TEXT]
        sluice-receiver keys list
        sluice-receiver keys revoke ID
+       sluice-receiver backup FILE
 
 Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
 
-keys works on the folder of --data, also while a receiver runs there; with --json it prints JSON.
+keys and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
 
 Options, each with the variable that sets it. An option of the command wins; --no-json and its like turn off what a variable turns on.
 

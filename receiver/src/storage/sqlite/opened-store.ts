@@ -7,13 +7,8 @@ import { migrate, newestVersion, versionOf } from './migrations.js'
 /** Name of the database in a data folder. */
 export const storeFile = 'receiver.sqlite'
 
-/**
- * Works on the store of a data folder, beside the receiver that may run on it. Tables of an earlier version are upgraded first, if no receiver
- * runs.
- *
- * @throws if there is no store, or if its tables have another version and a receiver runs
- */
-export async function inOpenedStore<Result>(
+/** Works on the store of a data folder, whatever its version, beside the receiver that may run on it. @throws if there is no store */
+export async function inStore<Result>(
   folder: string,
   work: (database: Database) => Result | Promise<Result>,
 ): Promise<Result> {
@@ -23,11 +18,25 @@ export async function inOpenedStore<Result>(
   const database = openSqlite(path)
   try {
     database.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL')
-    if (versionOf(database) !== newestVersion) upgrade(database, folder)
     return await work(database)
   } finally {
     database.close()
   }
+}
+
+/**
+ * Works on the store of a data folder. Tables of an earlier version are upgraded first, if no receiver runs.
+ *
+ * @throws if there is no store, or if its tables have another version and a receiver runs
+ */
+export function inNewestStore<Result>(
+  folder: string,
+  work: (database: Database) => Result | Promise<Result>,
+): Promise<Result> {
+  return inStore(folder, (database) => {
+    if (versionOf(database) !== newestVersion) upgrade(database, folder)
+    return work(database)
+  })
 }
 
 function upgrade(database: Database, folder: string): void {

@@ -1,4 +1,4 @@
-/** What a key allows: to send records, to use content, to read, to manage projects and keys. */
+/** The permissions of a key: to send records, to use content, to read, to manage projects and keys. */
 export const scopes = ['ingest', 'content', 'read', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 

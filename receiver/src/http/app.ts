@@ -79,7 +79,7 @@ export function buildApp({
   const metrics = new Metrics({ storage, feed, readiness, rejected })
   // An answer of which the client did not see the end counts, too. fastify's own hook leaves it out.
   const observe = (request: FastifyRequest, reply: FastifyReply) => {
-    const sinceMs = performance.now()
+    const sinceMs = accessLog === undefined ? 0 : performance.now()
     reply.raw.once('close', () => {
       metrics.answered(request, reply)
       accessLog?.answered(request, reply, performance.now() - sinceMs)

@@ -1,20 +1,36 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { optionTable, variablesOf } from '../build/options/defaults.js'
+import {
+  optionNames,
+  optionTable as receiverTable,
+  variableOf,
+  writtenName,
+} from '../receiver/dist/options/option-table.js'
 
-// Prints the README's table of options, made from the table that the code runs on; `--write` puts it into the README.
-const rows = Object.entries(optionTable).map(([name, row]) => {
-  const variables = variablesOf(row).map((variable) => `\`${variable}\``)
-  const fallback = row.defaultText ?? (row.default === undefined ? '' : `\`${row.default}\``)
-  return `| \`${name}\` | ${variables.join(', ')} | ${fallback} | ${row.about} |`
+// Prints the tables of options of both READMEs, made from the tables that the code runs on; `--write` puts them there.
+const code = (/** @type {unknown} */ text) => `\`${text}\``
+const library = Object.entries(optionTable).map(([name, row]) => {
+  const fallback = row.defaultText ?? (row.default === undefined ? '' : code(row.default))
+  return [code(name), variablesOf(row).map(code).join(', '), fallback, row.about]
 })
-const table = ['| option | variable | default | what it is |', '|---|---|---|---|', ...rows].join('\n')
+const receiver = optionNames.map((name) => {
+  /** @type {import('../receiver/dist/options/option-table.js').OptionRow} */
+  const { placeholder, default: fallback, kind, about } = receiverTable[name]
+  const written = code(`--${writtenName(name)}${placeholder === undefined ? '' : ` ${placeholder}`}`)
+  return [written, code(variableOf(name)), fallback === undefined || kind.type === 'flag' ? '' : code(fallback), about]
+})
+const tables = { '../README.md': library, '../receiver/README.md': receiver }
 
-if (process.argv.includes('--write')) {
-  const readme = new URL('../README.md', import.meta.url)
+for (const [path, rows] of Object.entries(tables)) {
+  const lines = rows.map((cells) => `| ${cells.join(' | ')} |`)
+  const table = ['| option | variable | default | what it is |', '|---|---|---|---|', ...lines].join('\n')
+  if (!process.argv.includes('--write')) {
+    process.stdout.write(`${table}\n\n`)
+    continue
+  }
+  const readme = new URL(path, import.meta.url)
   const [start, end] = ['<!-- options -->', '<!-- /options -->']
   const text = readFileSync(readme, 'utf8')
   const [before, after] = [text.split(start)[0], text.split(end)[1]]
   writeFileSync(readme, `${before}${start}\n${table}\n${end}${after}`)
-} else {
-  process.stdout.write(`${table}\n`)
 }

@@ -1,91 +1,100 @@
-import { parseArgs } from 'node:util'
-import { defaults } from './receiver.js'
-
-export interface Arguments {
-  readonly port: number
-  readonly host: string
-  readonly data: string
-  readonly newKey: boolean
-  readonly tlsCert: string | undefined
-  readonly tlsKey: string | undefined
-  readonly pageHost: string | undefined
-  readonly events: string | undefined
-  readonly json: boolean
-}
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import type { KeysCommand } from './keys/keys-command.js'
+import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
+import { type OptionName, type Options, optionNames, optionTable, writtenName } from './options/option-table.js'
+import { type Environment, OptionError, readOptions, readSome } from './options/read-options.js'
+import { maxNameCharacters, namePattern } from './schemas/keys.js'
 
 export type Command =
-  | { readonly type: 'start'; readonly arguments: Arguments }
+  | { readonly type: 'start'; readonly options: Options }
+  | { readonly type: 'keys'; readonly command: KeysCommand }
+  | { readonly type: 'backup'; readonly data: string; readonly file: string; readonly json: boolean }
   | { readonly type: 'help' | 'version' }
   | { readonly type: 'wrong'; readonly message: string }
 
-export const helpText = `Usage: sluice-receiver [options]
+type Parsed = NonNullable<ParseArgsConfig['options']>
 
-Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
-
-  --port PORT    port to listen on; 0 takes a free one (default ${defaults.port})
-  --host HOST    address to listen on (default ${defaults.host})
-  --data DIR     folder of the data, or :memory: (default ./${defaults.data})
-  --tls-cert FILE, --tls-key FILE
-                 certificate chain and private key, in PEM: speak HTTPS
-  --page-host HOST[:PORT]
-                 name under which browsers reach the page, if it is neither an IP address nor --host
-  --events FILE  catalogue of events, in JSON: the page shows their names
-  --new-key      make another API key and show it
-  --json         print one line of JSON when ready, and nothing else
-  --version      print the version
-  --help         print this
-
-Example: sluice-receiver --port 0 --data :memory: --json
-`
-
-export function readArguments(written: readonly string[]): Command {
-  let values: Record<string, string | boolean | undefined>
+/** The command that the arguments and the variables of the process stand for. */
+export function readArguments(args: readonly string[], environment: Environment): Command {
   try {
-    values = parseArgs({
-      args: [...written],
-      options: {
-        port: { type: 'string', default: String(defaults.port) },
-        host: { type: 'string', default: defaults.host },
-        data: { type: 'string', default: defaults.data },
-        'tls-cert': { type: 'string' },
-        'tls-key': { type: 'string' },
-        'page-host': { type: 'string' },
-        events: { type: 'string' },
-        'new-key': { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-        version: { type: 'boolean', default: false },
-      },
-    }).values
+    const [first, ...rest] = args
+    if (first === 'keys') return readKeys(rest, environment)
+    return first === 'backup' ? readBackup(rest, environment) : readStart(args, environment)
   } catch (error) {
-    const [reason] = (error as Error).message.split(/\.[ \n]|\n/)
+    const { message } = error as Error
+    if (error instanceof OptionError) return { type: 'wrong', message }
+    const [reason] = message.split(/\.[ \n]|\n/)
     return { type: 'wrong', message: `${reason?.replace(/\.$/, '')}; see sluice-receiver --help` }
   }
+}
+
+function readStart(args: readonly string[], environment: Environment): Command {
+  const options = { ...parsed(optionNames), version: { type: 'boolean' } } as const
+  const { values } = parseArgs({ args: [...args], allowNegative: true, options })
   if (values.help === true) return { type: 'help' }
   if (values.version === true) return { type: 'version' }
-  const port = Number(values.port)
-  if (!/^\d+$/.test(String(values.port)) || port > 65_535) {
-    return { type: 'wrong', message: `--port: expected a number from 0 to 65535, got "${values.port}"` }
+  return { type: 'start', options: readOptions(values, environment) }
+}
+
+function readKeys([action = '', ...args]: readonly string[], environment: Environment): Command {
+  if (action === '--help' || action === '-h') return { type: 'help' }
+  const own: Parsed = action === 'add' ? { scope: { type: 'string' }, name: { type: 'string' } } : {}
+  const { help, data, json, written, positionals } = readOnFolder(args, { environment, own })
+  if (help) return { type: 'help' }
+  const { scope, name = '' } = written
+  if (action !== 'revoke' && positionals.length > 0) throw new OptionError(`keys: unexpected "${positionals[0]}"`)
+  switch (action) {
+    case 'add':
+      return { type: 'keys', command: { action, data, json, name: checkedName(name), scopes: scopesIn(scope) } }
+    case 'list':
+      return { type: 'keys', command: { action, data, json } }
+    case 'revoke': {
+      const [id, ...others] = positionals
+      if (id === undefined || others.length > 0) throw new OptionError('keys revoke: expected one id; see keys list')
+      return { type: 'keys', command: { action, data, json, id } }
+    }
+    default:
+      throw new OptionError(`keys: expected add, list or revoke, got "${action}"`)
   }
-  for (const name of ['host', 'data', 'tls-cert', 'tls-key', 'page-host', 'events'] as const) {
-    if (values[name] === '') return { type: 'wrong', message: `--${name}: expected a value, got ""` }
-  }
-  const { 'tls-cert': tlsCert, 'tls-key': tlsKey } = values
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    return { type: 'wrong', message: '--tls-cert and --tls-key belong together' }
-  }
-  return {
-    type: 'start',
-    arguments: {
-      port,
-      host: String(values.host),
-      data: String(values.data),
-      newKey: values['new-key'] === true,
-      tlsCert: tlsCert as string | undefined,
-      tlsKey: tlsKey as string | undefined,
-      pageHost: values['page-host'] as string | undefined,
-      events: values.events as string | undefined,
-      json: values.json === true,
-    },
-  }
+}
+
+function readBackup(args: readonly string[], environment: Environment): Command {
+  const { help, data, json, positionals } = readOnFolder(args, { environment, own: {} })
+  if (help) return { type: 'help' }
+  const [file, ...others] = positionals
+  if (file === undefined || file === '' || others.length > 0)
+    throw new OptionError('backup: expected the name of one new file')
+  return { type: 'backup', data, json, file }
+}
+
+/** Arguments of a command that works on a data folder, with options of its own. */
+function readOnFolder(
+  args: readonly string[],
+  { environment, own }: { readonly environment: Environment; readonly own: Parsed },
+) {
+  const options = { ...parsed(['data', 'json']), ...own }
+  const { values, positionals } = parseArgs({ args: [...args], allowNegative: true, allowPositionals: true, options })
+  const written = values as Readonly<Record<string, string | undefined>>
+  const help = values.help === true
+  return { help, written, positionals, ...readSome(['data', 'json'], { written, environment }) }
+}
+
+function checkedName(name: string): string {
+  if (name.length <= maxNameCharacters && new RegExp(namePattern).test(name)) return name
+  throw new OptionError(`--name: expected at most ${maxNameCharacters} characters in one line`)
+}
+
+function scopesIn(text: string | undefined): readonly Scope[] {
+  if (text === undefined) return defaultScopes
+  const named = text.split(',').map((word) => word.trim())
+  if (named.every(isScope)) return named
+  throw new OptionError(`--scope: expected some of ${scopes.join(', ')} with commas between them, got "${text}"`)
+}
+
+function parsed(names: readonly OptionName[]) {
+  const options = names.map((name) => {
+    const isFlag = optionTable[name].kind.type === 'flag'
+    return [writtenName(name), { type: isFlag ? 'boolean' : 'string' }] as const
+  })
+  return { ...(Object.fromEntries(options) as Parsed), help: { type: 'boolean', short: 'h' } } as const
 }

@@ -5,13 +5,19 @@ import { createSecureContext } from 'node:tls'
 import { makeDataFolder } from './data-folder.js'
 import { type EventNames, readEventNames } from './event-names.js'
 import { Access } from './http/access.js'
+import { AccessLog, type AccessLogStream } from './http/access-log.js'
 import { buildApp } from './http/app.js'
 import { Connections } from './http/connections.js'
 import type { ReceiverStart } from './http/session-routes.js'
-import { Keys } from './keys.js'
+import { Keys } from './keys/keys.js'
+import { PageSessions } from './keys/page-sessions.js'
+import { RateLimit } from './keys/rate-limit.js'
+import { scopes } from './keys/scopes.js'
 import { LiveFeed } from './live/live-feed.js'
-import { PageSessions } from './page-sessions.js'
+import { optionTable } from './options/option-table.js'
+import { expectation, isPageHost } from './options/option-value.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
+import { storeFile } from './storage/sqlite/opened-store.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
 import type { Storage } from './storage/storage.js'
@@ -39,6 +45,10 @@ export interface ReceiverOptions {
   readonly pageHost?: string | undefined
   /** File with a catalogue of events, in JSON, as `defineEvents` of the library takes it. The page shows their names. */
   readonly events?: string | undefined
+  /** Most records per second and API key, a whole number; more get 429 with `Retry-After`. @default none */
+  readonly rateLimit?: number | undefined
+  /** Stream of the process that gets a line of JSON for each request. @default none */
+  readonly accessLog?: AccessLogStream | undefined
   /** Longest time for a request to arrive, in ms; a slower request gets 408. @default 30000 */
   readonly requestTimeoutMs?: number
 }
@@ -75,30 +85,36 @@ export class ReceiverError extends Error {
   }
 }
 
-export const defaults = { port: 18_400, host: '127.0.0.1', data: 'sluice-data', requestTimeoutMs: 30_000 } as const
+const defaultRequestTimeoutMs = 30_000
 const firstProject = 'demo'
 const web = new URL('./web/', import.meta.url)
 
 /**
  * Starts a receiver.
  *
+ * @throws {TypeError} when `rateLimit` is no whole number above 0
  * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, another receiver uses the data
  *   folder, or the folder, the certificate, its key or the catalogue of events cannot be used
  */
 export async function startReceiver({
-  port = defaults.port,
-  host = defaults.host,
-  data = defaults.data,
+  port = optionTable.port.default,
+  host = optionTable.host.default,
+  data = optionTable.data.default,
   newKey = false,
   tlsCert,
   tlsKey,
   pageHost,
   events,
-  requestTimeoutMs = defaults.requestTimeoutMs,
+  rateLimit,
+  accessLog,
+  requestTimeoutMs = defaultRequestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
-  if (pageHost !== undefined && !/^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i.test(pageHost)) {
-    const message = `--page-host: expected a name such as logs.example.com:8443, got "${pageHost}"`
+  if (pageHost !== undefined && !isPageHost(pageHost)) {
+    const message = `--page-host: expected ${expectation({ type: 'page-host' })}, got "${pageHost}"`
     throw new ReceiverError('ADDRESS_UNUSABLE', message)
+  }
+  if (rateLimit !== undefined && !(Number.isInteger(rateLimit) && rateLimit > 0)) {
+    throw new TypeError(`rateLimit: expected a whole number of records per second, at least 1, got ${rateLimit}`)
   }
   const tls = readTls(tlsCert, tlsKey)
   const eventNames = events === undefined ? undefined : await readEvents(events)
@@ -111,6 +127,8 @@ export async function startReceiver({
   const pageName = pageHost?.replace(/:\d+$/, '')
   const { store } = await storage.records.position({ bucket: firstProject })
   const access = new Access({ keys, sessions, hosts: pageName === undefined ? [host] : [host, pageName], store })
+  const limit = rateLimit === undefined ? undefined : new RateLimit(rateLimit)
+  const requests = accessLog === undefined ? undefined : new AccessLog(accessLog)
   const feed = new LiveFeed(storage.records)
   const start: Mutable<ReceiverStart> = {
     url: '',
@@ -120,7 +138,19 @@ export async function startReceiver({
     events: eventNames,
   }
   const connections = new Connections()
-  const app = buildApp({ storage, access, feed, start, web, tls, requestTimeoutMs, connections })
+  const app = buildApp({
+    storage,
+    keys,
+    access,
+    limit,
+    accessLog: requests,
+    feed,
+    start,
+    web,
+    tls,
+    requestTimeoutMs,
+    connections,
+  })
   try {
     await app.listen({ port, host })
   } catch (error) {
@@ -128,10 +158,12 @@ export async function startReceiver({
     throw listenError(error as NodeJS.ErrnoException, { port, host })
   }
   // The key is made after `listen`: a start that fails must not store a key that was never shown.
-  start.apiKey = first || newKey ? await keys.mint() : null
+  start.apiKey = first || newKey ? (await keys.make({ scopes })).key : null
   const address = app.server.address() as AddressInfo
   const scheme = tls === undefined ? 'http' : 'https'
   start.url = `${scheme}://${reachable(address)}:${address.port}`
+  // The disk may be full, or another process may hold the database: the next round tries again.
+  const refreshing = setInterval(() => void keys.refresh().catch(() => {}), refreshMs)
   let closing: Promise<void> | undefined
   const stop = async () => {
     feed.close()
@@ -140,6 +172,9 @@ export async function startReceiver({
     const timer = setInterval(() => connections.drop(), stopPatienceMs)
     await app.close()
     clearInterval(timer)
+    clearInterval(refreshing)
+    await keys.refresh().catch(() => {})
+    requests?.close()
     await storage.close()
   }
   return {
@@ -154,6 +189,8 @@ export async function startReceiver({
   }
 }
 
+/** Another process may revoke a key: at the latest after about this time it is refused. */
+const refreshMs = 1000
 /** A stop waits this long for requests that are still arriving. Requests that have arrived are always answered. */
 const stopPatienceMs = 2000
 
@@ -199,7 +236,7 @@ async function openStorage(data: string): Promise<Storage> {
   try {
     if (data === ':memory:') return new SqliteStorage(data)
     makeDataFolder(data)
-    return await ThreadedSqliteStorage.open(join(data, 'receiver.sqlite'))
+    return await ThreadedSqliteStorage.open(join(data, storeFile))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     if (cause instanceof FolderInUseError) {

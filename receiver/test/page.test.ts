@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Access } from '../dist/http/access.js'
 import { buildApp } from '../dist/http/app.js'
 import { Connections } from '../dist/http/connections.js'
-import { Keys } from '../dist/keys.js'
+import { Keys } from '../dist/keys/keys.js'
+import { PageSessions } from '../dist/keys/page-sessions.js'
+import { scopes } from '../dist/keys/scopes.js'
 import { LiveFeed } from '../dist/live/live-feed.js'
-import { PageSessions } from '../dist/page-sessions.js'
 import { SqliteStorage } from '../dist/storage/sqlite/sqlite-storage.js'
 import { visit } from './browser.js'
 
@@ -33,6 +34,7 @@ async function appWithPage() {
   const sessions = await PageSessions.load(storage.pageSessions)
   const server = buildApp({
     storage,
+    keys,
     access: new Access({ keys, sessions, hosts: [], store: 'test' }),
     feed: new LiveFeed(storage.records),
     start: { url: '', apiKey: null, project: 'demo', startedAt: new Date().toISOString() },
@@ -44,7 +46,7 @@ async function appWithPage() {
   const { headers } = await visit(url, { path: `/?token=${sessions.token}` })
   return {
     url,
-    apiKey: await keys.mint(),
+    apiKey: (await keys.make({ scopes })).key,
     cookie: headers['set-cookie']![0]!.split(';')[0]!,
     close: async () => {
       await server.close()

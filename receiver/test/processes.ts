@@ -10,7 +10,13 @@ const running = new Set<ChildProcess>()
 
 /** Starts a receiver as a child process. */
 export function start(...args: string[]) {
-  const child = spawn(process.execPath, [quiet, cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  return startWith({}, ...args)
+}
+
+/** Starts a receiver with variables. */
+export function startWith(variables: Record<string, string>, ...args: string[]) {
+  const env = { ...process.env, ...variables }
+  const child = spawn(process.execPath, [quiet, cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
   running.add(child)
   const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   return { child, exit }
@@ -18,7 +24,12 @@ export function start(...args: string[]) {
 
 /** Starts a receiver and waits until it is ready. */
 export async function ready(...args: string[]) {
-  const { child, exit } = start('--json', '--port', '0', ...args)
+  return readyWith({}, ...args)
+}
+
+/** Starts a receiver with variables and waits until it is ready. */
+export async function readyWith(variables: Record<string, string>, ...args: string[]) {
+  const { child, exit } = startWith(variables, '--json', '--port', '0', ...args)
   const lines: string[] = []
   const reader = createInterface({ input: child.stdout })
   reader.on('line', (line) => lines.push(line))

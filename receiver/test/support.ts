@@ -32,7 +32,9 @@ export function caller({ url, apiKey }: Pick<Receiver, 'url' | 'apiKey'>) {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+    const { status, headers: answered } = response
+    if (answered.get('content-type')?.startsWith('text/plain')) return { status, headers: answered, body: text }
+    return { status, headers: answered, body: text === '' ? undefined : JSON.parse(text) }
   }
 }
 

@@ -5,7 +5,10 @@ import { expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 
-it('the README shows the option table that the code has', () => {
+it('each README shows the option table that its code has', () => {
   const printed = execFileSync(process.execPath, [join(root, 'scripts/options-table.js')], { encoding: 'utf8' })
-  expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(printed.trim())
+  const [library = '', receiver = ''] = printed.trim().split('\n\n')
+  expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(library)
+  expect(readFileSync(join(root, 'receiver/README.md'), 'utf8')).toContain(receiver)
+  expect(receiver).toContain('SLUICE_RECEIVER_DATA')
 })

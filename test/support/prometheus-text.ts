@@ -39,8 +39,8 @@ export function parsePrometheusText(text: string): ParsedMetric[] {
     const seen = new Set<string>()
     for (; at < lines.length && !lines[at]!.startsWith('#'); at++) {
       const sample = sampleOf(lines[at]!)
-      const identity = JSON.stringify(Object.entries(sample.labels).sort())
-      if (sample.name !== name || seen.has(identity)) throw new Error(`wrong place: ${lines[at]}`)
+      const identity = JSON.stringify([sample.name, ...Object.entries(sample.labels).sort()])
+      if (!isOf(sample.name, { name, type }) || seen.has(identity)) throw new Error(`wrong place: ${lines[at]}`)
       seen.add(identity)
       samples.push(sample)
     }
@@ -66,6 +66,11 @@ function sampleOf(line: string): ParsedSample {
   const labels = Object.fromEntries(pairs)
   if (Object.keys(labels).length !== pairs.length) throw new Error(`a label twice: ${line}`)
   return { name, labels, value: Number(value.replace('Inf', 'Infinity')) }
+}
+
+/** The samples of a histogram have three endings. */
+function isOf(sample: string, { name, type }: { readonly name: string; readonly type: string }): boolean {
+  return type === 'histogram' ? ['_bucket', '_sum', '_count'].some((end) => sample === name + end) : sample === name
 }
 
 function matched(pattern: RegExp, line: string | undefined): RegExpExecArray {

@@ -1,12 +1,19 @@
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Keys } from '../keys.js'
-import type { PageSessions } from '../page-sessions.js'
+import type { Keys, KnownKey } from '../keys/keys.js'
+import type { PageSessions } from '../keys/page-sessions.js'
+import type { Scope } from '../keys/scopes.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Credentials of the route: an API key, that or a session of the page, or whatever the route itself asks for. @default 'key' */
     readonly access?: 'key' | 'page' | 'own'
+    /** Scope that an API key must have. @default 'admin' */
+    readonly scope?: Scope
+  }
+  interface FastifyRequest {
+    /** The valid API key of the request; null if it has none. */
+    apiKey: KnownKey | null
   }
 }
 
@@ -46,16 +53,21 @@ export class Access {
     this.#hosts = new Set(['localhost', ...hosts.map((host) => host.toLowerCase())])
   }
 
-  /** The reason to refuse a request that needs an API key, if there is one. */
-  keyRefusal({ headers }: FastifyRequest): AccessRefusal | undefined {
-    const key = credentials(headers)
+  /** The reason to refuse a request that needs an API key, whatever its scopes, if there is one. */
+  keyRefusal(request: FastifyRequest): AccessRefusal | undefined {
+    const key = credentials(request.headers)
     if (key === undefined) return missing
-    return this.#keys.accepts(key) ? undefined : { status: 401, message: 'the API key or bearer token is not valid' }
+    request.apiKey = this.#keys.find(key) ?? null
+    return request.apiKey === null ? { status: 401, message: 'the API key or bearer token is not valid' } : undefined
   }
 
-  /** The reason to refuse a request that needs an API key or a session of the page. Where a key is sent, it counts. */
-  refusal(request: FastifyRequest): AccessRefusal | undefined {
+  /**
+   * The reason to refuse a request that needs an API key with a scope, or a session of the page. Where a key is sent, it counts. A session
+   * needs no scope.
+   */
+  refusal(request: FastifyRequest, scope: Scope): AccessRefusal | undefined {
     const refusal = this.keyRefusal(request)
+    if (refusal === undefined) return scopeRefusal(request.apiKey!, scope)
     return refusal === missing && this.hasSession(request) ? this.foreign(request) : refusal
   }
 
@@ -104,6 +116,12 @@ export class Access {
     const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(:\d+)?$/i.exec(host)?.[1]?.toLowerCase() ?? ''
     return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || this.#hosts.has(name)
   }
+}
+
+/** The reason to refuse a key that lacks a scope. */
+export function scopeRefusal({ scopes }: KnownKey, scope: Scope): AccessRefusal | undefined {
+  if (scopes.includes(scope)) return undefined
+  return { status: 403, message: `the API key lacks the scope ${scope}; it has ${scopes.join(', ')}` }
 }
 
 /** The cookies of this receiver's page and of others', the oldest first, as browsers order them. */

@@ -6,12 +6,14 @@ const descriptions: Readonly<Record<number, string>> = {
   201: 'Made, and on disk',
   400: 'The request is not valid; the body names each failure',
   401: 'Credentials are missing or not valid',
-  404: 'There is no such project, bucket, content type or entry',
+  403: 'The API key lacks the scope of the operation',
+  404: 'There is no such project, bucket, content type, entry or key',
   408: 'The request did not arrive in time',
   409: 'It exists already',
   412: 'The plan of the project does not allow it, or payment is required',
   413: 'The body has more than 1 MiB',
   415: 'The body is not application/json',
+  429: 'The key sends more records than it may; Retry-After says when to try again',
   500: 'Unexpected error of the server',
   503: 'The store cannot be used',
   507: 'The disk is full; Retry-After says when to try again',
@@ -28,7 +30,7 @@ export const eventStream = {
 
 /** Statuses and bodies of a content operation or of one of the receiver's own routes, for the OpenAPI description. */
 export function apiAnswers(good: Readonly<Record<number, TSchema>>, refusals: readonly number[] = []) {
-  const bad = { 400: invalidSchema, 401: failureSchema, 500: failureSchema }
+  const bad = { 400: invalidSchema, 401: failureSchema, 403: failureSchema, 500: failureSchema }
   return described({ ...good, ...bad, ...Object.fromEntries(refusals.map((status) => [status, failureSchema])) })
 }
 
@@ -37,9 +39,11 @@ export function genericAnswers() {
   const bad = {
     400: genericResultSchema,
     401: failureSchema,
+    403: failureSchema,
     404: failureSchema,
     413: genericResultSchema,
     415: genericResultSchema,
+    429: failureSchema,
   }
   return described({ 201: genericResultSchema, ...bad, 500: genericFailureSchema, 507: genericFailureSchema })
 }

@@ -5,9 +5,12 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify'
+import type { Keys } from '../keys/keys.js'
+import type { RateLimit } from '../keys/rate-limit.js'
 import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
 import type { Access } from './access.js'
+import type { AccessLog } from './access-log.js'
 import { accountRoutes } from './account-routes.js'
 import { authentication } from './authentication.js'
 import { answerClientError } from './client-errors.js'
@@ -21,12 +24,16 @@ import { facetRoutes } from './facet-routes.js'
 import { answerFailure } from './failures.js'
 import { healthRoutes } from './health-routes.js'
 import { readJsonBodies } from './json-body.js'
+import { keyRoutes } from './key-routes.js'
 import { liveRoutes } from './live-routes.js'
+import { Metrics } from './metrics.js'
+import { metricsRoutes } from './metrics-routes.js'
 import { describeRoutes, openapiRoutes } from './openapi.js'
 import { otlpRoutes } from './otlp-routes.js'
 import { pageRoutes } from './page-routes.js'
 import { projectRoutes } from './project-routes.js'
 import { readQueryNumbers } from './query-numbers.js'
+import { Readiness } from './readiness.js'
 import { readingRoutes } from './reading-routes.js'
 import { recordRoutes } from './record-routes.js'
 import { RejectedRequests } from './rejected-requests.js'
@@ -36,7 +43,11 @@ import { testRecordRoutes } from './test-record-routes.js'
 
 export interface AppOptions {
   readonly storage: Storage
+  readonly keys: Keys
   readonly access: Access
+  /** Of the records of each key. */
+  readonly limit?: RateLimit | undefined
+  readonly accessLog?: AccessLog | undefined
   readonly feed: LiveFeed
   readonly start: ReceiverStart
   /** Folder of the built page. */
@@ -48,10 +59,13 @@ export interface AppOptions {
   readonly connections: Connections
 }
 
-/** The receiver's HTTP server over a storage. Every route needs a key, or a session of the page. */
+/** The receiver's HTTP server over a storage. Every route needs a key with its scope, or a session of the page. */
 export function buildApp({
   storage,
+  keys,
   access,
+  limit,
+  accessLog,
   feed,
   start,
   web,
@@ -61,6 +75,16 @@ export function buildApp({
 }: AppOptions): FastifyInstance {
   const authenticate = authentication(access)
   const rejected = new RejectedRequests()
+  const readiness = new Readiness(storage)
+  const metrics = new Metrics({ storage, feed, readiness, rejected })
+  // An answer of which the client did not see the end counts, too. fastify's own hook leaves it out.
+  const observe = (request: FastifyRequest, reply: FastifyReply) => {
+    const sinceMs = accessLog === undefined ? 0 : performance.now()
+    reply.raw.once('close', () => {
+      metrics.answered(request, reply)
+      accessLog?.answered(request, reply, performance.now() - sinceMs)
+    })
+  }
   const timing = {
     // Node checks for late requests at this interval only.
     connectionsCheckingInterval: Math.max(100, Math.min(requestTimeoutMs / 4, 5000)),
@@ -78,6 +102,7 @@ export function buildApp({
     // A path that cannot be decoded reaches no hook, so this handler sets the header and checks the key.
     frameworkErrors: (error, request, reply) => {
       reply.header(correlationHeader, request.id)
+      observe(request, reply)
       authenticate.call(app, request, reply, () => void answerFailure(error, request, reply))
     },
     // A 400 names each bad field and its value, so ajv must not convert or remove values, nor stop at the first error.
@@ -95,6 +120,7 @@ export function buildApp({
   const server = tls === undefined ? { http: timing } : { https: { ...tls, ...timing } }
   const app: FastifyInstance = fastify({ ...options, ...server } as FastifyServerOptions)
   app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket) => connections.add(socket))
+  app.decorateRequest('apiKey', null)
   readJsonBodies(app)
   // The API's only DELETE has no body, but many clients declare one.
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
@@ -104,6 +130,7 @@ export function buildApp({
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(correlationHeader, request.id)
+    observe(request, reply)
     if (connections.takes(reply.raw)) done()
     else refuse(reply, { status: 503, message: 'the receiver is shutting down' })
   })
@@ -119,11 +146,12 @@ export function buildApp({
   rememberRejected(app, rejected)
   describeRoutes(app)
   app.register(pageRoutes, { access, web })
-  app.register(otlpRoutes, storage)
+  app.register(async (scope) => metricsRoutes(scope, metrics))
+  app.register(otlpRoutes, { storage, limit })
   for (const prefix of ['', '/v1']) {
     app.register(
       async (scope) => {
-        recordRoutes(scope, storage)
+        recordRoutes(scope, { storage, limit })
         contentTypeRoutes(scope, storage)
         entryRoutes(scope, storage)
       },
@@ -133,20 +161,21 @@ export function buildApp({
   app.register(
     async (scope) => {
       scope.addHook('onRoute', (route) => {
-        if (route.method === 'GET') route.config = { access: 'page', ...route.config }
+        if (route.method === 'GET') route.config = { access: 'page', scope: 'read', ...route.config }
       })
       projectRoutes(scope, storage)
+      keyRoutes(scope, keys)
       contentManagementRoutes(scope, storage)
       readingRoutes(scope, storage)
       countsRoutes(scope, storage)
-      healthRoutes(scope, storage)
+      healthRoutes(scope, readiness)
       openapiRoutes(scope)
-      liveRoutes(scope, { storage, feed, startedAt: start.startedAt })
+      liveRoutes(scope, { storage, keys, feed, startedAt: start.startedAt })
       rejectedRoutes(scope, rejected)
       sessionRoutes(scope, { storage, start })
       facetRoutes(scope, storage)
       accountRoutes(scope, storage)
-      testRecordRoutes(scope, { storage, project: start.project })
+      testRecordRoutes(scope, { storage, limit, project: start.project })
     },
     { prefix: '/api' },
   )

@@ -1,5 +1,5 @@
 import type { onRequestHookHandler } from 'fastify'
-import type { Access } from './access.js'
+import { type Access, scopeRefusal } from './access.js'
 import { refuse } from './envelope.js'
 
 /**
@@ -9,11 +9,14 @@ import { refuse } from './envelope.js'
 export function authentication(access: Access): onRequestHookHandler {
   return (request, reply, done) => {
     const refusal = access.keyRefusal(request)
-    if (refusal === undefined) return done()
+    const key = request.apiKey
+    if (key?.allowsAll === true) return done()
     // fastify makes the options anew for each look at them.
-    const wanted = request.routeOptions.config?.access ?? 'key'
+    const { access: wanted = 'key', scope = 'admin' } = request.routeOptions.config ?? {}
     if (wanted === 'own') return done()
-    const left = wanted === 'page' ? access.refusal(request) : refusal
+    // An unknown path needs no scope: its answer is 404.
+    if (key !== null && request.is404) return done()
+    const left = key !== null ? scopeRefusal(key, scope) : wanted === 'page' ? access.refusal(request, scope) : refusal
     if (left === undefined) done()
     else refuse(reply, left)
   }

@@ -42,6 +42,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
       tags: ['Ours'],
     },
     attachValidation: true,
+    config: { scope: 'content' },
     onRequest,
     handler: async (request, reply) => {
       const failures = failuresOf(request)
@@ -61,6 +62,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
       tags: ['Ours'],
     },
     attachValidation: true,
+    config: { scope: 'content' },
     onRequest,
     handler: async (request, reply) => {
       const failures = failuresOf(request)

@@ -19,7 +19,7 @@ export function contentTypeRoutes(app: FastifyInstance, { content, projects }: S
       summary: 'List content types',
       tags: ['API'],
     },
-    config: { access: 'page' },
+    config: { access: 'page', scope: 'content' },
     onRequest,
     handler: ({ params, query }) => content.listTypes({ ...params, ...pageOf(query) }),
   })
@@ -30,7 +30,7 @@ export function contentTypeRoutes(app: FastifyInstance, { content, projects }: S
       summary: 'Delete a content type',
       tags: ['API'],
     },
-    config: { access: 'page' },
+    config: { access: 'page', scope: 'content' },
     onRequest,
     handler: async ({ params }, reply) => {
       const id = await content.archiveType(params)

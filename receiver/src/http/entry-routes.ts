@@ -27,6 +27,7 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
       tags: ['API'],
     },
     attachValidation: true,
+    config: { scope: 'content' },
     onRequest: guard(projects, { needsPlan: true }),
     handler: (request, reply) => {
       const { projectId, typeKey } = request.params
@@ -42,6 +43,7 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
       tags: ['API'],
     },
     attachValidation: true,
+    config: { scope: 'content' },
     onRequest: guard(projects),
     handler: (request, reply) => {
       const { projectId, typeKey } = request.params

@@ -11,7 +11,7 @@ declare module 'fastify' {
 /** Refuses a request for a reason outside its body. The API's document does not show the bodies of these answers. */
 export function refuse(
   reply: FastifyReply,
-  { status, message }: { status: 401 | 403 | 404 | 409 | 412 | 503; message: string },
+  { status, message }: { status: 401 | 403 | 404 | 409 | 412 | 429 | 503; message: string },
 ): FastifyReply {
   const body: Failure = { success: false, errors: [{ correlationId: reply.request.id, message }] }
   return reply.code(status).send(body)

@@ -1,14 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { refuse } from './envelope.js'
-import { Readiness } from './readiness.js'
+import type { Readiness } from './readiness.js'
 
 /** Routes beyond the API for supervisors and load balancers. They need no key. */
-export function healthRoutes(app: FastifyInstance, storage: Storage): void {
-  const readiness = new Readiness(storage)
-
+export function healthRoutes(app: FastifyInstance, readiness: Readiness): void {
   app.get('/health', {
     schema: {
       response: apiAnswers({ 200: Type.Object({ status: Type.Literal('ok') }) }),

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import type { Keys } from '../keys/keys.js'
 import { positionOf } from '../live/cursor.js'
 import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
@@ -19,7 +20,12 @@ const liveQuerySchema = Type.Object(
 /** Route beyond the API: the records of a bucket as they arrive, as server-sent events. */
 export function liveRoutes(
   app: FastifyInstance,
-  { storage, feed, startedAt }: { readonly storage: Storage; readonly feed: LiveFeed; readonly startedAt: string },
+  {
+    storage,
+    keys,
+    feed,
+    startedAt,
+  }: { readonly storage: Storage; readonly keys: Keys; readonly feed: LiveFeed; readonly startedAt: string },
 ): void {
   const { records, projects } = storage
   app.get<{ Querystring: Static<typeof liveQuerySchema> }>('/live', {
@@ -31,7 +37,7 @@ export function liveRoutes(
     },
     exposeHeadRoute: false,
     preHandler: guard(projects),
-    handler: async ({ query: { bucket, after }, headers }, reply) => {
+    handler: async ({ query: { bucket, after }, headers, apiKey }, reply) => {
       const newest = await records.position({ bucket })
       if (!feed.hasRoom) return refuse(reply, { status: 503, message: 'there are too many live readers' })
       const known = positionOf(headers['last-event-id'] ?? after)
@@ -46,6 +52,11 @@ export function liveRoutes(
       if (response.req.socket.destroyed) return
       response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...streamHeaders })
       response.write('retry: 1000\n')
+      if (apiKey !== null)
+        response.once(
+          'close',
+          keys.watch(apiKey.id, () => response.end()),
+        )
       feed.add({ response, bucket, position: resumed ? known : newest, hello: { resumed, startedAt } })
     },
   })

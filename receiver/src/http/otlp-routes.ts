@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { openTelemetryLogRecord } from 'sluice/records'
+import type { RateLimit } from '../keys/rate-limit.js'
 import { readJson } from '../otlp/json.js'
 import { logsOf, OtlpError, type ReceivedScope } from '../otlp/logs.js'
 import { emptyProtobuf, readProtobuf, statusProtobuf } from '../otlp/protobuf.js'
@@ -11,12 +12,15 @@ import type { Storage } from '../storage/storage.js'
 import { answerFailure, complaints } from './failures.js'
 import { guard } from './guards.js'
 import { BodyError } from './json-body.js'
+import { excess } from './limits.js'
 
 /** Largest body of a request, in bytes; twice as much where it was compressed. */
 const maxBodyBytes = 4_194_304
 const types = ['application/json', 'application/x-protobuf'] as const
 /** gRPC's number for an argument that is not valid. */
 const invalidArgument = 3
+/** gRPC's number for a limit that is reached. */
+const resourceExhausted = 8
 const decompress = promisify(gunzip)
 
 interface OtlpParams {
@@ -27,7 +31,10 @@ interface OtlpParams {
  * Route beyond the API: takes logs as OpenTelemetry's protocol sends them over HTTP, in JSON and in protobuf, plain and in gzip. A request
  * that comes again, byte by byte, within 24 hours is stored once.
  */
-export async function otlpRoutes(app: FastifyInstance, { records, projects }: Storage): Promise<void> {
+export async function otlpRoutes(
+  app: FastifyInstance,
+  { storage: { records, projects }, limit }: { readonly storage: Storage; readonly limit: RateLimit | undefined },
+): Promise<void> {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>([...types], { parseAs: 'buffer' }, (request, bytes, done) => {
     if (!isProtobuf(request) && encodingOf(request) === 'identity') request.sentBody = bytes
@@ -48,10 +55,13 @@ export async function otlpRoutes(app: FastifyInstance, { records, projects }: St
       consumes: [...types],
     },
     bodyLimit: maxBodyBytes,
+    config: { scope: 'ingest' },
     onRequest: guard(projects),
     handler: async (request, reply) => {
       const bytes = await decoded(request)
       const logs = logsOf(isProtobuf(request) ? readProtobuf(bytes) : parsed(bytes))
+      const message = excess(limit, { request, reply, records: logs.length })
+      if (message !== undefined) return encoded(request, reply.code(429)).send({ code: resourceExhausted, message })
       const name = createHash('sha256').update(bytes).digest('hex')
       const { bucketId: bucket } = request.params
       await Promise.all(

@@ -37,7 +37,7 @@ export async function pageRoutes(
   })
   app.addHook('onRoute', (route) => {
     route.schema = { hide: true }
-    route.config = { ...route.config, access: route.url === '/' ? 'own' : 'page' }
+    route.config = { ...route.config, access: route.url === '/' ? 'own' : 'page', scope: 'read' }
   })
   await app.register(fastifyStatic, {
     root: fileURLToPath(web),
@@ -54,7 +54,7 @@ export async function pageRoutes(
     reply.header('cache-control', 'no-store')
     // A HEAD request comes from a program that looks at links. It must not use the token.
     const token = request.method === 'GET' ? request.query.token : undefined
-    const refusal = typeof token === 'string' ? access.foreign(request) : access.refusal(request)
+    const refusal = typeof token === 'string' ? access.foreign(request) : access.refusal(request, 'read')
     if (refusal?.status === 403) return answer(reply, { status: 403, text: refusal.message })
     if (typeof token === 'string' && (access.hasSession(request) || (await access.beginSession(token, reply)))) {
       return reply.code(303).header('location', withoutToken(request.url)).send()

@@ -49,6 +49,11 @@ export class RejectedRequests {
     while (this.#requests.length > maxRequests || this.#bytes > maxBytes) this.#bytes -= this.#requests.shift()!.bytes
   }
 
+  /** All since the start, also those that are no longer kept. */
+  get count(): number {
+    return this.#lastId
+  }
+
   /** Newest first. */
   list(): RejectedRequest[] {
     return this.#requests.map(({ request }) => request).reverse()

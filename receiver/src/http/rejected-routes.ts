@@ -6,7 +6,7 @@ import { utcTimeSchema } from '../schemas/time.js'
 import { apiAnswers } from './answers.js'
 import { maxBodyBytes, type RejectedRequests } from './rejected-requests.js'
 
-const statuses: ReadonlySet<number> = new Set([400, 401, 402, 404, 409, 412, 413, 415])
+const statuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 409, 412, 413, 415])
 /** Paths of the API. */
 const operations = /^(\/v1)?\/(logs|value_tracking|ng-cms|otlp)(?=[/?]|$)/
 

@@ -20,7 +20,9 @@ export interface ReceiverStart {
 
 const sessionSchema = Type.Object({
   url: Type.String({ description: 'Base URL of the receiver, for SLUICE_URL' }),
-  apiKey: Type.Union([Type.String(), Type.Null()], { description: 'The key that this start has made; else null' }),
+  apiKey: Type.Union([Type.String(), Type.Null()], {
+    description: 'The key that this start has made, for the page and for keys with the scope admin; else null',
+  }),
   bucket: Type.String({ description: 'The first project' }),
   projects: Type.Array(Type.String(), { description: 'Oldest first' }),
   version: Type.String(),
@@ -37,9 +39,11 @@ export function sessionRoutes(
 ): void {
   app.get('/session', {
     schema: { response: apiAnswers({ 200: sessionSchema }), summary: 'This start of the receiver', tags: ['Ours'] },
-    handler: async (_request, reply) => {
+    handler: async (request, reply) => {
       reply.header('cache-control', 'no-store')
-      const { url, apiKey, project: bucket, startedAt, events } = start
+      const { url, project: bucket, startedAt, events } = start
+      // A key that may only read must not learn of one that may do everything.
+      const apiKey = request.apiKey === null || request.apiKey.scopes.includes('admin') ? start.apiKey : null
       return { url, apiKey, bucket, projects: await storage.projects.list(), version, startedAt, events }
     },
   })

@@ -1,10 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import type { RateLimit } from '../keys/rate-limit.js'
 import { logRecordSchema, valueRecordSchema } from '../schemas/records.js'
 import type { Storage } from '../storage/storage.js'
 import { version } from '../version.js'
 import { apiAnswers } from './answers.js'
 import { guard } from './guards.js'
+import { limited } from './limits.js'
 
 const testRecordsSchema = Type.Object({ log: logRecordSchema, value: valueRecordSchema })
 const querySchema = Type.Object(
@@ -15,18 +17,23 @@ const querySchema = Type.Object(
 /** Route beyond the API: stores a log and a value of the receiver's own, to see whether records arrive. */
 export function testRecordRoutes(
   app: FastifyInstance,
-  { storage, project }: { readonly storage: Storage; readonly project: string },
+  {
+    storage,
+    limit,
+    project,
+  }: { readonly storage: Storage; readonly limit: RateLimit | undefined; readonly project: string },
 ): void {
   const { records, projects } = storage
   const guardBucket = guard(projects)
   app.post<{ Querystring: Static<typeof querySchema> }>('/test-record', {
     schema: {
       querystring: querySchema,
-      response: apiAnswers({ 201: testRecordsSchema }, [404, 507]),
+      response: apiAnswers({ 201: testRecordsSchema }, [404, 429, 507]),
       summary: 'Store a test log and a test value',
       tags: ['Ours'],
     },
-    config: { access: 'page' },
+    config: { access: 'page', scope: 'ingest' },
+    onRequest: limited(limit, 2),
     preHandler: async (request, reply) => {
       request.query.bucket ??= project
       return guardBucket(request, reply)

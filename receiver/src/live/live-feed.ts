@@ -34,6 +34,11 @@ export class LiveFeed {
     return !this.#isClosed && this.#readers.size < maxReaders
   }
 
+  /** Readers that are served now. */
+  get readers(): number {
+    return this.#readers.size
+  }
+
   /** Begins a stream. It ends with its response. */
   add({
     response,

@@ -1,7 +1,20 @@
-/** Learns that records were committed. It must not throw. */
-export type CommitListener = () => void
+import type { NewRecord, RecordKind } from './record-storage.js'
+import type { Repeated } from './repeated-attempts.js'
 
-/** The listeners of a store. Without any, a commit costs nothing more. */
+/** One commit of records. */
+export interface Commit {
+  /** Records in it, those that came again included. */
+  readonly records: number
+  /** Records that were stored. */
+  readonly stored: Readonly<Record<RecordKind, number>>
+  /** Time from the request of the commit until it was on disk. */
+  readonly ms: number
+}
+
+/** Learns that records were committed. It must not throw. */
+export type CommitListener = (commit: Commit) => void
+
+/** The listeners of a store. */
 export class CommitListeners {
   readonly #listeners = new Set<CommitListener>()
 
@@ -11,8 +24,15 @@ export class CommitListeners {
     return () => this.#listeners.delete(listener)
   }
 
-  /** The store calls this after each commit of records. */
-  committed(): void {
-    for (const listener of this.#listeners) listener()
+  /** The store calls this after each commit of records, with those that came again, and the time at which it was requested. */
+  committed(
+    records: readonly NewRecord[],
+    { repeated, sinceMs }: { repeated: readonly Repeated[]; sinceMs: number },
+  ): void {
+    const stored = { logs: 0, values: 0 }
+    for (const { kind } of records) stored[kind]++
+    for (const { kind, count } of repeated) stored[kind] -= count
+    const commit = { records: records.length, stored, ms: performance.now() - sinceMs }
+    for (const listener of this.#listeners) listener(commit)
   }
 }

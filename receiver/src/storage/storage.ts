@@ -1,3 +1,4 @@
+import type { Scope } from '../keys/scopes.js'
 import type { Paged } from '../schemas/envelopes.js'
 import type { Plan, Project } from '../schemas/projects.js'
 import type { ContentStorage, Page } from './content-storage.js'
@@ -10,9 +11,11 @@ export interface Storage {
   readonly projects: ProjectStorage
   readonly keys: KeyStorage
   /** Sessions of the page, kept for `sessionKeptMs`. */
-  readonly pageSessions: KeyStorage
+  readonly pageSessions: SessionStorage
   /** Reads and writes. Rejects with the reason why the store cannot be used. */
   check(): Promise<void>
+  /** Size of everything that is stored, in bytes. */
+  bytes(): Promise<number>
   /** Commits pending writes, then releases everything. */
   close(): Promise<void>
 }
@@ -29,8 +32,33 @@ export interface ProjectStorage {
   changePlan(id: string, plan: Plan): Promise<Project | undefined>
 }
 
-/** Hashes of the API keys, or of the page's sessions. */
+/** An API key as it is stored. */
+export interface StoredKey {
+  /** The beginning of the hash. */
+  readonly id: string
+  /** SHA-256, in hexadecimal digits. */
+  readonly hash: string
+  /** Text of the person who made it; may be empty. */
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  /** ms since 1970. */
+  readonly createdAt: number
+  /** The last day on which it was used, in UTC: `2026-01-31`. */
+  readonly lastUsed: string | null
+}
+
 export interface KeyStorage {
+  /** Oldest first. */
+  list(): Promise<readonly StoredKey[]>
+  add(key: StoredKey): Promise<void>
+  /** Forgets the key. Returns false if there is none with this id. */
+  revoke(id: string): Promise<boolean>
+  /** Stores the day on which keys were used. */
+  used(ids: readonly string[], day: string): Promise<void>
+}
+
+/** Hashes of the page's sessions. */
+export interface SessionStorage {
   hashes(): Promise<readonly string[]>
   add(hash: string): Promise<void>
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Access } from '../../../receiver/src/http/access.js'
-import { buildApp } from '../../../receiver/src/http/app.js'
+import { type AppOptions, buildApp } from '../../../receiver/src/http/app.js'
 import { Connections } from '../../../receiver/src/http/connections.js'
-import { Keys } from '../../../receiver/src/keys.js'
+import { Keys } from '../../../receiver/src/keys/keys.js'
+import { PageSessions } from '../../../receiver/src/keys/page-sessions.js'
 import { LiveFeed } from '../../../receiver/src/live/live-feed.js'
-import { PageSessions } from '../../../receiver/src/page-sessions.js'
 import type { NewRecord, RecordPage, RecordStorage } from '../../../receiver/src/storage/record-storage.js'
 import { SqliteStorage } from '../../../receiver/src/storage/sqlite/sqlite-storage.js'
 import type { RecordKind } from '../../../src/records/wire.js'
@@ -68,12 +68,22 @@ class SharedReceiver {
       hosts: [],
       store: 'test',
     })
-    const receiver = new SharedReceiver({ storage, access, apiKey: await keys.mint() })
+    const receiver = new SharedReceiver({
+      storage,
+      keys,
+      access,
+      apiKey: (await keys.make({ scopes: ['ingest'] })).key,
+    })
     await receiver.#app.ready()
     return receiver
   }
 
-  private constructor({ storage, access, apiKey }: { storage: SqliteStorage; access: Access; apiKey: string }) {
+  private constructor({
+    storage,
+    keys,
+    access,
+    apiKey,
+  }: Pick<AppOptions, 'keys' | 'access'> & { storage: SqliteStorage; apiKey: string }) {
     this.#storage = storage
     this.#apiKey = apiKey
     this.#app = buildApp({
@@ -84,8 +94,10 @@ class SharedReceiver {
         keys: storage.keys,
         pageSessions: storage.pageSessions,
         check: () => storage.check(),
+        bytes: () => storage.bytes(),
         close: () => storage.close(),
       },
+      keys,
       access,
       feed: new LiveFeed(storage.records),
       start: { url: '', apiKey: null, project: 'demo', startedAt: new Date().toISOString() },

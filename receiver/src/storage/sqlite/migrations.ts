@@ -174,6 +174,15 @@ const migrations: readonly string[] = [
   ) WHERE place <= ${maxNames};
   DROP TABLE named;
   `,
+  // A key of an earlier version could do everything.
+  `
+  ALTER TABLE keys ADD COLUMN id TEXT NOT NULL DEFAULT '';
+  ALTER TABLE keys ADD COLUMN name TEXT NOT NULL DEFAULT '';
+  ALTER TABLE keys ADD COLUMN scopes TEXT NOT NULL DEFAULT 'ingest,content,read,admin';
+  ALTER TABLE keys ADD COLUMN last_used TEXT;
+  UPDATE keys SET id = substr(hash, 1, 12);
+  CREATE UNIQUE INDEX keys_by_id ON keys (id);
+  `,
 ]
 
 /** An upgrade that writes every record again needs less room: a write-ahead log would have each of them once more. */

@@ -1,26 +1,52 @@
-import type { KeyStorage } from '../storage.js'
+import { isScope } from '../../keys/scopes.js'
+import type { KeyStorage, StoredKey } from '../storage.js'
 import type { Database, Statement } from './database.js'
+import { fromSqlText, toSqlText } from './sql-text.js'
+
+interface KeyRow {
+  readonly id: string
+  readonly hash: string
+  readonly name: string
+  readonly scopes: string
+  readonly created_at: number
+  readonly last_used: string | null
+}
 
 export class SqliteKeys implements KeyStorage {
-  readonly #all: Statement
+  readonly #list: Statement
   readonly #add: Statement
-  readonly #keptMs: number
+  readonly #revoke: Statement
+  readonly #used: Statement
 
-  /** @param keptMs a key counts for this long */
-  constructor(
-    database: Database,
-    { table, keptMs }: { readonly table: 'keys' | 'page_sessions'; readonly keptMs: number },
-  ) {
-    this.#all = database.prepare(`SELECT hash FROM ${table} WHERE created_at > ?`)
-    this.#add = database.prepare(`INSERT INTO ${table} (hash, created_at) VALUES (?, ?)`)
-    this.#keptMs = keptMs
+  constructor(database: Database) {
+    this.#list = database.prepare(
+      'SELECT id, hash, name, scopes, created_at, last_used FROM keys ORDER BY created_at, rowid',
+    )
+    this.#add = database.prepare('INSERT INTO keys (id, hash, name, scopes, created_at) VALUES (?, ?, ?, ?, ?)')
+    this.#revoke = database.prepare('DELETE FROM keys WHERE id = ?')
+    this.#used = database.prepare('UPDATE keys SET last_used = ? WHERE id IN (SELECT value FROM json_each(?))')
   }
 
-  async hashes(): Promise<string[]> {
-    return (this.#all.all(Date.now() - this.#keptMs) as { hash: string }[]).map(({ hash }) => hash)
+  async list(): Promise<StoredKey[]> {
+    return (this.#list.all() as KeyRow[]).map(({ id, hash, name, scopes, created_at, last_used }) => ({
+      id,
+      hash,
+      name: fromSqlText(name),
+      scopes: scopes.split(',').filter(isScope),
+      createdAt: created_at,
+      lastUsed: last_used,
+    }))
   }
 
-  async add(hash: string): Promise<void> {
-    this.#add.run(hash, Date.now())
+  async add({ id, hash, name, scopes, createdAt }: StoredKey): Promise<void> {
+    this.#add.run(id, hash, toSqlText(name), scopes.join(','), createdAt)
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    return Number(this.#revoke.run(toSqlText(id)).changes) > 0
+  }
+
+  async used(ids: readonly string[], day: string): Promise<void> {
+    this.#used.run(day, JSON.stringify(ids))
   }
 }

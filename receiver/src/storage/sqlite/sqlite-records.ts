@@ -25,8 +25,10 @@ export class SqliteRecords implements RecordStorage {
   readonly #listeners = new CommitListeners()
   readonly #repeated = new RepeatedAttempts()
   readonly #commits = new GroupCommit<NewRecord>(async (records) => {
-    this.#repeated.add(this.store(records.map(writtenRecord)))
-    this.#listeners.committed()
+    const sinceMs = performance.now()
+    const repeated = this.store(records.map(writtenRecord))
+    this.#repeated.add(repeated)
+    this.#listeners.committed(records, { repeated, sinceMs })
   })
 
   constructor(database: Database, attempts: Attempts) {

@@ -1,4 +1,4 @@
-import { type Storage, sessionKeptMs } from '../storage.js'
+import type { Storage } from '../storage.js'
 import { Attempts } from './attempts.js'
 import { type Database, inTransaction, openSqlite } from './database.js'
 import { migrate, versionOf } from './migrations.js'
@@ -6,6 +6,7 @@ import { SqliteContent } from './sqlite-content.js'
 import { SqliteKeys } from './sqlite-keys.js'
 import { SqliteProjects } from './sqlite-projects.js'
 import { SqliteRecords } from './sqlite-records.js'
+import { SqliteSessions } from './sqlite-sessions.js'
 
 const settings = `
   PRAGMA busy_timeout = 5000;
@@ -20,7 +21,7 @@ export class SqliteStorage implements Storage {
   readonly content: SqliteContent
   readonly projects: SqliteProjects
   readonly keys: SqliteKeys
-  readonly pageSessions: SqliteKeys
+  readonly pageSessions: SqliteSessions
   readonly #database: Database
 
   /**
@@ -38,8 +39,8 @@ export class SqliteStorage implements Storage {
       this.records = new SqliteRecords(database, attempts)
       this.content = new SqliteContent(database, attempts)
       this.projects = new SqliteProjects(database)
-      this.keys = new SqliteKeys(database, { table: 'keys', keptMs: Number.POSITIVE_INFINITY })
-      this.pageSessions = new SqliteKeys(database, { table: 'page_sessions', keptMs: sessionKeptMs })
+      this.keys = new SqliteKeys(database)
+      this.pageSessions = new SqliteSessions(database)
     } catch (error) {
       database.close()
       throw error
@@ -51,6 +52,11 @@ export class SqliteStorage implements Storage {
     // The same number again: SQLite writes its page nevertheless.
     const version = versionOf(this.#database)
     inTransaction(this.#database, () => this.#database.exec(`PRAGMA user_version = ${version}`))
+  }
+
+  async bytes(): Promise<number> {
+    const query = 'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()'
+    return (this.#database.prepare(query).get() as { bytes: number }).bytes
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Storage } from '../storage.js'
 import { lockFolder } from './folder-lock.js'
 import { GroupCommit } from './group-commit.js'
 import { ReaderThread } from './reader-thread.js'
+import { bytesOnDisk } from './store-bytes.js'
 import { ThreadLink } from './thread-link.js'
 import { sayingUpgrade } from './upgrade.js'
 import { toLines } from './written-records.js'
@@ -38,18 +39,23 @@ export class ThreadedSqliteStorage implements Storage {
   readonly #room = new Room()
 
   readonly #release: () => void
+  readonly #files: readonly string[]
 
   private constructor(path: string, release: () => void) {
     this.#release = release
+    const texts = `${path.replace(/\.sqlite$/, '')}-texts.sqlite`
     const writer = new ThreadLink<WriterQuestion>(new URL('./writer-worker.js', import.meta.url), { path })
-    const reader = new ReaderThread({ path, texts: `${path.replace(/\.sqlite$/, '')}-texts.sqlite` })
+    const reader = new ReaderThread({ path, texts })
     const listeners = new CommitListeners()
     const repeated = new RepeatedAttempts()
     const commits = new GroupCommit<NewRecord>(async (records) => {
-      repeated.add((await this.#room.of(writer.ask({ type: 'append', records: toLines(records) }))) as Repeated[])
+      const sinceMs = performance.now()
+      const known = (await this.#room.of(writer.ask({ type: 'append', records: toLines(records) }))) as Repeated[]
+      repeated.add(known)
       reader.committed()
-      listeners.committed()
+      listeners.committed(records, { repeated: known, sinceMs })
     })
+    this.#files = [path, texts]
     this.#writer = writer
     this.#reader = reader
     this.#commits = commits
@@ -76,7 +82,7 @@ export class ThreadedSqliteStorage implements Storage {
     try {
       return await sayingUpgrade(path, async () => {
         const storage = new ThreadedSqliteStorage(path, release)
-        await storage.keys.hashes()
+        await storage.keys.list()
         // An index that is missing or of another shape is made now, not at the first query.
         storage.#reader.committed()
         return storage
@@ -90,6 +96,10 @@ export class ThreadedSqliteStorage implements Storage {
   async check(): Promise<void> {
     this.#room.check()
     await this.#writer.ask({ type: 'check' })
+  }
+
+  async bytes(): Promise<number> {
+    return this.#files.map(bytesOnDisk).reduce((sum, bytes) => sum + bytes)
   }
 
   async close(): Promise<void> {

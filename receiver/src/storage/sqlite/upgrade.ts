@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { openSqlite } from './database.js'
 import { newestVersion, versionOf } from './migrations.js'
+import { bytesOnDisk } from './store-bytes.js'
 
 const progressMs = 2000
 
@@ -11,7 +12,10 @@ export async function sayingUpgrade<Opened>(path: string, open: () => Promise<Op
   say(`upgrading the store from version ${from} to ${newestVersion}: this may take a minute`)
   const begin = performance.now()
   const seconds = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`
-  const timer = setInterval(() => say(`upgrading for ${seconds()}, ${megabytesOf(path)} MB on disk`), progressMs)
+  const timer = setInterval(
+    () => say(`upgrading for ${seconds()}, ${Math.round(bytesOnDisk(path) / 1_000_000)} MB on disk`),
+    progressMs,
+  )
   try {
     const opened = await open()
     say(`the store has version ${newestVersion} after ${seconds()}`)
@@ -31,12 +35,6 @@ function versionAt(path: string): number | undefined {
   } finally {
     database.close()
   }
-}
-
-/** Size of the database with its journals. */
-function megabytesOf(path: string): number {
-  const sizes = ['', '-wal', '-journal'].map((end) => statSync(path + end, { throwIfNoEntry: false })?.size ?? 0)
-  return Math.round(sizes.reduce((sum, size) => sum + size) / 1_000_000)
 }
 
 function say(text: string): void {

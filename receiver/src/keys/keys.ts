@@ -1,0 +1,119 @@
+import type { KeyStorage, StoredKey } from '../storage/storage.js'
+import { type Scope, scopes } from './scopes.js'
+import { hashOf, newSecret, withSecret } from './secrets.js'
+
+/** A key that is valid now. */
+export interface KnownKey {
+  readonly id: string
+  readonly scopes: readonly Scope[]
+  /** It has every scope. */
+  readonly allowsAll: boolean
+}
+
+/** A key as it is shown: without its hash. */
+export function shownKey({ id, name, scopes, createdAt, lastUsed }: StoredKey) {
+  return { id, name, scopes, createdAt: new Date(createdAt).toISOString(), lastUsed }
+}
+
+/** How many characters of its hash are the id of a key. */
+const idLength = 12
+
+/** Makes a key. Only its hash is stored: the key cannot be shown again. */
+export async function makeKey(
+  storage: KeyStorage,
+  { name = '', scopes: wanted }: { readonly name?: string | undefined; readonly scopes: readonly Scope[] },
+): Promise<{ readonly key: string; readonly stored: StoredKey }> {
+  // The prefix lets a person and a scanner recognise a key.
+  const key = newSecret('slk_')
+  const hash = hashOf(key).toString('hex')
+  const ordered = scopes.filter((scope) => wanted.includes(scope))
+  const stored = { id: hash.slice(0, idLength), hash, name, scopes: ordered, createdAt: Date.now(), lastUsed: null }
+  await storage.add(stored)
+  return { key, stored }
+}
+
+/** The API keys. Another process may add and revoke keys of the same store: `refresh` learns of it. */
+export class Keys {
+  readonly #storage: KeyStorage
+  #known: readonly (KnownKey & { readonly hash: Buffer; readonly lastUsed: string | null })[] = []
+  /** Ids of the keys that were used since the last refresh. */
+  readonly #used = new Set<string>()
+  readonly #watches = new Set<{ readonly id: string; readonly revoked: () => void }>()
+  #refreshing: Promise<void> | undefined
+
+  private constructor(storage: KeyStorage) {
+    this.#storage = storage
+  }
+
+  static async load(storage: KeyStorage): Promise<Keys> {
+    const keys = new Keys(storage)
+    await keys.#load()
+    return keys
+  }
+
+  /** Makes a key. It cannot be shown again. */
+  async make(wanted: Parameters<typeof makeKey>[1]) {
+    const made = await makeKey(this.#storage, wanted)
+    await this.#load()
+    return made
+  }
+
+  /** The valid key that this text is. The time does not depend on which byte differs. */
+  find(key: string): KnownKey | undefined {
+    const found = withSecret(key, this.#known)
+    if (found !== undefined) this.#used.add(found.id)
+    return found
+  }
+
+  /** Oldest first. */
+  async list(): Promise<readonly StoredKey[]> {
+    await this.refresh()
+    return this.#storage.list()
+  }
+
+  /** Returns false if there is no such key. */
+  async revoke(id: string): Promise<boolean> {
+    const isRevoked = await this.#storage.revoke(id)
+    await this.#load()
+    return isRevoked
+  }
+
+  /** Calls `revoked` when the key is no longer valid, until the returned function is called. */
+  watch(id: string, revoked: () => void): () => void {
+    const watch = { id, revoked }
+    this.#watches.add(watch)
+    return () => this.#watches.delete(watch)
+  }
+
+  /** Stores the day on which keys were used, and reads the keys again. Two calls at once are one. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  get size(): number {
+    return this.#known.length
+  }
+
+  async #refresh(): Promise<void> {
+    await this.#load()
+    const day = new Date().toISOString().slice(0, 10)
+    const ids = this.#known.filter(({ id, lastUsed }) => this.#used.has(id) && lastUsed !== day).map(({ id }) => id)
+    this.#used.clear()
+    if (ids.length > 0) await this.#storage.used(ids, day)
+  }
+
+  async #load(): Promise<void> {
+    const stored = await this.#storage.list()
+    this.#known = stored.map(({ id, hash, scopes: allowed, lastUsed }) => ({
+      id,
+      hash: Buffer.from(hash, 'hex'),
+      scopes: allowed,
+      allowsAll: allowed.length === scopes.length,
+      lastUsed,
+    }))
+    for (const { id, revoked } of this.#watches) if (!this.#known.some((key) => key.id === id)) revoked()
+  }
+}

@@ -1,0 +1,35 @@
+import { type OptionName, type OptionRow, optionNames, optionTable, variableOf, writtenName } from './option-table.js'
+
+const indent = ' '.repeat(17)
+
+/** The text of `--help`, made from the table of options. */
+export const helpText = `Usage: sluice-receiver [options]
+       sluice-receiver keys add [--scope SCOPES] [--name TEXT]
+       sluice-receiver keys list
+       sluice-receiver keys revoke ID
+       sluice-receiver backup FILE
+
+Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
+
+keys and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
+
+Options, each with the variable that sets it. An option of the command wins; --no-json and its like turn off what a variable turns on.
+
+${optionNames.map(linesOf).join('\n')}
+  --scope SCOPES
+                 what the new key allows: some of ingest, content, read, admin, with commas between them (default ingest)
+  --name TEXT
+                 name of the new key, for the list
+  --version      print the version
+  --help         print this
+
+Example: sluice-receiver --port 0 --data :memory: --json
+`
+
+function linesOf(name: OptionName): string {
+  const row: OptionRow = optionTable[name]
+  const { placeholder, about, default: fallback } = row
+  const written = `--${writtenName(name)}${placeholder === undefined ? '' : ` ${placeholder}`}`
+  const ending = fallback === undefined || row.kind.type === 'flag' ? '' : ` (default ${fallback})`
+  return `  ${written}, ${variableOf(name)}\n${indent}${about.replaceAll('`', '')}${ending}`
+}

@@ -1,0 +1,112 @@
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { dataFolder } from './data-folder.js'
+import { killAll, ready, start } from './processes.js'
+import { caller, log, startReceiverForTest } from './support.js'
+
+const data = dataFolder()
+afterEach(killAll)
+
+/** Runs `sluice-receiver keys`, or another command that ends by itself. */
+async function run(...args: string[]) {
+  const { child, exit } = start(...args)
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit])
+  return { stdout, stderr, code }
+}
+
+async function keys(...args: string[]) {
+  const { stdout, stderr, code } = await run('keys', ...args, '--data', data.path, '--json')
+  expect([stderr, code]).toEqual(['', 0])
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+const today = () => new Date().toISOString().slice(0, 10)
+
+describe('sluice-receiver keys', () => {
+  it('adds, lists and revokes keys beside a running receiver, which heeds it within two seconds', async () => {
+    const { url, apiKey } = await ready('--data', data.path)
+    const [added] = await keys('add', '--scope', 'read,ingest', '--name', 'the shop')
+    expect(added).toMatchObject({ name: 'the shop', scopes: ['ingest', 'read'], lastUsed: null })
+    const { call } = { call: caller({ url, apiKey: added.key }) }
+    const status = async () => (await call('POST', '/logs/demo', log)).status
+    await vi.waitUntil(async () => (await status()) === 201, { timeout: 2000, interval: 20 })
+    expect((await call('GET', '/api/keys')).status).toBe(403)
+
+    await vi.waitUntil(async () => (await keys('list')).at(-1)?.lastUsed === today(), { timeout: 10_000, interval: 20 })
+    const listed = await keys('list')
+    expect(listed).toEqual([
+      expect.objectContaining({ name: '', scopes: ['ingest', 'content', 'read', 'admin'] }),
+      { ...added, key: undefined, lastUsed: today() },
+    ])
+    expect((await caller({ url, apiKey })('GET', '/api/keys')).body.list).toMatchObject(
+      listed.map(({ id }: { id: string }) => ({ id })),
+    )
+
+    expect(await keys('revoke', added.id)).toEqual([{ id: added.id }])
+    await vi.waitUntil(async () => (await status()) === 401, { timeout: 2000, interval: 20 })
+    expect(await keys('list')).toHaveLength(1)
+  })
+
+  it('shows a person the key once, and a table without it', async () => {
+    await (await startReceiverForTest({ data: data.path })).close()
+    const { stdout } = await run('keys', 'add', '--name', 'x', '--data', data.path)
+    const [, id, key] = /^Key (\w{12}) with ingest\. It is shown only now:\n\n {2}(slk_\S+)\n\n$/.exec(stdout)!
+    const list = await run('keys', 'list', '--data', data.path)
+    expect(list.stdout).toMatch(new RegExp(`\n${id} +${today()} +never +ingest +x\n$`))
+    expect(list.stdout).not.toContain(key)
+    expect((await run('keys', 'revoke', id!, '--data', data.path)).stdout).toBe(`Key ${id} is revoked.\n`)
+  })
+
+  it.each([
+    [['lst'], 'expected add, list or revoke, got "lst"'],
+    [['add', '--scope', 'ingest,red'], '--scope: expected some of ingest, content, read, admin'],
+    [['add', '--name', 'a\nb'], '--name'],
+    [['add', '--port', '1'], '--port'],
+    [['revoke'], 'expected one id'],
+    [['revoke', 'nothing'], 'there is no key nothing'],
+    [['list', '--data', ':memory:'], 'in memory'],
+    [['list', '--data', '/nowhere'], 'there is no store in /nowhere'],
+  ])('says in one line what is wrong with %j', async (args, named) => {
+    await (await startReceiverForTest({ data: data.path })).close()
+    const { stderr, code } = await run('keys', ...args, ...(args.includes('--data') ? [] : ['--data', data.path]))
+    expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
+    expect(stderr).toContain(named)
+    expect(code).toBe(1)
+  })
+})
+
+describe('the keys of a store', () => {
+  it('that an earlier version has made may do everything', async () => {
+    const receiver = await startReceiverForTest({ data: data.path })
+    await receiver.close()
+    data.inDatabase((database) => {
+      database.exec(`
+        DROP INDEX keys_by_id;
+        ALTER TABLE keys DROP COLUMN id; ALTER TABLE keys DROP COLUMN name;
+        ALTER TABLE keys DROP COLUMN scopes; ALTER TABLE keys DROP COLUMN last_used;
+      `)
+      const { user_version } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+      database.exec(`PRAGMA user_version = ${user_version - 1}`)
+    })
+    expect(await keys('list')).toMatchObject([
+      { id: expect.stringMatching(/^[\da-f]{12}$/), scopes: ['ingest', 'content', 'read', 'admin'] },
+    ])
+    const again = await startReceiverForTest({ data: data.path })
+    expect((await caller({ ...receiver, url: again.url })('GET', '/api/keys')).status).toBe(200)
+    await again.close()
+  })
+
+  it('can be revoked all: the next start makes a new one', async () => {
+    const first = await startReceiverForTest({ data: data.path })
+    const [{ id }] = (await first.call('GET', '/api/keys')).body.list
+    expect(await first.call('DELETE', `/api/keys/${id}`)).toMatchObject({ status: 200, body: { id } })
+    expect((await first.call('GET', '/api/keys')).status).toBe(401)
+    await first.close()
+    const second = await startReceiverForTest({ data: data.path })
+    expect((await second.call('GET', '/api/keys')).status).toBe(200)
+    await second.close()
+  })
+})

@@ -70,7 +70,9 @@ describe.skipIf(!canOpenPages)('the page', () => {
     expect(await cells(7).first().locator('path').getAttribute('d')).not.toMatch(/v-[1-9]/)
     await cells(8).nth(1).filter({ hasText: /^3$/ }).waitFor()
     expect((await cells(8).first().locator('path').getAttribute('d'))!.match(/v-[1-9]/g)).toHaveLength(2)
-    expect(asked.filter((path) => path.startsWith('/api/values'))).toEqual(Array(2).fill('/api/values/demo/counts'))
+    // It reads no single value.
+    const readings = asked.filter((path) => path.startsWith('/api/values'))
+    expect(new Set(readings)).toEqual(new Set(['/api/values/demo/counts']))
     await track(7, now)
     await cells(7).nth(1).filter({ hasText: /^3$/ }).waitFor()
     await cells(7).nth(2).filter({ hasText: 's ago' }).waitFor()

@@ -185,6 +185,8 @@ describe('at the end of a process', () => {
     const step = engine.endSync({ timeoutMs: 5000 })
     while (!step(0)) await turn()
     expect(engine.stats()).toMatchObject({ delivered: 1 })
-    expect(server.most).toBe(1)
+    expect(server.requests).toBe(2)
+    // 0 where both connections were closed before the server took the count.
+    expect(server.most).toBeLessThanOrEqual(1)
   })
 })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { GroupCommit } from '../dist/storage/sqlite/group-commit.js'
+import { GroupCommit } from '../dist/storage/group-commit.js'
 
 let log: string[]
 /** Promises that the commits wait for, by group. */

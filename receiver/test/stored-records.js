@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { writtenRecord } from '../dist/storage/records/written-records.js'
 import { openSqlite } from '../dist/storage/sqlite/database.js'
 import { RecordWriter } from '../dist/storage/sqlite/record-writer.js'
 import { SqliteStorage } from '../dist/storage/sqlite/sqlite-storage.js'
-import { writtenRecord } from '../dist/storage/sqlite/written-records.js'
 
 /** Time stamp of the first record, and the time from each to the next, in ms. */
 export const firstTime = Date.parse('2024-01-01T00:00:00Z')

@@ -1,10 +1,14 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorDetail, ValidationError } from '../schemas/envelopes.js'
 import { isOutOfSpace, roomAwaitedS } from '../storage/out-of-space.js'
+import { StoreUnavailableError, storeAwaitedS } from '../storage/store-unavailable.js'
 import { invalid } from './envelope.js'
 import { type SchemaError, validationErrors } from './validation-errors.js'
 
-/** Answers an error that a route has thrown: 4xx with its failures, 507 if the disk is full, else 500 with a correlation id. */
+/**
+ * Answers an error that a route has thrown: 4xx with its failures, 507 if the disk is full, 503 if the store cannot be reached, else 500 with a
+ * correlation id.
+ */
 export function answerFailure(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = error.statusCode ?? 500
   if (status < 500) {
@@ -17,9 +21,14 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
   const generic = request.routeOptions.config.envelope === 'generic' ? { result: false, validationErrors: [] } : {}
   if (isOutOfSpace(error)) {
     saidOutOfSpace()
-    const message = `the disk of the receiver is full: ${error.message}`
-    reply.code(507).header('retry-after', roomAwaitedS)
-    return reply.send({ success: false, ...generic, errors: [{ correlationId: request.id, message }] })
+    return unavailable(507, {
+      retryAfterS: roomAwaitedS,
+      message: `the disk of the receiver is full: ${error.message}`,
+    })
+  }
+  if ((error as Error) instanceof StoreUnavailableError) {
+    saidUnavailable(error.message)
+    return unavailable(503, { retryAfterS: storeAwaitedS, message: error.message })
   }
   const production = process.env.NODE_ENV === 'production'
   const detail: ErrorDetail = {
@@ -29,15 +38,32 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
   }
   process.stderr.write(`sluice-receiver: ${request.method} ${request.url} failed (${request.id}): ${error.message}\n`)
   return reply.code(500).send({ success: false, ...generic, errors: [detail] })
+
+  function unavailable(
+    code: number,
+    { retryAfterS, message }: { readonly retryAfterS: number; readonly message: string },
+  ) {
+    reply.code(code).header('retry-after', retryAfterS)
+    return reply.send({ success: false, ...generic, errors: [{ correlationId: request.id, message }] })
+  }
 }
 
+/** A line for each refused record would fill a log, for a full disk perhaps on the same disk. */
+const repeatedMs = 10_000
 let saidAt = Number.NEGATIVE_INFINITY
 
-/** A line for each refused record would fill a log on the same disk. */
 function saidOutOfSpace(): void {
-  if (performance.now() - saidAt < roomAwaitedS * 1000) return
+  say('the disk is full: writes are answered with 507 until there is room')
+}
+
+function saidUnavailable(reason: string): void {
+  say(`the store cannot be used, requests are answered with 503: ${reason}`)
+}
+
+function say(message: string): void {
+  if (performance.now() - saidAt < repeatedMs) return
   saidAt = performance.now()
-  process.stderr.write('sluice-receiver: the disk is full: writes are answered with 507 until there is room\n')
+  process.stderr.write(`sluice-receiver: ${message}\n`)
 }
 
 /** The failures of a request that is to blame itself. */

@@ -2,10 +2,10 @@ import type { ContentType } from '../../schemas/content-types.js'
 import type { Entry } from '../../schemas/entries.js'
 import type { Paged } from '../../schemas/envelopes.js'
 import type { ContentReading, EntryQuery, TypeQuery, TypeReference } from '../content-storage.js'
+import { fitting, type Sized } from '../page-bytes.js'
+import { toStoredText } from '../stored-text.js'
 import { contentTypeOf, type EntryRow, entryOf, type TypeRow } from './content-rows.js'
 import type { Database } from './database.js'
-import { fitting, type Sized } from './page-bytes.js'
-import { toSqlText } from './sql-text.js'
 
 interface NumberedRow extends Sized {
   readonly number: number
@@ -27,14 +27,14 @@ export class ContentReader implements ContentReading {
   typeNow({ projectId, key, byId = true }: TypeReference): ContentType | undefined {
     const active = 'SELECT * FROM content_types WHERE project = ? AND is_active = 1'
     const find = (column: 'key' | 'id') =>
-      this.#database.prepare(`${active} AND ${column} = ?`).get(projectId, toSqlText(key)) as TypeRow | undefined
+      this.#database.prepare(`${active} AND ${column} = ?`).get(projectId, toStoredText(key)) as TypeRow | undefined
     const row = find('key') ?? (byId ? find('id') : undefined)
     return row === undefined ? undefined : contentTypeOf(row)
   }
 
   async findEntry({ type, id }: { readonly type: ContentType; readonly id: string }): Promise<Entry | undefined> {
     const one = this.#database.prepare('SELECT * FROM entries WHERE type = ? AND id = ?')
-    const row = one.get(type.id, toSqlText(id)) as EntryRow | undefined
+    const row = one.get(type.id, toStoredText(id)) as EntryRow | undefined
     return row === undefined ? undefined : entryOf(row, type)
   }
 

@@ -1,6 +1,6 @@
 import type { ContentType } from '../../schemas/content-types.js'
 import type { Entry } from '../../schemas/entries.js'
-import { fromSqlText } from './sql-text.js'
+import { fromStoredText } from '../stored-text.js'
 
 /** Columns of `content_types`. */
 export interface TypeRow {
@@ -36,9 +36,9 @@ export function contentTypeOf(row: TypeRow): ContentType {
   return {
     id: row.id,
     projectId: row.project,
-    name: fromSqlText(row.name),
+    name: fromStoredText(row.name),
     key: row.key,
-    description: fromSqlText(row.description),
+    description: fromStoredText(row.description),
     displayField: row.display_field,
     schema,
     schemaVersion: row.schema_version,

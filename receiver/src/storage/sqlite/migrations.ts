@@ -1,13 +1,7 @@
+import { maxNameLength, maxNames, namedFields } from '../records/named-fields.js'
+import { earliestMs } from '../records/record-times.js'
 import { type Database, inTransaction } from './database.js'
-import {
-  countedMs,
-  countedValueOf,
-  earliestMs,
-  maxNameLength,
-  maxNames,
-  minuteOf,
-  namedFields,
-} from './record-values.js'
+import { countedMs, countedValueOf, minuteOf } from './record-values.js'
 
 /**
  * SQL from each version of the tables to the next. Version 0 is an empty file, or one that is older than the version number.

@@ -1,14 +1,14 @@
 import type { CountQuery, RecordCounts } from '../record-storage.js'
+import { countedField, fieldConditions } from '../records/field-conditions.js'
+import { type CountRow, countsOf } from '../records/record-counts.js'
+import { earliestMs, hourMs, latestMs, minuteMs } from '../records/record-times.js'
 import type { Database } from './database.js'
-import { allOf, countedField, fieldConditions, onValue, type Sql, type Value } from './record-conditions.js'
-import { type CountRow, countsOf } from './record-counts.js'
+import { allOf, onValue, type Sql, type Value } from './record-conditions.js'
 import type { RecordSelection, Source } from './record-selection.js'
-import { countedMs, countedValueOf, earliestMs, latestMs, minuteOf } from './record-values.js'
+import { countedMs, countedValueOf, minuteOf } from './record-values.js'
 
 /** Most records that are counted one by one. */
 const maxCounted = 100_000
-const minuteMs = 60_000
-const hourMs = 3_600_000
 
 /** Counts records by level or event and time: from the table of counts, or one by one. */
 export class RecordCounter {

@@ -1,7 +1,7 @@
 import type { RecordFilter, RecordQuery, UnknownValue } from '../record-storage.js'
+import { countedField, type FieldCondition, fieldConditions } from '../records/field-conditions.js'
+import { maxNameLength, maxNames } from '../records/named-fields.js'
 import type { Database } from './database.js'
-import { countedField, type FieldCondition, fieldConditions } from './record-conditions.js'
-import { maxNameLength, maxNames } from './record-values.js'
 
 /** Only so many known values are shown. */
 const maxShown = 10

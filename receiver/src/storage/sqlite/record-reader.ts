@@ -1,3 +1,4 @@
+import { fitting, type Sized } from '../page-bytes.js'
 import type {
   CountQuery,
   Facets,
@@ -7,11 +8,10 @@ import type {
   RecordQuery,
   StoredRecord,
 } from '../record-storage.js'
+import { fieldConditions } from '../records/field-conditions.js'
+import { facetsOf } from '../records/record-facets.js'
 import type { Database } from './database.js'
-import { fitting, type Sized } from './page-bytes.js'
-import { fieldConditions } from './record-conditions.js'
 import { RecordCounter } from './record-counter.js'
-import { facetsOf } from './record-facets.js'
 import { RecordNames } from './record-names.js'
 import { RecordSelection, type Source } from './record-selection.js'
 

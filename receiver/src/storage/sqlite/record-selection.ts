@@ -1,6 +1,7 @@
 import type { RecordFilter } from '../record-storage.js'
+import { type FieldCondition, fieldConditions, hasWords } from '../records/field-conditions.js'
 import type { Database } from './database.js'
-import { allOf, type FieldCondition, fieldConditions, onRow, type Sql } from './record-conditions.js'
+import { allOf, onRow, type Sql } from './record-conditions.js'
 import { isCut, matchOf, TextIndex } from './text-index.js'
 
 /** Up to this many records that are not indexed yet are read one by one. With more, the index must catch up first. */
@@ -110,8 +111,4 @@ function joined(from: string, conditions: readonly Sql[]): Sql {
 /** Conditions on the rows whose labels are cut. */
 function cutValues(fields: readonly FieldCondition[], { kind }: RecordFilter): Sql[] {
   return fields.filter(({ values }) => values.some(isCut)).map((field) => onRow(field, kind))
-}
-
-function hasWords({ text, notText }: RecordFilter): boolean {
-  return text !== undefined || notText !== undefined
 }

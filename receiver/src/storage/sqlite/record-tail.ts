@@ -1,6 +1,6 @@
+import { fitting, type Sized } from '../page-bytes.js'
 import type { Arrivals, ArrivalsQuery, Missed, MissedQuery, Position, RecordKind } from '../record-storage.js'
 import type { Database } from './database.js'
-import { fitting, type Sized } from './page-bytes.js'
 
 /** Largest batch of arrivals, in stored bytes. */
 const maxBatchBytes = 1_048_576

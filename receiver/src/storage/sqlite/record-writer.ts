@@ -1,9 +1,11 @@
+import { byLane, firstAttempts, keysOf } from '../records/lanes.js'
+import { recordTimeMs } from '../records/record-times.js'
+import type { WrittenRecord } from '../records/written-records.js'
 import type { Repeated } from '../repeated-attempts.js'
 import type { Attempts } from './attempts.js'
 import type { Database, Statement } from './database.js'
 import { RecordTallies } from './record-tallies.js'
 import { Spans } from './spans.js'
-import type { WrittenRecord } from './written-records.js'
 
 /** Writes groups of records. The caller provides the transaction of each group. */
 export class RecordWriter {
@@ -69,35 +71,4 @@ export class RecordWriter {
     this.#lanes.set(name, id)
     return id
   }
-}
-
-function byLane(records: readonly WrittenRecord[]): Map<string, WrittenRecord[]> {
-  const lanes = new Map<string, WrittenRecord[]>()
-  for (const record of records) {
-    const name = `${record.kind} ${record.bucket}`
-    const others = lanes.get(name)
-    if (others === undefined) lanes.set(name, [record])
-    else others.push(record)
-  }
-  return lanes
-}
-
-function keysOf(records: readonly WrittenRecord[]): string[] {
-  return records.flatMap(({ idempotencyKey }) => (idempotencyKey === '' ? [] : [idempotencyKey]))
-}
-
-/** The records without a key, and the first record of each new key. */
-function firstAttempts(records: readonly WrittenRecord[], newKeys: Set<string>): WrittenRecord[] {
-  return records.filter(({ idempotencyKey }) => idempotencyKey === '' || newKeys.delete(idempotencyKey))
-}
-
-/** A smaller time is in seconds (the limit is the year 5138), a larger one in milliseconds (the limit is 1973). */
-const secondsBelow = 1e11
-
-/**
- * The time of a record in ms since 1970. The API's document does not name the unit. Records are stored as they were sent; only filters
- * need this value.
- */
-function recordTimeMs(timeStamp: number): number {
-  return Math.abs(timeStamp) < secondsBelow ? timeStamp * 1000 : timeStamp
 }

@@ -11,11 +11,11 @@ import type {
   TypeReference,
 } from '../content-storage.js'
 import type { Attempt } from '../storage.js'
+import { toStoredText } from '../stored-text.js'
 import type { Attempts } from './attempts.js'
 import { ContentReader } from './content-reader.js'
 import { contentTypeOf, type TypeRow } from './content-rows.js'
 import { type Database, inTransaction } from './database.js'
-import { toSqlText } from './sql-text.js'
 
 /** Stores content. Each change is its own transaction: people write content, not a thousand times a second. */
 export class SqliteContent implements ContentStorage {
@@ -43,7 +43,7 @@ export class SqliteContent implements ContentStorage {
     const [row] = this.#all(
       `INSERT INTO content_types (id, project, key, name, description, display_field, schema, schema_version, is_active, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, 1, 1, ?, ?) ON CONFLICT DO NOTHING RETURNING *`,
-      ...[randomUUID(), projectId, key, toSqlText(name), toSqlText(description), displayField],
+      ...[randomUUID(), projectId, key, toStoredText(name), toStoredText(description), displayField],
       ...[JSON.stringify(schema), now, now],
     )
     return row === undefined ? undefined : contentTypeOf(row as TypeRow)
@@ -60,8 +60,14 @@ export class SqliteContent implements ContentStorage {
     const [row] = this.#all(
       `UPDATE content_types SET name = ?, description = ?, display_field = ?, schema = ?, schema_version = schema_version + 1, updated_at = ?
        WHERE project = ? AND key = ? AND is_active = 1 RETURNING *`,
-      ...[toSqlText(name), toSqlText(description), displayField, JSON.stringify(schema), new Date().toISOString()],
-      ...[projectId, toSqlText(key)],
+      ...[
+        toStoredText(name),
+        toStoredText(description),
+        displayField,
+        JSON.stringify(schema),
+        new Date().toISOString(),
+      ],
+      ...[projectId, toStoredText(key)],
     )
     return row === undefined ? undefined : contentTypeOf(row as TypeRow)
   }

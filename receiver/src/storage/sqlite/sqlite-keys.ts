@@ -1,7 +1,7 @@
 import { isScope } from '../../keys/scopes.js'
 import type { KeyStorage, StoredKey } from '../storage.js'
+import { fromStoredText, toStoredText } from '../stored-text.js'
 import type { Database, Statement } from './database.js'
-import { fromSqlText, toSqlText } from './sql-text.js'
 
 interface KeyRow {
   readonly id: string
@@ -31,7 +31,7 @@ export class SqliteKeys implements KeyStorage {
     return (this.#list.all() as KeyRow[]).map(({ id, hash, name, scopes, created_at, last_used }) => ({
       id,
       hash,
-      name: fromSqlText(name),
+      name: fromStoredText(name),
       scopes: scopes.split(',').filter(isScope),
       createdAt: created_at,
       lastUsed: last_used,
@@ -39,11 +39,11 @@ export class SqliteKeys implements KeyStorage {
   }
 
   async add({ id, hash, name, scopes, createdAt }: StoredKey): Promise<void> {
-    this.#add.run(id, hash, toSqlText(name), scopes.join(','), createdAt)
+    this.#add.run(id, hash, toStoredText(name), scopes.join(','), createdAt)
   }
 
   async revoke(id: string): Promise<boolean> {
-    return Number(this.#revoke.run(toSqlText(id)).changes) > 0
+    return Number(this.#revoke.run(toStoredText(id)).changes) > 0
   }
 
   async used(ids: readonly string[], day: string): Promise<void> {

@@ -2,8 +2,8 @@ import type { Paged } from '../../schemas/envelopes.js'
 import type { Plan, Project } from '../../schemas/projects.js'
 import type { Page } from '../content-storage.js'
 import type { ProjectStorage } from '../storage.js'
+import { fromStoredText, toStoredText } from '../stored-text.js'
 import type { Database, Statement } from './database.js'
-import { fromSqlText, toSqlText } from './sql-text.js'
 
 export class SqliteProjects implements ProjectStorage {
   readonly #find: Statement
@@ -23,27 +23,27 @@ export class SqliteProjects implements ProjectStorage {
   }
 
   async find(id: string): Promise<Project | undefined> {
-    const row = this.#find.get(toSqlText(id)) as { allows_content: number } | undefined
+    const row = this.#find.get(toStoredText(id)) as { allows_content: number } | undefined
     return row && projectOf(id, row)
   }
 
   async list(): Promise<string[]> {
-    return (this.#list.all() as { id: string }[]).map(({ id }) => fromSqlText(id))
+    return (this.#list.all() as { id: string }[]).map(({ id }) => fromStoredText(id))
   }
 
   async page({ offset, limit }: Page): Promise<Paged<Project>> {
     const { total } = this.#count.get() as { total: number }
     const rows = this.#page.all(limit, offset) as { id: string; allows_content: number }[]
-    return { total, list: rows.map((row) => projectOf(fromSqlText(row.id), row)) }
+    return { total, list: rows.map((row) => projectOf(fromStoredText(row.id), row)) }
   }
 
   async add(id: string): Promise<Project | undefined> {
-    const { changes } = this.#add.run(toSqlText(id), Date.now())
+    const { changes } = this.#add.run(toStoredText(id), Date.now())
     return Number(changes) === 0 ? undefined : { id, plan: { content: true } }
   }
 
   async changePlan(id: string, plan: Plan): Promise<Project | undefined> {
-    const { changes } = this.#changePlan.run(plan.content ? 1 : 0, toSqlText(id))
+    const { changes } = this.#changePlan.run(plan.content ? 1 : 0, toStoredText(id))
     return Number(changes) === 0 ? undefined : { id, plan }
   }
 }

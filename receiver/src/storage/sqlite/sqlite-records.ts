@@ -1,4 +1,5 @@
 import { type CommitListener, CommitListeners } from '../commit-listeners.js'
+import { GroupCommit } from '../group-commit.js'
 import type {
   ArrivalsQuery,
   CountQuery,
@@ -7,14 +8,13 @@ import type {
   RecordQuery,
   RecordStorage,
 } from '../record-storage.js'
+import { type WrittenRecord, writtenRecord } from '../records/written-records.js'
 import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
 import type { Attempts } from './attempts.js'
 import { type Database, inTransaction } from './database.js'
-import { GroupCommit } from './group-commit.js'
 import { RecordReader } from './record-reader.js'
 import { RecordTail } from './record-tail.js'
 import { RecordWriter } from './record-writer.js'
-import { type WrittenRecord, writtenRecord } from './written-records.js'
 
 /** Stores log and value records: writes them in groups, and reads them. */
 export class SqliteRecords implements RecordStorage {

@@ -1,5 +1,5 @@
+import type { FieldCondition } from '../records/field-conditions.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
-import type { FieldCondition } from './record-conditions.js'
 
 /** Number of records that one step indexes. */
 const step = 2_000

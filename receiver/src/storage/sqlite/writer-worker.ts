@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads'
+import { fromLines } from '../records/written-records.js'
 import { SqliteStorage } from './sqlite-storage.js'
 import { serve } from './thread-link.js'
 import type { WriterQuestion } from './threaded-sqlite-storage.js'
-import { fromLines } from './written-records.js'
 
 // Runs in the writer thread of ThreadedSqliteStorage.
 

@@ -4,9 +4,6 @@ interface Waiting<Item> {
   readonly reject: (error: unknown) => void
 }
 
-/** Two commits may be requested at once: the store starts the second while the HTTP thread still answers for the first. */
-const maxCommits = 2
-
 /**
  * Groups the items that arrive in one turn of the event loop, or while earlier commits run, into one commit. A single record does not wait;
  * a busy receiver pays for one commit instead of hundreds. There is no timer: a fixed wait of 20 ms would limit one connection to 50
@@ -14,20 +11,32 @@ const maxCommits = 2
  */
 export class GroupCommit<Item> {
   readonly #commit: (items: readonly Item[]) => Promise<void>
+  readonly #maxCommits: number
+  readonly #maxItems: number
   #waiting: Waiting<Item>[] = []
   #isTurnAwaited = false
   #commits = 0
   #settling: (() => void)[] = []
 
-  constructor(commit: (items: readonly Item[]) => Promise<void>) {
+  /**
+   * @param maxCommits commits that may be requested at once. With two, the store starts the second while the HTTP thread still answers for the
+   *   first.
+   * @param maxItems most items of a commit
+   */
+  constructor(
+    commit: (items: readonly Item[]) => Promise<void>,
+    { maxCommits = 2, maxItems = Number.POSITIVE_INFINITY }: { maxCommits?: number; maxItems?: number } = {},
+  ) {
     this.#commit = commit
+    this.#maxCommits = maxCommits
+    this.#maxItems = maxItems
   }
 
   /** Resolves after the commit that contains the item. */
   add(item: Item): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (this.#isTurnAwaited || this.#commits >= maxCommits) return
+      if (this.#isTurnAwaited || this.#commits >= this.#maxCommits) return
       this.#isTurnAwaited = true
       setImmediate(() => {
         this.#isTurnAwaited = false
@@ -43,7 +52,9 @@ export class GroupCommit<Item> {
   }
 
   #begin(): void {
-    if (this.#waiting.length > 0 && this.#commits < maxCommits) void this.#run(this.#waiting.splice(0))
+    while (this.#waiting.length > 0 && this.#commits < this.#maxCommits) {
+      void this.#run(this.#waiting.splice(0, this.#maxItems))
+    }
   }
 
   async #run(group: readonly Waiting<Item>[]): Promise<void> {

@@ -1,0 +1,39 @@
+import { levelsFrom } from '../../schemas/levels.js'
+import type { RecordFilter, RecordKind } from '../record-storage.js'
+
+/** Fields that filters compare as they are. */
+const exactFields = ['eventId', 'appName', 'env', 'machineName', 'appVersion'] as const
+
+/** A condition on one field of a record. `values` are JSON, as in the record: SQLite would cut a text at NUL. */
+export interface FieldCondition {
+  readonly field: 'level' | (typeof exactFields)[number]
+  readonly values: readonly string[]
+  /** The field has none of the values. */
+  readonly not?: true
+}
+
+/** The conditions of a filter, except words and times. */
+export function fieldConditions(filter: RecordFilter): FieldCondition[] {
+  const { levels, minLevel, notLevels } = filter
+  const conditions: FieldCondition[] = []
+  if (levels !== undefined) conditions.push({ field: 'level', values: jsonOf(levels) })
+  if (minLevel !== undefined) conditions.push({ field: 'level', values: jsonOf(levelsFrom(minLevel)) })
+  if (notLevels !== undefined) conditions.push({ field: 'level', values: jsonOf(notLevels), not: true })
+  for (const field of exactFields) {
+    const value = filter[field]
+    if (value !== undefined) conditions.push({ field, values: jsonOf([value]) })
+  }
+  return conditions
+}
+
+/** True for a filter by words of the message. */
+export function hasWords({ text, notText }: RecordFilter): boolean {
+  return text !== undefined || notText !== undefined
+}
+
+/** The field that a kind of record is counted by. */
+export const countedField = { logs: 'level', values: 'eventId' } as const satisfies Record<RecordKind, string>
+
+function jsonOf(values: readonly (string | number)[]): string[] {
+  return values.map((value) => JSON.stringify(value))
+}

@@ -1,10 +1,11 @@
 import type { Storage } from '../storage.js'
 import { PostgresStorage } from './postgres-storage.js'
+import { ShardedStorage } from './sharded-storage.js'
 
 /** Opens the database of each URL. @throws if one cannot be used */
 export async function openShards(urls: readonly string[]): Promise<Storage> {
   const [url] = urls
-  return PostgresStorage.open(url!)
+  return urls.length === 1 ? PostgresStorage.open(url!) : ShardedStorage.open(urls)
 }
 
 /** Works on a database beside the receivers that may run on it. */

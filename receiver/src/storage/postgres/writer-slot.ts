@@ -3,12 +3,18 @@ import type pg from 'pg'
 import { StoreUnavailableError } from '../store-unavailable.js'
 import { RecordIds, writerSlots } from './record-ids.js'
 import type { Servers } from './servers.js'
+import type { ShardPlace } from './shards.js'
 import type { Transactions } from './transactions.js'
 
 /** The owner of a slot that has not been seen for so long has lost it, in ms. */
 const lostMs = 60_000
 /** More connections than a process has at once. */
 const writersPerSlot = 64
+
+interface WriterSlotOptions {
+  readonly transactions: Transactions
+  readonly shard: ShardPlace
+}
 
 /**
  * The number under which this process makes ids, and the time of the database. It is a lease: whoever takes it over from a process that has been frozen
@@ -17,6 +23,7 @@ const writersPerSlot = 64
 export class WriterSlot {
   readonly #servers: Servers
   readonly #transactions: Transactions
+  readonly #shard: ShardPlace
   readonly #owner = randomUUID()
   readonly #ids: RecordIds
   #slot = 0
@@ -25,15 +32,16 @@ export class WriterSlot {
   /** Numbers of the connections. */
   readonly #numbers = new Map<pg.ClientBase, number>()
 
-  private constructor(servers: Servers, transactions: Transactions) {
+  private constructor(servers: Servers, { transactions, shard }: WriterSlotOptions) {
     this.#servers = servers
     this.#transactions = transactions
+    this.#shard = shard
     this.#ids = new RecordIds({ slot: 0, nowMs: () => this.nowMs() })
   }
 
   /** @throws {StoreUnavailableError} if all slots are in use */
-  static async claim(servers: Servers, transactions: Transactions): Promise<WriterSlot> {
-    const slot = new WriterSlot(servers, transactions)
+  static async claim(servers: Servers, options: WriterSlotOptions): Promise<WriterSlot> {
+    const slot = new WriterSlot(servers, options)
     await slot.renew()
     return slot
   }
@@ -79,16 +87,17 @@ export class WriterSlot {
       if (rowCount === 1) return this.#slot
       const { rows: found } = await client.query<{ slot: number }>(
         `INSERT INTO sluice_writers (slot, owner, seen_ms)
-           SELECT free, $1, $2 FROM generate_series(0, $4 - 1) AS free
+           SELECT free, $1, $2 FROM generate_series($5::integer, $4 - 1, $6) AS free
              WHERE NOT EXISTS (SELECT 1 FROM sluice_writers w WHERE w.slot = free AND w.seen_ms BETWEEN $3 AND $2 + ($2 - $3))
              ORDER BY free LIMIT 1
          ON CONFLICT (slot) DO UPDATE SET owner = excluded.owner, seen_ms = excluded.seen_ms
            WHERE sluice_writers.seen_ms NOT BETWEEN $3 AND $2 + ($2 - $3)
          RETURNING slot`,
-        [this.#owner, now, now - lostMs, writerSlots],
+        [this.#owner, now, now - lostMs, writerSlots, this.#shard.index, this.#shard.count],
       )
       if (found[0] === undefined) {
-        throw new StoreUnavailableError(`${writerSlots} receivers use the database ${this.#servers.name}: no more can`)
+        const most = Math.floor(writerSlots / this.#shard.count)
+        throw new StoreUnavailableError(`${most} receivers use the database ${this.#servers.name}: no more can`)
       }
       return found[0].slot
     })

@@ -1,45 +1,55 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Disk } from '../../test/support/disk.js'
 import { dataFolder } from './data-folder.js'
-import { killAll, ready, start } from './processes.js'
 import { startReceiverForTest } from './support.js'
 
 const data = dataFolder()
 
-describe('a start that cannot use what is in the store', () => {
-  it.each(['keys', 'projects', 'page_sessions'])('leaves the data folder free: table %s', async (table) => {
-    await (await startReceiverForTest({ data: data.path })).close()
-    data.inDatabase((database) => database.exec(`ALTER TABLE ${table} RENAME TO kept`))
-    await expect(startReceiverForTest({ data: data.path })).rejects.toThrow(`no such table: ${table}`)
-    data.inDatabase((database) => database.exec(`ALTER TABLE kept RENAME TO ${table}`))
-    await (await startReceiverForTest({ data: data.path })).close()
+describe('a start that the store refuses', () => {
+  it.each([
+    ['DROP TABLE identity', 'no such table: identity'],
+    [refusing('projects'), 'no projects'],
+    [refusing('keys'), 'no keys'],
+  ])('leaves folder and port free: %s', async (damage, message) => {
+    const first = await startReceiverForTest({ data: data.path })
+    await first.close()
+    const options = { data: data.path, port: Number(new URL(first.url).port), newKey: true }
+    data.inDatabase((database) => database.exec(`DELETE FROM projects; ${damage}`))
+    for (let start = 0; start < 2; start++) await expect(startReceiverForTest(options)).rejects.toThrow(message)
   })
 })
+
+/** No row can be added to this table. */
+function refusing(table: string): string {
+  return `CREATE TRIGGER refusing BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'no ${table}'); END`
+}
 
 describe('a start that finds the disk full', () => {
   let disk: Disk
   beforeEach(() => {
     disk = new Disk('20m')
   })
-  afterEach(async () => {
-    await killAll()
-    disk.close()
-  })
+  afterEach(() => disk.close())
 
-  it('fails where it makes the key, frees folder and port, and ends the process', async (context) => {
+  it('leaves the folder free, wherever the room ends', async (context) => {
     if (!disk.mounted) {
       console.warn('SKIPPED: mounting is not permitted here (mount -t tmpfs)')
       return context.skip()
     }
-    const first = await startReceiverForTest({ data: disk.folder })
-    await first.close()
-    const { port } = new URL(first.url)
-    const options = { data: disk.folder, port: Number(port), newKey: true }
-    disk.fill()
-    await expect(startReceiverForTest(options)).rejects.toThrow('database or disk is full')
-    const { exit } = start('--data', disk.folder, '--port', port, '--new-key')
-    expect(await exit).toEqual([1, null])
-    disk.free()
-    expect((await ready('--data', disk.folder, '--port', port, '--new-key')).apiKey).not.toBeNull()
+    const options = { data: disk.folder, newKey: true }
+    await (await startReceiverForTest(options)).close()
+    const outcomes: string[] = []
+    for (let pages = 0; pages < 24; pages++) {
+      disk.fill(pages * 4096)
+      outcomes.push(
+        await startReceiverForTest(options).then(
+          (receiver) => receiver.close().then(() => 'started'),
+          (error) => `${error.code} ${error.message}`,
+        ),
+      )
+      disk.free()
+    }
+    expect(outcomes.filter((outcome) => outcome.startsWith('DATA_IN_USE'))).toEqual([])
+    expect(outcomes.at(-1)).toBe('started')
   })
 })

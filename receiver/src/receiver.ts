@@ -193,7 +193,7 @@ export async function startReceiver({
 /** Ends a start that failed: closes what it has opened, and passes the failure on. */
 function failedAfter(close: () => Promise<void>): (failure: unknown) => Promise<never> {
   return async (failure) => {
-    // What fails on the way out follows from the first failure, which says more.
+    // A failure on the way out follows from the first one, which says more.
     await close().catch(() => {})
     throw failure
   }

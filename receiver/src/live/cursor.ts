@@ -7,6 +7,6 @@ export function cursorOf({ store, logs, values }: Position): string {
 
 /** The position that a reader sends back; undefined if it is not one of ours. */
 export function positionOf(cursor: unknown): Position | undefined {
-  const [, store, logs, values] = /^([\da-f]{32})\.(\d{1,15})\.(\d{1,15})$/.exec(String(cursor)) ?? []
+  const [, store, logs, values] = /^([\da-f]{32})\.(\d{1,16})\.(\d{1,16})$/.exec(String(cursor)) ?? []
   return store === undefined ? undefined : { store, logs: Number(logs), values: Number(values) }
 }

@@ -18,6 +18,7 @@ export class LiveFeed {
   #isClosed = false
   #stopListening: (() => void) | undefined
   #comments: NodeJS.Timeout | undefined
+  #others: NodeJS.Timeout | undefined
   /** The next turn. */
   #timer: NodeJS.Timeout | undefined
   #isRunning = false
@@ -61,6 +62,7 @@ export class LiveFeed {
     this.#comments ??= setInterval(() => {
       for (const each of this.#readers) each.comment()
     }, commentMs)
+    if (this.#records.othersMs !== undefined) this.#others ??= setInterval(() => this.#wake(), this.#records.othersMs)
     this.#wake()
   }
 
@@ -80,6 +82,8 @@ export class LiveFeed {
     this.#stopListening = undefined
     clearInterval(this.#comments)
     this.#comments = undefined
+    clearInterval(this.#others)
+    this.#others = undefined
     clearTimeout(this.#timer)
     this.#timer = undefined
   }

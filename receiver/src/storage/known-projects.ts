@@ -3,17 +3,28 @@ import type { Plan, Project } from '../schemas/projects.js'
 import type { Page } from './content-storage.js'
 import type { ProjectStorage } from './storage.js'
 
-/** Caches projects: there are few, and every record needs one. Correct only while one receiver uses the store. */
+interface Known {
+  readonly project: Project
+  readonly atMs: number
+}
+
+/** Caches projects: there are few, and every record needs one. */
 export class KnownProjects implements ProjectStorage {
   readonly #projects: ProjectStorage
-  readonly #known = new Map<string, Project>()
+  readonly #knownMs: number
+  readonly #known = new Map<string, Known>()
 
-  constructor(projects: ProjectStorage) {
+  /** @param knownMs time after which a project is read again, in ms; needed where another process may change it */
+  constructor(projects: ProjectStorage, knownMs = Number.POSITIVE_INFINITY) {
     this.#projects = projects
+    this.#knownMs = knownMs
   }
 
   async find(id: string): Promise<Project | undefined> {
-    return this.#known.get(id) ?? this.#remember(await this.#projects.find(id))
+    const known = this.#known.get(id)
+    if (known !== undefined && performance.now() - known.atMs < this.#knownMs) return known.project
+    const atMs = performance.now()
+    return this.#remember(await this.#projects.find(id), atMs)
   }
 
   list(): Promise<readonly string[]> {
@@ -32,8 +43,8 @@ export class KnownProjects implements ProjectStorage {
     return this.#remember(await this.#projects.changePlan(id, plan))
   }
 
-  #remember(project: Project | undefined): Project | undefined {
-    if (project !== undefined) this.#known.set(project.id, project)
+  #remember(project: Project | undefined, atMs = performance.now()): Project | undefined {
+    if (project !== undefined) this.#known.set(project.id, { project, atMs })
     return project
   }
 }

@@ -4,9 +4,13 @@ const outOfSpace: ReadonlySet<number | undefined> = new Set([13, 4874])
 /** A write without room for its like is tried again after this time, in s. */
 export const roomAwaitedS = 10
 
+/** PostgreSQL's code for a write that finds no room. */
+const diskFull = '53100'
+
 /** True for the error of a write that found the disk full. It has changed nothing. */
 export function isOutOfSpace(error: unknown): boolean {
-  return outOfSpace.has((error as { readonly errcode?: number } | undefined)?.errcode)
+  const { errcode, code } = (error ?? {}) as { readonly errcode?: number; readonly code?: unknown }
+  return outOfSpace.has(errcode) || code === diskFull
 }
 
 /** Remembers that the disk was full: a small write may find room where the next record finds none. */

@@ -169,4 +169,6 @@ export interface RecordStorage extends RecordReading {
   repeated(bucket: string): Readonly<Record<RecordKind, number>>
   /** Calls the listener after each commit of records, until the returned function is called. */
   onCommit(listener: CommitListener): () => void
+  /** Other processes may store records, too: whoever follows a bucket looks for them this often, in ms. Undefined where only this process writes. */
+  readonly othersMs?: number
 }

@@ -1,10 +1,10 @@
 import type { ContentType } from '../../schemas/content-types.js'
 import type { Entry } from '../../schemas/entries.js'
 import type { Paged } from '../../schemas/envelopes.js'
+import { contentTypeOf, type EntryRow, entryOf, type TypeRow } from '../content-rows.js'
 import type { ContentReading, EntryQuery, TypeQuery, TypeReference } from '../content-storage.js'
 import { fitting, type Sized } from '../page-bytes.js'
 import { toStoredText } from '../stored-text.js'
-import { contentTypeOf, type EntryRow, entryOf, type TypeRow } from './content-rows.js'
 import type { Database } from './database.js'
 
 interface NumberedRow extends Sized {

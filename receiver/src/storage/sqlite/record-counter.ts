@@ -1,14 +1,12 @@
 import type { CountQuery, RecordCounts } from '../record-storage.js'
+import { countParts } from '../records/count-parts.js'
 import { countedField, fieldConditions } from '../records/field-conditions.js'
+import { maxCounted } from '../records/limits.js'
 import { type CountRow, countsOf } from '../records/record-counts.js'
-import { earliestMs, hourMs, latestMs, minuteMs } from '../records/record-times.js'
 import type { Database } from './database.js'
 import { allOf, onValue, type Sql, type Value } from './record-conditions.js'
 import type { RecordSelection, Source } from './record-selection.js'
 import { countedMs, countedValueOf, minuteOf } from './record-values.js'
-
-/** Most records that are counted one by one. */
-const maxCounted = 100_000
 
 /** Counts records by level or event and time: from the table of counts, or one by one. */
 export class RecordCounter {
@@ -63,19 +61,10 @@ function newest(sources: readonly Source[]): Sql {
   return { sql: `SELECT ${minuteOf('ms')} AS at, value, 1 AS records, ms FROM (${records})`, values }
 }
 
-/** Rows of the table of counts. Where a time begins or ends within a minute, the records of that minute. */
-function tableParts({ since, until, stepMs }: CountQuery, lane: number): Sql[] {
-  const ofSize = (size: number) => (from: number, to: number) => ofTable({ lane, size, from, to })
-  const minutes = ofSize(minuteMs)
-  if (since === undefined && until === undefined && stepMs === undefined) return [ofSize(0)(0, 1)]
-  const [from, to] = [since ?? earliestMs, until ?? latestMs + 1]
-  const [first, last] = [Math.ceil(from / minuteMs) * minuteMs, Math.floor(to / minuteMs) * minuteMs]
-  if (first > last) return [ofRecords({ lane, from, to })]
-  const edges = [ofRecords({ lane, from, to: first }), ofRecords({ lane, from: last, to })]
-  const [firstHour, lastHour] = [Math.ceil(first / hourMs) * hourMs, Math.floor(last / hourMs) * hourMs]
-  const isByHour = (stepMs ?? hourMs) % hourMs === 0 && firstHour < lastHour
-  if (!isByHour) return [...edges, minutes(first, last)]
-  return [...edges, minutes(first, firstHour), ofSize(hourMs)(firstHour, lastHour), minutes(lastHour, last)]
+function tableParts(query: CountQuery, lane: number): Sql[] {
+  return countParts(query).map(({ of, from, to }) =>
+    of === 'record' ? ofRecords({ lane, from, to }) : ofTable({ lane, size: of, from, to }),
+  )
 }
 
 interface Part {

@@ -1,10 +1,8 @@
 import type { RecordFilter, RecordQuery, UnknownValue } from '../record-storage.js'
-import { countedField, type FieldCondition, fieldConditions } from '../records/field-conditions.js'
-import { maxNameLength, maxNames } from '../records/named-fields.js'
+import { countedField, type FieldCondition } from '../records/field-conditions.js'
+import { candidates, namedConditions } from '../records/known-values.js'
+import { maxNames } from '../records/named-fields.js'
 import type { Database } from './database.js'
-
-/** Only so many known values are shown. */
-const maxShown = 10
 
 /** The known values of the fields of a lane, with the numbers of their records. */
 export class RecordNames {
@@ -46,21 +44,11 @@ export class RecordNames {
     readonly lane: number
     readonly occurs: (filter: Partial<RecordFilter>) => boolean
   }): UnknownValue | undefined {
-    for (const { field, values } of fieldConditions({ ...query, minLevel: undefined, notLevels: undefined })) {
+    for (const condition of namedConditions(query)) {
+      const { field } = condition
       const names = this.#names({ lane, field, isCounted: field === countedField[query.kind] })
-      const known = new Set(names)
-      const isComplete = names.length < maxNames
-      for (const json of values) {
-        const value = JSON.parse(json) as string | number
-        const isUnknown = isComplete && json.length <= maxNameLength
-        if (
-          known.has(json) ||
-          !(isUnknown || !occurs(field === 'level' ? { levels: [String(value)] } : { [field]: value }))
-        )
-          continue
-        const shown = field === 'eventId' || !isComplete ? [] : names.slice(0, maxShown)
-        return { field, value, known: shown.map((name) => JSON.parse(name) as string) }
-      }
+      const found = candidates(condition, names).find(({ isCertain, filter }) => isCertain || !occurs(filter))
+      if (found !== undefined) return found.unknown
     }
     return undefined
   }

@@ -9,16 +9,13 @@ import type {
   StoredRecord,
 } from '../record-storage.js'
 import { fieldConditions } from '../records/field-conditions.js'
+import { maxFacetBytes, maxTotal } from '../records/limits.js'
 import { facetsOf } from '../records/record-facets.js'
+import { type StoredRow, storedRecord } from '../records/stored-record.js'
 import type { Database } from './database.js'
 import { RecordCounter } from './record-counter.js'
 import { RecordNames } from './record-names.js'
 import { RecordSelection, type Source } from './record-selection.js'
-
-/** Limit where records must be counted one by one. */
-const maxCounted = 1000
-/** Facets read at most this many bytes of records. */
-const maxFacetBytes = 16 * 1_048_576
 
 /** Reads records, newest first. */
 export class RecordReader {
@@ -82,8 +79,8 @@ export class RecordReader {
     let total = 0
     for (const { sql, values } of this.#selection.sources(query, { lane })) {
       const limited = this.#database.prepare(`SELECT count(*) AS counted FROM (SELECT 1 FROM ${sql} LIMIT ?)`)
-      total += (limited.get(...values, maxCounted + 1 - total) as { counted: number }).counted
-      if (total > maxCounted) return { total: maxCounted, totalIsAtLeast: true } as const
+      total += (limited.get(...values, maxTotal + 1 - total) as { counted: number }).counted
+      if (total > maxTotal) return { total: maxTotal, totalIsAtLeast: true } as const
     }
     return { total }
   }
@@ -113,11 +110,8 @@ export class RecordReader {
   }
 
   #records(ids: readonly number[]): StoredRecord[] {
-    const one = this.#database.prepare('SELECT received_at, record FROM records WHERE id = ?')
-    return ids.map((id) => {
-      const { received_at, record } = one.get(id) as { received_at: number; record: string }
-      return { id, receivedAt: new Date(received_at).toISOString(), ...(JSON.parse(record) as object) }
-    })
+    const one = this.#database.prepare('SELECT id, received_at AS receivedMs, record FROM records WHERE id = ?')
+    return ids.map((id) => storedRecord(one.get(id) as StoredRow))
   }
 }
 

@@ -1,15 +1,8 @@
 import { fitting, type Sized } from '../page-bytes.js'
 import type { Arrivals, ArrivalsQuery, Missed, MissedQuery, Position, RecordKind } from '../record-storage.js'
+import { maxArrivalBytes } from '../records/limits.js'
+import { type StoredRow, storedJson } from '../records/stored-record.js'
 import type { Database } from './database.js'
-
-/** Largest batch of arrivals, in stored bytes. */
-const maxBatchBytes = 1_048_576
-
-interface Row {
-  readonly id: number
-  readonly received_at: number
-  readonly record: string
-}
 
 /** Reads records forwards, as they have arrived. One writer gives out the ids, so they are committed in rising order. */
 export class RecordTail {
@@ -28,9 +21,9 @@ export class RecordTail {
     const found = this.#database
       .prepare('SELECT id, octet_length(record) AS bytes FROM records WHERE lane = ? AND id > ? ORDER BY id LIMIT ?')
       .all(this.#lane({ kind, bucket }), after, limit + 1) as (Sized & { id: number })[]
-    const taken = fitting(found.slice(0, limit), maxBatchBytes)
-    const one = this.#database.prepare('SELECT id, received_at, record FROM records WHERE id = ?')
-    const records = taken.map(({ id }) => withOwnFields(one.get(id) as Row))
+    const taken = fitting(found.slice(0, limit), maxArrivalBytes)
+    const one = this.#database.prepare('SELECT id, received_at AS receivedMs, record FROM records WHERE id = ?')
+    const records = taken.map(({ id }) => storedJson(one.get(id) as StoredRow))
     return {
       count: taken.length,
       json: `[${records.join(',')}]`,
@@ -67,9 +60,4 @@ export class RecordTail {
 interface Lane {
   readonly kind: RecordKind
   readonly bucket: string
-}
-
-/** The record as JSON with the receiver's two fields in front. A stored record is never empty. */
-function withOwnFields({ id, received_at, record }: Row): string {
-  return `{"id":${id},"receivedAt":"${new Date(received_at).toISOString()}",${record.slice(1)}`
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ContentType } from '../../schemas/content-types.js'
 import type { Entry } from '../../schemas/entries.js'
 import type { Paged } from '../../schemas/envelopes.js'
+import { contentTypeOf, type TypeRow } from '../content-rows.js'
 import type {
   ContentStorage,
   EntryQuery,
@@ -14,7 +15,6 @@ import type { Attempt } from '../storage.js'
 import { toStoredText } from '../stored-text.js'
 import type { Attempts } from './attempts.js'
 import { ContentReader } from './content-reader.js'
-import { contentTypeOf, type TypeRow } from './content-rows.js'
 import { type Database, inTransaction } from './database.js'
 
 /** Stores content. Each change is its own transaction: people write content, not a thousand times a second. */

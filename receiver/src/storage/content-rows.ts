@@ -1,6 +1,6 @@
-import type { ContentType } from '../../schemas/content-types.js'
-import type { Entry } from '../../schemas/entries.js'
-import { fromStoredText } from '../stored-text.js'
+import type { ContentType } from '../schemas/content-types.js'
+import type { Entry } from '../schemas/entries.js'
+import { fromStoredText } from './stored-text.js'
 
 /** Columns of `content_types`. */
 export interface TypeRow {

@@ -1,0 +1,68 @@
+import type pg from 'pg'
+import { dayOf, firstIdOf } from './record-ids.js'
+import { changingTables } from './schema.js'
+import type { Servers } from './servers.js'
+import type { Transactions } from './transactions.js'
+
+const dayMs = 86_400_000
+/** Partitions are made this many days ahead. */
+const daysAhead = 2
+
+/** The days that have partitions, which hold the records that were received on them, in UTC. */
+export class Days {
+  readonly #servers: Servers
+  readonly #transactions: Transactions
+
+  constructor(servers: Servers, transactions: Transactions) {
+    this.#servers = servers
+    this.#transactions = transactions
+  }
+
+  /** Newest first. */
+  async list(): Promise<number[]> {
+    const rows = await this.#servers.read<{ day: number }>('SELECT day FROM sluice_days ORDER BY day DESC')
+    return rows.map(({ day }) => day)
+  }
+
+  /** Makes the partitions that are missing for the day of this time and the next ones. */
+  async prepare(nowMs: number): Promise<void> {
+    const first = dayOf(nowMs)
+    const wanted = Array.from({ length: daysAhead + 1 }, (_, ahead) => first + ahead)
+    const known = new Set(await this.list())
+    if (wanted.every((day) => known.has(day))) return
+    await changingTables(this.#transactions, async (client) => {
+      for (const day of wanted) await add(client, day)
+    })
+  }
+
+  /** Drops the oldest day if it ended before this time. Returns false if there is none. */
+  async drop(beforeMs: number): Promise<{ readonly day: number; readonly records: number } | undefined> {
+    const day = (await this.list()).at(-1)
+    if (day === undefined || (day + 1) * dayMs > beforeMs) return undefined
+    return changingTables(this.#transactions, async (client) => {
+      const { rows } = await client.query<{ records: number }>(
+        'SELECT coalesce(sum(records), 0)::bigint AS records FROM sluice_counts WHERE step_ms = 0 AND day = $1',
+        [day],
+      )
+      const deleted = await client.query('DELETE FROM sluice_days WHERE day = $1', [day])
+      // Another receiver was faster.
+      if (deleted.rowCount === 0) return { day, records: 0 }
+      for (const table of tables) await client.query(`DROP TABLE ${table}_${day}`)
+      return { day, records: rows[0]!.records }
+    })
+  }
+}
+
+const tables = ['sluice_records', 'sluice_counts', 'sluice_spans', 'sluice_names'] as const
+
+async function add(client: pg.ClientBase, day: number): Promise<void> {
+  const { rowCount } = await client.query('INSERT INTO sluice_days VALUES ($1) ON CONFLICT DO NOTHING', [day])
+  if (rowCount === 0) return
+  for (const table of tables) {
+    const [from, to] =
+      table === 'sluice_records' ? [firstIdOf(day * dayMs), firstIdOf((day + 1) * dayMs)] : [day, day + 1]
+    // A partition that is made in one step would wait for every transaction that runs, and all others for it.
+    await client.query(`CREATE TABLE ${table}_${day} (LIKE ${table} INCLUDING ALL)`)
+    await client.query(`ALTER TABLE ${table} ATTACH PARTITION ${table}_${day} FOR VALUES FROM (${from}) TO (${to})`)
+  }
+}

@@ -1,0 +1,132 @@
+import type { Sized } from '../page-bytes.js'
+import type { RecordKind } from '../record-storage.js'
+import { firstIdOf, slotOfId, sqlSlotOf } from './record-ids.js'
+import type { Servers } from './servers.js'
+
+/** A record that has arrived. */
+export interface Arrived extends Sized {
+  readonly id: number
+}
+
+/** Most records that are remembered in the order of their arrival. */
+const maxRemembered = 20_000
+/**
+ * Each look reads the batches of the last seconds again, and now and then those of the last minutes: a commit that took long brings ids that are smaller
+ * than those which others have brought meanwhile.
+ */
+const overlaps = [
+  { everyMs: 0, backMs: 5000 },
+  { everyMs: 2000, backMs: 60_000 },
+  { everyMs: 15_000, backMs: 600_000 },
+] as const
+const longestMs = 600_000
+
+interface Batch {
+  readonly id: number
+  readonly last: number
+}
+
+/** The records of one lane in the order in which this process has seen them. Ids alone do not tell it: several receivers commit in any order. */
+export class LaneTail {
+  readonly #servers: Servers
+  readonly #lane: { readonly bucket: string; readonly kind: RecordKind }
+  readonly #nowMs: () => number
+  /** The batches that were seen, of the last ten minutes. */
+  readonly #seen = new Set<number>()
+  #arrived: Arrived[] = []
+  /** Places of the ids in `#arrived`, counted from the first that was ever there. */
+  readonly #places = new Map<number, number>()
+  #forgotten = 0
+  #looking: Promise<void> | undefined
+  readonly #lookedAt = overlaps.map(() => Number.NEGATIVE_INFINITY)
+  #isBegun = false
+  lastUsedAt = performance.now()
+
+  /** @param nowMs time of the database */
+  constructor({
+    servers,
+    lane,
+    nowMs,
+  }: {
+    readonly servers: Servers
+    readonly lane: { readonly bucket: string; readonly kind: RecordKind }
+    readonly nowMs: () => number
+  }) {
+    this.#servers = servers
+    this.#lane = lane
+    this.#nowMs = nowMs
+  }
+
+  /** Looks for new records. Callers at the same time share one look that begins after each has asked. */
+  async look(): Promise<void> {
+    this.lastUsedAt = performance.now()
+    // The look that runs may have begun before the commit that this caller knows of.
+    if (this.#looking !== undefined) await this.#looking.catch(() => {})
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    await this.#looking
+  }
+
+  /** The records that arrived after one; undefined if this record is not remembered. */
+  after(id: number): readonly Arrived[] | undefined {
+    const place = this.#places.get(id)
+    if (place !== undefined) return this.#arrived.slice(place + 1 - this.#forgotten)
+    const [oldest] = this.#arrived
+    if (oldest === undefined || id < oldest.id) return undefined
+    const next = this.#arrived.findIndex((each) => each.id > id)
+    return next === -1 ? [] : this.#arrived.slice(next)
+  }
+
+  async #look(): Promise<void> {
+    const now = performance.now()
+    const due = overlaps.findLastIndex(({ everyMs }, index) => now - this.#lookedAt[index]! >= everyMs)
+    const begin = firstIdOf(this.#nowMs() - overlaps[due]!.backMs)
+    const { bucket, kind } = this.#lane
+    const batches = await this.#servers.read<Batch>(
+      'SELECT id, last_id AS last FROM sluice_batches WHERE bucket = $1 AND kind = $2 AND id >= $3 ORDER BY id',
+      [bucket, kind, begin],
+    )
+    const fresh = batches.filter(({ id }) => !this.#seen.has(id))
+    // The records before the first look are no arrivals.
+    if (this.#isBegun && fresh.length > 0) this.#add(await this.#recordsOf(fresh))
+    for (const { id } of fresh) this.#seen.add(id)
+    this.#isBegun = true
+    for (let index = 0; index <= due; index++) this.#lookedAt[index] = now
+    if (due === overlaps.length - 1) this.#forget()
+  }
+
+  #recordsOf(batches: readonly Batch[]): Promise<Arrived[]> {
+    const { bucket, kind } = this.#lane
+    return this.#servers.read<Arrived>(
+      `SELECT r.id, octet_length(r.record) AS bytes
+         FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS b (first, last, slot)
+           JOIN sluice_records r ON r.bucket = $1 AND r.kind = $2 AND r.id BETWEEN b.first AND b.last AND ${sqlSlotOf('r.id')} = b.slot
+         ORDER BY r.id`,
+      [
+        bucket,
+        kind,
+        batches.map(({ id }) => id),
+        batches.map(({ last }) => last),
+        batches.map(({ id }) => slotOfId(id)),
+      ],
+    )
+  }
+
+  #add(records: readonly Arrived[]): void {
+    for (const record of records) {
+      this.#places.set(record.id, this.#forgotten + this.#arrived.length)
+      this.#arrived.push(record)
+    }
+    const excess = this.#arrived.length - maxRemembered
+    if (excess <= 0) return
+    for (const { id } of this.#arrived.slice(0, excess)) this.#places.delete(id)
+    this.#arrived = this.#arrived.slice(excess)
+    this.#forgotten += excess
+  }
+
+  #forget(): void {
+    const oldest = firstIdOf(this.#nowMs() - longestMs - overlaps[0].backMs)
+    for (const id of this.#seen) if (id < oldest) this.#seen.delete(id)
+  }
+}

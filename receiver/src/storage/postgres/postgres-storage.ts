@@ -1,0 +1,154 @@
+import { KnownProjects } from '../known-projects.js'
+import type { RecordStorage } from '../record-storage.js'
+import type { Storage } from '../storage.js'
+import { forgetAttempts } from './attempts.js'
+import { Days } from './days.js'
+import { PostgresContent } from './postgres-content.js'
+import { PostgresKeys } from './postgres-keys.js'
+import { PostgresProjects } from './postgres-projects.js'
+import { PostgresSessions } from './postgres-sessions.js'
+import { RecordAppends, recordCommits } from './record-appends.js'
+import { firstIdOf } from './record-ids.js'
+import { RecordReader } from './record-reader.js'
+import { RecordTail } from './record-tail.js'
+import { migrate } from './schema.js'
+import { Servers } from './servers.js'
+import { Transactions } from './transactions.js'
+import { WriterSlot } from './writer-slot.js'
+
+/** Other receivers may store records: live readers look for them this often, in ms. */
+const othersMs = 500
+/** A plan that another receiver has changed counts at the latest after this time, in ms. */
+const planKnownMs = 1000
+const renewMs = 5000
+const tidyMs = 60_000
+/** Rows that are deleted at once. */
+const deletedAtOnce = 5000
+/** Live readers look back ten minutes. */
+const batchesKeptMs = 3_600_000
+
+export interface PostgresOptions {
+  /** A write that is not durable after this time fails, in ms. */
+  readonly commitMs?: number
+}
+
+/** A database of PostgreSQL, or one that speaks as it does. Any number of receivers may use it at once. */
+export class PostgresStorage implements Storage {
+  readonly records: RecordStorage
+  readonly content: PostgresContent
+  readonly projects: KnownProjects
+  readonly keys: PostgresKeys
+  readonly pageSessions: PostgresSessions
+  readonly #servers: Servers
+  readonly #transactions: Transactions
+  readonly #slot: WriterSlot
+  readonly #days: Days
+  readonly #appends: RecordAppends
+  readonly #timers: readonly NodeJS.Timeout[]
+
+  private constructor({
+    servers,
+    transactions,
+    slot,
+    store,
+  }: {
+    readonly servers: Servers
+    readonly transactions: Transactions
+    readonly slot: WriterSlot
+    readonly store: string
+  }) {
+    const nowMs = () => slot.nowMs()
+    const takeId = () => slot.takeId()
+    const days = new Days(servers, transactions)
+    const appends = new RecordAppends({ transactions, days, slot })
+    const reader = new RecordReader(servers, days)
+    const tail = new RecordTail({ servers, store, nowMs })
+    this.#servers = servers
+    this.#transactions = transactions
+    this.#slot = slot
+    this.#days = days
+    this.#appends = appends
+    this.records = {
+      append: (record) => appends.append(record),
+      repeated: (bucket) => appends.repeated(bucket),
+      onCommit: (listener) => appends.onCommit(listener),
+      othersMs,
+      read: (query) => reader.read(query),
+      facets: (query) => reader.facets(query),
+      counts: (query) => reader.counts(query),
+      position: (query) => tail.position(query),
+      arrivals: (query) => tail.arrivals(query),
+      missed: (query) => tail.missed(query),
+    }
+    this.content = new PostgresContent({ servers, transactions, slot })
+    this.projects = new KnownProjects(new PostgresProjects({ servers, transactions, takeId }), planKnownMs)
+    this.keys = new PostgresKeys({ servers, transactions, takeId })
+    this.pageSessions = new PostgresSessions({ servers, transactions, nowMs })
+    this.#timers = [this.#repeat(renewMs, () => slot.renew()), this.#repeat(tidyMs, () => this.#tidy())]
+  }
+
+  /**
+   * Makes or upgrades the tables, and begins.
+   *
+   * @param url `postgres://user:password@host/database`; of several hosts with commas between them the one that takes writes is used
+   * @throws {TypeError} for a URL that cannot be used
+   * @throws {StoreUnavailableError} if the database cannot be reached
+   * @throws if a newer version has made the tables
+   */
+  static async open(url: string, { commitMs = 10_000 }: PostgresOptions = {}): Promise<PostgresStorage> {
+    const servers = new Servers(url, { write: recordCommits + 3, read: 4 })
+    try {
+      const transactions = new Transactions(servers, { deadlineMs: commitMs })
+      await migrate(transactions)
+      const slot = await WriterSlot.claim(servers, transactions)
+      await new Days(servers, transactions).prepare(slot.nowMs())
+      const [identity] = await servers.read<{ id: string }>('SELECT id FROM sluice_identity')
+      return new PostgresStorage({ servers, transactions, slot, store: identity!.id })
+    } catch (error) {
+      await servers.close()
+      throw error
+    }
+  }
+
+  /** Writes, and waits until that is durable. */
+  check(): Promise<void> {
+    return this.#slot.renew()
+  }
+
+  async bytes(): Promise<number> {
+    const [row] = await this.#servers.read<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes')
+    return row!.bytes
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.#appends.settled()
+    await this.#slot.release().catch(() => {})
+    await this.#servers.close()
+  }
+
+  /** Makes the partitions of the next days, and deletes what is not needed any more. */
+  async #tidy(): Promise<void> {
+    const nowMs = this.#slot.nowMs()
+    await this.#days.prepare(nowMs)
+    const limit = deletedAtOnce
+    while ((await this.#transactions.run((client) => forgetAttempts(client, { nowMs, limit }))) === limit);
+    await this.#transactions.run((client) =>
+      client.query('DELETE FROM sluice_batches WHERE id < $1', [firstIdOf(nowMs - batchesKeptMs)]),
+    )
+  }
+
+  /** An error is no news: requests tell it, and the next round tries again. */
+  #repeat(everyMs: number, work: () => Promise<void>): NodeJS.Timeout {
+    let isRunning = false
+    return setInterval(() => {
+      if (isRunning) return
+      isRunning = true
+      void work()
+        .catch(() => {})
+        .finally(() => {
+          isRunning = false
+        })
+    }, everyMs).unref()
+  }
+}

@@ -1,0 +1,83 @@
+import type { CountQuery, RecordCounts } from '../record-storage.js'
+import { countParts } from '../records/count-parts.js'
+import { countedField, fieldConditions, hasWords } from '../records/field-conditions.js'
+import { maxCounted } from '../records/limits.js'
+import { type CountRow, countsOf } from '../records/record-counts.js'
+import { earliestMs, latestMs } from '../records/record-times.js'
+import { allIds, type Found, type RecordSelection } from './record-selection.js'
+import { countedName } from './record-terms.js'
+import type { Servers } from './servers.js'
+
+/** Counts records by level or event and time: from the tables of counts, or one by one. */
+export class RecordCounter {
+  readonly #servers: Servers
+  readonly #selection: RecordSelection
+
+  constructor(servers: Servers, selection: RecordSelection) {
+    this.#servers = servers
+    this.#selection = selection
+  }
+
+  async count(query: CountQuery): Promise<RecordCounts> {
+    const { stepMs } = query
+    const isInTable = fieldConditions(query).every(({ field }) => field === countedField[query.kind])
+    if (!hasWords(query) && isInTable) return countsOf(await this.#ofTables(query), stepMs)
+    const found = await this.#selection.newest(query, { limit: maxCounted + 1 })
+    const rows = rowsOf(found.slice(0, maxCounted), stepMs)
+    const counts = countsOf(rows, stepMs)
+    if (found.length <= maxCounted) return counts
+    return { ...counts, countedSinceMs: Math.min(...rows.map(({ firstMs }) => firstMs)) }
+  }
+
+  async #ofTables(query: CountQuery): Promise<CountRow[]> {
+    const { bucket, kind, stepMs = 0 } = query
+    const values: unknown[] = [bucket, kind]
+    const parameter = (value: unknown) => `$${values.push(value)}`
+    const conditions = fieldConditions(query).map(({ values: wanted, not }) => {
+      const names = parameter(wanted.map(countedName))
+      return not === true ? `value <> ALL(${names}::text[])` : `value = ANY(${names}::text[])`
+    })
+    const parts: string[] = []
+    for (const { of, from, to } of countParts(query)) {
+      if (of !== 'record') {
+        parts.push(`SELECT at_ms AS at, value, records, last_ms AS ms FROM sluice_counts WHERE bucket = $1 AND kind = $2
+          AND step_ms = ${of} AND at_ms >= ${parameter(from)}::bigint AND at_ms < ${parameter(to)}::bigint`)
+        continue
+      }
+      const ids = await this.#selection.withTimes({ bucket, kind, since: from, until: to }, allIds)
+      if (ids === undefined) continue
+      parts.push(`SELECT floor(${ms} / 60000)::bigint * 60000 AS at, value, 1 AS records, ${ms} AS ms FROM sluice_records
+        WHERE bucket = $1 AND kind = $2 AND id BETWEEN ${parameter(ids.first)} AND ${parameter(ids.last)}
+          AND time_ms >= ${parameter(from)}::float8 AND time_ms < ${parameter(to)}::float8`)
+    }
+    if (parts.length === 0) return []
+    const step = stepMs === 0 ? '0::bigint' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`
+    return this.#servers.read<CountRow>(
+      `SELECT ${step} AS step, value, sum(records)::bigint AS records, max(ms) AS "lastMs", min(ms) AS "firstMs"
+         FROM (${parts.join(' UNION ALL ')}) parts ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY 1, 2`,
+      values,
+    )
+  }
+}
+
+/** The time of a record in the years that are counted. */
+const ms = `least(greatest(time_ms, ${earliestMs}), ${latestMs})`
+
+function rowsOf(found: readonly Found[], stepMs: number | undefined): CountRow[] {
+  const rows = new Map<string, Mutable<CountRow>>()
+  for (const { timeMs, value } of found) {
+    const ms = Math.min(Math.max(timeMs, earliestMs), latestMs)
+    const step = stepMs === undefined ? 0 : Math.floor(ms / stepMs) * stepMs
+    const name = `${step} ${value}`
+    const row = rows.get(name)
+    if (row === undefined) rows.set(name, { step, value, records: 1, firstMs: ms, lastMs: ms })
+    else {
+      row.records++
+      row.firstMs = Math.min(row.firstMs, ms)
+      row.lastMs = Math.max(row.lastMs, ms)
+    }
+  }
+  return [...rows.values()]
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }

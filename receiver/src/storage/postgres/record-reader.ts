@@ -1,0 +1,130 @@
+import { fitting } from '../page-bytes.js'
+import type { CountQuery, Facets, RecordCounts, RecordFilter, RecordPage, RecordQuery } from '../record-storage.js'
+import { countedField, type FieldCondition, fieldConditions, hasWords } from '../records/field-conditions.js'
+import { candidates, namedConditions } from '../records/known-values.js'
+import { maxFacetBytes, maxTotal } from '../records/limits.js'
+import { maxNames } from '../records/named-fields.js'
+import { facetsOf } from '../records/record-facets.js'
+import { type StoredRow, storedRecord } from '../records/stored-record.js'
+import type { Days } from './days.js'
+import { RecordCounter } from './record-counter.js'
+import { type Found, type Ids, RecordSelection } from './record-selection.js'
+import { countedName } from './record-terms.js'
+import type { Servers } from './servers.js'
+
+/** Reads records, newest first. */
+export class RecordReader {
+  readonly #servers: Servers
+  readonly #selection: RecordSelection
+  readonly #counter: RecordCounter
+
+  constructor(servers: Servers, days: Days) {
+    this.#servers = servers
+    this.#selection = new RecordSelection(servers, days)
+    this.#counter = new RecordCounter(servers, this.#selection)
+  }
+
+  /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
+  async read(query: RecordQuery): Promise<RecordPage> {
+    const { before = Number.MAX_SAFE_INTEGER, after = -1, limit } = query
+    const ids = { first: after + 1, last: before - 1 }
+    const isFirst = query.before === undefined && query.after === undefined
+    const known = isFirst ? undefined : await this.#knownTotal(query)
+    // One search finds the page and counts.
+    const searched = isFirst ? Math.max(limit, maxTotal + 1) : limit
+    const matching = await this.#newest(query, { ids, limit: searched })
+    const found = matching.slice(0, limit)
+    const page = fitting(found)
+    const list = (await this.#rows(query, page)).map(storedRecord)
+    const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
+    if (!isFirst) return { ...(known ?? (await this.#total(query))), list, ...next }
+    if (found.length === 0) return { total: 0, list, ...(await this.#hint(query)) }
+    if (matching.length < searched) return { total: matching.length, list, ...next }
+    return { ...((await this.#knownTotal(query)) ?? totalOf(matching.length)), list, ...next }
+  }
+
+  async facets(query: RecordQuery): Promise<Facets> {
+    const { before = Number.MAX_SAFE_INTEGER, after = -1, limit } = query
+    const newest = fitting(
+      await this.#newest(query, { ids: { first: after + 1, last: before - 1 }, limit }),
+      maxFacetBytes,
+    )
+    return facetsOf((await this.#rows(query, newest)).map(({ record }) => record))
+  }
+
+  counts(query: CountQuery): Promise<RecordCounts> {
+    return this.#counter.count(query)
+  }
+
+  #newest(filter: RecordFilter, search: { readonly ids: Ids; readonly limit: number }): Promise<Found[]> {
+    return this.#selection.newest(filter, search)
+  }
+
+  async #total(query: RecordQuery) {
+    return totalOf((await this.#selection.newest(query, { limit: maxTotal + 1 })).length)
+  }
+
+  /** The number of records that meet the conditions, where a table has it. */
+  async #knownTotal(query: RecordQuery): Promise<{ readonly total: number } | undefined> {
+    const { bucket, kind, since, until } = query
+    const [first, ...others] = fieldConditions(query)
+    if (hasWords(query) || since !== undefined || until !== undefined || others.length > 0 || first?.not === true) {
+      return undefined
+    }
+    const ofCounts =
+      'SELECT sum(records)::bigint AS total FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0'
+    const lane = [bucket, kind]
+    const [row] = await (first === undefined
+      ? this.#servers.read<Total>(ofCounts, lane)
+      : first.field === countedField[kind]
+        ? this.#servers.read<Total>(`${ofCounts} AND value = ANY($3)`, [...lane, first.values.map(countedName)])
+        : this.#servers.read<Total>(
+            'SELECT sum(records)::bigint AS total FROM sluice_names WHERE bucket = $1 AND kind = $2 AND field = $3 AND name = ANY($4)',
+            [...lane, first.field, first.values],
+          ))
+    return row?.total == null ? undefined : { total: row.total }
+  }
+
+  /** The first value of a filter that no record of the lane has. */
+  async #hint(query: RecordQuery): Promise<Pick<RecordPage, 'unknown'>> {
+    const { bucket, kind } = query
+    for (const condition of namedConditions(query)) {
+      for (const { unknown, filter, isCertain } of candidates(condition, await this.#names(query, condition))) {
+        const occurs = async () => (await this.#selection.newest({ bucket, kind, ...filter }, { limit: 1 })).length > 0
+        if (isCertain || !(await occurs())) return { unknown }
+      }
+    }
+    return {}
+  }
+
+  /** The most frequent first. */
+  async #names({ bucket, kind }: RecordFilter, { field }: FieldCondition): Promise<string[]> {
+    const isCounted = field === countedField[kind]
+    const [column, condition, values] = isCounted
+      ? ['value', 'sluice_counts WHERE step_ms = 0 AND at_ms = 0', []]
+      : ['name', 'sluice_names WHERE field = $4', [field]]
+    const rows = await this.#servers.read<{ name: string }>(
+      `SELECT ${column} AS name FROM ${condition} AND bucket = $1 AND kind = $2
+         GROUP BY 1 ORDER BY sum(records) DESC, 1 LIMIT $3`,
+      [bucket, kind, maxNames, ...values],
+    )
+    return rows.map(({ name }) => name)
+  }
+
+  /** The records in the order in which they were found. */
+  async #rows({ bucket, kind }: RecordFilter, found: readonly Found[]): Promise<StoredRow[]> {
+    if (found.length === 0) return []
+    return this.#servers.read<StoredRow>(
+      `SELECT id, received_ms AS "receivedMs", record FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id = ANY($3) ORDER BY id DESC`,
+      [bucket, kind, found.map(({ id }) => id)],
+    )
+  }
+}
+
+interface Total {
+  readonly total: number | null
+}
+
+function totalOf(counted: number) {
+  return counted > maxTotal ? ({ total: maxTotal, totalIsAtLeast: true } as const) : { total: counted }
+}

@@ -1,0 +1,154 @@
+import type { RecordFilter } from '../record-storage.js'
+import { earliestMs, hourMs, latestMs, minuteMs } from '../records/record-times.js'
+import type { Days } from './days.js'
+import { type Conditions, conditionsOf } from './record-conditions.js'
+import { dayOf, firstIdOf, msOfId } from './record-ids.js'
+import type { Servers } from './servers.js'
+
+/** So many of the newest records are read one by one before an index is asked. */
+const newest = 5000
+/** Each further part of the records that are read one by one has so many times as many. */
+const growth = 8
+const dayMs = 86_400_000
+
+/** A range of ids, both included. */
+export interface Ids {
+  readonly first: number
+  readonly last: number
+}
+
+export const allIds: Ids = { first: 0, last: Number.MAX_SAFE_INTEGER }
+
+/** A record that was found. */
+export interface Found {
+  readonly id: number
+  /** Size of its JSON. */
+  readonly bytes: number
+  readonly timeMs: number
+  readonly value: string
+}
+
+/** A part of a search. */
+interface Search {
+  readonly filter: RecordFilter
+  readonly conditions: Conditions
+  readonly ids: Ids
+  readonly limit: number
+}
+
+interface Part {
+  readonly matching: Found[]
+  /** The largest id that was not looked at, if there are more. */
+  readonly next: number | undefined
+}
+
+const columns = 'id, octet_length(record) AS bytes, time_ms AS "timeMs", value'
+
+/**
+ * Finds the newest records of a filter. Frequent ones are among the newest records of the lane, which are read one by one. Rare ones are then looked up
+ * in the index of terms, day by day: it has no order, so that it must never be asked for frequent ones.
+ */
+export class RecordSelection {
+  readonly #servers: Servers
+  readonly #days: Days
+
+  constructor(servers: Servers, days: Days) {
+    this.#servers = servers
+    this.#days = days
+  }
+
+  /** The newest matching records, at most `limit`. */
+  async newest(
+    filter: RecordFilter,
+    { ids = allIds, limit }: { readonly ids?: Ids; readonly limit: number },
+  ): Promise<Found[]> {
+    const conditions = conditionsOf(filter, 6)
+    const range = await this.withTimes(filter, ids)
+    if (conditions === undefined || range === undefined) return []
+    if (conditions.sql === '') return this.#ofLane(filter, { ids: range, limit })
+    const found: Found[] = []
+    let rest: Ids | undefined = range
+    for (let rows = newest; rest !== undefined && found.length < limit; rows *= growth) {
+      const { matching, next }: Part = await this.#checked({
+        filter,
+        conditions,
+        ids: rest,
+        limit: limit - found.length,
+        rows,
+      })
+      found.push(...matching)
+      rest = next === undefined ? undefined : { first: rest.first, last: next }
+      if (conditions.hasTerms) break
+    }
+    if (rest === undefined || found.length >= limit) return found
+    return [...found, ...(await this.#indexed({ filter, conditions, ids: rest, limit: limit - found.length }))]
+  }
+
+  #ofLane({ bucket, kind }: RecordFilter, { ids, limit }: { ids: Ids; limit: number }): Promise<Found[]> {
+    return this.#servers.read<Found>(
+      `SELECT ${columns} FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id BETWEEN $3 AND $4 ORDER BY id DESC LIMIT $5`,
+      [bucket, kind, ids.first, ids.last, limit],
+    )
+  }
+
+  /** Reads the newest rows and checks each. Returns the id from which to go on, if there may be more. */
+  async #checked({ filter, conditions, ids, limit, rows }: Search & { readonly rows: number }): Promise<Part> {
+    const { bucket, kind } = filter
+    const place = conditions.values.length + 6
+    const found = await this.#servers.read<Found & { isEnd: boolean }>(
+      `WITH newest AS MATERIALIZED (
+         SELECT ${columns}, terms, time_ms FROM sluice_records
+           WHERE bucket = $1 AND kind = $2 AND id BETWEEN $3 AND $4 ORDER BY id DESC LIMIT $5
+       )
+       (SELECT id, bytes, "timeMs", value, false AS "isEnd" FROM newest WHERE ${conditions.sql} ORDER BY id DESC LIMIT $${place})
+       UNION ALL SELECT min(id), 0, 0, '', true FROM newest HAVING count(*) = $5`,
+      [bucket, kind, ids.first, ids.last, rows, ...conditions.values, limit],
+    )
+    const end = found.find(({ isEnd }) => isEnd)
+    return { matching: found.filter(({ isEnd }) => !isEnd), next: end === undefined ? undefined : end.id - 1 }
+  }
+
+  /** Asks the index of terms for some days at once: the newest one, and then twice as many each time. */
+  async #indexed({ filter, conditions, ids, limit }: Search): Promise<Found[]> {
+    const { bucket, kind } = filter
+    const first = dayOf(msOfId(ids.first))
+    const days = (await this.#days.list()).filter((day) => day >= first && firstIdOf(day * dayMs) <= ids.last)
+    const found: Found[] = []
+    for (let at = 0, size = 1; at < days.length && found.length < limit; at += size, size *= 2) {
+      const part = days.slice(at, at + size)
+      const last = Math.min(ids.last, firstIdOf((part[0]! + 1) * dayMs) - 1)
+      // Bucket and kind are not compared in the first part: the planner would use the primary key, and read every row of the day.
+      const rows = await this.#servers.read<Found>(
+        `WITH matching AS MATERIALIZED (
+           SELECT ${columns}, bucket, kind FROM sluice_records WHERE id BETWEEN $3 AND $4 AND ${conditions.sql}
+         )
+         SELECT id, bytes, "timeMs", value FROM matching WHERE bucket = $1 AND kind = $2 ORDER BY id DESC LIMIT $5`,
+        [
+          bucket,
+          kind,
+          Math.max(ids.first, firstIdOf(part.at(-1)! * dayMs)),
+          last,
+          limit - found.length,
+          ...conditions.values,
+        ],
+      )
+      found.push(...rows)
+    }
+    return found
+  }
+
+  /** The ids of the records that may have the times of the filter. Undefined if there are none. */
+  async withTimes({ bucket, kind, since, until }: RecordFilter, ids: Ids): Promise<Ids | undefined> {
+    if (since === undefined && until === undefined) return ids
+    const from = Math.min(Math.max(since ?? earliestMs, earliestMs), latestMs)
+    const to = Math.min(Math.max(until ?? latestMs, earliestMs) + 1, latestMs + 1)
+    const stepMs = to - from > 12 * hourMs ? hourMs : minuteMs
+    const [found] = await this.#servers.read<{ first: number | null; last: number | null }>(
+      `SELECT min(first_id) AS first, max(last_id) AS last FROM sluice_spans
+         WHERE bucket = $1 AND kind = $2 AND step_ms = $3 AND at_ms > $4 AND at_ms < $5`,
+      [bucket, kind, stepMs, Math.floor(from - stepMs), Math.ceil(to)],
+    )
+    if (found?.first == null || found.last == null) return undefined
+    return { first: Math.max(ids.first, found.first), last: Math.min(ids.last, found.last) }
+  }
+}

@@ -1,0 +1,197 @@
+import type pg from 'pg'
+import type { NewRecord } from '../record-storage.js'
+import { maxNameLength } from '../records/named-fields.js'
+import { recordTimeMs } from '../records/record-times.js'
+import { type CountTally, Tallies } from '../records/tallies.js'
+import { writtenRecord } from '../records/written-records.js'
+import type { Repeated } from '../repeated-attempts.js'
+import { addAttempts, storedKey } from './attempts.js'
+import { dayOf, msOfId } from './record-ids.js'
+import { countedName, termsOf } from './record-terms.js'
+
+/** A record on its way into the tables. */
+interface Row {
+  readonly source: NewRecord
+  readonly id: number
+  readonly receivedMs: number
+  readonly timeMs: number
+  readonly labels: string
+  readonly json: string
+}
+
+/** Records of one bucket and kind. */
+interface Lane {
+  readonly bucket: string
+  readonly kind: NewRecord['kind']
+  readonly rows: Row[]
+}
+
+/** A count of the records of a lane. */
+interface Count extends CountTally {
+  readonly lane: Lane
+}
+
+/** Writes groups of records. */
+export class RecordWriter {
+  readonly #nowMs: () => number
+  readonly #takeId: () => number
+  readonly #tallies = new Tallies()
+
+  constructor({ nowMs, takeId }: { readonly nowMs: () => number; readonly takeId: () => number }) {
+    this.#nowMs = nowMs
+    this.#takeId = takeId
+  }
+
+  /**
+   * Stores the records within a transaction, except repeated attempts. Returns the counts of those.
+   *
+   * @param writer number of which no other transaction runs at the same time
+   */
+  async write(
+    client: pg.ClientBase,
+    { records, writer }: { readonly records: readonly NewRecord[]; readonly writer: number },
+  ): Promise<Repeated[]> {
+    const receivedMs = this.#nowMs()
+    const rows = records.map((source): Row => {
+      const { timeStamp, labels, json } = writtenRecord(source)
+      return { source, id: this.#takeId(), receivedMs, timeMs: recordTimeMs(timeStamp), labels, json }
+    })
+    const known = await this.#known(client, rows)
+    const lanes = lanesOf(rows.filter((row) => !known.has(row)))
+    if (lanes.length > 0) await this.#store(client, { lanes, writer })
+    return repeatedOf(known)
+  }
+
+  /** Stores the keys. Returns the rows whose key is known, or stands in an earlier row. */
+  async #known(client: pg.ClientBase, rows: readonly Row[]): Promise<Set<Row>> {
+    const known = new Set<Row>()
+    const first = new Map<string, Row>()
+    for (const row of rows) {
+      const name = attemptName(row)
+      if (name === undefined) continue
+      if (first.has(name)) known.add(row)
+      else first.set(name, row)
+    }
+    if (first.size === 0) return known
+    const attempts = [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+    const counting = await addAttempts(client, {
+      buckets: attempts.map(({ source }) => source.bucket),
+      scopes: attempts.map(({ source }) => source.kind),
+      keys: attempts.map(({ source }) => storedKey(source.idempotencyKey!)),
+      results: attempts.map(({ id }) => String(id)),
+      nowMs: this.#nowMs(),
+    })
+    for (const row of attempts) if (!counting.has(String(row.id))) known.add(row)
+    return known
+  }
+
+  async #store(client: pg.ClientBase, { lanes, writer }: { lanes: readonly Lane[]; writer: number }): Promise<void> {
+    const rows = lanes.flatMap((lane) => lane.rows)
+    const counts = lanes.flatMap((lane) => this.#tallies.counts(lane.rows).map((count) => ({ lane, ...count })))
+    const names = lanes.flatMap((lane) =>
+      this.#tallies.names(lane.rows, ({ name }) => name.length <= maxNameLength).map((name) => ({ lane, ...name })),
+    )
+    const spans = lanes.flatMap((lane) => spansOf(counts.filter((count) => count.lane === lane)))
+    await client.query(addRecords, [
+      writer,
+      ...columns(rows, [
+        ({ source }) => source.bucket,
+        ({ source }) => source.kind,
+        ({ id }) => id,
+        ({ receivedMs }) => receivedMs,
+        ({ timeMs }) => timeMs,
+        ({ source: { record } }) => countedName(JSON.stringify(record.level ?? record.eventId ?? null)),
+        ({ source }) => termsOf(source, source.record),
+        ({ json }) => json,
+      ]),
+      ...columns(counts, [bucketOf, kindOf, dayOfLane, ({ stepMs }) => stepMs, ({ atMs }) => atMs]),
+      ...columns(counts, [({ value }) => countedName(value), ({ records }) => records, ({ lastMs }) => lastMs]),
+      ...columns(names, [
+        bucketOf,
+        kindOf,
+        dayOfLane,
+        ({ field }) => field,
+        ({ name }) => name,
+        ({ records }) => records,
+      ]),
+      ...columns(spans, [bucketOf, kindOf, dayOfLane, ({ stepMs }) => stepMs, ({ atMs }) => atMs, firstOf, lastOf]),
+      ...columns(
+        lanes.map((lane) => ({ lane })),
+        [bucketOf, kindOf, firstOf, lastOf],
+      ),
+    ])
+  }
+}
+
+const addRecords = `
+  WITH records AS (
+    INSERT INTO sluice_records (bucket, kind, id, received_ms, time_ms, value, terms, record)
+    SELECT * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::float8[], $7::text[], $8::text[], $9::text[])
+  ), counts AS (
+    INSERT INTO sluice_counts AS c (bucket, kind, day, step_ms, at_ms, value, records, last_ms, writer)
+    SELECT *, $1::integer FROM unnest($10::text[], $11::text[], $12::integer[], $13::bigint[], $14::bigint[], $15::text[], $16::bigint[],
+      $17::float8[])
+    ON CONFLICT (bucket, kind, step_ms, at_ms, value, day, writer) DO UPDATE SET
+      records = c.records + excluded.records, last_ms = greatest(c.last_ms, excluded.last_ms)
+  ), names AS (
+    INSERT INTO sluice_names AS n (bucket, kind, day, field, name, records, writer)
+    SELECT *, $1::integer FROM unnest($18::text[], $19::text[], $20::integer[], $21::text[], $22::text[], $23::bigint[])
+    ON CONFLICT (bucket, kind, field, name, day, writer) DO UPDATE SET records = n.records + excluded.records
+  ), spans AS (
+    INSERT INTO sluice_spans AS s (bucket, kind, day, step_ms, at_ms, first_id, last_id, writer)
+    SELECT *, $1::integer FROM unnest($24::text[], $25::text[], $26::integer[], $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[])
+    ON CONFLICT (bucket, kind, step_ms, at_ms, day, writer) DO UPDATE SET
+      first_id = least(s.first_id, excluded.first_id), last_id = greatest(s.last_id, excluded.last_id)
+  )
+  INSERT INTO sluice_batches (bucket, kind, id, last_id)
+  SELECT * FROM unnest($31::text[], $32::text[], $33::bigint[], $34::bigint[])`
+
+type Cell = string | number
+
+/** The cells of a table by columns. */
+function columns<Item>(items: readonly Item[], cells: readonly ((item: Item) => Cell)[]): Cell[][] {
+  return cells.map((cell) => items.map(cell))
+}
+
+const bucketOf = ({ lane }: { readonly lane: Lane }) => lane.bucket
+const kindOf = ({ lane }: { readonly lane: Lane }) => lane.kind
+const firstOf = ({ lane }: { readonly lane: Lane }) => lane.rows[0]!.id
+const lastOf = ({ lane }: { readonly lane: Lane }) => lane.rows.at(-1)!.id
+
+/** The minutes and hours of the counts, each once. */
+function spansOf(counts: readonly Count[]): Count[] {
+  return [
+    ...new Map(
+      counts.filter(({ stepMs }) => stepMs > 0).map((count) => [`${count.stepMs} ${count.atMs}`, count]),
+    ).values(),
+  ]
+}
+
+function lanesOf(rows: readonly Row[]): Lane[] {
+  const lanes = new Map<string, Lane>()
+  for (const row of rows) {
+    const { bucket, kind } = row.source
+    // Records of one commit on both sides of midnight stand in two partitions.
+    const name = `${kind} ${dayOf(msOfId(row.id))} ${bucket}`
+    const lane = lanes.get(name)
+    if (lane === undefined) lanes.set(name, { bucket, kind, rows: [row] })
+    else lane.rows.push(row)
+  }
+  return [...lanes.values()]
+}
+
+const dayOfLane = (each: { readonly lane: Lane }) => dayOf(msOfId(firstOf(each)))
+
+function repeatedOf(known: ReadonlySet<Row>): Repeated[] {
+  const repeated = new Map<string, Repeated>()
+  for (const { source } of known) {
+    const { kind, bucket } = source
+    const name = `${kind} ${bucket}`
+    repeated.set(name, { kind, bucket, count: (repeated.get(name)?.count ?? 0) + 1 })
+  }
+  return [...repeated.values()]
+}
+
+function attemptName({ source: { bucket, kind, idempotencyKey: key } }: Row): string | undefined {
+  return key === undefined || key === '' ? undefined : `${bucket} ${kind} ${storedKey(key)}`
+}

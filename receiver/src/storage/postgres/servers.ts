@@ -1,0 +1,192 @@
+import pg from 'pg'
+import { StoreUnavailableError } from '../store-unavailable.js'
+import { messageOf, storageError } from './database-errors.js'
+import { type DatabaseServers, readDatabaseUrl } from './database-url.js'
+
+/** A server that has not answered after this time is left. */
+const connectMs = 3000
+/** After a search without success the next one begins no sooner, in ms. */
+const searchedMs = 250
+/** A query that reads may take this long, in ms. */
+const readMs = 20_000
+/** A write waits this long for a row that another transaction has locked, in ms. */
+const lockMs = 5000
+
+/** Connections to one server. */
+interface Pools {
+  readonly url: string
+  readonly write: pg.Pool
+  readonly read: pg.Pool
+}
+
+/** The use of the connections to a database of one or more servers. Finds the server that takes writes, and finds it again when it changes. */
+export class Servers {
+  readonly name: string
+  readonly #servers: DatabaseServers
+  readonly #connections: { readonly write: number; readonly read: number }
+  #pools: Promise<Pools> | undefined
+  /** Index of the last server that took writes. */
+  #last = 0
+  #isProbing = false
+  #isClosed = false
+
+  /** @throws {TypeError} for a URL that cannot be used */
+  constructor(url: string, connections: { readonly write: number; readonly read: number }) {
+    this.#servers = readDatabaseUrl(url)
+    this.#connections = connections
+    this.name = this.#servers.name
+  }
+
+  /** A connection for writing. The caller releases it; with an error it is closed. @throws {StoreUnavailableError} */
+  async connect(): Promise<pg.PoolClient> {
+    const pools = this.#current()
+    try {
+      return await (await pools).write.connect()
+    } catch (error) {
+      throw this.#failed(error, pools)
+    }
+  }
+
+  /** Reads from the server that takes writes: it has everything that was acknowledged. @throws {StoreUnavailableError} */
+  async read<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const pools = this.#current()
+    try {
+      return (await (await pools).read.query<Row>(sql, [...values])).rows
+    } catch (error) {
+      throw this.#failed(error, pools)
+    }
+  }
+
+  /** Callers call this after a failure of a transaction. Returns the error for the caller. */
+  failed(error: unknown): unknown {
+    return this.#failed(error, this.#pools)
+  }
+
+  /** Looks if the server still takes writes. If it does not, the next use looks for another one. */
+  suspect(): void {
+    if (this.#pools !== undefined) this.#probe(this.#pools)
+  }
+
+  /** Closes all connections: at once where they are idle. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const pools = await this.#pools?.catch(() => undefined)
+    this.#pools = undefined
+    if (pools !== undefined) await ended(pools)
+  }
+
+  #failed(error: unknown, pools: Promise<Pools> | undefined): unknown {
+    const seen = storageError(error, this.name)
+    if (seen instanceof StoreUnavailableError && pools !== undefined) this.#probe(pools)
+    return seen
+  }
+
+  /**
+   * The connections stay while their server takes writes. Other connections in their place would not be better, and the server may still wait with
+   * those that are in use: for a standby, without end.
+   */
+  #probe(pools: Promise<Pools>): void {
+    if (this.#isProbing || pools !== this.#pools) return
+    this.#isProbing = true
+    void pools
+      .then(({ url }) => takesWrites(url))
+      .catch(() => false)
+      .then((isGood) => {
+        this.#isProbing = false
+        if (isGood || pools !== this.#pools) return
+        this.#pools = undefined
+        pools.then(ended).catch(() => {})
+      })
+  }
+
+  #current(): Promise<Pools> {
+    if (this.#isClosed) return Promise.reject(new StoreUnavailableError(`the database ${this.name} is closed`))
+    if (this.#pools === undefined) {
+      const pools = this.#choose()
+      this.#pools = pools
+      pools.catch(() => {
+        const forget = () => {
+          if (this.#pools === pools) this.#pools = undefined
+        }
+        setTimeout(forget, searchedMs).unref()
+      })
+    }
+    return this.#pools
+  }
+
+  async #choose(): Promise<Pools> {
+    const { urls } = this.#servers
+    const reasons: string[] = []
+    for (let turn = 0; turn < urls.length; turn++) {
+      const index = (this.#last + turn) % urls.length
+      const url = urls[index]!
+      try {
+        if (!(await takesWrites(url))) throw new Error('it is a standby')
+        this.#last = index
+        return this.#open(url)
+      } catch (error) {
+        reasons.push(`${new URL(url).host}: ${messageOf(error)}`)
+      }
+    }
+    throw new StoreUnavailableError(`no server of the database ${this.name} takes writes (${reasons.join('; ')})`)
+  }
+
+  #open(url: string): Pools {
+    const shared = {
+      connectionString: url,
+      connectionTimeoutMillis: connectMs,
+      keepAlive: true,
+      types: { getTypeParser },
+      application_name: 'sluice-receiver',
+    }
+    const write = new pg.Pool({
+      ...shared,
+      max: this.#connections.write,
+      lock_timeout: lockMs,
+      onConnect: demandDurability,
+    })
+    // The queries that read have been written for their indexes. Without statistics the planner would read whole tables.
+    const options = '-c enable_seqscan=off -c jit=off'
+    const times = { statement_timeout: readMs, query_timeout: readMs + connectMs }
+    const read = new pg.Pool({ ...shared, ...times, max: this.#connections.read, options })
+    for (const pool of [write, read]) {
+      // Without listeners an error of an idle connection, or of one between two queries, would end the process. The next use finds it.
+      pool.on('error', () => {})
+      pool.on('connect', (client) => client.on('error', () => {}))
+    }
+    return { url, write, read }
+  }
+}
+
+/** A commit must wait for the disk, whatever the database or the user has as its default. A stricter setting stays. */
+async function demandDurability(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')`,
+  )
+}
+
+async function takesWrites(url: string): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: connectMs,
+    application_name: 'sluice-receiver',
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+    return rows[0]?.standby === false
+  } finally {
+    client.end().catch(() => {})
+  }
+}
+
+async function ended({ write, read }: Pools): Promise<void> {
+  await Promise.allSettled([write.end(), read.end()])
+}
+
+/** Whole numbers of 64 bits are numbers: ids, times and counts are all within 2^53. */
+const int8 = 20
+const getTypeParser: typeof pg.types.getTypeParser = (id: number, format?: unknown) =>
+  id === int8 ? Number : (pg.types.getTypeParser as (id: number, format?: unknown) => unknown)(id, format)

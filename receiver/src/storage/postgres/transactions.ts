@@ -1,0 +1,100 @@
+import type pg from 'pg'
+import { StoreUnavailableError } from '../store-unavailable.js'
+import { isTransient } from './database-errors.js'
+import type { Servers } from './servers.js'
+
+/** A transaction that fails because of another one is tried so many times. */
+const attempts = 5
+
+/** Writes to the database. A transaction counts as done only when its commit is durable: on disk, and on the standbys that it must wait for. */
+export class Transactions {
+  readonly #servers: Servers
+  readonly #deadlineMs: number
+
+  /** @param deadlineMs a transaction that is not durable after this time fails */
+  constructor(servers: Servers, { deadlineMs }: { readonly deadlineMs: number }) {
+    this.#servers = servers
+    this.#deadlineMs = deadlineMs
+  }
+
+  /**
+   * Runs the work in a transaction. The work may run several times.
+   *
+   * @throws {StoreUnavailableError} if the commit is not known to be durable. It may have happened.
+   */
+  run<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    return this.#within((signal) => this.#run(work, signal))
+  }
+
+  async #run<Result>(work: (client: pg.ClientBase) => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#once(work, signal)
+      } catch (error) {
+        if (isTransient(error) && attempt < attempts && !signal.aborted) continue
+        throw this.#servers.failed(error)
+      }
+    }
+  }
+
+  async #once<Result>(work: (client: pg.ClientBase) => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    const client = await this.#servers.connect()
+    if (signal.aborted) {
+      client.release()
+      throw new StoreUnavailableError('the transaction took too long')
+    }
+    const warnings: string[] = []
+    // A message of the server that is no error.
+    const notice = ({ code, message }: { code?: string | undefined; message?: string | undefined }) => {
+      if (code === '01000') warnings.push(message ?? code)
+    }
+    let isHeld = true
+    const release = (error?: Error) => {
+      if (isHeld) client.off('notice', notice).release(error)
+      isHeld = false
+    }
+    // A server that does not answer before the commit is left. At the commit the connection is kept: the server would go on waiting with it.
+    const leave = () => release(new Error('the transaction took too long'))
+    client.on('notice', notice)
+    signal.addEventListener('abort', leave)
+    try {
+      await client.query('BEGIN')
+      const result = await work(client)
+      signal.removeEventListener('abort', leave)
+      warnings.length = 0
+      await client.query('COMMIT')
+      // A cancelled wait for a standby resolves as success, with a warning.
+      if (warnings.length > 0) throw new StoreUnavailableError(`the commit may not be durable: ${warnings.join('; ')}`)
+      release()
+      return result
+    } catch (error) {
+      signal.removeEventListener('abort', leave)
+      if (isHeld) {
+        const failure = await client.query('ROLLBACK').then(
+          () => undefined,
+          (reason: Error) => reason,
+        )
+        release(failure)
+      }
+      throw error
+    }
+  }
+
+  async #within<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const ending = new AbortController()
+    let timer: NodeJS.Timeout | undefined
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        ending.abort()
+        this.#servers.suspect()
+        const { name } = this.#servers
+        reject(new StoreUnavailableError(`the database ${name} has not committed within ${this.#deadlineMs} ms`))
+      }, this.#deadlineMs)
+    })
+    try {
+      return await Promise.race([run(ending.signal), deadline])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

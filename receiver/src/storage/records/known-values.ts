@@ -1,0 +1,41 @@
+import type { RecordQuery, UnknownValue } from '../record-storage.js'
+import { type FieldCondition, fieldConditions } from './field-conditions.js'
+import { maxNameLength, maxNames } from './named-fields.js'
+
+/** Only so many known values are shown. */
+const maxShown = 10
+
+/** A value of a filter that no record of the lane may have. */
+export interface Candidate {
+  readonly unknown: UnknownValue
+  /** The filter that finds a record with the value. */
+  readonly filter: Partial<RecordQuery>
+  /** The tables say that no record has it. Otherwise somebody must look. */
+  readonly isCertain: boolean
+}
+
+/** The conditions whose values may be unknown. */
+export function namedConditions(query: RecordQuery): FieldCondition[] {
+  return fieldConditions({ ...query, minLevel: undefined, notLevels: undefined })
+}
+
+/**
+ * The values of a condition that the tables do not know.
+ *
+ * @param names the most frequent values of the field, as JSON; all of them if there are fewer than `maxNames`
+ */
+export function candidates({ field, values }: FieldCondition, names: readonly string[]): Candidate[] {
+  const known = new Set(names)
+  const isComplete = names.length < maxNames
+  const shown = field === 'eventId' || !isComplete ? [] : names.slice(0, maxShown)
+  return values
+    .filter((json) => !known.has(json))
+    .map((json) => {
+      const value = JSON.parse(json) as string | number
+      return {
+        unknown: { field, value, known: shown.map((name) => JSON.parse(name) as string) },
+        filter: field === 'level' ? { levels: [String(value)] } : { [field]: value },
+        isCertain: isComplete && json.length <= maxNameLength,
+      }
+    })
+}

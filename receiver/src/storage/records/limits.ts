@@ -1,0 +1,8 @@
+/** Counting stops here where records must be counted one by one: the total of a page. */
+export const maxTotal = 1000
+/** Counts by value and time look at so many records where no table has them. */
+export const maxCounted = 100_000
+/** Facets read at most this many bytes of records. */
+export const maxFacetBytes = 16 * 1_048_576
+/** Largest batch of arrivals, in stored bytes. */
+export const maxArrivalBytes = 1_048_576

@@ -16,7 +16,9 @@ onEachStore((store) => {
     let isRead = false
     const writing = Promise.all(
       store.instances.map(async ({ records }) => {
-        while (!isRead) await records.append(newRecord('logs', { bucket, message: 'word later' }))
+        for (let left = 200; left > 0 && !isRead; left--) {
+          await records.append(newRecord('logs', { bucket, message: 'word later' }))
+        }
       }),
     )
     for (const filter of [{}, { text: 'word' }, { levels: ['info', 'warn'] }, { since: 0 }]) {

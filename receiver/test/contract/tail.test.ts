@@ -61,6 +61,30 @@ onEachStore((store) => {
     expect(await follow(store, follower, 10)).toEqual([])
   })
 
+  it('shows every record to a reader that begins while writing goes on', async () => {
+    const bucket = store.bucket()
+    const sent = new Set<string>()
+    let isBegun = false
+    const writing = store.instances.map(async ({ records }, instance) => {
+      for (let number = 0; !isBegun || number < 60; number++) {
+        const messages = times(20, (each) => `${instance} ${number} ${each}`)
+        await Promise.all(messages.map((message) => records.append(newRecord('logs', { bucket, message }))))
+        for (const message of messages) sent.add(message)
+      }
+    })
+    await expect.poll(() => sent.size, { interval: 5 }).toBeGreaterThan(200)
+    const follower: Follower = { bucket, kind: 'logs', after: (await store.other.records.position({ bucket })).logs }
+    const page = await readAll(store.other.records, { kind: 'logs', bucket, limit: 1000 })
+    isBegun = true
+    const seen = new Set(page.map(({ message }) => String(message)))
+    const read = async () => {
+      for (const { message } of await follow(store, follower, 1000)) seen.add(String(message))
+      return [...sent].filter((message) => !seen.has(message))
+    }
+    await Promise.all(writing)
+    await expect.poll(read, { timeout: 10_000 }).toEqual([])
+  })
+
   it('reads arrivals in the order of one writer, and says whether there are more', async () => {
     const bucket = store.bucket()
     const { records } = store.one

@@ -39,19 +39,20 @@ function readStart(args: readonly string[], environment: Environment): Command {
 function readKeys([action = '', ...args]: readonly string[], environment: Environment): Command {
   if (action === '--help' || action === '-h') return { type: 'help' }
   const own: Parsed = action === 'add' ? { scope: { type: 'string' }, name: { type: 'string' } } : {}
-  const { help, data, json, written, positionals } = readOnFolder(args, { environment, own })
+  const { help, data, database, json, written, positionals } = readOnStore(args, { environment, own })
   if (help) return { type: 'help' }
   const { scope, name = '' } = written
+  const store = { data, database, json }
   if (action !== 'revoke' && positionals.length > 0) throw new OptionError(`keys: unexpected "${positionals[0]}"`)
   switch (action) {
     case 'add':
-      return { type: 'keys', command: { action, data, json, name: checkedName(name), scopes: scopesIn(scope) } }
+      return { type: 'keys', command: { action, ...store, name: checkedName(name), scopes: scopesIn(scope) } }
     case 'list':
-      return { type: 'keys', command: { action, data, json } }
+      return { type: 'keys', command: { action, ...store } }
     case 'revoke': {
       const [id, ...others] = positionals
       if (id === undefined || others.length > 0) throw new OptionError('keys revoke: expected one id; see keys list')
-      return { type: 'keys', command: { action, data, json, id } }
+      return { type: 'keys', command: { action, ...store, id } }
     }
     default:
       throw new OptionError(`keys: expected add, list or revoke, got "${action}"`)
@@ -59,24 +60,26 @@ function readKeys([action = '', ...args]: readonly string[], environment: Enviro
 }
 
 function readBackup(args: readonly string[], environment: Environment): Command {
-  const { help, data, json, positionals } = readOnFolder(args, { environment, own: {} })
+  const { help, data, database, json, positionals } = readOnStore(args, { environment, own: {} })
   if (help) return { type: 'help' }
+  if (database !== undefined)
+    throw new OptionError('backup: copies a folder. Copy a database with its own tools, such as pg_dump')
   const [file, ...others] = positionals
   if (file === undefined || file === '' || others.length > 0)
     throw new OptionError('backup: expected the name of one new file')
   return { type: 'backup', data, json, file }
 }
 
-/** Arguments of a command that works on a data folder, with options of its own. */
-function readOnFolder(
+/** Arguments of a command that works on a store, with options of its own. */
+function readOnStore(
   args: readonly string[],
   { environment, own }: { readonly environment: Environment; readonly own: Parsed },
 ) {
-  const options = { ...parsed(['data', 'json']), ...own }
+  const options = { ...parsed(['data', 'database', 'json']), ...own }
   const { values, positionals } = parseArgs({ args: [...args], allowNegative: true, allowPositionals: true, options })
   const written = values as Readonly<Record<string, string | undefined>>
   const help = values.help === true
-  return { help, written, positionals, ...readSome(['data', 'json'], { written, environment }) }
+  return { help, written, positionals, ...readSome(['data', 'database', 'json'], { written, environment }) }
 }
 
 function checkedName(name: string): string {
@@ -93,8 +96,11 @@ function scopesIn(text: string | undefined): readonly Scope[] {
 
 function parsed(names: readonly OptionName[]) {
   const options = names.map((name) => {
-    const isFlag = optionTable[name].kind.type === 'flag'
-    return [writtenName(name), { type: isFlag ? 'boolean' : 'string' }] as const
+    const { type } = optionTable[name].kind
+    return [
+      writtenName(name),
+      { type: type === 'flag' ? 'boolean' : 'string', multiple: type === 'databases' },
+    ] as const
   })
   return { ...(Object.fromEntries(options) as Parsed), help: { type: 'boolean', short: 'h' } } as const
 }

@@ -43,7 +43,7 @@ switch (command.type) {
         for (const signal of ['SIGTERM', 'SIGINT'] as const) {
           process.once(signal, () => void receiver.close().then(() => process.exit(0)))
         }
-        const { json, data } = command.options
+        const { json, data, database } = command.options
         const { url, project, apiKey, page } = receiver
         if (isExposed(url, command.options.host)) {
           process.stderr.write(
@@ -51,7 +51,9 @@ switch (command.type) {
           )
         }
         process.stdout.write(
-          json ? `${JSON.stringify({ url, project, apiKey, page })}\n` : greeting({ url, project, apiKey, page, data }),
+          json
+            ? `${JSON.stringify({ url, project, apiKey, page })}\n`
+            : greeting({ url, project, apiKey, page, data, database }),
         )
       },
       (error: Error) => fail(error.message),

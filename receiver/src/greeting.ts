@@ -1,3 +1,5 @@
+import { readDatabaseUrl } from './storage/postgres/database-url.js'
+
 /** The text that a person reads when the receiver is ready: the page, the new key, if there is one, and the variables to set. */
 export function greeting({
   url,
@@ -5,14 +7,21 @@ export function greeting({
   apiKey,
   page,
   data,
+  database,
 }: {
   url: string
   project: string
   apiKey: string | null
   page: string
   data: string
+  database: readonly string[] | undefined
 }): string {
-  const place = data === ':memory:' ? 'in memory: nothing is kept' : `in ${data}`
+  const place =
+    database !== undefined
+      ? `in the database ${database.map((each) => readDatabaseUrl(each).name).join(' and ')}`
+      : data === ':memory:'
+        ? 'in memory: nothing is kept'
+        : `in ${data}`
   const ready = `sluice-receiver is ready at ${url} (data ${place})\nSee the records arrive (the address opens one browser): ${page}\n`
   if (apiKey === null) return `${ready}Project ${project}. Lost the key? Start with --new-key to make another.\n`
   return `${ready}

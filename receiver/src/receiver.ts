@@ -16,6 +16,7 @@ import { scopes } from './keys/scopes.js'
 import { LiveFeed } from './live/live-feed.js'
 import { optionTable } from './options/option-table.js'
 import { expectation, isPageHost } from './options/option-value.js'
+import { openShards } from './storage/postgres/open-database.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
 import { storeFile } from './storage/sqlite/opened-store.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
@@ -32,6 +33,11 @@ export interface ReceiverOptions {
   readonly host?: string
   /** Folder for the data; it is made if it is missing. `:memory:` stores nothing on disk. @default 'sluice-data' */
   readonly data?: string
+  /**
+   * URLs of PostgreSQL, in place of a folder: `postgres://user:password@host/database`; of several hosts with commas between them the one that takes
+   * writes is used. Several receivers may use one database. Several URLs are shards. @default none
+   */
+  readonly database?: string | readonly string[] | undefined
   /** Makes another API key at this start. @default false */
   readonly newKey?: boolean
   /** File with the certificate chain, in PEM. The receiver then speaks HTTPS. Needs `tlsKey`. */
@@ -67,7 +73,7 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** An error at the start that its caller can correct: a port, an address, a folder, a certificate or a catalogue. */
+/** An error at the start that its caller can correct: a port, an address, a folder, a database, a certificate or a catalogue. */
 export class ReceiverError extends Error {
   /** Names the setting that cannot be used. */
   readonly code:
@@ -75,6 +81,7 @@ export class ReceiverError extends Error {
     | 'ADDRESS_UNUSABLE'
     | 'DATA_UNUSABLE'
     | 'DATA_IN_USE'
+    | 'DATABASE_UNUSABLE'
     | 'TLS_UNUSABLE'
     | 'EVENTS_UNUSABLE'
 
@@ -94,12 +101,13 @@ const web = new URL('./web/', import.meta.url)
  *
  * @throws {TypeError} when `rateLimit` is no whole number above 0
  * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, another receiver uses the data
- *   folder, or the folder, the certificate, its key or the catalogue of events cannot be used
+ *   folder, or the folder, the database, the certificate, its key or the catalogue of events cannot be used
  */
 export async function startReceiver({
   port = optionTable.port.default,
   host = optionTable.host.default,
   data = optionTable.data.default,
+  database,
   newKey = false,
   tlsCert,
   tlsKey,
@@ -118,7 +126,7 @@ export async function startReceiver({
   }
   const tls = readTls(tlsCert, tlsKey)
   const eventNames = events === undefined ? undefined : await readEvents(events)
-  const storage = await openStorage(data)
+  const storage = await (database === undefined ? openFolder(data) : openDatabase(database))
   const keys = await Keys.load(storage.keys)
   const first = keys.size === 0
   await storage.projects.add(firstProject)
@@ -163,7 +171,10 @@ export async function startReceiver({
   const scheme = tls === undefined ? 'http' : 'https'
   start.url = `${scheme}://${reachable(address)}:${address.port}`
   // The disk may be full, or another process may hold the database: the next round tries again.
-  const refreshing = setInterval(() => void keys.refresh().catch(() => {}), refreshMs)
+  const refreshing = setInterval(
+    () => void Promise.all([keys.refresh(), sessions.refresh()]).catch(() => {}),
+    refreshMs,
+  )
   let closing: Promise<void> | undefined
   const stop = async () => {
     feed.close()
@@ -189,7 +200,7 @@ export async function startReceiver({
   }
 }
 
-/** Another process may revoke a key: at the latest after about this time it is refused. */
+/** Another process may revoke a key or begin a session of the page: after about this time it counts here, too. */
 const refreshMs = 1000
 /** A stop waits this long for requests that are still arriving. Requests that have arrived are always answered. */
 const stopPatienceMs = 2000
@@ -232,7 +243,16 @@ async function readEvents(file: string): Promise<EventNames> {
   }
 }
 
-async function openStorage(data: string): Promise<Storage> {
+async function openDatabase(database: string | readonly string[]): Promise<Storage> {
+  try {
+    return await openShards(typeof database === 'string' ? [database] : database)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ReceiverError('DATABASE_UNUSABLE', `cannot use the database: ${reason}`, { cause })
+  }
+}
+
+async function openFolder(data: string): Promise<Storage> {
   try {
     if (data === ':memory:') return new SqliteStorage(data)
     makeDataFolder(data)

@@ -12,7 +12,7 @@ export function pageIn<Kind extends RecordKind>(
   answer: Readonly<Record<string, unknown>>,
   asked: Asked,
 ): RecordPage<Stored<Kind>> {
-  const { total, totalIsAtLeast, list, next, hint } = answer
+  const { total, totalIsAtLeast, incomplete, list, next, hint } = answer
   if (!Array.isArray(list) || !list.every(isStored)) {
     throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'a list of records' })
   }
@@ -20,6 +20,7 @@ export function pageIn<Kind extends RecordKind>(
     total: typeof total === 'number' ? total : list.length,
     list,
     ...(totalIsAtLeast === true ? { totalIsAtLeast } : {}),
+    ...(incomplete === true ? { incomplete } : {}),
     ...(typeof next === 'number' ? { next } : {}),
     ...(typeof hint === 'string' ? { hint } : {}),
   }

@@ -1,35 +1,48 @@
+import { inDatabase } from '../storage/postgres/open-database.js'
 import { inNewestStore } from '../storage/sqlite/opened-store.js'
 import { SqliteKeys } from '../storage/sqlite/sqlite-keys.js'
+import type { KeyStorage } from '../storage/storage.js'
 import { makeKey, shownKey } from './keys.js'
 import type { Scope } from './scopes.js'
 
 /** The command `sluice-receiver keys`. */
-export type KeysCommand = { readonly data: string; readonly json: boolean } & (
+export type KeysCommand = {
+  readonly data: string
+  readonly database?: readonly string[] | undefined
+  readonly json: boolean
+} & (
   | { readonly action: 'add'; readonly name: string; readonly scopes: readonly Scope[] }
   | { readonly action: 'list' }
   | { readonly action: 'revoke'; readonly id: string }
 )
 
-/** Makes, lists or revokes API keys in a data folder. Returns the text for stdout. */
+/** Makes, lists or revokes API keys in a data folder or a database. Returns the text for stdout. */
 export function runKeys(command: KeysCommand): Promise<string> {
-  return inNewestStore(command.data, async (database) => {
-    const keys = new SqliteKeys(database)
-    switch (command.action) {
-      case 'add': {
-        const { key, stored } = await makeKey(keys, command)
-        if (command.json) return `${JSON.stringify({ ...shownKey(stored), key })}\n`
-        return `Key ${stored.id} with ${stored.scopes.join(', ')}. It is shown only now:\n\n  ${key}\n\n`
-      }
-      case 'list': {
-        const shown = (await keys.list()).map(shownKey)
-        if (command.json) return shown.map((key) => `${JSON.stringify(key)}\n`).join('')
-        return linesOf(shown)
-      }
-      case 'revoke':
-        if (!(await keys.revoke(command.id))) throw new Error(`there is no key ${command.id} in ${command.data}`)
-        return command.json ? `${JSON.stringify({ id: command.id })}\n` : `Key ${command.id} is revoked.\n`
+  const { data, database } = command
+  if (database === undefined) return inNewestStore(data, (store) => runOn(new SqliteKeys(store), command))
+  return inDatabase(database, ({ keys }) => runOn(keys, command))
+}
+
+async function runOn(keys: KeyStorage, command: KeysCommand): Promise<string> {
+  switch (command.action) {
+    case 'add': {
+      const { key, stored } = await makeKey(keys, command)
+      if (command.json) return `${JSON.stringify({ ...shownKey(stored), key })}\n`
+      return `Key ${stored.id} with ${stored.scopes.join(', ')}. It is shown only now:\n\n  ${key}\n\n`
     }
-  })
+    case 'list': {
+      const shown = (await keys.list()).map(shownKey)
+      if (command.json) return shown.map((key) => `${JSON.stringify(key)}\n`).join('')
+      return linesOf(shown)
+    }
+    case 'revoke':
+      if (!(await keys.revoke(command.id))) throw new Error(`there is no key ${command.id} in ${placeOf(command)}`)
+      return command.json ? `${JSON.stringify({ id: command.id })}\n` : `Key ${command.id} is revoked.\n`
+  }
+}
+
+function placeOf({ data, database }: KeysCommand): string {
+  return database === undefined ? data : 'the database'
 }
 
 function linesOf(keys: readonly ReturnType<typeof shownKey>[]): string {

@@ -10,16 +10,25 @@ export class PageSessions {
   /** Begins one session, once. */
   readonly token = newSecret()
   readonly #storage: SessionStorage
-  readonly #sessions: { readonly hash: Buffer }[]
+  #sessions: readonly { readonly hash: Buffer }[] = []
+  /** The session of the token: a refresh that runs while it begins does not know it. */
+  #begun: { readonly hash: Buffer } | undefined
   #isTokenUsed = false
 
-  private constructor(storage: SessionStorage, hashes: readonly string[]) {
+  private constructor(storage: SessionStorage) {
     this.#storage = storage
-    this.#sessions = hashes.map((hash) => ({ hash: Buffer.from(hash, 'hex') }))
   }
 
   static async load(storage: SessionStorage): Promise<PageSessions> {
-    return new PageSessions(storage, await storage.hashes())
+    const sessions = new PageSessions(storage)
+    await sessions.refresh()
+    return sessions
+  }
+
+  /** Reads the sessions again: another receiver over the same store may have begun one. */
+  async refresh(): Promise<void> {
+    const hashes = await this.#storage.hashes()
+    this.#sessions = hashes.map((hash) => ({ hash: Buffer.from(hash, 'hex') }))
   }
 
   /** Returns the secret of a new session; undefined if the token is wrong or was used. */
@@ -29,11 +38,12 @@ export class PageSessions {
     const secret = newSecret()
     const hash = hashOf(secret)
     await this.#storage.add(hash.toString('hex'))
-    this.#sessions.push({ hash })
+    this.#begun = { hash }
     return secret
   }
 
   accepts(secret: string): boolean {
-    return withSecret(secret, this.#sessions) !== undefined
+    const sessions = this.#begun === undefined ? this.#sessions : [...this.#sessions, this.#begun]
+    return withSecret(secret, sessions) !== undefined
   }
 }

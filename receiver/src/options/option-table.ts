@@ -4,6 +4,8 @@ export type OptionKind =
   /** Name under which browsers reach the page, with or without a port. */
   | { readonly type: 'page-host' }
   | { readonly type: 'flag' }
+  /** URLs of databases. The option may be given several times; a variable has spaces between them. */
+  | { readonly type: 'databases' }
   /** Records per second. */
   | { readonly type: 'rate' }
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
@@ -15,6 +17,8 @@ export interface OptionRow {
   readonly placeholder?: string
   readonly default?: string | number | boolean
   readonly about: string
+  /** Name of the variable, where it is not made from the name of the option. */
+  readonly variable?: string
 }
 
 const text = { type: 'text' } as const
@@ -30,6 +34,12 @@ export const optionTable = {
   },
   host: { kind: text, placeholder: 'HOST', default: '127.0.0.1', about: 'address to listen on' },
   data: { kind: text, placeholder: 'DIR', default: 'sluice-data', about: 'folder of the data, or `:memory:`' },
+  database: {
+    kind: { type: 'databases' },
+    placeholder: 'URL',
+    about: 'PostgreSQL in place of a folder: `postgres://user:password@host/database`. Several times: shards',
+    variable: 'SLUICE_DATABASE',
+  },
   tlsCert: { kind: text, placeholder: 'FILE', about: 'certificate chain, in PEM: speak HTTPS. Needs `--tls-key`' },
   tlsKey: { kind: text, placeholder: 'FILE', about: 'private key of the certificate, in PEM. Needs `--tls-cert`' },
   pageHost: {
@@ -59,7 +69,9 @@ type ValueOf<Kind extends OptionKind> = Kind extends { type: 'flag' }
   ? boolean
   : Kind extends { type: 'integer' | 'rate' }
     ? number
-    : string
+    : Kind extends { type: 'databases' }
+      ? readonly string[]
+      : string
 
 /** The values of all options. */
 export type Options = {
@@ -77,8 +89,9 @@ export function writtenName(name: OptionName): string {
 
 /** The variable that sets the option. */
 export function variableOf(name: OptionName): string {
-  return `${variablePrefix}${writtenName(name).replaceAll('-', '_').toUpperCase()}`
+  const { variable }: OptionRow = optionTable[name]
+  return variable ?? `${variablePrefix}${writtenName(name).replaceAll('-', '_').toUpperCase()}`
 }
 
-/** Every variable of the receiver begins with this. */
+/** Every variable of the receiver begins with this, unless its row says otherwise. */
 export const variablePrefix = 'SLUICE_RECEIVER_'

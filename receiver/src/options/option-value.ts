@@ -1,6 +1,6 @@
 import type { OptionKind } from './option-table.js'
 
-type Value = string | number | boolean
+type Value = string | number | boolean | readonly string[]
 
 const yes: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on'])
 const no: ReadonlySet<string> = new Set(['false', '0', 'no', 'off'])
@@ -22,6 +22,10 @@ export function readValue(kind: OptionKind, text: string): Value | undefined {
     }
     case 'page-host':
       return isPageHost(text) ? text : undefined
+    case 'databases': {
+      const urls = text.split(/\s+/).filter((url) => url !== '')
+      return urls.length > 0 && urls.every((url) => /^postgres(ql)?:\/\//.test(url)) ? urls : undefined
+    }
     case 'text':
       return text === '' ? undefined : text
   }
@@ -38,6 +42,8 @@ export function expectation(kind: OptionKind): string {
       return 'true or false'
     case 'page-host':
       return 'a name such as logs.example.com:8443'
+    case 'databases':
+      return 'URLs such as postgres://user:password@host:5432/database, with spaces between them'
     case 'text':
       return 'a value'
   }

@@ -17,7 +17,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** An option or a variable that cannot be used. The message names it and says what was expected. */
 export class OptionError extends Error {}
 
-type Written = Readonly<Record<string, string | boolean | undefined>>
+type Written = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
 /**
  * The values of all options: of the command first, then of the variables, then the defaults. An empty variable counts as none.
@@ -44,10 +44,16 @@ export function readSome<Name extends OptionName>(
   return Object.fromEntries(values) as Pick<Options, Name>
 }
 
-function chosenValue(name: OptionName, written: string | boolean | undefined, environment: Environment) {
+function chosenValue(name: OptionName, written: Written[string], environment: Environment) {
   const row: OptionRow = optionTable[name]
   if (typeof written === 'boolean') return written
-  if (written !== undefined) return checked(`--${writtenName(name)}`, { row, text: written })
+  const text = typeof written === 'object' ? written.join(' ') : written
+  if (text !== undefined) return checked(`--${writtenName(name)}`, { row, text })
+  return ofVariable(name, environment)
+}
+
+function ofVariable(name: OptionName, environment: Environment) {
+  const row: OptionRow = optionTable[name]
   const variable = variableOf(name)
   const text = environment[variable]?.trim() ?? ''
   return text === '' || isLink(text) ? row.default : checked(variable, { row, text })
@@ -56,7 +62,9 @@ function chosenValue(name: OptionName, written: string | boolean | undefined, en
 function checked(source: string, { row: { kind }, text }: { readonly row: OptionRow; readonly text: string }) {
   const value = readValue(kind, text)
   if (value !== undefined) return value
-  throw new OptionError(`${source}: expected ${expectation(kind)}, got "${text}"`)
+  // A URL has a password.
+  const got = kind.type === 'databases' ? '' : `, got "${text}"`
+  throw new OptionError(`${source}: expected ${expectation(kind)}${got}`)
 }
 
 /** Kubernetes sets `SLUICE_RECEIVER_PORT=tcp://10.0.0.1:80` and others for a service with the name sluice-receiver. */

@@ -24,7 +24,13 @@ export class KnownProjects implements ProjectStorage {
     const known = this.#known.get(id)
     if (known !== undefined && performance.now() - known.atMs < this.#knownMs) return known.project
     const atMs = performance.now()
-    return this.#remember(await this.#projects.find(id), atMs)
+    try {
+      return this.#remember(await this.#projects.find(id), atMs)
+    } catch (error) {
+      // A database that is away for a while changes no plans.
+      if (known !== undefined) return known.project
+      throw error
+    }
   }
 
   list(): Promise<readonly string[]> {

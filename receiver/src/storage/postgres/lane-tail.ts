@@ -2,10 +2,13 @@ import type { Sized } from '../page-bytes.js'
 import type { RecordKind } from '../record-storage.js'
 import { firstIdOf, slotOfId, sqlSlotOf } from './record-ids.js'
 import type { Servers } from './servers.js'
+import { fromAll } from './shards.js'
 
 /** A record that has arrived. */
 export interface Arrived extends Sized {
   readonly id: number
+  /** Index of its database. */
+  readonly shard: number
 }
 
 /** Most records that are remembered in the order of their arrival. */
@@ -28,7 +31,7 @@ interface Batch {
 
 /** The records of one lane in the order in which this process has seen them. Ids alone do not tell it: several receivers commit in any order. */
 export class LaneTail {
-  readonly #servers: Servers
+  readonly #shards: readonly Servers[]
   readonly #lane: { readonly bucket: string; readonly kind: RecordKind }
   readonly #nowMs: () => number
   /** The batches that were seen, of the last ten minutes. */
@@ -39,20 +42,21 @@ export class LaneTail {
   #forgotten = 0
   #looking: Promise<void> | undefined
   readonly #lookedAt = overlaps.map(() => Number.NEGATIVE_INFINITY)
-  #isBegun = false
+  /** The databases that have been looked at. */
+  readonly #begun = new Set<number>()
   lastUsedAt = performance.now()
 
   /** @param nowMs time of the database */
   constructor({
-    servers,
+    shards,
     lane,
     nowMs,
   }: {
-    readonly servers: Servers
+    readonly shards: readonly Servers[]
     readonly lane: { readonly bucket: string; readonly kind: RecordKind }
     readonly nowMs: () => number
   }) {
-    this.#servers = servers
+    this.#shards = shards
     this.#lane = lane
     this.#nowMs = nowMs
   }
@@ -82,27 +86,33 @@ export class LaneTail {
     const now = performance.now()
     const due = overlaps.findLastIndex(({ everyMs }, index) => now - this.#lookedAt[index]! >= everyMs)
     const begin = firstIdOf(this.#nowMs() - overlaps[due]!.backMs)
+    const arrived = await fromAll(this.#shards, (servers, shard) => this.#arrivedIn(servers, { shard, begin }))
+    this.#add(arrived.flat().sort((one, other) => one.id - other.id))
+    for (let index = 0; index <= due; index++) this.#lookedAt[index] = now
+    if (due === overlaps.length - 1) this.#forget()
+  }
+
+  async #arrivedIn(servers: Servers, { shard, begin }: { shard: number; begin: number }): Promise<Arrived[]> {
     const { bucket, kind } = this.#lane
-    const batches = await this.#servers.read<Batch>(
+    const batches = await servers.read<Batch>(
       'SELECT id, last_id AS last FROM sluice_batches WHERE bucket = $1 AND kind = $2 AND id >= $3 ORDER BY id',
       [bucket, kind, begin],
     )
     const fresh = batches.filter(({ id }) => !this.#seen.has(id))
     // The records before the first look are no arrivals.
-    if (this.#isBegun && fresh.length > 0) this.#add(await this.#recordsOf(fresh))
+    const isFirst = !this.#begun.has(shard)
+    const rows = isFirst || fresh.length === 0 ? [] : await this.#recordsOf(servers, fresh)
     for (const { id } of fresh) this.#seen.add(id)
-    this.#isBegun = true
-    for (let index = 0; index <= due; index++) this.#lookedAt[index] = now
-    if (due === overlaps.length - 1) this.#forget()
+    this.#begun.add(shard)
+    return rows.map((row) => ({ ...row, shard }))
   }
 
-  #recordsOf(batches: readonly Batch[]): Promise<Arrived[]> {
+  #recordsOf(servers: Servers, batches: readonly Batch[]): Promise<Omit<Arrived, 'shard'>[]> {
     const { bucket, kind } = this.#lane
-    return this.#servers.read<Arrived>(
+    return servers.read<Omit<Arrived, 'shard'>>(
       `SELECT r.id, octet_length(r.record) AS bytes
          FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS b (first, last, slot)
-           JOIN sluice_records r ON r.bucket = $1 AND r.kind = $2 AND r.id BETWEEN b.first AND b.last AND ${sqlSlotOf('r.id')} = b.slot
-         ORDER BY r.id`,
+           JOIN sluice_records r ON r.bucket = $1 AND r.kind = $2 AND r.id BETWEEN b.first AND b.last AND ${sqlSlotOf('r.id')} = b.slot`,
       [
         bucket,
         kind,

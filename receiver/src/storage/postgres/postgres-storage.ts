@@ -7,17 +7,18 @@ import { PostgresContent } from './postgres-content.js'
 import { PostgresKeys } from './postgres-keys.js'
 import { PostgresProjects } from './postgres-projects.js'
 import { PostgresSessions } from './postgres-sessions.js'
-import { RecordAppends, recordCommits } from './record-appends.js'
+import { RecordAppends } from './record-appends.js'
 import { firstIdOf } from './record-ids.js'
 import { RecordReader } from './record-reader.js'
 import { RecordTail } from './record-tail.js'
 import { migrate } from './schema.js'
 import { Servers } from './servers.js'
+import type { ShardPlace } from './shards.js'
 import { Transactions } from './transactions.js'
 import { WriterSlot } from './writer-slot.js'
 
 /** Other receivers may store records: live readers look for them this often, in ms. */
-const othersMs = 500
+export const othersMs = 500
 /** A plan that another receiver has changed counts at the latest after this time, in ms. */
 const planKnownMs = 1000
 const renewMs = 5000
@@ -30,16 +31,20 @@ const batchesKeptMs = 3_600_000
 export interface PostgresOptions {
   /** A write that is not durable after this time fails, in ms. */
   readonly commitMs?: number
+  /** The place of the database among others. @default the only one */
+  readonly shard?: ShardPlace
 }
 
 /** A database of PostgreSQL, or one that speaks as it does. Any number of receivers may use it at once. */
 export class PostgresStorage implements Storage {
+  /** Identity of the database. */
+  readonly store: string
+  readonly servers: Servers
   readonly records: RecordStorage
   readonly content: PostgresContent
   readonly projects: KnownProjects
   readonly keys: PostgresKeys
   readonly pageSessions: PostgresSessions
-  readonly #servers: Servers
   readonly #transactions: Transactions
   readonly #slot: WriterSlot
   readonly #days: Days
@@ -62,8 +67,9 @@ export class PostgresStorage implements Storage {
     const days = new Days(servers, transactions)
     const appends = new RecordAppends({ transactions, days, slot })
     const reader = new RecordReader(servers, days)
-    const tail = new RecordTail({ servers, store, nowMs })
-    this.#servers = servers
+    const tail = new RecordTail({ shards: [servers], store, nowMs })
+    this.store = store
+    this.servers = servers
     this.#transactions = transactions
     this.#slot = slot
     this.#days = days
@@ -95,19 +101,31 @@ export class PostgresStorage implements Storage {
    * @throws {StoreUnavailableError} if the database cannot be reached
    * @throws if a newer version has made the tables
    */
-  static async open(url: string, { commitMs = 10_000 }: PostgresOptions = {}): Promise<PostgresStorage> {
-    const servers = new Servers(url, { write: recordCommits + 3, read: 4 })
+  static async open(url: string, options: PostgresOptions = {}): Promise<PostgresStorage> {
+    return PostgresStorage.openOn(new Servers(url), options)
+  }
+
+  /** Like `open`. The connections are closed if it fails; they can be used again. */
+  static async openOn(
+    servers: Servers,
+    { commitMs = 10_000, shard = { index: 0, count: 1 } }: PostgresOptions = {},
+  ): Promise<PostgresStorage> {
     try {
       const transactions = new Transactions(servers, { deadlineMs: commitMs })
       await migrate(transactions)
-      const slot = await WriterSlot.claim(servers, transactions)
+      const slot = await WriterSlot.claim(servers, { transactions, shard })
       await new Days(servers, transactions).prepare(slot.nowMs())
       const [identity] = await servers.read<{ id: string }>('SELECT id FROM sluice_identity')
       return new PostgresStorage({ servers, transactions, slot, store: identity!.id })
     } catch (error) {
-      await servers.close()
+      await servers.leave()
       throw error
     }
+  }
+
+  /** Time of the database since 1970, in ms. */
+  nowMs(): number {
+    return this.#slot.nowMs()
   }
 
   /** Writes, and waits until that is durable. */
@@ -116,7 +134,7 @@ export class PostgresStorage implements Storage {
   }
 
   async bytes(): Promise<number> {
-    const [row] = await this.#servers.read<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes')
+    const [row] = await this.servers.read<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes')
     return row!.bytes
   }
 
@@ -124,7 +142,7 @@ export class PostgresStorage implements Storage {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#appends.settled()
     await this.#slot.release().catch(() => {})
-    await this.#servers.close()
+    await this.servers.close()
   }
 
   /** Makes the partitions of the next days, and deletes what is not needed any more. */

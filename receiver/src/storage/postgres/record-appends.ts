@@ -5,11 +5,10 @@ import { RepeatedAttempts } from '../repeated-attempts.js'
 import { lacksPartition } from './database-errors.js'
 import type { Days } from './days.js'
 import { RecordWriter } from './record-writer.js'
+import { recordCommits } from './servers.js'
 import type { Transactions } from './transactions.js'
 import type { WriterSlot } from './writer-slot.js'
 
-/** Commits of records that run at once. */
-export const recordCommits = 4
 /** Most records of a commit: a group that takes long delays the answers of all its records. */
 const maxRecords = 1000
 

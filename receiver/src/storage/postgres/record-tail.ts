@@ -4,6 +4,7 @@ import { maxArrivalBytes } from '../records/limits.js'
 import { type StoredRow, storedJson } from '../records/stored-record.js'
 import { type Arrived, LaneTail } from './lane-tail.js'
 import type { Servers } from './servers.js'
+import { fromAll } from './shards.js'
 
 /** A lane that nobody has followed for so long is forgotten, in ms. */
 const unusedMs = 60_000
@@ -11,25 +12,26 @@ const kinds = ['logs', 'values'] as const satisfies readonly RecordKind[]
 
 /** Reads records forwards, as this process sees them arrive, also those that other receivers have stored. */
 export class RecordTail {
-  readonly #servers: Servers
+  readonly #shards: readonly Servers[]
   readonly #store: string
   readonly #nowMs: () => number
   readonly #lanes = new Map<string, LaneTail>()
 
   /**
+   * @param shards the databases of the store
    * @param store identity of the store
-   * @param nowMs time of the database
+   * @param nowMs time of the databases
    */
   constructor({
-    servers,
+    shards,
     store,
     nowMs,
   }: {
-    readonly servers: Servers
+    readonly shards: readonly Servers[]
     readonly store: string
     readonly nowMs: () => number
   }) {
-    this.#servers = servers
+    this.#shards = shards
     this.#store = store
     this.#nowMs = nowMs
   }
@@ -72,35 +74,52 @@ export class RecordTail {
 
   async #newest(lane: Lane): Promise<number> {
     await this.#lane(lane).look()
-    const [row] = await this.#servers.read<{ last: number | null }>(
-      'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2',
-      [lane.bucket, lane.kind],
+    const found = await fromAll(this.#shards, (servers) =>
+      servers.read<{ last: number | null }>(
+        'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2',
+        [lane.bucket, lane.kind],
+      ),
     )
-    return row?.last ?? 0
+    return Math.max(0, ...found.map(([row]) => row?.last ?? 0))
   }
 
   /** Records that are not remembered any more. */
-  #stored({ bucket, kind }: Lane, { after, limit }: { after: number; limit: number }): Promise<Arrived[]> {
-    return this.#servers.read<Arrived>(
-      `SELECT id, octet_length(record) AS bytes FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4`,
-      [bucket, kind, after, limit],
-    )
+  async #stored({ bucket, kind }: Lane, { after, limit }: { after: number; limit: number }): Promise<Arrived[]> {
+    const found = await fromAll(this.#shards, async (servers, shard) => {
+      const rows = await servers.read<Omit<Arrived, 'shard'>>(
+        `SELECT id, octet_length(record) AS bytes FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4`,
+        [bucket, kind, after, limit],
+      )
+      return rows.map((row) => ({ ...row, shard }))
+    })
+    return found
+      .flat()
+      .sort((one, other) => one.id - other.id)
+      .slice(0, limit)
   }
 
   async #counted({ bucket, kind }: Lane, after: number) {
-    const [row] = await this.#servers.read<{ count: number; last: number | null }>(
-      'SELECT count(*) AS count, max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3',
-      [bucket, kind, after],
+    const found = await fromAll(this.#shards, (servers) =>
+      servers.read<{ count: number; last: number | null }>(
+        'SELECT count(*) AS count, max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3',
+        [bucket, kind, after],
+      ),
     )
-    return { count: row?.count ?? 0, last: row?.last ?? after }
+    const rows = found.flat()
+    return {
+      count: rows.reduce((sum, { count }) => sum + count, 0),
+      last: Math.max(after, ...rows.map(({ last }) => last ?? after)),
+    }
   }
 
   async #rows({ bucket, kind }: Lane, arrived: readonly Arrived[]): Promise<StoredRow[]> {
-    const rows = await this.#servers.read<StoredRow>(
-      'SELECT id, received_ms AS "receivedMs", record FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id = ANY($3)',
-      [bucket, kind, arrived.map(({ id }) => id)],
-    )
-    const byId = new Map(rows.map((row) => [row.id, row]))
+    const found = await fromAll(this.#shards, (servers, shard) => {
+      const ids = arrived.filter((each) => each.shard === shard).map(({ id }) => id)
+      const sql =
+        'SELECT id, received_ms AS "receivedMs", record FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id = ANY($3)'
+      return ids.length === 0 ? Promise.resolve([]) : servers.read<StoredRow>(sql, [bucket, kind, ids])
+    })
+    const byId = new Map(found.flat().map((row) => [row.id, row]))
     return arrived.flatMap(({ id }) => byId.get(id) ?? [])
   }
 
@@ -109,7 +128,7 @@ export class RecordTail {
       if (performance.now() - lastUsedAt > unusedMs) this.#lanes.delete(name)
     }
     const name = `${lane.kind} ${lane.bucket}`
-    const known = this.#lanes.get(name) ?? new LaneTail({ servers: this.#servers, lane, nowMs: this.#nowMs })
+    const known = this.#lanes.get(name) ?? new LaneTail({ shards: this.#shards, lane, nowMs: this.#nowMs })
     this.#lanes.set(name, known)
     return known
   }

@@ -12,6 +12,12 @@ const readMs = 20_000
 /** A write waits this long for a row that another transaction has locked, in ms. */
 const lockMs = 5000
 
+/** Commits of records that run at once. */
+export const recordCommits = 4
+/** Most connections for writing: those of records, and three for everything else. */
+const maxWriting = recordCommits + 3
+const maxReading = 4
+
 /** Connections to one server. */
 interface Pools {
   readonly url: string
@@ -23,7 +29,6 @@ interface Pools {
 export class Servers {
   readonly name: string
   readonly #servers: DatabaseServers
-  readonly #connections: { readonly write: number; readonly read: number }
   #pools: Promise<Pools> | undefined
   /** Index of the last server that took writes. */
   #last = 0
@@ -31,9 +36,8 @@ export class Servers {
   #isClosed = false
 
   /** @throws {TypeError} for a URL that cannot be used */
-  constructor(url: string, connections: { readonly write: number; readonly read: number }) {
+  constructor(url: string) {
     this.#servers = readDatabaseUrl(url)
-    this.#connections = connections
     this.name = this.#servers.name
   }
 
@@ -70,6 +74,11 @@ export class Servers {
   /** Closes all connections: at once where they are idle. */
   async close(): Promise<void> {
     this.#isClosed = true
+    await this.leave()
+  }
+
+  /** Closes the connections. The next use opens others. */
+  async leave(): Promise<void> {
     const pools = await this.#pools?.catch(() => undefined)
     this.#pools = undefined
     if (pools !== undefined) await ended(pools)
@@ -141,14 +150,14 @@ export class Servers {
     }
     const write = new pg.Pool({
       ...shared,
-      max: this.#connections.write,
+      max: maxWriting,
       lock_timeout: lockMs,
       onConnect: demandDurability,
     })
     // The queries that read have been written for their indexes. Without statistics the planner would read whole tables.
     const options = '-c enable_seqscan=off -c jit=off'
     const times = { statement_timeout: readMs, query_timeout: readMs + connectMs }
-    const read = new pg.Pool({ ...shared, ...times, max: this.#connections.read, options })
+    const read = new pg.Pool({ ...shared, ...times, max: maxReading, options })
     for (const pool of [write, read]) {
       // Without listeners an error of an idle connection, or of one between two queries, would end the process. The next use finds it.
       pool.on('error', () => {})

@@ -68,7 +68,7 @@ export class Server {
     // A postmaster that is stopped starts no new child.
     if (signal !== 'SIGCONT') postmaster.kill('SIGSTOP')
     const children = childrenOf(postmaster.pid!)
-    for (const child of children) process.kill(child, signal)
+    for (const child of children) send(child, signal)
     if (signal === 'SIGSTOP') return
     const ended = once(postmaster, 'exit')
     postmaster.kill(signal)
@@ -91,8 +91,10 @@ export class Server {
 
   /** Ends it when there is no time to wait. */
   abandon(): void {
-    if (this.#isRunning)
-      for (const pid of [...childrenOf(this.#postmaster!.pid!), this.#postmaster!.pid!]) process.kill(pid, 'SIGKILL')
+    if (this.#isRunning) {
+      const pid = this.#postmaster!.pid!
+      for (const each of [...childrenOf(pid), pid]) send(each, 'SIGKILL')
+    }
     this.#remove()
   }
 
@@ -175,27 +177,35 @@ async function freePort(): Promise<number> {
   }
 }
 
+/** Empty for a process that has ended. */
 function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return readIfThere(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+}
+
+/** The process may have ended meanwhile. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 /** False also for a process that has ended and that nobody has waited for. */
 function isAlive(pid: number): boolean {
-  try {
-    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
+  return /^State:\s+[^ZX\s]/m.test(readIfThere(`/proc/${pid}/status`))
 }
 
 /** After SIGKILL a small segment stays, which guards the folder. */
 function removeSharedMemory(folder: string): void {
-  let lock: string
-  try {
-    lock = readFileSync(join(folder, 'postmaster.pid'), 'utf8')
-  } catch {
-    return
-  }
-  const id = lock.split('\n')[6]?.trim().split(/\s+/)[1]
+  const id = readIfThere(join(folder, 'postmaster.pid')).split('\n')[6]?.trim().split(/\s+/)[1]
   if (id !== undefined) spawnSync('ipcrm', ['-m', id], { stdio: 'ignore' })
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }

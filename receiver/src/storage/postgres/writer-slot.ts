@@ -85,21 +85,29 @@ export class WriterSlot {
         this.#owner,
       ])
       if (rowCount === 1) return this.#slot
-      const { rows: found } = await client.query<{ slot: number }>(
-        `INSERT INTO sluice_writers (slot, owner, seen_ms)
-           SELECT free, $1, $2 FROM generate_series($5::integer, $4 - 1, $6) AS free
-             WHERE NOT EXISTS (SELECT 1 FROM sluice_writers w WHERE w.slot = free AND w.seen_ms BETWEEN $3 AND $2 + ($2 - $3))
-             ORDER BY free LIMIT 1
-         ON CONFLICT (slot) DO UPDATE SET owner = excluded.owner, seen_ms = excluded.seen_ms
-           WHERE sluice_writers.seen_ms NOT BETWEEN $3 AND $2 + ($2 - $3)
-         RETURNING slot`,
-        [this.#owner, now, now - lostMs, writerSlots, this.#shard.index, this.#shard.count],
-      )
-      if (found[0] === undefined) {
-        const most = Math.floor(writerSlots / this.#shard.count)
-        throw new StoreUnavailableError(`${most} receivers use the database ${this.#servers.name}: no more can`)
+      for (;;) {
+        const { rows: found } = await client.query<{ free: number | null; slot: number | null }>(
+          `WITH free AS (
+             SELECT free AS slot FROM generate_series($5::integer, $4 - 1, $6) AS free
+               WHERE NOT EXISTS (SELECT 1 FROM sluice_writers w WHERE w.slot = free AND w.seen_ms BETWEEN $3 AND $2 + ($2 - $3))
+               ORDER BY free LIMIT 1
+           ), claimed AS (
+             INSERT INTO sluice_writers (slot, owner, seen_ms) SELECT slot, $1, $2 FROM free
+             ON CONFLICT (slot) DO UPDATE SET owner = excluded.owner, seen_ms = excluded.seen_ms
+               WHERE sluice_writers.seen_ms NOT BETWEEN $3 AND $2 + ($2 - $3)
+             RETURNING slot
+           )
+           SELECT (SELECT slot FROM free) AS free, (SELECT slot FROM claimed) AS slot`,
+          [this.#owner, now, now - lostMs, writerSlots, this.#shard.index, this.#shard.count],
+        )
+        const { free, slot: claimed } = found[0]!
+        if (claimed !== null) return claimed
+        if (free === null) {
+          const most = Math.floor(writerSlots / this.#shard.count)
+          throw new StoreUnavailableError(`${most} receivers use the database ${this.#servers.name}: no more can`)
+        }
+        // Another process has claimed it at the same time: the next look sees that.
       }
-      return found[0].slot
     })
     this.#slot = slot
     this.#ids.slot = slot

@@ -22,6 +22,8 @@ export function readValue(kind: OptionKind, text: string): Value | undefined {
     }
     case 'page-host':
       return isPageHost(text) ? text : undefined
+    case 'duration':
+      return durationMs(text) === undefined ? undefined : text
     case 'text':
       return text === '' ? undefined : text
   }
@@ -38,9 +40,20 @@ export function expectation(kind: OptionKind): string {
       return 'true or false'
     case 'page-host':
       return 'a name such as logs.example.com:8443'
+    case 'duration':
+      return 'minutes, hours or days, at least 1m, such as 7d'
     case 'text':
       return 'a value'
   }
+}
+
+const minutesOf = { m: 1, h: 60, d: 24 * 60 }
+
+/** The duration in ms; undefined for another text, and for less than a minute. */
+export function durationMs(text: string): number | undefined {
+  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const minutes = Number(number) * minutesOf[unit as keyof typeof minutesOf]
+  return minutes > 0 ? minutes * 60_000 : undefined
 }
 
 export function isPageHost(text: string): boolean {

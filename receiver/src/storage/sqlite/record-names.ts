@@ -49,7 +49,7 @@ export class RecordNames {
     for (const { field, values } of fieldConditions({ ...query, minLevel: undefined, notLevels: undefined })) {
       const names = this.#names({ lane, field, isCounted: field === countedField[query.kind] })
       const known = new Set(names)
-      const isComplete = names.length < maxNames
+      const isComplete = names.length < maxNames && !this.#hasUncounted(lane, field)
       for (const json of values) {
         const value = JSON.parse(json) as string | number
         const isUnknown = isComplete && json.length <= maxNameLength
@@ -77,6 +77,12 @@ export class RecordNames {
           .prepare('SELECT name FROM names WHERE lane = ? AND field = ? ORDER BY records DESC, name LIMIT ?')
           .all(lane, field, maxNames)
     return (rows as { name: string }[]).map(({ name }) => name)
+  }
+
+  /** True while there may be records with names that found no room. */
+  #hasUncounted(lane: number, field: string): boolean {
+    const found = this.#database.prepare('SELECT 1 FROM uncounted_names WHERE lane = ? AND field = ?').get(lane, field)
+    return found !== undefined
   }
 
   #number(sql: string, values: readonly (string | number)[]): number | undefined {

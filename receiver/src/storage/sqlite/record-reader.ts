@@ -60,8 +60,7 @@ export class RecordReader {
 
   facets(query: RecordQuery): Facets {
     const newest = fitting(this.#newest(query, this.#lane(query)), maxFacetBytes)
-    const one = this.#database.prepare('SELECT record FROM records WHERE id = ?')
-    return facetsOf(newest.map(({ id }) => (one.get(id) as { record: string }).record))
+    return facetsOf(this.#rows(newest.map(({ id }) => id)).map(({ record }) => record))
   }
 
   counts(query: CountQuery): RecordCounts {
@@ -113,12 +112,22 @@ export class RecordReader {
   }
 
   #records(ids: readonly number[]): StoredRecord[] {
-    const one = this.#database.prepare('SELECT received_at, record FROM records WHERE id = ?')
-    return ids.map((id) => {
-      const { received_at, record } = one.get(id) as { received_at: number; record: string }
+    return this.#rows(ids).map(({ id, received_at, record }) => {
       return { id, receivedAt: new Date(received_at).toISOString(), ...(JSON.parse(record) as object) }
     })
   }
+
+  /** The rows with these ids, except those that the writer has forgotten meanwhile. */
+  #rows(ids: readonly number[]): Row[] {
+    const one = this.#database.prepare('SELECT id, received_at, record FROM records WHERE id = ?')
+    return ids.map((id) => one.get(id) as Row | undefined).filter((row) => row !== undefined)
+  }
+}
+
+interface Row {
+  readonly id: number
+  readonly received_at: number
+  readonly record: string
 }
 
 interface Found extends Sized {

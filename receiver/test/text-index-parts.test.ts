@@ -35,6 +35,7 @@ async function forget(before: number): Promise<void> {
 
 function follow(): void {
   while (reader.follow());
+  while (reader.tidy());
 }
 
 const parts = () => database.prepare('SELECT first_id FROM texts.parts ORDER BY 1').all() as { first_id: number }[]

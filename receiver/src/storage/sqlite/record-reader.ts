@@ -40,6 +40,11 @@ export class RecordReader {
     return this.#selection.follow()
   }
 
+  /** Drops a part of the text index whose records are gone. Returns true if there may be another. */
+  tidy(): boolean {
+    return this.#selection.tidy()
+  }
+
   /** True if the text index must catch up with the records before it can answer. */
   needsIndex(filter: RecordFilter): boolean {
     return this.#selection.needsIndex(filter)

@@ -38,6 +38,11 @@ export class RecordSelection {
     return this.#texts.follow()
   }
 
+  /** Drops a part of the text index whose records are gone. Returns true if there may be another. */
+  tidy(): boolean {
+    return this.#texts.tidy()
+  }
+
   /** True if the text index must catch up with the records before it can answer. */
   needsIndex(filter: RecordFilter): boolean {
     if (hasWords(filter)) return true

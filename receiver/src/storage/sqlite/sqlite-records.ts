@@ -47,7 +47,9 @@ export class SqliteRecords implements RecordStorage {
   }
 
   async forget(receivedBeforeMs: number): Promise<number> {
-    return this.#write(() => this.#writer.removeSome(receivedBeforeMs))
+    const forgotten = this.#write(() => this.#writer.removeSome(receivedBeforeMs))
+    this.#reader?.tidy()
+    return forgotten
   }
 
   #write<Result>(work: () => Result): Result {

@@ -74,12 +74,23 @@ export class TextIndex {
     return parts.map((part, index) => ({ ...part, last: index === 0 ? this.lastId : parts[index - 1]!.first - 1 }))
   }
 
+  /** Drops a part whose records are gone: 60 MB take 0.2 s. Returns true if there may be another. */
+  tidy(): boolean {
+    const [, ...others] = this.parts()
+    const empty = others.find((part) => !this.#hasRecords(part))
+    if (empty === undefined) return false
+    inLateTransaction(this.#database, () => {
+      this.#database.exec(`DROP TABLE texts.${empty.name}`)
+      this.#database.prepare('DELETE FROM texts.parts WHERE first_id = ?').run(empty.first)
+    })
+    return true
+  }
+
   #takeStep(): number {
     const done = this.lastId
     const { last, taken } = this.#next.get(done, step) as { last: number | null; taken: number }
-    const [newest, ...others] = this.parts() as [Part, ...Part[]]
-    for (const part of others) if (!this.#hasRecords(part)) this.#drop(part)
     if (last !== null) {
+      const newest = this.parts()[0]!
       const part = this.#isFull(newest) ? this.#addPart(done + 1) : newest.name
       this.#addTo(part, { first: done + 1, last })
       this.#advance.run(last)
@@ -110,11 +121,6 @@ export class TextIndex {
       this.#database.prepare('SELECT 1 FROM main.records WHERE id BETWEEN ? AND ? LIMIT 1').get(first, last) !==
       undefined
     )
-  }
-
-  #drop({ name, first }: Part): void {
-    this.#database.exec(`DROP TABLE texts.${name}`)
-    this.#database.prepare('DELETE FROM texts.parts WHERE first_id = ?').run(first)
   }
 
   /** True if records have been forgotten, and the part is large enough. */

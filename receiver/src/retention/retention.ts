@@ -3,8 +3,9 @@ import type { RecordStorage } from '../storage/record-storage.js'
 import type { Clocks } from '../storage/sqlite/steady-time.js'
 import { RetentionClock } from './retention-clock.js'
 
-/** Between two steps, so that others may write. */
-const pauseMs = 10
+/** A pause between two steps is so many times as long as the step before it: most of the time is left to writing. */
+const pauseShare = 3
+const shortestPauseMs = 10
 const longestRoundMs = 60_000
 const longestGraceMs = 24 * 60 * 60 * 1000
 
@@ -63,7 +64,11 @@ export class Retention {
     const before = now - this.#retainMs
     this.#heldUntil ??= await this.#hold(now)
     if (now < this.#heldUntil) return
-    while (!this.#stopping.signal.aborted && (await this.#records.forget(before)) > 0) await this.#wait(pauseMs)
+    while (!this.#stopping.signal.aborted) {
+      const begin = performance.now()
+      if ((await this.#records.forget(before)) === 0) return
+      await this.#wait(Math.max(shortestPauseMs, (performance.now() - begin) * pauseShare))
+    }
   }
 
   /** Looks at the records that got old before the start. Returns the time until which they are kept. */

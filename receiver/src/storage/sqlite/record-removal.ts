@@ -5,10 +5,10 @@ import { labelsOf } from '../records/written-records.js'
 import type { Database, Statement } from './database.js'
 import type { RecordTallies } from './record-tallies.js'
 
-/** Most records of one step. A step of a thousand takes 10 to 30 ms, in which nothing is written. */
-const maxRemoved = 1000
+/** Most records of one step. It takes 5 to 20 ms, in which nothing is written. */
+const maxRemoved = 400
 /** Most bytes of records in one step, unless it is a single record: SQLite reads all of them to free their pages. */
-const maxRemovedBytes = 2 * 1_048_576
+const maxRemovedBytes = 1_048_576
 
 interface Row extends Sized {
   readonly id: number

@@ -4,6 +4,7 @@ import { RetentionClock } from '../dist/retention/retention-clock.js'
 import { SqliteStorage } from '../dist/storage/sqlite/sqlite-storage.js'
 import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
+import { storeRecords } from './stored-records.js'
 import { caller, log, startReceiverForTest } from './support.js'
 
 const minute = 60_000
@@ -212,6 +213,32 @@ describe('a receiver with --retain', () => {
     const metric = /^sluice_receiver_oldest_record_seconds (.*)$/m
     const oldest = async () => metric.exec(String((await call('GET', '/metrics')).body))?.[1]
     expect(Number(await oldest())).toBe((now - 2 * minute) / 1000)
+  })
+
+  it('answers all readers while it deletes', async () => {
+    await storeRecords(data.path, 10_000)
+    data.inDatabase((database) =>
+      database.prepare('UPDATE records SET received_at = ?1 - 7200000 + id * 720').run(Date.now() - minute),
+    )
+    const receiver = await startReceiverForTest({ data: data.path, retain: '1h' })
+    const paths = ['limit=1000', 'limit=100&text=customer', 'limit=100&before=5000&level=info'].map(
+      (query) => `/api/logs/demo?${query}`,
+    )
+    const totals: number[] = []
+    await vi.waitUntil(
+      async () => {
+        const answers = await Promise.all(
+          [...paths, '/api/facets/logs?bucket=demo'].map((path) => receiver.call('GET', path)),
+        )
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+        totals.push(answers[0]!.body.total)
+        return totals.at(-1)! < 5200
+      },
+      { timeout: 60_000, interval: 1 },
+    )
+    expect(totals.length).toBeGreaterThan(3)
+    expect(totals).toEqual([...totals].sort((a, b) => b - a))
+    await receiver.close()
   })
 
   it('deletes nothing without the option, and has no time of the oldest without records', async () => {

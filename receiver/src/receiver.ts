@@ -15,7 +15,8 @@ import { RateLimit } from './keys/rate-limit.js'
 import { scopes } from './keys/scopes.js'
 import { LiveFeed } from './live/live-feed.js'
 import { optionTable } from './options/option-table.js'
-import { expectation, isPageHost } from './options/option-value.js'
+import { durationMs, expectation, isPageHost } from './options/option-value.js'
+import { Retention } from './retention/retention.js'
 import { openShards } from './storage/postgres/open-database.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
 import { storeFile } from './storage/sqlite/opened-store.js'
@@ -53,6 +54,12 @@ export interface ReceiverOptions {
   readonly events?: string | undefined
   /** Most records per second and API key, a whole number; more get 429 with `Retry-After`. @default none */
   readonly rateLimit?: number | undefined
+  /**
+   * Records are deleted this long after they were received: minutes, hours or days, such as `30m`, `12h` or `7d`; at least `1m`.
+   *
+   * @default none: all records are kept
+   */
+  readonly retain?: string | undefined
   /** Stream of the process that gets a line of JSON for each request. @default none */
   readonly accessLog?: AccessLogStream | undefined
   /** Longest time for a request to arrive, in ms; a slower request gets 408. @default 30000 */
@@ -99,7 +106,7 @@ const web = new URL('./web/', import.meta.url)
 /**
  * Starts a receiver.
  *
- * @throws {TypeError} when `rateLimit` is no whole number above 0
+ * @throws {TypeError} when `rateLimit` is no whole number above 0, or `retain` is no duration
  * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, another receiver uses the data
  *   folder, or the folder, the database, the certificate, its key or the catalogue of events cannot be used
  */
@@ -114,6 +121,7 @@ export async function startReceiver({
   pageHost,
   events,
   rateLimit,
+  retain,
   accessLog,
   requestTimeoutMs = defaultRequestTimeoutMs,
 }: ReceiverOptions = {}): Promise<Receiver> {
@@ -123,6 +131,10 @@ export async function startReceiver({
   }
   if (rateLimit !== undefined && !(Number.isInteger(rateLimit) && rateLimit > 0)) {
     throw new TypeError(`rateLimit: expected a whole number of records per second, at least 1, got ${rateLimit}`)
+  }
+  const retainMs = retain === undefined ? undefined : durationMs(retain)
+  if (retain !== undefined && retainMs === undefined) {
+    throw new TypeError(`retain: expected ${expectation({ type: 'duration' })}, got ${JSON.stringify(retain)}`)
   }
   const tls = readTls(tlsCert, tlsKey)
   const eventNames = events === undefined ? undefined : await readEvents(events)
@@ -169,6 +181,9 @@ export async function startReceiver({
   const address = app.server.address() as AddressInfo
   const scheme = tls === undefined ? 'http' : 'https'
   start.url = `${scheme}://${reachable(address)}:${address.port}`
+  const retention =
+    retainMs === undefined ? undefined : new Retention(storage.records, { retainMs, clocks: storage.clocks })
+  retention?.start()
   // The disk may be full, or another process may hold the database: the next round tries again.
   const refreshing = setInterval(
     () => void Promise.all([keys.refresh(), sessions.refresh()]).catch(() => {}),
@@ -183,6 +198,7 @@ export async function startReceiver({
     await app.close()
     clearInterval(timer)
     clearInterval(refreshing)
+    await retention?.stop()
     await keys.refresh().catch(() => {})
     requests?.close()
     await storage.close()

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Attempts } from '../dist/storage/sqlite/attempts.js'
 import { type Database, openSqlite } from '../dist/storage/sqlite/database.js'
 import { migrate } from '../dist/storage/sqlite/migrations.js'
-import { steadyTime } from '../dist/storage/sqlite/steady-time.js'
+import { steadyTime } from '../dist/storage/steady-time.js'
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour

@@ -71,6 +71,23 @@ describe('a receiver whose disk is full', () => {
   })
 })
 
+describe('a receiver whose disk is full before the first read', () => {
+  it('answers 507 to it, for it cannot make the index of words, and reads when there is room', async (context) => {
+    if (!disk.mounted) {
+      console.warn('SKIPPED: mounting is not permitted here (mount -t tmpfs)')
+      return context.skip()
+    }
+    const call = caller(await ready('--data', disk.folder))
+    await call('POST', '/logs/demo', log)
+    disk.fill()
+    const refused = await call('GET', '/api/logs/demo')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([507, '10'])
+    expect(refused.body.errors[0].message).toBe(full)
+    disk.free()
+    expect((await call('GET', '/api/logs/demo')).body.total).toBe(1)
+  })
+})
+
 /** Each acknowledged record is there once, and no other. */
 async function expectStored(call: ReturnType<typeof caller>, keys: readonly string[]): Promise<void> {
   const { list } = (await call('GET', '/api/logs/demo?limit=1000')).body as { list: { message: string }[] }

@@ -52,6 +52,7 @@ describe('the options of sluice-receiver', () => {
   it.each([
     ['SLUICE_RECEIVER_PORT', '70000', 'expected a number from 0 to 65535, got "70000"'],
     ['SLUICE_RECEIVER_RATE_LIMIT', '0/s', 'expected records per second, such as 1000/s, got "0/s"'],
+    ['SLUICE_RECEIVER_RETAIN', '0d', 'expected minutes, hours or days, at least 1m, such as 7d, got "0d"'],
     ['SLUICE_RECEIVER_NEW_KEY', 'perhaps', 'expected true or false, got "perhaps"'],
     ['SLUICE_RECEIVER_PAGE_HOST', 'http://x/', 'expected a name such as logs.example.com:8443, got "http://x/"'],
   ])('name the variable %s that has a bad value', async (variable, value, expected) => {

@@ -57,6 +57,14 @@ export class Metrics {
     })
     gauge('live_readers', 'Readers of GET /api/live', () => feed.readers)
     gauge('store_bytes', 'Size of the store, with its journals and the index of words', () => storage.bytes())
+    gauge(
+      'oldest_record_seconds',
+      'Time at which the oldest record was received, in seconds since 1970; missing without records',
+      async () => {
+        const oldestMs = await storage.records.oldest()
+        return oldestMs === undefined ? undefined : oldestMs / 1000
+      },
+    )
     gauge('ready', '1 if the store takes a write, else 0', async () =>
       (await readiness.refusal()) === undefined ? 1 : 0,
     )
@@ -70,13 +78,16 @@ export class Metrics {
       },
     })
 
-    function gauge(name: string, help: string, value: () => number | Promise<number>): void {
+    /** Without a value the metric has no sample. */
+    function gauge(name: string, help: string, value: () => number | Promise<number | undefined>): void {
       new Gauge({
         name: `sluice_receiver_${name}`,
         help,
         registers,
         async collect() {
-          this.set(await value())
+          const now = await value()
+          if (now === undefined) this.remove()
+          else this.set(now)
         },
       })
     }

@@ -6,6 +6,8 @@ export type OptionKind =
   | { readonly type: 'flag' }
   /** URLs of databases. The option may be given several times; a variable has spaces between them. */
   | { readonly type: 'databases' }
+  /** Minutes, hours or days. */
+  | { readonly type: 'duration' }
   /** Records per second. */
   | { readonly type: 'rate' }
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
@@ -52,6 +54,11 @@ export const optionTable = {
     kind: { type: 'rate' },
     placeholder: 'N/s',
     about: 'most records per second and key, such as `1000/s`; more get 429. Without it there is no limit',
+  },
+  retain: {
+    kind: { type: 'duration' },
+    placeholder: 'DURATION',
+    about: 'delete records this long after they were received: `30m`, `12h`, `7d`. Without it all are kept',
   },
   accessLog: {
     kind: flag,

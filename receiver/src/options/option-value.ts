@@ -26,6 +26,8 @@ export function readValue(kind: OptionKind, text: string): Value | undefined {
       const urls = text.split(/\s+/).filter((url) => url !== '')
       return urls.length > 0 && urls.every((url) => /^postgres(ql)?:\/\//.test(url)) ? urls : undefined
     }
+    case 'duration':
+      return durationMs(text) === undefined ? undefined : text
     case 'text':
       return text === '' ? undefined : text
   }
@@ -44,9 +46,20 @@ export function expectation(kind: OptionKind): string {
       return 'a name such as logs.example.com:8443'
     case 'databases':
       return 'URLs such as postgres://user:password@host:5432/database, with spaces between them'
+    case 'duration':
+      return 'minutes, hours or days, at least 1m, such as 7d'
     case 'text':
       return 'a value'
   }
+}
+
+const minutesOf = { m: 1, h: 60, d: 24 * 60 }
+
+/** The duration in ms; undefined for another text, and for less than a minute. */
+export function durationMs(text: string): number | undefined {
+  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  const minutes = Number(number) * minutesOf[unit as keyof typeof minutesOf]
+  return minutes > 0 ? minutes * 60_000 : undefined
 }
 
 export function isPageHost(text: string): boolean {

@@ -150,6 +150,14 @@ export interface Missed {
   readonly position: Position
 }
 
+/** The receipts next to a time, in ms since 1970; undefined where there are none. */
+export interface Receipts {
+  /** The last one before the time. */
+  readonly before: number | undefined
+  /** The first one at the time or later. */
+  readonly since: number | undefined
+}
+
 /** Reads records. */
 export interface RecordReading {
   /** Reads newest first. `total` counts all matches, not only those of the page. */
@@ -164,11 +172,20 @@ export interface RecordReading {
   arrivals(query: ArrivalsQuery): Promise<Arrivals>
   /** Counts the records after a position. */
   missed(query: MissedQuery): Promise<Missed>
+  /** When the record that was received first was received, in ms since 1970; undefined without records. */
+  oldest(): Promise<number | undefined>
+  /** The receipts next to a time in ms since 1970. */
+  receiptsAround(ms: number): Promise<Receipts>
 }
 
 export interface RecordStorage extends RecordReading {
   /** Resolves when the record is on disk. */
   append(record: NewRecord): Promise<void>
+  /**
+   * Deletes some of the records that were received before a time in ms since 1970, the oldest first: few enough that writing goes on. Resolves
+   * with their number; 0 means that none is left. Their idempotency keys stay known.
+   */
+  forget(receivedBeforeMs: number): Promise<number>
   /** Counts the records since the start whose key was known, so that they were not stored again. */
   repeated(bucket: string): Readonly<Record<RecordKind, number>>
   /** Calls the listener after each commit of records, until the returned function is called. */

@@ -3,6 +3,7 @@ import type { Paged } from '../schemas/envelopes.js'
 import type { Plan, Project } from '../schemas/projects.js'
 import type { ContentStorage, Page } from './content-storage.js'
 import type { RecordStorage } from './record-storage.js'
+import type { Clocks } from './steady-time.js'
 
 /** The receiver's store. A write is on disk when its promise resolves. */
 export interface Storage {
@@ -16,6 +17,8 @@ export interface Storage {
   check(): Promise<void>
   /** Size of everything that is stored, in bytes. */
   bytes(): Promise<number>
+  /** The clocks by which the store notes receipts. @default those of this machine */
+  readonly clocks?: Clocks
   /** Commits pending writes, then releases everything. */
   close(): Promise<void>
 }

@@ -162,12 +162,15 @@ class SharedReceiver {
         const taken = this.#taken.get(record.record)
         if (taken !== undefined) this.#recorders.get(record.bucket)?.journal.store(taken, { honoursKeys: true })
       },
+      forget: (receivedBeforeMs) => records.forget(receivedBeforeMs),
       read: (query) => records.read(query),
       facets: (query) => records.facets(query),
       counts: (query) => records.counts(query),
       position: (query) => records.position(query),
       arrivals: (query) => records.arrivals(query),
       missed: (query) => records.missed(query),
+      oldest: () => records.oldest(),
+      receiptsAround: (ms) => records.receiptsAround(ms),
       repeated: (bucket) => records.repeated(bucket),
       onCommit: (listener) => records.onCommit(listener),
     }

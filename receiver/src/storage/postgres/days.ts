@@ -35,10 +35,17 @@ export class Days {
     })
   }
 
-  /** Drops the oldest day if it ended before this time. Returns false if there is none. */
-  async drop(beforeMs: number): Promise<{ readonly day: number; readonly records: number } | undefined> {
-    const day = (await this.list()).at(-1)
-    if (day === undefined || (day + 1) * dayMs > beforeMs) return undefined
+  /** Drops the oldest day that has records, and those without before it, if it ended before this time. Returns the number of its records. */
+  async drop(beforeMs: number): Promise<number> {
+    for (;;) {
+      const day = (await this.list()).at(-1)
+      if (day === undefined || (day + 1) * dayMs > beforeMs) return 0
+      const records = await this.#drop(day)
+      if (records > 0) return records
+    }
+  }
+
+  #drop(day: number): Promise<number> {
     return changingTables(this.#transactions, async (client) => {
       const { rows } = await client.query<{ records: number }>(
         'SELECT coalesce(sum(records), 0)::bigint AS records FROM sluice_counts WHERE step_ms = 0 AND day = $1',
@@ -46,9 +53,9 @@ export class Days {
       )
       const deleted = await client.query('DELETE FROM sluice_days WHERE day = $1', [day])
       // Another receiver was faster.
-      if (deleted.rowCount === 0) return { day, records: 0 }
+      if (deleted.rowCount === 0) return 0
       for (const table of tables) await client.query(`DROP TABLE ${table}_${day}`)
-      return { day, records: rows[0]!.records }
+      return rows[0]!.records
     })
   }
 }

@@ -1,5 +1,6 @@
 import { KnownProjects } from '../known-projects.js'
 import type { RecordStorage } from '../record-storage.js'
+import type { Clocks } from '../steady-time.js'
 import type { Storage } from '../storage.js'
 import { StoreUnavailableError } from '../store-unavailable.js'
 import { forgetAttempts } from './attempts.js'
@@ -8,6 +9,7 @@ import { PostgresContent } from './postgres-content.js'
 import { PostgresKeys } from './postgres-keys.js'
 import { PostgresProjects } from './postgres-projects.js'
 import { PostgresSessions } from './postgres-sessions.js'
+import { oldestReceipt, receiptsAround } from './receipts.js'
 import { RecordAppends } from './record-appends.js'
 import { firstIdOf } from './record-ids.js'
 import { RecordReader } from './record-reader.js'
@@ -46,6 +48,7 @@ export class PostgresStorage implements Storage {
   readonly projects: KnownProjects
   readonly keys: PostgresKeys
   readonly pageSessions: PostgresSessions
+  readonly clocks: Clocks
   readonly #transactions: Transactions
   readonly #slot: WriterSlot
   readonly #days: Days
@@ -86,7 +89,11 @@ export class PostgresStorage implements Storage {
       position: (query) => tail.position(query),
       arrivals: (query) => tail.arrivals(query),
       missed: (query) => tail.missed(query),
+      forget: (receivedBeforeMs) => days.drop(receivedBeforeMs),
+      oldest: () => oldestReceipt(servers),
+      receiptsAround: (ms) => receiptsAround(servers, ms),
     }
+    this.clocks = { wall: nowMs, monotonic: () => performance.now() }
     this.content = new PostgresContent({ servers, transactions, slot })
     this.projects = new KnownProjects(new PostgresProjects({ servers, transactions, takeId }), planKnownMs)
     this.keys = new PostgresKeys({ servers, transactions, takeId })

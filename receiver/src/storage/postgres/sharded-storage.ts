@@ -1,5 +1,6 @@
 import type { CommitListener } from '../commit-listeners.js'
 import type { RecordStorage } from '../record-storage.js'
+import type { Clocks } from '../steady-time.js'
 import type { Storage } from '../storage.js'
 import { StoreUnavailableError } from '../store-unavailable.js'
 import { mergedCounts, mergedFacets, mergedPages } from './merged-answers.js'
@@ -68,6 +69,7 @@ export class ShardedStorage implements Storage {
   readonly projects: Storage['projects']
   readonly keys: Storage['keys']
   readonly pageSessions: Storage['pageSessions']
+  readonly clocks: Clocks
   readonly #shards: readonly Shard[]
 
   private constructor(shards: readonly Shard[], listeners: Set<CommitListener>) {
@@ -85,10 +87,7 @@ export class ShardedStorage implements Storage {
       append: async (record) => shards[shardOf(record, names)]!.storage.records.append(record),
       repeated: (bucket) => {
         const counts = shards.flatMap(({ opened }) => opened?.records.repeated(bucket) ?? [])
-        return {
-          logs: counts.reduce((sum, { logs }) => sum + logs, 0),
-          values: counts.reduce((sum, { values }) => sum + values, 0),
-        }
+        return { logs: sum(counts.map(({ logs }) => logs)), values: sum(counts.map(({ values }) => values)) }
       },
       onCommit: (listener) => {
         listeners.add(listener)
@@ -107,7 +106,19 @@ export class ShardedStorage implements Storage {
       position: (query) => tail.position(query),
       arrivals: (query) => tail.arrivals(query),
       missed: (query) => tail.missed(query),
+      forget: async (receivedBeforeMs) =>
+        sum(await fromAll(shards, ({ storage }) => storage.records.forget(receivedBeforeMs))),
+      oldest: async () => least(await fromAll(shards, ({ storage }) => storage.records.oldest())),
+      receiptsAround: async (ms) => {
+        const receipts = await fromAll(shards, ({ storage }) => storage.records.receiptsAround(ms))
+        const before = receipts.flatMap((each) => each.before ?? [])
+        return {
+          before: before.length === 0 ? undefined : Math.max(...before),
+          since: least(receipts.map(({ since }) => since)),
+        }
+      },
     }
+    this.clocks = first.clocks
     this.content = first.content
     this.projects = first.projects
     this.keys = first.keys
@@ -139,11 +150,19 @@ export class ShardedStorage implements Storage {
   }
 
   async bytes(): Promise<number> {
-    const bytes = await fromAll(this.#shards, ({ storage }) => storage.bytes())
-    return bytes.reduce((sum, each) => sum + each, 0)
+    return sum(await fromAll(this.#shards, ({ storage }) => storage.bytes()))
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#shards.map((shard) => shard.close()))
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}
+
+function least(numbers: readonly (number | undefined)[]): number | undefined {
+  const known = numbers.filter((each) => each !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }

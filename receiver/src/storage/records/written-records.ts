@@ -27,7 +27,8 @@ export function writtenRecord({ kind, bucket, idempotencyKey = '', record }: New
   return { kind, bucket, idempotencyKey, timeStamp, labels: labelsOf(record), json: JSON.stringify(record) }
 }
 
-function labelsOf({ level, eventId, appName, env, machineName, appVersion }: RecordFields): string {
+/** The `Labels` of a record, as JSON. */
+export function labelsOf({ level, eventId, appName, env, machineName, appVersion }: RecordFields): string {
   const other = level === undefined ? null : (eventId ?? null)
   const names = [appName, env ?? null, machineName ?? null, appVersion ?? null] as const
   return JSON.stringify([level ?? eventId ?? null, ...names, other] satisfies Labels)

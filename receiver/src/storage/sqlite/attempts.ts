@@ -1,6 +1,6 @@
+import { steadyTime } from '../steady-time.js'
 import { type Attempt, rememberedMs } from '../storage.js'
 import type { Database, Statement } from './database.js'
-import { steadyTime } from './steady-time.js'
 
 /** Each added attempt checks this many of the oldest. It is more than one so that deletion keeps up. */
 const forgottenAtOnce = 2

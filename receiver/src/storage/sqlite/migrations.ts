@@ -8,7 +8,8 @@ import { countedMs, countedValueOf, minuteOf } from './record-values.js'
  *
  * A *lane* is a bucket and kind. A *span* is a run of records of a lane with the range of their times. *Counts* have the records of a lane by
  * minute, by hour and in all, each by level or event. *Names* are the values of the fields that queries filter by, each as JSON. Filters look
- * records up in the text index. *Series*, one per combination of fields, did that until version 3.
+ * records up in the text index. *Series*, one per combination of fields, did that until version 3. A field of a lane has *uncounted names* while
+ * records up to that id may have values that found no room in the names.
  */
 const migrations: readonly string[] = [
   `
@@ -176,6 +177,14 @@ const migrations: readonly string[] = [
   ALTER TABLE keys ADD COLUMN last_used TEXT;
   UPDATE keys SET id = substr(hash, 1, 12);
   CREATE UNIQUE INDEX keys_by_id ON keys (id);
+  `,
+  // A table that has as many names as it may have can lack some.
+  `
+  ALTER TABLE identity ADD COLUMN last_forgotten_id INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX records_by_receipt ON records (received_at);
+  CREATE TABLE uncounted_names (lane INTEGER NOT NULL, field TEXT NOT NULL, last_id INTEGER NOT NULL, PRIMARY KEY (lane, field)) STRICT, WITHOUT ROWID;
+  INSERT INTO uncounted_names SELECT lane, field, (SELECT coalesce(max(id), 0) FROM records) FROM names
+    GROUP BY lane, field HAVING count(*) >= ${maxNames};
   `,
 ]
 

@@ -34,6 +34,8 @@ export class ReaderThread {
       position: ask('position'),
       arrivals: ask('arrivals'),
       missed: ask('missed'),
+      oldest: ask('oldest') as () => Promise<never>,
+      receiptsAround: ask('receiptsAround'),
     }
   }
 
@@ -48,7 +50,7 @@ export class ReaderThread {
     }
   }
 
-  /** The store calls this after each commit of records. */
+  /** The store calls this after each commit of records, and after records were forgotten. */
   committed(): void {
     if (this.#index === 'following') this.#index = 'behind'
     if (this.#index !== 'idle') return

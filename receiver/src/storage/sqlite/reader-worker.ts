@@ -37,7 +37,8 @@ serve<ReaderQuestion>({
       }
       case 'follow':
         await setTimeout(followDelayMs, undefined, { signal: closing.signal }).catch(() => {})
-        return follow()
+        await follow()
+        return tidy()
     }
   },
   close() {
@@ -69,4 +70,9 @@ function recordReader(): RecordReader {
 /** Updates the index in steps. Other questions are answered between them. */
 async function follow(): Promise<void> {
   while (!closing.signal.aborted && recordReader().follow()) await setImmediate()
+}
+
+/** Drops the parts of the index whose records are gone. Other questions are answered between them. */
+async function tidy(): Promise<void> {
+  while (!closing.signal.aborted && recordReader().tidy()) await setImmediate()
 }

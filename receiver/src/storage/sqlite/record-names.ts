@@ -47,7 +47,8 @@ export class RecordNames {
     for (const condition of namedConditions(query)) {
       const { field } = condition
       const names = this.#names({ lane, field, isCounted: field === countedField[query.kind] })
-      const found = candidates(condition, { names, isComplete: names.length < maxNames }).find(
+      const isComplete = names.length < maxNames && !this.#hasUncounted(lane, field)
+      const found = candidates(condition, { names, isComplete }).find(
         ({ isCertain, filter }) => isCertain || !occurs(filter),
       )
       if (found !== undefined) return found.unknown
@@ -67,6 +68,12 @@ export class RecordNames {
           .prepare('SELECT name FROM names WHERE lane = ? AND field = ? ORDER BY records DESC, name LIMIT ?')
           .all(lane, field, maxNames)
     return (rows as { name: string }[]).map(({ name }) => name)
+  }
+
+  /** True while there may be records with names that found no room. */
+  #hasUncounted(lane: number, field: string): boolean {
+    const found = this.#database.prepare('SELECT 1 FROM uncounted_names WHERE lane = ? AND field = ?').get(lane, field)
+    return found !== undefined
   }
 
   #number(sql: string, values: readonly (string | number)[]): number | undefined {

@@ -37,6 +37,11 @@ export class RecordReader {
     return this.#selection.follow()
   }
 
+  /** Drops a part of the text index whose records are gone. Returns true if there may be another. */
+  tidy(): boolean {
+    return this.#selection.tidy()
+  }
+
   /** True if the text index must catch up with the records before it can answer. */
   needsIndex(filter: RecordFilter): boolean {
     return this.#selection.needsIndex(filter)
@@ -57,8 +62,7 @@ export class RecordReader {
 
   facets(query: RecordQuery): Facets {
     const newest = fitting(this.#newest(query, this.#lane(query)), maxFacetBytes)
-    const one = this.#database.prepare('SELECT record FROM records WHERE id = ?')
-    return facetsOf(newest.map(({ id }) => (one.get(id) as { record: string }).record))
+    return facetsOf(this.#rows(newest.map(({ id }) => id)).map(({ record }) => record))
   }
 
   counts(query: CountQuery): RecordCounts {
@@ -110,8 +114,13 @@ export class RecordReader {
   }
 
   #records(ids: readonly number[]): StoredRecord[] {
+    return this.#rows(ids).map(storedRecord)
+  }
+
+  /** The rows with these ids, except those that the writer has forgotten meanwhile. */
+  #rows(ids: readonly number[]): StoredRow[] {
     const one = this.#database.prepare('SELECT id, received_at AS receivedMs, record FROM records WHERE id = ?')
-    return ids.map((id) => storedRecord(one.get(id) as StoredRow))
+    return ids.map((id) => one.get(id) as StoredRow | undefined).filter((row) => row !== undefined)
   }
 }
 

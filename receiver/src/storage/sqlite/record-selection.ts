@@ -38,6 +38,11 @@ export class RecordSelection {
     return this.#texts.follow()
   }
 
+  /** Drops a part of the text index whose records are gone. Returns true if there may be another. */
+  tidy(): boolean {
+    return this.#texts.tidy()
+  }
+
   /** True if the text index must catch up with the records before it can answer. */
   needsIndex(filter: RecordFilter): boolean {
     if (hasWords(filter)) return true
@@ -60,11 +65,22 @@ export class RecordSelection {
     const { kind, text, notText } = filter
     const match = matchOf({ lane, text, notText, fields })
     if (match === undefined) return []
-    const indexed = ofIndex({ match, lane, ids, conditions: [...times.conditions, ...cutValues(fields, filter)] })
-    if (hasWords(filter)) return [indexed]
+    const checked = [...times.conditions, ...cutValues(fields, filter)]
+    const indexed = this.#parts(ids).map((part) => ofPart({ match, lane, ...part, conditions: checked }))
+    if (hasWords(filter)) return indexed
     const newest = { first: Math.max(ids.first, this.#texts.lastId + 1), last: ids.last }
     const conditions = [...times.conditions, ...fields.map((field) => onRow(field, kind))]
-    return [ofLane({ lane, ids: newest, conditions }), indexed]
+    return [ofLane({ lane, ids: newest, conditions }), ...indexed]
+  }
+
+  /** The parts of the text index that have some of the ids, without the ids before the first record that is left. */
+  #parts({ first, last }: Ids): { part: string; ids: Ids }[] {
+    const left = this.#database.prepare('SELECT min(id) AS id FROM records WHERE id >= ?')
+    return this.#texts.parts().flatMap((part) => {
+      const firstLeft = (left.get(Math.max(first, part.first)) as { id: number | null }).id ?? part.last + 1
+      const ids = { first: firstLeft, last: Math.min(last, part.last) }
+      return ids.first > ids.last ? [] : [{ part: part.name, ids }]
+    })
   }
 
   /** The conditions on times, and the ids that may meet them; undefined if none may. */
@@ -97,9 +113,15 @@ function ofLane({ lane, ids, conditions }: Conditioned): Source {
   }
 }
 
-function ofIndex({ match, lane, ids, conditions }: Conditioned & { readonly match: string }): Source {
-  const records = 'texts.words w CROSS JOIN records r INDEXED BY records_by_lane ON r.id = -w.rowid'
-  const found = { sql: 'w.words MATCH ? AND w.rowid BETWEEN ? AND ?', values: [match, -ids.last, -ids.first] }
+function ofPart({
+  part,
+  match,
+  lane,
+  ids,
+  conditions,
+}: Conditioned & { readonly part: string; readonly match: string }): Source {
+  const records = `texts.${part} w CROSS JOIN records r INDEXED BY records_by_lane ON r.id = -w.rowid`
+  const found = { sql: `w.${part} MATCH ? AND w.rowid BETWEEN ? AND ?`, values: [match, -ids.last, -ids.first] }
   return { ...joined(records, [found, { sql: 'r.lane = ?', values: [lane] }, ...conditions]), order: 'w.rowid' }
 }
 

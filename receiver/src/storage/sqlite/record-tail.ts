@@ -1,8 +1,8 @@
 import { fitting, type Sized } from '../page-bytes.js'
-import type { Arrivals, ArrivalsQuery, Missed, MissedQuery, Position, RecordKind } from '../record-storage.js'
+import type { Arrivals, ArrivalsQuery, Missed, MissedQuery, Position, Receipts, RecordKind } from '../record-storage.js'
 import { maxArrivalBytes } from '../records/limits.js'
 import { type StoredRow, storedJson } from '../records/stored-record.js'
-import type { Database } from './database.js'
+import { type Database, inLateTransaction } from './database.js'
 
 /** Reads records forwards, as they have arrived. One writer gives out the ids, so they are committed in rising order. */
 export class RecordTail {
@@ -17,7 +17,12 @@ export class RecordTail {
     return { store, logs: this.#newest({ kind: 'logs', bucket }), values: this.#newest({ kind: 'values', bucket }) }
   }
 
-  arrivals({ kind, bucket, after, limit }: ArrivalsQuery): Arrivals {
+  /** Reads in one transaction: meanwhile the writer may forget records. */
+  arrivals(query: ArrivalsQuery): Arrivals {
+    return inLateTransaction(this.#database, () => this.#arrivals(query))
+  }
+
+  #arrivals({ kind, bucket, after, limit }: ArrivalsQuery): Arrivals {
     const found = this.#database
       .prepare('SELECT id, octet_length(record) AS bytes FROM records WHERE lane = ? AND id > ? ORDER BY id LIMIT ?')
       .all(this.#lane({ kind, bucket }), after, limit + 1) as (Sized & { id: number })[]
@@ -45,9 +50,23 @@ export class RecordTail {
     }
   }
 
+  oldest(): number | undefined {
+    return this.receiptsAround(Number.MIN_SAFE_INTEGER).since
+  }
+
+  receiptsAround(ms: number): Receipts {
+    const receipts = (sql: string) => (this.#database.prepare(sql).get(ms) as { at: number | null }).at ?? undefined
+    return {
+      before: receipts('SELECT max(received_at) AS at FROM records WHERE received_at < ?'),
+      since: receipts('SELECT min(received_at) AS at FROM records WHERE received_at >= ?'),
+    }
+  }
+
   #newest(lane: Lane): number {
-    const row = this.#database.prepare('SELECT max(id) AS last FROM records WHERE lane = ?').get(this.#lane(lane))
-    return (row as { last: number | null }).last ?? 0
+    // No record that is yet to come has an id up to that of a forgotten one.
+    const last =
+      'SELECT max(last_forgotten_id, coalesce((SELECT max(id) FROM records WHERE lane = ?), 0)) AS last FROM identity'
+    return (this.#database.prepare(last).get(this.#lane(lane)) as { last: number }).last
   }
 
   /** Row id of the lane; 0, which no lane has, before its first record. */

@@ -4,15 +4,19 @@ import type { WrittenRecord } from '../records/written-records.js'
 import type { Repeated } from '../repeated-attempts.js'
 import type { Attempts } from './attempts.js'
 import type { Database, Statement } from './database.js'
+import { lastGivenId } from './record-ids.js'
+import { RecordRemoval } from './record-removal.js'
 import { RecordTallies } from './record-tallies.js'
 import { Spans } from './spans.js'
 
-/** Writes groups of records. The caller provides the transaction of each group. */
+/** Writes groups of records, and deletes old ones. The caller provides the transaction of each group. */
 export class RecordWriter {
   readonly #attempts: Attempts
   readonly #spans: Spans
   readonly #tallies: RecordTallies
+  readonly #removal: RecordRemoval
   readonly #insert: Statement
+  readonly #lastId: Statement
   readonly #addLane: Statement
   readonly #findLane: Statement
   readonly #lanes = new Map<string, number>()
@@ -21,9 +25,11 @@ export class RecordWriter {
     this.#attempts = attempts
     this.#spans = new Spans(database)
     this.#tallies = new RecordTallies(database)
+    this.#removal = new RecordRemoval(database, this.#tallies)
     this.#insert = database.prepare(
-      'INSERT INTO records (lane, unused, received_at, time_ms, record) VALUES (?, 0, ?, ?, ?)',
+      'INSERT INTO records (id, lane, unused, received_at, time_ms, record) VALUES (?, ?, 0, ?, ?, ?)',
     )
+    this.#lastId = database.prepare(lastGivenId)
     this.#addLane = database.prepare('INSERT OR IGNORE INTO lanes (kind, bucket) VALUES (?, ?)')
     this.#findLane = database.prepare('SELECT id FROM lanes WHERE kind = ? AND bucket = ?')
   }
@@ -42,6 +48,11 @@ export class RecordWriter {
     return repeated
   }
 
+  /** Deletes some of the records that were received before a time in ms since 1970. Returns their number. */
+  removeSome(receivedBeforeMs: number): number {
+    return this.#removal.removeSome(receivedBeforeMs)
+  }
+
   /** Callers call this after a rollback: the rows behind the caches are gone. */
   forget(): void {
     this.#lanes.clear()
@@ -53,12 +64,14 @@ export class RecordWriter {
   #store(records: readonly WrittenRecord[]): void {
     const receivedAt = Date.now()
     const lane = this.#lane(records[0]!)
+    let { id } = this.#lastId.get() as { id: number }
     const timed = records.map(({ timeStamp, labels, json }) => ({ timeMs: recordTimeMs(timeStamp), labels, json }))
     for (const { timeMs, json } of timed) {
-      const { lastInsertRowid } = this.#insert.run(lane, receivedAt, timeMs, json)
-      this.#spans.extend({ lane, id: Number(lastInsertRowid), timeMs })
+      id++
+      this.#insert.run(id, lane, receivedAt, timeMs, json)
+      this.#spans.extend({ lane, id, timeMs })
     }
-    this.#tallies.add(lane, timed)
+    this.#tallies.add({ lane, lastId: id }, timed)
     this.#spans.save(lane)
   }
 

@@ -43,8 +43,18 @@ export class SqliteRecords implements RecordStorage {
 
   /** Stores the records in one transaction, which is on disk when this returns. Returns the counts of those that came again. */
   store(records: readonly WrittenRecord[]): Repeated[] {
+    return this.#write(() => this.#writer.write(records))
+  }
+
+  async forget(receivedBeforeMs: number): Promise<number> {
+    const forgotten = this.#write(() => this.#writer.removeSome(receivedBeforeMs))
+    this.#reader?.tidy()
+    return forgotten
+  }
+
+  #write<Result>(work: () => Result): Result {
     try {
-      return inTransaction(this.#database, () => this.#writer.write(records))
+      return inTransaction(this.#database, work)
     } catch (error) {
       this.#writer.forget()
       throw error
@@ -73,6 +83,14 @@ export class SqliteRecords implements RecordStorage {
 
   async missed(query: MissedQuery) {
     return this.#tail.missed(query)
+  }
+
+  async oldest() {
+    return this.#tail.oldest()
+  }
+
+  async receiptsAround(ms: number) {
+    return this.#tail.receiptsAround(ms)
   }
 
   repeated(bucket: string) {

@@ -15,9 +15,10 @@ import { sayingUpgrade } from './upgrade.js'
 
 type Port = 'content' | 'projects' | 'keys' | 'pageSessions'
 
-/** A question to the writer thread: store records (as lines), or call a method of a port. */
+/** A question to the writer thread: store records (as lines), forget some, or call a method of a port. */
 export type WriterQuestion =
   | { readonly type: 'append'; readonly records: string }
+  | { readonly type: 'forget'; readonly receivedBeforeMs: number }
   | { readonly type: 'call'; readonly port: Port; readonly method: string; readonly args: readonly unknown[] }
   | { readonly type: 'check' }
 
@@ -62,6 +63,11 @@ export class ThreadedSqliteStorage implements Storage {
     this.records = {
       ...reader.records,
       append: (record) => commits.add(record),
+      forget: async (receivedBeforeMs) => {
+        const forgotten = (await writer.ask({ type: 'forget', receivedBeforeMs })) as number
+        if (forgotten > 0) reader.committed()
+        return forgotten
+      },
       repeated: (bucket) => repeated.of(bucket),
       onCommit: (listener) => listeners.add(listener),
     }

@@ -13,6 +13,8 @@ serve<WriterQuestion>({
     switch (question.type) {
       case 'append':
         return storage.records.store(fromLines(question.records))
+      case 'forget':
+        return storage.records.forget(question.receivedBeforeMs)
       case 'check':
         return storage.check()
       case 'call': {

@@ -6,7 +6,8 @@ export interface Clocks {
   readonly monotonic: () => number
 }
 
-const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() }
+/** The clocks of the machine. */
+export const systemClocks: Clocks = { wall: () => Date.now(), monotonic: () => performance.now() }
 
 /**
  * The time since 1970 by the wall clock at the start and the monotonic clock since: a wall clock that is set meanwhile changes no age. Between two

@@ -13,6 +13,11 @@ const unavailable = /^(08|53|57P|25006|55P03|57014)/
 /** No partition for the row: 23514 is also the code of other checks, which these tables do not have. */
 const noPartition = '23514'
 
+/** True for a query that the server has ended because of `statement_timeout`. */
+export function isTooSlow(error: unknown): boolean {
+  return codeOf(error) === '57014'
+}
+
 export function isTransient(error: unknown): boolean {
   return transient.has(codeOf(error))
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StoreUnavailableError } from '../store-unavailable.js'
-import { messageOf, storageError } from './database-errors.js'
+import { isTooSlow, messageOf, storageError } from './database-errors.js'
 import { type DatabaseServers, readDatabaseUrl } from './database-url.js'
 
 /** A server that has not answered after this time is left. */
@@ -57,6 +57,10 @@ export class Servers {
     try {
       return (await (await pools).read.query<Row>(sql, [...values])).rows
     } catch (error) {
+      if (isTooSlow(error)) {
+        const message = `the query took longer than ${readMs / 1000} s: narrow it, for example by since and until`
+        throw new StoreUnavailableError(message, { cause: error })
+      }
       throw this.#failed(error, pools)
     }
   }

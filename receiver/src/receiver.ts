@@ -127,13 +127,14 @@ export async function startReceiver({
   const tls = readTls(tlsCert, tlsKey)
   const eventNames = events === undefined ? undefined : await readEvents(events)
   const storage = await (database === undefined ? openFolder(data) : openDatabase(database))
-  const keys = await Keys.load(storage.keys)
+  const abandoned = failedAfter(() => storage.close())
+  const keys = await Keys.load(storage.keys).catch(abandoned)
   const first = keys.size === 0
-  await storage.projects.add(firstProject)
+  await storage.projects.add(firstProject).catch(abandoned)
 
-  const sessions = await PageSessions.load(storage.pageSessions)
+  const sessions = await PageSessions.load(storage.pageSessions).catch(abandoned)
   const pageName = pageHost?.replace(/:\d+$/, '')
-  const { store } = await storage.records.position({ bucket: firstProject })
+  const { store } = await storage.records.position({ bucket: firstProject }).catch(abandoned)
   const access = new Access({ keys, sessions, hosts: pageName === undefined ? [host] : [host, pageName], store })
   const limit = rateLimit === undefined ? undefined : new RateLimit(rateLimit)
   const requests = accessLog === undefined ? undefined : new AccessLog(accessLog)
@@ -165,8 +166,6 @@ export async function startReceiver({
     await storage.close()
     throw listenError(error as NodeJS.ErrnoException, { port, host })
   }
-  // The key is made after `listen`: a start that fails must not store a key that was never shown.
-  start.apiKey = first || newKey ? (await keys.make({ scopes })).key : null
   const address = app.server.address() as AddressInfo
   const scheme = tls === undefined ? 'http' : 'https'
   start.url = `${scheme}://${reachable(address)}:${address.port}`
@@ -188,6 +187,8 @@ export async function startReceiver({
     requests?.close()
     await storage.close()
   }
+  // The key is made after `listen`: a start that fails must not store a key that was never shown.
+  start.apiKey = first || newKey ? (await keys.make({ scopes }).catch(failedAfter(stop))).key : null
   return {
     url: start.url,
     project: start.project,
@@ -197,6 +198,15 @@ export async function startReceiver({
       closing ??= stop()
       return closing
     },
+  }
+}
+
+/** Ends a start that failed: closes what it has opened, and passes the failure on. */
+function failedAfter(close: () => Promise<void>): (failure: unknown) => Promise<never> {
+  return async (failure) => {
+    // A failure on the way out follows from the first one, which says more.
+    await close().catch(() => {})
+    throw failure
   }
 }
 

@@ -1,6 +1,6 @@
+import { levelNames, severityOfName } from 'sluice/records'
 import { describe, expect, it } from 'vitest'
-import { severityOfName } from '../../src/records/level.js'
-import { levelNames, levelsFrom } from '../dist/schemas/levels.js'
+import { levelsFrom } from '../dist/schemas/levels.js'
 
 describe('levels from a least one on', () => {
   it.each(levelNames)('are those that the library takes for as important: %s', (least) => {

@@ -208,7 +208,7 @@ describe('a request that is none', () => {
     ['x', { 'content-encoding': 'gzip' }, 400, 'body is not gzip'],
     ['x', { 'content-encoding': 'br' }, 415, 'not by br'],
     [gzipSync(Buffer.alloc(9_000_000)), { 'content-encoding': 'gzip' }, 413, 'when it is unpacked'],
-    ['x', { 'content-type': 'text/plain' }, 415, ''],
+    ['x', { 'content-type': 'text/plain' }, 415, 'must be application/json or application/x-protobuf, not text/plain'],
     ['x', { 'x-api-key': 'wrong' }, 401, 'key'],
   ] as const)('is refused: %#', async (body, headers, status, message) => {
     const { post, call } = await start()

@@ -1,5 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Days } from '../dist/storage/postgres/days.js'
+import { PostgresStorage } from '../dist/storage/postgres/postgres-storage.js'
+import { RecordIds } from '../dist/storage/postgres/record-ids.js'
+import { RecordWriter as PostgresWriter } from '../dist/storage/postgres/record-writer.js'
+import { Transactions } from '../dist/storage/postgres/transactions.js'
 import { writtenRecord } from '../dist/storage/records/written-records.js'
 import { openSqlite } from '../dist/storage/sqlite/database.js'
 import { RecordWriter } from '../dist/storage/sqlite/record-writer.js'
@@ -10,7 +15,7 @@ export const firstTime = Date.parse('2024-01-01T00:00:00Z')
 export const msPerRecord = 250
 
 /** @param {number} number */
-function record(number) {
+export function record(number) {
   const scattered = (number * 2_654_435_761) % 4_294_967_296
   const level = number % 999_983 === 7 ? 'fatal' : number % 50 === 7 ? 'error' : number % 3 === 0 ? 'debug' : 'info'
   return {
@@ -50,4 +55,45 @@ export async function storeRecords(data, records) {
     database.exec('COMMIT')
   }
   database.close()
+}
+
+const dayMs = 86_400_000
+
+/**
+ * Write logs into a database, until it has so many, as if they had been received over ten days until now.
+ *
+ * @param {string} url
+ * @param {number} records
+ */
+export async function storeRecordsInDatabase(url, records) {
+  const storage = await PostgresStorage.open(url)
+  await storage.projects.add('demo')
+  const transactions = new Transactions(storage.servers, { deadlineMs: 600_000 })
+  const { total: stored } = await storage.records.read({ kind: 'logs', bucket: 'demo', limit: 1 })
+  const begin = Math.floor(storage.nowMs() / dayMs) * dayMs - 9 * dayMs
+  for (let day = 0; day < 10; day++) await new Days(storage.servers, transactions).prepare(begin + day * dayMs)
+  let number = stored
+  const nowMs = () => begin + Math.floor((number / records) * 9 * dayMs)
+  const ids = new RecordIds({ slot: 63, nowMs })
+  const writer = new PostgresWriter({ nowMs, takeId: () => ids.take() })
+  // Two at once: one makes the next group while the database stores another.
+  await Promise.all(
+    [0, 1].map(async (index) => {
+      while (number < records) {
+        /** @type {import('../dist/storage/record-storage.js').NewRecord[]} */
+        const group = []
+        for (const end = Math.min(number + 2000, records); number < end; number++) {
+          group.push({
+            kind: /** @type {const} */ ('logs'),
+            bucket: 'demo',
+            idempotencyKey: undefined,
+            record: record(number),
+          })
+        }
+        await transactions.run((client) => writer.write(client, { records: group, writer: 9_000 + index }))
+      }
+    }),
+  )
+  await transactions.run((client) => client.query('ANALYZE sluice_records'))
+  await storage.close()
 }

@@ -1,4 +1,4 @@
-import type { SluiceOptions } from '../options/options.js'
+import type { ClientOptions } from '../options/client-options.js'
 import { configure } from '../process/configure.js'
 import { isPathSegment } from '../records/wire.js'
 import { argumentError } from './api-error.js'
@@ -7,18 +7,7 @@ import type { ContentType, EntryFields } from './content-type.js'
 import { type ContentTypeList, typeList } from './content-type.js'
 
 /** The options for content operations. Those for lanes, records and the end of the process do not apply. */
-export type ContentOptions = Pick<
-  SluiceOptions,
-  | 'url'
-  | 'apiKey'
-  | 'accessToken'
-  | 'allowInsecure'
-  | 'maxConnections'
-  | 'requestTimeoutMs'
-  | 'retryBaseMs'
-  | 'retryCapMs'
-  | 'debug'
->
+export type ContentOptions = ClientOptions
 
 /** A content type to archive. */
 export interface DeleteContentTypeOptions extends WriteOptions {

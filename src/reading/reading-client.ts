@@ -2,7 +2,7 @@ import { pathSegment } from '../content/content-service.js'
 import { type PagedList, pagedList } from '../content/paged-list.js'
 import { unreadable } from '../content/read-answer.js'
 import { objectOf } from '../http/answer-body.js'
-import type { SluiceOptions } from '../options/options.js'
+import type { ClientOptions } from '../options/client-options.js'
 import { configure } from '../process/configure.js'
 import type { RecordKind } from '../records/wire.js'
 import { countsIn } from './read-counts.js'
@@ -13,18 +13,7 @@ import { pageAfter, pageIn } from './record-page.js'
 import type { RecordPage, Stored, StoredLog, StoredValue } from './stored-record.js'
 
 /** The options for reading. Those for lanes, records and the end of the process do not apply. */
-export type ReadingOptions = Pick<
-  SluiceOptions,
-  | 'url'
-  | 'apiKey'
-  | 'accessToken'
-  | 'allowInsecure'
-  | 'maxConnections'
-  | 'requestTimeoutMs'
-  | 'retryBaseMs'
-  | 'retryCapMs'
-  | 'debug'
->
+export type ReadingOptions = ClientOptions
 
 /** Records that match, newest first: an iteration over all, fetched page by page when needed, or one page. */
 export interface RecordList<Stored> extends AsyncIterable<Stored> {

@@ -9,33 +9,36 @@ export const valueSeverity: Severity = 6
 /** Errors are at least this important. */
 export const errorSeverity: Severity = 4
 
-const byName: Readonly<Record<string, Severity>> = {
-  silly: 0,
-  trace: 0,
-  debug: 1,
-  verbose: 1,
-  http: 2,
-  data: 2,
-  info: 2,
-  notice: 2,
-  help: 2,
-  prompt: 2,
-  warn: 3,
-  warning: 3,
-  error: 4,
-  crit: 5,
-  critical: 5,
-  alert: 5,
-  emerg: 5,
-  fatal: 5,
-}
+// A map: a logger may have a level of any name, such as `constructor`.
+const byName: ReadonlyMap<string, Severity> = new Map(
+  Object.entries({
+    silly: 0,
+    trace: 0,
+    debug: 1,
+    verbose: 1,
+    http: 2,
+    data: 2,
+    info: 2,
+    notice: 2,
+    help: 2,
+    prompt: 2,
+    warn: 3,
+    warning: 3,
+    error: 4,
+    crit: 5,
+    critical: 5,
+    alert: 5,
+    emerg: 5,
+    fatal: 5,
+  } as const),
+)
 
-/** The names of levels that common loggers use, from the least important on. */
-export const levelNames: readonly string[] = Object.keys(byName)
+/** The names of levels that common loggers use, in lower case, from the least important on. */
+export const levelNames: readonly string[] = [...byName.keys()]
 
-/** Severity by the name of a level; undefined for a name that no common logger uses. */
+/** Importance of a level by its name, in any case: 0 (`trace`) to 5 (`fatal`); undefined for a name that is not among `levelNames`. */
 export function severityOfName(name: string): Severity | undefined {
-  return byName[name.toLowerCase()]
+  return byName.get(name.toLowerCase())
 }
 
 /** Severity by pino's number: the class of the nearest pino level that is not above it. */

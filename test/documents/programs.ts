@@ -40,6 +40,7 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/events.md#keys, js 1': { values: 1 },
   'docs/events.md#properties, js 1': { logs: 1, values: 1 },
   'docs/levels.md#another-level-for-a-while, js 1': { logs: 1 },
+  'docs/levels.md#by-importance, js 1': {},
   'docs/lifetime.md#containers, js 1': {
     values: 1,
     after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",

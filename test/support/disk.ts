@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -18,8 +28,8 @@ export class Disk {
     return join(this.#root, 'spool')
   }
 
-  /** Not a byte is left. */
-  fill(): void {
+  /** Not a byte is left, or so many. */
+  fill(leftBytes = 0): void {
     const file = openSync(join(this.#root, 'filler'), 'a')
     for (const bytes of [65_536, 4096, 1]) {
       const piece = Buffer.alloc(bytes)
@@ -29,6 +39,7 @@ export class Disk {
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       }
     }
+    ftruncateSync(file, fstatSync(file).size - leftBytes)
     closeSync(file)
   }
 

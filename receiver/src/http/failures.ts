@@ -67,21 +67,24 @@ function say(message: string): void {
 }
 
 /** The failures of a request that is to blame itself. */
-export function complaints(error: FastifyError, { headers, url, routeOptions }: FastifyRequest): ValidationError[] {
+export function complaints(error: FastifyError, request: FastifyRequest): ValidationError[] {
   if (error.validation !== undefined) return validationErrors(error.validation as readonly SchemaError[])
   const ofBody = (message: string) => [{ name: 'body', attemptedValue: null, message: `body ${message}` }]
   switch (error.code) {
     case 'FST_ERR_BAD_URL':
-      return [{ name: 'path', attemptedValue: url, message: 'path has a % that does not stand for a byte of UTF-8' }]
+      return [
+        { name: 'path', attemptedValue: request.url, message: 'path has a % that does not stand for a byte of UTF-8' },
+      ]
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return ofBody(`must be application/json, ${wrongType(headers)}`)
+      return ofBody(wrongType(request))
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return ofBody(`must not have more than ${routeOptions.bodyLimit} bytes`)
+      return ofBody(`must not have more than ${request.routeOptions.bodyLimit} bytes`)
     default:
       return ofBody(error.message)
   }
 }
 
-function wrongType({ 'content-type': type }: FastifyRequest['headers']): string {
-  return type === undefined ? 'and has no content type' : `not ${type}`
+function wrongType({ headers: { 'content-type': type }, routeOptions }: FastifyRequest): string {
+  const types = routeOptions.schema?.consumes ?? ['application/json']
+  return `must be ${types.join(' or ')}, ${type === undefined ? 'and has no content type' : `not ${type}`}`
 }

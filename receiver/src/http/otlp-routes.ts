@@ -12,7 +12,7 @@ import type { Storage } from '../storage/storage.js'
 import { answerFailure, complaints } from './failures.js'
 import { guard } from './guards.js'
 import { BodyError } from './json-body.js'
-import { excess } from './limits.js'
+import { excess } from './rate-limits.js'
 
 /** Largest body of a request, in bytes; twice as much where it was compressed. */
 const maxBodyBytes = 4_194_304

@@ -8,7 +8,7 @@ import type { Storage } from '../storage/storage.js'
 import { genericAnswers } from './answers.js'
 import { guard } from './guards.js'
 import { idempotencyHeader, idempotencyKey } from './idempotency.js'
-import { limited } from './limits.js'
+import { limited } from './rate-limits.js'
 
 interface BucketParams {
   readonly bucketId: string

@@ -6,7 +6,7 @@ import type { Storage } from '../storage/storage.js'
 import { version } from '../version.js'
 import { apiAnswers } from './answers.js'
 import { guard } from './guards.js'
-import { limited } from './limits.js'
+import { limited } from './rate-limits.js'
 
 const testRecordsSchema = Type.Object({ log: logRecordSchema, value: valueRecordSchema })
 const querySchema = Type.Object(

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { levelNames } from 'sluice/records'
 import type { RecordFilter, RecordKind } from '../storage/record-storage.js'
-import { levelNames } from './levels.js'
 import { msOf, utcTimeSchema } from './time.js'
 
 const wholeNumber = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }

@@ -60,7 +60,7 @@ export async function forgetAttempts(
   { nowMs, limit }: { nowMs: number; limit: number },
 ): Promise<number> {
   // A time in the future is that of a clock that was ahead.
-  await client.query('UPDATE sluice_attempts SET at_ms = $1 WHERE at_ms > $1 + 60000', [nowMs])
+  await client.query('UPDATE sluice_attempts SET at_ms = $1::bigint WHERE at_ms > $1::bigint + 60000', [nowMs])
   const { rowCount } = await client.query(
     `DELETE FROM sluice_attempts WHERE (bucket, scope, key) IN
        (SELECT bucket, scope, key FROM sluice_attempts WHERE at_ms <= $1 ORDER BY at_ms LIMIT $2)`,

@@ -1,6 +1,7 @@
 import { KnownProjects } from '../known-projects.js'
 import type { RecordStorage } from '../record-storage.js'
 import type { Storage } from '../storage.js'
+import { StoreUnavailableError } from '../store-unavailable.js'
 import { forgetAttempts } from './attempts.js'
 import { Days } from './days.js'
 import { PostgresContent } from './postgres-content.js'
@@ -156,14 +157,19 @@ export class PostgresStorage implements Storage {
     )
   }
 
-  /** An error is no news: requests tell it, and the next round tries again. */
+  /** That the database is away is no news: requests tell it. The next round tries again. */
   #repeat(everyMs: number, work: () => Promise<void>): NodeJS.Timeout {
     let isRunning = false
+    let told: string | undefined
     return setInterval(() => {
       if (isRunning) return
       isRunning = true
       void work()
-        .catch(() => {})
+        .catch((error: Error) => {
+          if (error instanceof StoreUnavailableError || error.message === told) return
+          told = error.message
+          process.stderr.write(`sluice-receiver: work on the database ${this.servers.name} has failed: ${told}\n`)
+        })
         .finally(() => {
           isRunning = false
         })

@@ -3,7 +3,7 @@ import type { CountQuery, Facets, RecordCounts, RecordFilter, RecordPage, Record
 import { countedField, type FieldCondition, fieldConditions, hasWords } from '../records/field-conditions.js'
 import { candidates, namedConditions } from '../records/known-values.js'
 import { maxFacetBytes, maxTotal } from '../records/limits.js'
-import { maxNames } from '../records/named-fields.js'
+import { maxNameLength, maxNames } from '../records/named-fields.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
 import type { Days } from './days.js'
@@ -27,20 +27,20 @@ export class RecordReader {
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
   async read(query: RecordQuery): Promise<RecordPage> {
     const { before = Number.MAX_SAFE_INTEGER, after = -1, limit } = query
-    const ids = { first: after + 1, last: before - 1 }
     const isFirst = query.before === undefined && query.after === undefined
-    const known = isFirst ? undefined : await this.#knownTotal(query)
-    // One search finds the page and counts.
-    const searched = isFirst ? Math.max(limit, maxTotal + 1) : limit
-    const matching = await this.#newest(query, { ids, limit: searched })
+    const known = await this.#knownTotal(query)
+    // One search finds the first page and counts.
+    const searched = known === undefined && isFirst ? Math.max(limit, maxTotal + 1) : limit
+    const matching = await this.#newest(query, { ids: { first: after + 1, last: before - 1 }, limit: searched })
     const found = matching.slice(0, limit)
     const page = fitting(found)
     const list = (await this.#rows(query, page)).map(storedRecord)
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
     if (!isFirst) return { ...(known ?? (await this.#total(query))), list, ...next }
     if (found.length === 0) return { total: 0, list, ...(await this.#hint(query)) }
-    if (matching.length < searched) return { total: matching.length, list, ...next }
-    return { ...((await this.#knownTotal(query)) ?? totalOf(matching.length)), list, ...next }
+    // A first page that is not full has all matches.
+    if (found.length < limit) return { total: found.length, list, ...next }
+    return { ...(known ?? totalOf(matching.length)), list, ...next }
   }
 
   async facets(query: RecordQuery): Promise<Facets> {
@@ -56,28 +56,41 @@ export class RecordReader {
     return this.#counter.count(query)
   }
 
-  #newest(filter: RecordFilter, search: { readonly ids: Ids; readonly limit: number }): Promise<Found[]> {
-    return this.#selection.newest(filter, search)
+  async #newest(filter: RecordFilter, search: { readonly ids?: Ids; readonly limit: number }): Promise<Found[]> {
+    return this.#selection.newest(await this.#withLevels(filter), search)
+  }
+
+  /** Levels that are left out, as those that remain: the index of terms finds records by what they have. */
+  async #withLevels(filter: RecordFilter): Promise<RecordFilter> {
+    const { kind, levels, minLevel, notLevels } = filter
+    if (kind !== 'logs' || notLevels === undefined || levels !== undefined || minLevel !== undefined) return filter
+    const names = await this.#names(filter, { field: 'level' })
+    if (names.length === maxNames || names.some((name) => name.length >= maxNameLength)) return filter
+    const known = names.map((name) => String(JSON.parse(name)))
+    return { ...filter, notLevels: undefined, levels: known.filter((level) => !notLevels.includes(level)) }
   }
 
   async #total(query: RecordQuery) {
-    return totalOf((await this.#selection.newest(query, { limit: maxTotal + 1 })).length)
+    return totalOf((await this.#newest(query, { limit: maxTotal + 1 })).length)
   }
 
   /** The number of records that meet the conditions, where a table has it. */
   async #knownTotal(query: RecordQuery): Promise<{ readonly total: number } | undefined> {
     const { bucket, kind, since, until } = query
     const [first, ...others] = fieldConditions(query)
-    if (hasWords(query) || since !== undefined || until !== undefined || others.length > 0 || first?.not === true) {
-      return undefined
-    }
+    if (hasWords(query) || since !== undefined || until !== undefined || others.length > 0) return undefined
+    const isCounted = first?.field === countedField[kind]
+    if (first?.not === true && !isCounted) return undefined
     const ofCounts =
       'SELECT sum(records)::bigint AS total FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0'
     const lane = [bucket, kind]
     const [row] = await (first === undefined
       ? this.#servers.read<Total>(ofCounts, lane)
-      : first.field === countedField[kind]
-        ? this.#servers.read<Total>(`${ofCounts} AND value = ANY($3)`, [...lane, first.values.map(countedName)])
+      : isCounted
+        ? this.#servers.read<Total>(`${ofCounts} AND value ${first.not === true ? '<> ALL' : '= ANY'} ($3)`, [
+            ...lane,
+            first.values.map(countedName),
+          ])
         : this.#servers.read<Total>(
             'SELECT sum(records)::bigint AS total FROM sluice_names WHERE bucket = $1 AND kind = $2 AND field = $3 AND name = ANY($4)',
             [...lane, first.field, first.values],
@@ -98,7 +111,7 @@ export class RecordReader {
   }
 
   /** The most frequent first. */
-  async #names({ bucket, kind }: RecordFilter, { field }: FieldCondition): Promise<string[]> {
+  async #names({ bucket, kind }: RecordFilter, { field }: Pick<FieldCondition, 'field'>): Promise<string[]> {
     const isCounted = field === countedField[kind]
     const [column, condition, values] = isCounted
       ? ['value', 'sluice_counts WHERE step_ms = 0 AND at_ms = 0', []]

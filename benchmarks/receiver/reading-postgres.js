@@ -1,0 +1,17 @@
+import { storeRecordsInDatabase } from '../../receiver/test/stored-records.js'
+import { startPostgres } from '../support/postgres-server.js'
+import { measureReading } from '../support/reading-questions.js'
+import { startReceiverProcess } from '../support/receiver-process.js'
+
+// The questions of receiver/reading to a receiver over PostgreSQL, with the records of ten days. RECORDS=10000000 for ten million; DATA names a folder
+// that keeps them for the next run.
+const records = Number(process.env.RECORDS ?? 300_000)
+const server = await startPostgres()
+server.create('reading')
+const startedAt = performance.now()
+await storeRecordsInDatabase(server.url('reading'), records)
+process.stdout.write(`  ${records} records, stored in ${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`)
+const receiver = await startReceiverProcess(['--json', '--port', '0', '--database', server.url('reading'), '--new-key'])
+await measureReading(receiver, records)
+await receiver.stop()
+server.stop()

@@ -136,7 +136,7 @@ onEachStore((store) => {
 
   it('makes one entry of all attempts, also in two instances at once', async () => {
     const type = (await store.one.content.addType(typeOf(await project(), 'article')))!
-    for (const key of ['a', 'A', 'a\0', 'á']) {
+    for (const key of ['a', 'A', 'a ', 'á']) {
       const ids = await Promise.all([store.one, store.other, store.one].map((at) => addEntry(type, { key, at })))
       expect(new Set(ids).size).toBe(1)
       expect(ids[0]).toEqual(expect.any(String))

@@ -1,10 +1,11 @@
 import type { FieldCondition } from '../records/field-conditions.js'
+import { wordsIn } from '../records/words.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
 
 /** Number of records that one step indexes. */
 const step = 2_000
-/** Changes whenever the index gets other columns or labels. An index of another shape is made again. */
-const shape = 1
+/** Changes whenever the index gets other columns, labels or words. An index of another shape is made again. */
+const shape = 2
 /** Longer values are cut, in characters of their JSON. Rows must be checked again for those. */
 const maxValueLength = 100
 /** Prefix of the labels of each field. */
@@ -14,9 +15,9 @@ const letters = { level: 'v', eventId: 'i', appName: 'a', env: 'e', machineName:
  * The words of all messages and the values of the fields that queries filter by, in a separate database that is built from the records. It
  * follows them in steps, so that no write waits for the index.
  *
- * A record has the label `l3` of its lane, and one for each field: `l3a2273686F7022` is `"shop"`, the name of the application in lane 3. Words
- * are runs of letters and digits, without case and accents. The index stores no text, only the positions of words. Its row ids are
- * negative record ids: the index is fast in rising order only, and queries want the newest records first.
+ * A record has the label `l3` of its lane, and one for each field: `l3a2273686F7022` is `"shop"`, the name of the application in lane 3. The
+ * index stores no text, only the positions of words. Its row ids are negative record ids: the index is fast in rising order only, and queries
+ * want the newest records first.
  */
 export class TextIndex {
   readonly #database: Database
@@ -29,6 +30,7 @@ export class TextIndex {
   constructor(database: Database, path: string) {
     this.#database = database
     database.prepare('ATTACH ? AS texts').run(path)
+    database.function('words_of', { deterministic: true }, wordsOfJson)
     database.exec('PRAGMA texts.journal_mode = WAL; PRAGMA texts.synchronous = NORMAL')
     if (!this.#belongs()) this.#begin()
     this.#next = database.prepare(
@@ -42,8 +44,8 @@ export class TextIndex {
     )
     this.#add = database.prepare(
       `INSERT INTO texts.words (rowid, message, labels)
-         SELECT -id, message, 'l' || lane || ${labels.join(' || ')} FROM (
-           SELECT id, lane, record ->> '$.message' AS message, ${fields.map((field) => `record -> '$.${field}' AS ${field}`).join(', ')}
+         SELECT -id, words_of(message), 'l' || lane || ${labels.join(' || ')} FROM (
+           SELECT id, lane, record -> '$.message' AS message, ${fields.map((field) => `record -> '$.${field}' AS ${field}`).join(', ')}
              FROM main.records WHERE id > ? AND id <= ?)
          ORDER BY id DESC`,
     )
@@ -138,10 +140,15 @@ function hexOf(value: string): string {
   return Buffer.from([...value].slice(0, maxValueLength).join('')).toString('hex')
 }
 
-/** Inside double quotes there are no operators, and runs of letters and digits must stand next to each other. */
+/** Inside double quotes there are no operators, and words must stand next to each other. */
 function wordsOf(text = ''): string[] {
   return text.split(/\s+/).flatMap((word) => {
-    const runs = word.match(/[\p{L}\p{N}\p{M}]+/gu)
-    return runs === null ? [] : [`"${runs.join(' ')}"`]
+    const runs = wordsIn(word)
+    return runs.length === 0 ? [] : [`"${runs.join(' ')}"`]
   })
+}
+
+/** @param json the message as JSON: there is no NUL in it */
+function wordsOfJson(json: string | null): string | null {
+  return json === null ? null : wordsIn(String(JSON.parse(json))).join(' ')
 }

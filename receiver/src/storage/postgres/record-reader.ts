@@ -1,11 +1,12 @@
 import { fitting } from '../page-bytes.js'
 import type { CountQuery, Facets, RecordCounts, RecordFilter, RecordPage, RecordQuery } from '../record-storage.js'
 import { countedField, type FieldCondition, fieldConditions, hasWords } from '../records/field-conditions.js'
-import { candidates, namedConditions } from '../records/known-values.js'
+import { candidates, type KnownNames, namedConditions } from '../records/known-values.js'
 import { maxFacetBytes, maxTotal } from '../records/limits.js'
 import { maxNameLength, maxNames } from '../records/named-fields.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
+import { uncounted } from './counted-names.js'
 import type { Days } from './days.js'
 import { RecordCounter } from './record-counter.js'
 import { type Found, type Ids, RecordSelection } from './record-selection.js'
@@ -64,8 +65,8 @@ export class RecordReader {
   async #withLevels(filter: RecordFilter): Promise<RecordFilter> {
     const { kind, levels, minLevel, notLevels } = filter
     if (kind !== 'logs' || notLevels === undefined || levels !== undefined || minLevel !== undefined) return filter
-    const names = await this.#names(filter, { field: 'level' })
-    if (names.length === maxNames || names.some((name) => name.length >= maxNameLength)) return filter
+    const { names, isComplete } = await this.#names(filter, { field: 'level' })
+    if (!isComplete || names.some((name) => name.length >= maxNameLength)) return filter
     const known = names.map((name) => String(JSON.parse(name)))
     return { ...filter, notLevels: undefined, levels: known.filter((level) => !notLevels.includes(level)) }
   }
@@ -81,21 +82,23 @@ export class RecordReader {
     if (hasWords(query) || since !== undefined || until !== undefined || others.length > 0) return undefined
     const isCounted = first?.field === countedField[kind]
     if (first?.not === true && !isCounted) return undefined
-    const ofCounts =
-      'SELECT sum(records)::bigint AS total FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0'
+    if (first !== undefined && !isCounted) return this.#countOfName(query, first)
     const lane = [bucket, kind]
-    const [row] = await (first === undefined
-      ? this.#servers.read<Total>(ofCounts, lane)
-      : isCounted
-        ? this.#servers.read<Total>(`${ofCounts} AND value ${first.not === true ? '<> ALL' : '= ANY'} ($3)`, [
-            ...lane,
-            first.values.map(countedName),
-          ])
-        : this.#servers.read<Total>(
-            'SELECT sum(records)::bigint AS total FROM sluice_names WHERE bucket = $1 AND kind = $2 AND field = $3 AND name = ANY($4)',
-            [...lane, first.field, first.values],
-          ))
+    const [row] = await this.#servers.read<Total>(
+      `SELECT sum(records)::bigint AS total FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0
+         ${first === undefined ? '' : `AND value ${first.not === true ? '<> ALL' : '= ANY'} ($3)`}`,
+      first === undefined ? lane : [...lane, first.values.map(countedName)],
+    )
     return row?.total == null ? undefined : { total: row.total }
+  }
+
+  async #countOfName({ bucket, kind }: RecordFilter, { field, values }: FieldCondition) {
+    const [row] = await this.#servers.read<Total & { isUncounted: boolean | null }>(
+      `SELECT sum(records)::bigint AS total, bool_or(name = '${uncounted}') AS "isUncounted"
+         FROM sluice_names WHERE bucket = $1 AND kind = $2 AND field = $3 AND name = ANY($4)`,
+      [bucket, kind, field, [...values, uncounted]],
+    )
+    return row?.total == null || row.isUncounted === true ? undefined : { total: row.total }
   }
 
   /** The first value of a filter that no record of the lane has. */
@@ -111,7 +114,7 @@ export class RecordReader {
   }
 
   /** The most frequent first. */
-  async #names({ bucket, kind }: RecordFilter, { field }: Pick<FieldCondition, 'field'>): Promise<string[]> {
+  async #names({ bucket, kind }: RecordFilter, { field }: Pick<FieldCondition, 'field'>): Promise<KnownNames> {
     const isCounted = field === countedField[kind]
     const [column, condition, values] = isCounted
       ? ['value', 'sluice_counts WHERE step_ms = 0 AND at_ms = 0', []]
@@ -121,7 +124,9 @@ export class RecordReader {
          GROUP BY 1 ORDER BY sum(records) DESC, 1 LIMIT $3`,
       [bucket, kind, maxNames, ...values],
     )
-    return rows.map(({ name }) => name)
+    const names = rows.map(({ name }) => name)
+    const isComplete = rows.length < maxNames && !names.includes(uncounted)
+    return { names: names.filter((name) => name !== uncounted), isComplete }
   }
 
   /** The records in the order in which they were found. */

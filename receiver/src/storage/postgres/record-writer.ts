@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import type { NewRecord } from '../record-storage.js'
-import { maxNameLength } from '../records/named-fields.js'
 import { recordTimeMs } from '../records/record-times.js'
 import { type CountTally, Tallies } from '../records/tallies.js'
 import { writtenRecord } from '../records/written-records.js'
 import type { Repeated } from '../repeated-attempts.js'
 import { addAttempts, storedKey } from './attempts.js'
+import { CountedNames } from './counted-names.js'
 import { dayOf, msOfId } from './record-ids.js'
 import { countedName, termsOf } from './record-terms.js'
 
@@ -36,6 +36,7 @@ export class RecordWriter {
   readonly #nowMs: () => number
   readonly #takeId: () => number
   readonly #tallies = new Tallies()
+  readonly #names = new CountedNames(this.#tallies)
 
   constructor({ nowMs, takeId }: { readonly nowMs: () => number; readonly takeId: () => number }) {
     this.#nowMs = nowMs
@@ -88,9 +89,7 @@ export class RecordWriter {
   async #store(client: pg.ClientBase, { lanes, writer }: { lanes: readonly Lane[]; writer: number }): Promise<void> {
     const rows = lanes.flatMap((lane) => lane.rows)
     const counts = lanes.flatMap((lane) => this.#tallies.counts(lane.rows).map((count) => ({ lane, ...count })))
-    const names = lanes.flatMap((lane) =>
-      this.#tallies.names(lane.rows, ({ name }) => name.length <= maxNameLength).map((name) => ({ lane, ...name })),
-    )
+    const names = lanes.flatMap((lane) => this.#names.tally(lane).map((name) => ({ lane, ...name })))
     const spans = lanes.flatMap((lane) => spansOf(counts.filter((count) => count.lane === lane)))
     await client.query(addRecords, [
       writer,

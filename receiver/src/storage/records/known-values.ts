@@ -1,6 +1,6 @@
 import type { RecordQuery, UnknownValue } from '../record-storage.js'
 import { type FieldCondition, fieldConditions } from './field-conditions.js'
-import { maxNameLength, maxNames } from './named-fields.js'
+import { maxNameLength } from './named-fields.js'
 
 /** Only so many known values are shown. */
 const maxShown = 10
@@ -14,19 +14,22 @@ export interface Candidate {
   readonly isCertain: boolean
 }
 
+/** The values of a field that the tables know, the most frequent first. */
+export interface KnownNames {
+  /** JSON. */
+  readonly names: readonly string[]
+  /** There are no others. */
+  readonly isComplete: boolean
+}
+
 /** The conditions whose values may be unknown. */
 export function namedConditions(query: RecordQuery): FieldCondition[] {
   return fieldConditions({ ...query, minLevel: undefined, notLevels: undefined })
 }
 
-/**
- * The values of a condition that the tables do not know.
- *
- * @param names the most frequent values of the field, as JSON; all of them if there are fewer than `maxNames`
- */
-export function candidates({ field, values }: FieldCondition, names: readonly string[]): Candidate[] {
+/** The values of a condition that the tables do not know. */
+export function candidates({ field, values }: FieldCondition, { names, isComplete }: KnownNames): Candidate[] {
   const known = new Set(names)
-  const isComplete = names.length < maxNames
   const shown = field === 'eventId' || !isComplete ? [] : names.slice(0, maxShown)
   return values
     .filter((json) => !known.has(json))

@@ -47,7 +47,9 @@ export class RecordNames {
     for (const condition of namedConditions(query)) {
       const { field } = condition
       const names = this.#names({ lane, field, isCounted: field === countedField[query.kind] })
-      const found = candidates(condition, names).find(({ isCertain, filter }) => isCertain || !occurs(filter))
+      const found = candidates(condition, { names, isComplete: names.length < maxNames }).find(
+        ({ isCertain, filter }) => isCertain || !occurs(filter),
+      )
       if (found !== undefined) return found.unknown
     }
     return undefined

@@ -13,7 +13,7 @@ afterEach(async () => {
 })
 
 const seeds = Array.from({ length: full ? 30 : 3 }, (_, seed) => seed)
-const load = { clients: 3, records: full ? 20_000 : 700 }
+const load = { clients: 3, records: full ? 6_667 : 700 }
 const all = load.clients * load.records
 
 async function startWithStandby() {

@@ -12,7 +12,7 @@ afterEach(async () => {
   await stopServers()
 })
 
-const load = { clients: 3, records: full ? 20_000 : 700 }
+const load = { clients: 3, records: full ? 6_667 : 700 }
 const all = load.clients * load.records
 
 async function startTwo() {

@@ -95,10 +95,13 @@ function isAtLeast(level: string, least: string): boolean {
   return isWritten && rank(small) >= rank(least)
 }
 
-/** Words are runs of letters and digits. Case and accents do not count. */
+/** Words are runs of letters, digits and characters of private use. Case and accents do not count. */
 function runsOf(text: string): string[] {
-  const plain = text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
-  return plain.match(/[\p{L}\p{N}]+/gu) ?? []
+  const letters = [...text.normalize('NFD').replaceAll(/\p{M}/gu, '')].map((letter) => {
+    const capital = letter.toUpperCase()
+    return [...capital].length === 1 ? capital.toLowerCase() : letter.toLowerCase()
+  })
+  return letters.join('').match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
 }
 
 /** A word with punctuation inside is a phrase. */

@@ -11,7 +11,10 @@ import type { Transactions } from './transactions.js'
 import type { WriterSlot } from './writer-slot.js'
 
 /** The type has changed since the fields of an entry were checked. Rolls the transaction back. */
-class TypeChanged extends Error {}
+class TypeChanged extends Error {
+  // An error named Error is one of the way to the database.
+  override readonly name = 'TypeChanged'
+}
 
 /** Stores content. */
 export class PostgresContent extends ContentReader implements ContentStorage {

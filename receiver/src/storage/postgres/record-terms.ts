@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RecordFields, RecordKind } from '../record-storage.js'
 import type { FieldCondition } from '../records/field-conditions.js'
 import { maxNameLength } from '../records/named-fields.js'
+import { wordsIn } from '../records/words.js'
 
 /** Letters of a hash at the end of a term that is cut: indexes take texts of limited length. */
 const hashLength = 27
@@ -78,13 +79,6 @@ function markOf({ bucket, kind }: LaneName): string {
 function labelOf(field: FieldCondition['field'], json: string): string {
   return fitting(`${signs[field]}${json.replaceAll(' ', space)}`)
 }
-
-function wordsIn(text: string): readonly string[] {
-  const plain = isAscii.test(text) ? text : text.normalize('NFD').replace(/\p{M}/gu, '')
-  return plain.toLowerCase().match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []
-}
-
-const isAscii = /^[\0-\x7f]*$/
 
 function fitting(term: string): string {
   return term.length <= maxNameLength

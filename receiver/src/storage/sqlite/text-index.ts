@@ -1,13 +1,12 @@
 import type { FieldCondition } from '../records/field-conditions.js'
+import { wordsIn } from '../records/words.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
 import { lastGivenId } from './record-ids.js'
 
 /** Number of records that one step indexes. */
 const step = 2_000
-/** Changes whenever the index gets other columns, labels or parts. An index of another shape is made again. */
+/** Changes whenever the index gets other columns, labels, words or parts. An index of another shape is made again. */
 const shape = 2
-/** An index of this shape is one part. */
-const shapeOfOnePart = 1
 /** A part has at least so many records before another begins. */
 const minPart = 20_000
 /** A part has at least this share of all records before another begins: so there are few parts. */
@@ -28,9 +27,9 @@ export interface Part {
  * The words of all messages and the values of the fields that queries filter by, in a separate database that is built from the records. It
  * follows them in steps, so that no write waits for the index.
  *
- * A record has the label `l3` of its lane, and one for each field: `l3a2273686F7022` is `"shop"`, the name of the application in lane 3. Words
- * are runs of letters and digits, without case and accents. The index stores no text, only the positions of words. Its row ids are
- * negative record ids: the index is fast in rising order only, and queries want the newest records first.
+ * A record has the label `l3` of its lane, and one for each field: `l3a2273686F7022` is `"shop"`, the name of the application in lane 3. The
+ * index stores no text, only the positions of words. Its row ids are negative record ids: the index is fast in rising order only, and queries
+ * want the newest records first.
  *
  * Its rows cannot be deleted. So the index of a store that forgets records has parts, each a table with the next ids, and a part goes when all
  * its records are gone. A store that has never forgotten any has one part.
@@ -45,8 +44,8 @@ export class TextIndex {
   constructor(database: Database, path: string) {
     this.#database = database
     database.prepare('ATTACH ? AS texts').run(path)
+    database.function('words_of', { deterministic: true }, wordsOfJson)
     database.exec('PRAGMA texts.journal_mode = WAL; PRAGMA texts.synchronous = NORMAL')
-    this.#divide()
     if (!this.#belongs()) this.#begin()
     this.#next = database.prepare(
       'SELECT max(id) AS last, count(*) AS taken FROM (SELECT id FROM main.records WHERE id > ? ORDER BY id LIMIT ?)',
@@ -108,8 +107,8 @@ export class TextIndex {
     this.#database
       .prepare(
         `INSERT INTO texts.${part} (rowid, message, labels)
-         SELECT -id, message, 'l' || lane || ${labels.join(' || ')} FROM (
-           SELECT id, lane, record ->> '$.message' AS message, ${fields.map((field) => `record -> '$.${field}' AS ${field}`).join(', ')}
+         SELECT -id, words_of(message), 'l' || lane || ${labels.join(' || ')} FROM (
+           SELECT id, lane, record -> '$.message' AS message, ${fields.map((field) => `record -> '$.${field}' AS ${field}`).join(', ')}
              FROM main.records WHERE id BETWEEN ? AND ?)
          ORDER BY id DESC`,
       )
@@ -143,10 +142,13 @@ export class TextIndex {
 
   /** True if the index was built from this database. */
   #belongs(): boolean {
+    const { user_version: found } = this.#database.prepare('PRAGMA texts.user_version').get() as {
+      user_version: number
+    }
     const tables = this.#database.prepare(`SELECT 1 FROM texts.sqlite_schema WHERE name = 'progress'`).all()
     const fits = `SELECT 1 FROM texts.progress WHERE source = (SELECT id FROM main.identity)
       AND last_id <= (${lastGivenId})`
-    return this.#shape() === shape && tables.length === 1 && this.#database.prepare(fits).all().length === 1
+    return found === shape && tables.length === 1 && this.#database.prepare(fits).all().length === 1
   }
 
   #begin(): void {
@@ -161,26 +163,13 @@ export class TextIndex {
         ${createPart('words')};
         CREATE TABLE texts.progress (source TEXT NOT NULL, last_id INTEGER NOT NULL);
         INSERT INTO texts.progress SELECT id, 0 FROM main.identity;
-        ${createParts};
+        CREATE TABLE texts.parts (name TEXT NOT NULL, first_id INTEGER PRIMARY KEY);
+        INSERT INTO texts.parts VALUES ('words', 1);
+        PRAGMA texts.user_version = ${shape};
       `)
     })
   }
-
-  /** Makes the index of an earlier version the first part of this one. */
-  #divide(): void {
-    if (this.#shape() === shapeOfOnePart) inLateTransaction(this.#database, () => this.#database.exec(createParts))
-  }
-
-  #shape(): number {
-    return (this.#database.prepare('PRAGMA texts.user_version').get() as { user_version: number }).user_version
-  }
 }
-
-const createParts = `
-  CREATE TABLE texts.parts (name TEXT NOT NULL, first_id INTEGER PRIMARY KEY);
-  INSERT INTO texts.parts VALUES ('words', 1);
-  PRAGMA texts.user_version = ${shape};
-`
 
 function createPart(name: string): string {
   return `CREATE VIRTUAL TABLE texts.${name} USING fts5(message, labels, content = '', columnsize = 0)`
@@ -227,10 +216,15 @@ function hexOf(value: string): string {
   return Buffer.from([...value].slice(0, maxValueLength).join('')).toString('hex')
 }
 
-/** Inside double quotes there are no operators, and runs of letters and digits must stand next to each other. */
+/** Inside double quotes there are no operators, and words must stand next to each other. */
 function wordsOf(text = ''): string[] {
   return text.split(/\s+/).flatMap((word) => {
-    const runs = word.match(/[\p{L}\p{N}\p{M}]+/gu)
-    return runs === null ? [] : [`"${runs.join(' ')}"`]
+    const runs = wordsIn(word)
+    return runs.length === 0 ? [] : [`"${runs.join(' ')}"`]
   })
+}
+
+/** @param json the message as JSON: there is no NUL in it */
+function wordsOfJson(json: string | null): string | null {
+  return json === null ? null : wordsIn(String(JSON.parse(json))).join(' ')
 }

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest'
+import type { Storage, StoredKey } from '../../dist/storage/storage.js'
+import { onEachStore, times } from './stores.js'
+
+/** Another instance sees a change at the latest after this time, in ms; here it is allowed more, for a busy machine. */
+const soon = { timeout: 10_000 }
+
+onEachStore((store) => {
+  it('adds a project once, also in two instances at once, and lists projects with the oldest first', async () => {
+    const before = (await store.one.projects.list()).length
+    for (const id of ['b', 'a', 'a\0', 'É']) {
+      const added = await Promise.all([store.one.projects.add(id), store.other.projects.add(id)])
+      expect(added.filter((project) => project !== undefined)).toEqual([{ id, plan: { content: true } }])
+      expect(await store.one.projects.add(id)).toBeUndefined()
+    }
+    for (const { projects } of store.instances) {
+      expect((await projects.list()).slice(before)).toEqual(['b', 'a', 'a\0', 'É'])
+      const page = await projects.page({ offset: before + 1, limit: 2 })
+      expect(page.total).toBe(before + 4)
+      expect(page.list.map(({ id }) => id)).toEqual(['a', 'a\0'])
+      expect(await projects.find('a\0')).toEqual({ id: 'a\0', plan: { content: true } })
+      expect(await projects.find('none')).toBeUndefined()
+    }
+  })
+
+  it('changes the plan of a project for all instances', async () => {
+    await store.one.projects.add('plan')
+    expect(await store.other.projects.find('plan')).toMatchObject({ plan: { content: true } })
+    const changed = { id: 'plan', plan: { content: false } }
+    expect(await store.one.projects.changePlan('plan', { content: false })).toEqual(changed)
+    expect(await store.one.projects.find('plan')).toEqual(changed)
+    await expect.poll(() => store.other.projects.find('plan'), soon).toEqual(changed)
+    expect(await store.one.projects.changePlan('none', { content: false })).toBeUndefined()
+    expect(await store.one.projects.find('none')).toBeUndefined()
+  })
+
+  it('keeps keys, their last use, and forgets those that are revoked', async () => {
+    const keys = ['c', 'a', 'b'].map(
+      (id, index): StoredKey => ({
+        id,
+        hash: `hash of ${id}`,
+        name: `name\0 of ${id} \ud800`,
+        scopes: id === 'a' ? ['ingest', 'admin'] : ['read'],
+        createdAt: 1000 + index,
+        lastUsed: null,
+      }),
+    )
+    for (const key of keys) await store.one.keys.add(key)
+    expect(await store.other.keys.list()).toEqual(keys)
+    await store.other.keys.used(['a', 'c', 'none'], '2026-01-31')
+    expect((await store.one.keys.list()).map(({ lastUsed }) => lastUsed)).toEqual(['2026-01-31', '2026-01-31', null])
+    expect(await store.other.keys.revoke('a')).toBe(true)
+    expect(await store.one.keys.revoke('a')).toBe(false)
+    expect(await store.one.keys.revoke('a\0')).toBe(false)
+    expect((await store.one.keys.list()).map(({ id }) => id)).toEqual(['c', 'b'])
+  })
+
+  it('refuses a key whose hash exists', async () => {
+    const key = { id: 'x', hash: 'the hash', name: '', scopes: ['read'], createdAt: 1, lastUsed: null } as const
+    await store.one.keys.add(key)
+    await expect(store.other.keys.add({ ...key, id: 'y' })).rejects.toThrow()
+    expect((await store.one.keys.list()).filter(({ hash }) => hash === key.hash)).toEqual([key])
+  })
+
+  it('keeps the sessions of the page', async () => {
+    const hashes = times(3, (number) => `session ${number}`)
+    for (const hash of hashes) await store.one.pageSessions.add(hash)
+    expect([...(await store.other.pageSessions.hashes())].sort()).toEqual(hashes)
+  })
+
+  it('can be used, and says its size', async () => {
+    const check = async (storage: Storage) => {
+      await storage.check()
+      expect(await storage.bytes()).toBeGreaterThan(0)
+    }
+    await Promise.all(store.instances.map(check))
+  })
+})

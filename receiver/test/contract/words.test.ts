@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest'
+import { matches } from './oracle.js'
+import { readAll } from './reading.js'
+import { newRecord, onEachStore } from './stores.js'
+
+/** Each is a message and a query. */
+const texts = [
+  ...[
+    'order',
+    'ORDER',
+    'orders',
+    'or',
+    'an order',
+    'order of 42',
+    'order-42',
+    '42-order',
+    'order 42',
+    'order.42.',
+    '-',
+    '',
+  ],
+  ...[
+    'a_b',
+    'a b',
+    'ab',
+    'a.b.c',
+    'a.c',
+    "don't",
+    'don t',
+    'AND',
+    'NOT a',
+    '"a b"',
+    'a*',
+    '%',
+    'a%',
+    '\\',
+    '(a)',
+    'a:b',
+  ],
+  ...[
+    'caffè',
+    'CAFFE\u0300',
+    'caffe',
+    'Việt',
+    'Vie\u0323\u0302t',
+    'VIET',
+    'ḗ',
+    'e',
+    'Å',
+    '\u212b',
+    'å',
+    'a',
+    'ø',
+    'o',
+    'ñ',
+    'n',
+  ],
+  ...['Straße', 'strasse', 'STRASSE', 'ΛΟΓΟΣ', 'λόγος', 'λογοσ', 'Привет', 'привет', 'ёж', 'еж', 'й', 'и'],
+  ...[
+    '日本語',
+    '日本',
+    '日 本',
+    'हिन्दी',
+    'हन',
+    'ไทย',
+    'x²',
+    'x2',
+    '０',
+    '0',
+    '½',
+    'Ⅷ',
+    'ⅷ',
+    'ﬁ',
+    'fi',
+    '\u{1d7d8}',
+    '\u{10400}',
+    '\u{10428}',
+  ],
+  ...[
+    '\u{1f600}',
+    'a\u{1f600}b',
+    'a\0b',
+    'a\ud800b',
+    'x\u200dy',
+    'xy',
+    'x\u00ady',
+    'a\u0301',
+    '\u0301',
+    '\u0301a',
+    'a\n\tb',
+    'a\u00a0b',
+    'a\ue000b',
+    '\ue000',
+  ],
+]
+
+onEachStore((store) => {
+  it('finds words whatever their case and accents, and words with punctuation inside as phrases', async () => {
+    const bucket = store.bucket()
+    await store.append(texts.map((message) => newRecord('logs', { bucket, message })))
+    const all = await readAll(store.one.records, { kind: 'logs', bucket })
+    for (const text of texts) {
+      for (const filter of [{ text }, { notText: text }]) {
+        const query = { kind: 'logs', bucket, ...filter } as const
+        const wanted = all.filter((record) => matches(record, query)).map(({ message }) => message)
+        const found = (await readAll(store.other.records, query)).map(({ message }) => message)
+        expect(found, JSON.stringify(filter)).toEqual(wanted)
+      }
+    }
+  })
+})

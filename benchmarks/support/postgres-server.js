@@ -28,6 +28,13 @@ export async function startPostgres() {
   const port = await freePort()
   const settings = `-p ${port} -k ${folder} -c shared_buffers=1GB -c max_wal_size=4GB`
   run('pg_ctl', ['-D', data, '-o', settings, '-l', join(folder, 'log'), '-w', 'start'])
+  const stop = () => {
+    process.off('exit', stop)
+    run('pg_ctl', ['-D', data, '-m', 'fast', '-w', 'stop'])
+    if (process.env.DATA === undefined) rmSync(folder, { recursive: true })
+  }
+  // A benchmark that fails leaves no server.
+  process.once('exit', stop)
   return {
     url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
     create: (database) => {
@@ -37,10 +44,7 @@ export async function startPostgres() {
         if (process.env.DATA === undefined) throw error
       }
     },
-    stop: () => {
-      run('pg_ctl', ['-D', data, '-m', 'fast', '-w', 'stop'])
-      if (process.env.DATA === undefined) rmSync(folder, { recursive: true })
-    },
+    stop,
   }
 }
 

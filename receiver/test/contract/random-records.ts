@@ -86,8 +86,8 @@ const conditions: Record<keyof Conditions, (random: Random) => Conditions> = {
   appVersion: (random) => ({ appVersion: oneOf(random, ['1.0', '1', ...names, 'none']) }),
   text: (random) => ({ text: sentence(random, 2) }),
   notText: (random) => ({ notText: sentence(random, 2) }),
-  since: (random) => ({ since: Math.floor(randomTime(random)) }),
-  until: (random) => ({ until: Math.floor(randomTime(random)) }),
+  since: (random) => ({ since: boundary(random) }),
+  until: (random) => ({ until: boundary(random) }),
 }
 
 /** Conditions that a kind of record can have. */
@@ -128,4 +128,10 @@ function randomTime(random: Random): number {
   if (kind < 0.9) return usual + 0.5
   if (kind < 0.95) return -usual
   return oneOf(random, [0, -1, 1e16, -1e16, 253_402_300_799_999, Math.floor(startMs / 60_000) * 60_000])
+}
+
+/** Begin or end of a range of time: within the years that are counted, not at their ends. */
+function boundary(random: Random): number {
+  const time = Math.floor(randomTime(random))
+  return Math.abs(time) > 1e14 ? startMs : time
 }

@@ -3,6 +3,8 @@ import { maxNameLength, maxNames } from '../records/named-fields.js'
 import type { CountedRecord, NameTally, Tallies } from '../records/tallies.js'
 import { dayOf, msOfId } from './record-ids.js'
 
+/** Stands in place of a value for all of them, in the counts of all time. JSON is never empty. */
+export const anyValue = ''
 /** Stands in place of a name where a field has had more names than are counted: nobody can rely on the counts of that field any more. */
 export const uncounted = ''
 /** Fields are forgotten when there are so many. Their names then count from anew. */

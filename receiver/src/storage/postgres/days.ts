@@ -48,7 +48,7 @@ export class Days {
   #drop(day: number): Promise<number> {
     return changingTables(this.#transactions, async (client) => {
       const { rows } = await client.query<{ records: number }>(
-        'SELECT coalesce(sum(records), 0)::bigint AS records FROM sluice_counts WHERE step_ms = 0 AND day = $1',
+        "SELECT coalesce(sum(records), 0)::bigint AS records FROM sluice_counts WHERE step_ms = 0 AND at_ms = 0 AND value = '' AND day = $1",
         [day],
       )
       const deleted = await client.query('DELETE FROM sluice_days WHERE day = $1', [day])

@@ -11,6 +11,7 @@ export interface Arrived extends Sized {
   readonly shard: number
 }
 
+const maxAnchors = 1000
 /** Most records that are remembered in the order of their arrival. */
 const maxRemembered = 20_000
 /**
@@ -40,6 +41,8 @@ export class LaneTail {
   /** Places of the ids in `#arrived`, counted from the first that was ever there. */
   readonly #places = new Map<number, number>()
   #forgotten = 0
+  /** Places of ids that have not arrived here, but that readers know. */
+  readonly #anchors = new Map<number, number>()
   #looking: Promise<void> | undefined
   readonly #lookedAt = overlaps.map(() => Number.NEGATIVE_INFINITY)
   /** The databases that have been looked at. */
@@ -72,14 +75,23 @@ export class LaneTail {
     await this.#looking
   }
 
+  /** The place behind the last record that has arrived. */
+  get end(): number {
+    return this.#forgotten + this.#arrived.length
+  }
+
+  /** Remembers that a reader which knows a record has seen everything before a place. The earliest such place counts. */
+  anchor(id: number, place: number): void {
+    if (this.#places.has(id) || this.#anchors.has(id)) return
+    if (this.#anchors.size >= maxAnchors) this.#anchors.delete(this.#anchors.keys().next().value!)
+    this.#anchors.set(id, place - 1)
+  }
+
   /** The records that arrived after one; undefined if this record is not remembered. */
   after(id: number): readonly Arrived[] | undefined {
-    const place = this.#places.get(id)
-    if (place !== undefined) return this.#arrived.slice(place + 1 - this.#forgotten)
-    const [oldest] = this.#arrived
-    if (oldest === undefined || id < oldest.id) return undefined
-    const next = this.#arrived.findIndex((each) => each.id > id)
-    return next === -1 ? [] : this.#arrived.slice(next)
+    const place = this.#places.get(id) ?? this.#anchors.get(id)
+    if (place === undefined || place + 1 < this.#forgotten) return undefined
+    return this.#arrived.slice(place + 1 - this.#forgotten)
   }
 
   async #look(): Promise<void> {

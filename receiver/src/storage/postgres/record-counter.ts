@@ -4,6 +4,7 @@ import { countedField, fieldConditions, hasWords } from '../records/field-condit
 import { maxCounted } from '../records/limits.js'
 import { type CountRow, countsOf } from '../records/record-counts.js'
 import { earliestMs, latestMs } from '../records/record-times.js'
+import { anyValue } from './counted-names.js'
 import { allIds, type Found, type RecordSelection } from './record-selection.js'
 import { countedName } from './record-terms.js'
 import type { Servers } from './servers.js'
@@ -41,7 +42,7 @@ export class RecordCounter {
     for (const { of, from, to } of countParts(query)) {
       if (of !== 'record') {
         parts.push(`SELECT at_ms AS at, value, records, last_ms AS ms FROM sluice_counts WHERE bucket = $1 AND kind = $2
-          AND step_ms = ${of} AND at_ms >= ${parameter(from)}::bigint AND at_ms < ${parameter(to)}::bigint`)
+          AND step_ms = ${of}${of === 0 ? ` AND value <> '${anyValue}'` : ''} AND at_ms >= ${parameter(from)}::bigint AND at_ms < ${parameter(to)}::bigint`)
         continue
       }
       const ids = await this.#selection.withTimes({ bucket, kind, since: from, until: to }, allIds)

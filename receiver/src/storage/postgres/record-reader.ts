@@ -6,7 +6,7 @@ import { maxFacetBytes, maxTotal } from '../records/limits.js'
 import { maxNameLength, maxNames } from '../records/named-fields.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
-import { uncounted } from './counted-names.js'
+import { anyValue, uncounted } from './counted-names.js'
 import type { Days } from './days.js'
 import { RecordCounter } from './record-counter.js'
 import { type Found, type Ids, RecordSelection } from './record-selection.js'
@@ -65,7 +65,7 @@ export class RecordReader {
   async #withLevels(filter: RecordFilter): Promise<RecordFilter> {
     const { kind, levels, minLevel, notLevels } = filter
     if (kind !== 'logs' || notLevels === undefined || levels !== undefined || minLevel !== undefined) return filter
-    const { names, isComplete } = await this.#names(filter, { field: 'level' })
+    const { names, isComplete } = await this.#levels(filter)
     if (!isComplete || names.some((name) => name.length >= maxNameLength)) return filter
     const known = names.map((name) => String(JSON.parse(name)))
     return { ...filter, notLevels: undefined, levels: known.filter((level) => !notLevels.includes(level)) }
@@ -86,8 +86,11 @@ export class RecordReader {
     const lane = [bucket, kind]
     const [row] = await this.#servers.read<Total>(
       `SELECT sum(records)::bigint AS total FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0
-         ${first === undefined ? '' : `AND value ${first.not === true ? '<> ALL' : '= ANY'} ($3)`}`,
-      first === undefined ? lane : [...lane, first.values.map(countedName)],
+         AND value ${first?.not === true ? '<> ALL' : '= ANY'} ($3)`,
+      [
+        ...lane,
+        first === undefined ? [anyValue] : [...first.values.map(countedName), ...(first.not ? [anyValue] : [])],
+      ],
     )
     return row?.total == null ? undefined : { total: row.total }
   }
@@ -113,20 +116,45 @@ export class RecordReader {
     return {}
   }
 
-  /** The most frequent first. */
-  async #names({ bucket, kind }: RecordFilter, { field }: Pick<FieldCondition, 'field'>): Promise<KnownNames> {
-    const isCounted = field === countedField[kind]
-    const [column, condition, values] = isCounted
-      ? ['value', 'sluice_counts WHERE step_ms = 0 AND at_ms = 0', []]
-      : ['name', 'sluice_names WHERE field = $4', [field]]
-    const rows = await this.#servers.read<{ name: string }>(
-      `SELECT ${column} AS name FROM ${condition} AND bucket = $1 AND kind = $2
-         GROUP BY 1 ORDER BY sum(records) DESC, 1 LIMIT $3`,
-      [bucket, kind, maxNames, ...values],
+  async #names(lane: RecordFilter, condition: FieldCondition): Promise<KnownNames> {
+    if (condition.field !== countedField[lane.kind]) return this.#namesOfField(lane, condition)
+    return lane.kind === 'logs' ? this.#levels(lane) : this.#knownEvents(lane, condition)
+  }
+
+  async #levels({ bucket, kind }: RecordFilter): Promise<KnownNames> {
+    const names = await this.#mostFrequent(
+      `value AS name FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0 AND value <> '${anyValue}'`,
+      [bucket, kind],
     )
-    const names = rows.map(({ name }) => name)
-    const isComplete = rows.length < maxNames && !names.includes(uncounted)
+    return { names, isComplete: names.length < maxNames }
+  }
+
+  /** There may be very many events, and nobody is told about others: only those of the condition are looked up. */
+  async #knownEvents({ bucket, kind }: RecordFilter, { values }: FieldCondition): Promise<KnownNames> {
+    const names = await this.#mostFrequent(
+      'value AS name FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0 AND value = ANY($3)',
+      [bucket, kind, values.map(countedName)],
+    )
+    return { names, isComplete: true }
+  }
+
+  async #namesOfField({ bucket, kind }: RecordFilter, { field }: FieldCondition): Promise<KnownNames> {
+    const names = await this.#mostFrequent('name FROM sluice_names WHERE bucket = $1 AND kind = $2 AND field = $3', [
+      bucket,
+      kind,
+      field,
+    ])
+    const isComplete = names.length < maxNames && !names.includes(uncounted)
     return { names: names.filter((name) => name !== uncounted), isComplete }
+  }
+
+  /** @param names SQL after SELECT, with the column `name` first */
+  async #mostFrequent(names: string, values: readonly unknown[]): Promise<string[]> {
+    const rows = await this.#servers.read<{ name: string }>(
+      `SELECT ${names} GROUP BY 1 ORDER BY sum(records) DESC, 1 LIMIT ${maxNames}`,
+      values,
+    )
+    return rows.map(({ name }) => name)
   }
 
   /** The records in the order in which they were found. */

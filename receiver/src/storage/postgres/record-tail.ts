@@ -45,8 +45,12 @@ export class RecordTail {
   async arrivals({ kind, bucket, after, limit }: ArrivalsQuery): Promise<Arrivals> {
     const lane = this.#lane({ bucket, kind })
     await lane.look()
-    const arrived = lane.after(after) ?? (await this.#stored({ bucket, kind }, { after, limit: limit + 1 }))
+    const { end } = lane
+    const remembered = lane.after(after)
+    const arrived = remembered ?? (await this.#stored({ bucket, kind }, { after, limit: limit + 1 }))
     const taken = fitting(arrived.slice(0, limit), maxArrivalBytes)
+    // A reader that has caught up goes on with what arrives, also if its id is a smaller one.
+    if (remembered === undefined && taken.length === arrived.length) lane.anchor(taken.at(-1)?.id ?? after, end)
     const rows = taken.length === 0 ? [] : await this.#rows({ bucket, kind }, taken)
     return {
       count: rows.length,
@@ -73,14 +77,20 @@ export class RecordTail {
   }
 
   async #newest(lane: Lane): Promise<number> {
-    await this.#lane(lane).look()
+    const tail = this.#lane(lane)
+    await tail.look()
+    const { end } = tail
     const found = await fromAll(this.#shards, (servers) =>
       servers.read<{ last: number | null }>(
         'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2',
         [lane.bucket, lane.kind],
       ),
     )
-    return Math.max(0, ...found.map(([row]) => row?.last ?? 0))
+    const newest = Math.max(0, ...found.map(([row]) => row?.last ?? 0))
+    // By now the tail has this record, or had it before: whatever arrives later comes behind it.
+    await tail.look()
+    tail.anchor(newest, end)
+    return newest
   }
 
   /** Records that are not remembered any more. */

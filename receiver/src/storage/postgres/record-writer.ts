@@ -5,7 +5,7 @@ import { type CountTally, Tallies } from '../records/tallies.js'
 import { writtenRecord } from '../records/written-records.js'
 import type { Repeated } from '../repeated-attempts.js'
 import { addAttempts, storedKey } from './attempts.js'
-import { CountedNames } from './counted-names.js'
+import { anyValue, CountedNames } from './counted-names.js'
 import { dayOf, msOfId } from './record-ids.js'
 import { countedName, termsOf } from './record-terms.js'
 
@@ -88,7 +88,9 @@ export class RecordWriter {
 
   async #store(client: pg.ClientBase, { lanes, writer }: { lanes: readonly Lane[]; writer: number }): Promise<void> {
     const rows = lanes.flatMap((lane) => lane.rows)
-    const counts = lanes.flatMap((lane) => this.#tallies.counts(lane.rows).map((count) => ({ lane, ...count })))
+    const counts = lanes.flatMap((lane) =>
+      [totalOf(lane.rows), ...this.#tallies.counts(lane.rows)].map((count) => ({ lane, ...count })),
+    )
     const names = lanes.flatMap((lane) => this.#names.tally(lane).map((name) => ({ lane, ...name })))
     const spans = lanes.flatMap((lane) => spansOf(counts.filter((count) => count.lane === lane)))
     await client.query(addRecords, [
@@ -104,7 +106,11 @@ export class RecordWriter {
         ({ json }) => json,
       ]),
       ...columns(counts, [bucketOf, kindOf, dayOfLane, ({ stepMs }) => stepMs, ({ atMs }) => atMs]),
-      ...columns(counts, [({ value }) => countedName(value), ({ records }) => records, ({ lastMs }) => lastMs]),
+      ...columns(counts, [
+        ({ value }) => (value === anyValue ? value : countedName(value)),
+        ({ records }) => records,
+        ({ lastMs }) => lastMs,
+      ]),
       ...columns(names, [
         bucketOf,
         kindOf,
@@ -156,6 +162,10 @@ const bucketOf = ({ lane }: { readonly lane: Lane }) => lane.bucket
 const kindOf = ({ lane }: { readonly lane: Lane }) => lane.kind
 const firstOf = ({ lane }: { readonly lane: Lane }) => lane.rows[0]!.id
 const lastOf = ({ lane }: { readonly lane: Lane }) => lane.rows.at(-1)!.id
+
+function totalOf(rows: readonly Row[]): CountTally {
+  return { stepMs: 0, atMs: 0, value: anyValue, records: rows.length, lastMs: 0 }
+}
 
 /** The minutes and hours of the counts, each once. */
 function spansOf(counts: readonly Count[]): Count[] {

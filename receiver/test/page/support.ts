@@ -55,8 +55,8 @@ export interface OpenPage {
 
 /** A receiver, and its page in a browser. */
 export async function openPage(options: ReceiverOptions & BrowserContextOptions = {}): Promise<OpenPage> {
-  const { data = ':memory:', events, ...contextOptions } = options
-  let receiver = await startReceiver({ port: 0, data, events })
+  const { data = ':memory:', database, events, ...contextOptions } = options
+  let receiver = await startReceiver({ port: 0, data, database, events })
   onTestFinished(() => receiver.close())
   const { url } = receiver
   const apiKey = receiver.apiKey!
@@ -84,7 +84,7 @@ export async function openPage(options: ReceiverOptions & BrowserContextOptions 
     },
     async restart() {
       await receiver.close()
-      receiver = await startReceiver({ port: Number(new URL(url).port), data, events })
+      receiver = await startReceiver({ port: Number(new URL(url).port), data, database, events })
     },
   }
 }

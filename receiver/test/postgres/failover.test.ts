@@ -12,7 +12,7 @@ afterEach(async () => {
   await stopServers()
 })
 
-const seeds = Array.from({ length: full ? 30 : 3 }, (_, seed) => seed)
+const seeds = Array.from({ length: full ? Number(process.env.FAILOVER_SEEDS ?? 30) : 3 }, (_, seed) => seed)
 const load = { clients: 3, records: full ? 6_667 : 700 }
 const all = load.clients * load.records
 

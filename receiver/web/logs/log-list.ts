@@ -10,6 +10,8 @@ const maxRows = 20_000
 /** A list that stands still may grow to this many rows. */
 const maxLoadedRows = 50_000
 const enough = 300
+/** Ids of so many records are remembered, of which the feed may bring one again. */
+const maxKnown = 20_000
 /** A gap of more records than this is not filled: the list is loaded anew. */
 const maxGap = 5_000
 
@@ -46,6 +48,10 @@ export class LogList {
   /** True if newer records than those of `rows` are not here. */
   #detached = false
   #newest = 0
+  /** Ids of the records that were read or have arrived. Late ones have smaller ids than others before them. */
+  #known = new Set<number>()
+  /** Records with smaller ids are read with the older ones. */
+  #first = 0
   #before: number | undefined
   /** True if the feed has had a gap that is not filled yet. */
   #gap = false
@@ -81,6 +87,8 @@ export class LogList {
       this.complete.value = found.before === undefined
       this.hint.value = found.hint
       this.#newest = Math.max(found.records.at(-1)?.id ?? 0, before ?? 0)
+      this.#known = new Set(found.records.map(({ id }) => id))
+      this.#first = before ?? found.before ?? 0
       this.loading.value = false
       this.error.value = undefined
       this.version.value++
@@ -126,10 +134,12 @@ export class LogList {
     if (filter === undefined) return
     const chosen: LogRecord[] = []
     for (const record of records) {
-      if (record.id <= this.#newest) continue
-      this.#newest = record.id
+      if (record.id < this.#first || this.#known.has(record.id)) continue
+      this.#known.add(record.id)
+      this.#newest = Math.max(this.#newest, record.id)
       if (filter.matches(record)) chosen.push(record)
     }
+    if (this.#known.size > maxKnown) this.#known = new Set([...this.#known].slice(-maxKnown / 2))
     if (chosen.length === 0) return
     if (this.hold.value === undefined) this.#append(chosen)
     else this.#wait(chosen)
@@ -169,7 +179,7 @@ export class LogList {
     const known = newest.records.findIndex(({ id }) => id > this.#newest)
     // The receiver counts anew when its data is gone.
     if (last < this.#newest) return await this.load({ bucket: source.bucket, filter: source.filter })
-    if (known > 0) return this.#add(newest.records.slice(known))
+    if (known > 0) return this.#add(newest.records)
     const found = await findOlder({ ...source, enough: maxGap, signal })
     if (found.records.length >= maxGap && this.hold.value === undefined) return await this.load(source)
     this.#add(found.records)

@@ -65,4 +65,37 @@ describe.skipIf(!postgresInstalled)(withPostgres('a live reader'), { timeout: 60
     await holder.end()
     await Promise.all([reading, slow, fast, fresh].map((storage) => storage.close()))
   })
+
+  it('gets what commits after its beginning, also with a smaller id than the newest record then', async () => {
+    const [reading, slow, fast] = [
+      await PostgresStorage.open(url),
+      await PostgresStorage.open(url),
+      await PostgresStorage.open(url),
+    ]
+    const bucket = 'begins'
+    const record = (message: string) => newRecord('logs', { bucket, idempotencyKey: message, message })
+    const holder = new pg.Client(url)
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('INSERT INTO sluice_attempts VALUES ($1, $2, $3, $4, 0)', [bucket, 'logs', 'late', ''])
+    const late = slow.records.append(record('late'))
+    const waits = `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    await expect.poll(async () => (await holder.query(waits)).rows).toHaveLength(1)
+    await fast.records.append(record('early'))
+    let { logs: after } = await reading.records.position({ bucket })
+    const look = async () => {
+      const { json, last } = await reading.records.arrivals({ kind: 'logs', bucket, after, limit: 100 })
+      after = last
+      return (JSON.parse(json) as { message: string }[]).map(({ message }) => message)
+    }
+    expect(await look()).toEqual([])
+    await holder.query('ROLLBACK')
+    await late
+    expect(await look()).toEqual(['late'])
+    await fast.records.append(record('next'))
+    expect(await look()).toEqual(['next'])
+    expect(await look()).toEqual([])
+    await holder.end()
+    await Promise.all([reading, slow, fast].map((storage) => storage.close()))
+  })
 })

@@ -40,6 +40,8 @@ export class LaneTail {
   /** Places of the ids in `#arrived`, counted from the first that was ever there. */
   readonly #places = new Map<number, number>()
   #forgotten = 0
+  /** Readers have begun at these ids, which are not in `#places`: the places of the first records for them, counted likewise. */
+  readonly #begins = new Map<number, number>()
   #looking: Promise<void> | undefined
   readonly #lookedAt = overlaps.map(() => Number.NEGATIVE_INFINITY)
   /** The databases that have been looked at. */
@@ -72,14 +74,22 @@ export class LaneTail {
     await this.#looking
   }
 
+  /** A reader begins at the newest id that is stored. What commits from now on comes after it, also with a smaller id. */
+  async begin(newest: number): Promise<void> {
+    await this.look()
+    if (this.#places.has(newest) || this.#begins.has(newest)) return
+    this.#begins.set(newest, this.#forgotten + this.#arrived.length)
+  }
+
   /** The records that arrived after one; undefined if this record is not remembered. */
   after(id: number): readonly Arrived[] | undefined {
     const place = this.#places.get(id)
-    if (place !== undefined) return this.#arrived.slice(place + 1 - this.#forgotten)
+    const next = place === undefined ? this.#begins.get(id) : place + 1
+    if (next !== undefined && next >= this.#forgotten) return this.#arrived.slice(next - this.#forgotten)
     const [oldest] = this.#arrived
     if (oldest === undefined || id < oldest.id) return undefined
-    const next = this.#arrived.findIndex((each) => each.id > id)
-    return next === -1 ? [] : this.#arrived.slice(next)
+    const larger = this.#arrived.findIndex((each) => each.id > id)
+    return larger === -1 ? [] : this.#arrived.slice(larger)
   }
 
   async #look(): Promise<void> {
@@ -138,5 +148,6 @@ export class LaneTail {
   #forget(): void {
     const oldest = firstIdOf(this.#nowMs() - longestMs - overlaps[0].backMs)
     for (const id of this.#seen) if (id < oldest) this.#seen.delete(id)
+    for (const id of this.#begins.keys()) if (id < oldest) this.#begins.delete(id)
   }
 }

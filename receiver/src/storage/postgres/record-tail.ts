@@ -73,14 +73,15 @@ export class RecordTail {
   }
 
   async #newest(lane: Lane): Promise<number> {
-    await this.#lane(lane).look()
     const found = await fromAll(this.#shards, (servers) =>
       servers.read<{ last: number | null }>(
         'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2',
         [lane.bucket, lane.kind],
       ),
     )
-    return Math.max(0, ...found.map(([row]) => row?.last ?? 0))
+    const newest = Math.max(0, ...found.map(([row]) => row?.last ?? 0))
+    await this.#lane(lane).begin(newest)
+    return newest
   }
 
   /** Records that are not remembered any more. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { optionNames as receiverOptions, variableOf } from '../../receiver/src/options/option-table.js'
 import { ConfigError, SluiceError } from '../../src/errors/sluice-error.js'
 import { type OptionKind, optionNames, optionTable } from '../../src/options/defaults.js'
 import { misspeltVariables } from '../../src/options/environment.js'
@@ -319,6 +320,12 @@ describe('a mistake in the configuration', () => {
   it('ignores variables that Kubernetes and images set', () => {
     const names = ['SERVICE_HOST', 'SERVICE_PORT', 'PORT', 'PORT_18400_TCP_ADDR', 'RECEIVER_SERVICE_HOST', 'VERSION']
     expect(misspeltVariables(Object.fromEntries(names.map((name) => [`SLUICE_${name}`, 'x'])))).toEqual([])
+  })
+
+  it('ignores the variables of the receiver, which an application may share', () => {
+    const names = receiverOptions.map(variableOf)
+    expect(names).toContain('SLUICE_DATABASE')
+    expect(misspeltVariables(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([])
   })
 
   it('does not repeat a key that is wrong', () => {

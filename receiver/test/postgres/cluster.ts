@@ -58,6 +58,18 @@ export class Cluster {
   }
 }
 
+/** Starts a primary and its synchronous standby, with an empty database. */
+export async function startPair() {
+  const cluster = await Cluster.start()
+  const url = new URL(await cluster.createDatabase())
+  const standby = await cluster.startStandby()
+  const standbyUrl = standby.server.urlOf(url.pathname.slice(1))
+  const hosts = `${url.host},${new URL(standbyUrl).host}`
+  // Receivers look for the one of both that takes writes.
+  const database = `postgres://postgres@${hosts}${url.pathname}?target_session_attrs=read-write`
+  return { cluster, standby, url: url.href, standbyUrl, database }
+}
+
 /** A server that follows the primary, and answers reading queries only. */
 export class Standby {
   readonly server: Server

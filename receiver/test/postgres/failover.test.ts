@@ -3,7 +3,7 @@ import { full } from '../../../test/support/full.js'
 import { seeded } from '../../../test/support/seeded.js'
 import { killAll, ready } from '../processes.js'
 import { Clients, storedKeys } from './clients.js'
-import { Cluster } from './cluster.js'
+import { startPair } from './cluster.js'
 import { postgresInstalled, withPostgres } from './installation.js'
 import { stopServers } from './server.js'
 
@@ -17,15 +17,10 @@ const load = { clients: 3, records: full ? 6_667 : 700 }
 const all = load.clients * load.records
 
 async function startWithStandby() {
-  const cluster = await Cluster.start()
-  const url = new URL(await cluster.createDatabase())
-  const standby = await cluster.startStandby()
-  const standbyUrl = standby.server.urlOf(url.pathname.slice(1))
-  const hosts = `${url.host},${new URL(standbyUrl).host}`
-  const database = `postgres://postgres@${hosts}${url.pathname}?target_session_attrs=read-write`
+  const { database, ...pair } = await startPair()
   const receivers = [await ready('--database', database), await ready('--database', database)] as const
   const clients = new Clients({ receivers: receivers.map((each) => each.url), apiKey: receivers[0].apiKey! })
-  return { cluster, standby, url: url.href, standbyUrl, clients }
+  return { ...pair, clients }
 }
 
 describe.skipIf(!postgresInstalled)(

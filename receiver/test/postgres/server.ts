@@ -162,7 +162,7 @@ export async function queryOf<Row extends pg.QueryResultRow>(
 }
 
 /** A port that no outgoing connection takes while the server is down. Those of Linux begin at 32768. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
     const server = createServer().listen(port, '127.0.0.1')

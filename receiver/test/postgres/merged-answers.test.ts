@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mergedCounts, mergedFacets, mergedPages } from '../../dist/storage/postgres/merged-answers.js'
 import { fromAll, shardOf } from '../../dist/storage/postgres/shards.js'
+import { StoreUnavailableError } from '../../dist/storage/store-unavailable.js'
 
 const stored = (id: number) => ({ id, receivedAt: '2026-01-01T00:00:00.000Z' })
 const page = (...ids: number[]) => ({ total: ids.length, list: ids.map(stored) })
@@ -86,12 +87,18 @@ describe('the shard of a record', () => {
 })
 
 describe('a question to all shards', () => {
-  it('is answered by those that can', async () => {
-    const ask = async (shard: number) => {
-      if (shard === 2) throw new Error('away')
-      return shard
-    }
-    expect(await fromAll([1, 2, 3], ask)).toEqual([1, 3])
-    await expect(fromAll([2, 2], ask)).rejects.toThrow('away')
+  const ask = (failure: Error) => async (shard: number) => {
+    if (shard === 2) throw failure
+    return shard
+  }
+
+  it('is answered by those that can be reached', async () => {
+    const away = new StoreUnavailableError('away')
+    expect(await fromAll([1, 2, 3], ask(away))).toEqual([1, 3])
+    await expect(fromAll([2, 2], ask(away))).rejects.toBe(away)
+  })
+
+  it('fails with any other error of one of them', async () => {
+    await expect(fromAll([1, 2, 3], ask(new Error('a fault')))).rejects.toThrow('a fault')
   })
 })

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { NewRecord } from '../record-storage.js'
+import { StoreUnavailableError } from '../store-unavailable.js'
 
 /** The place of a database among those of one store. */
 export interface ShardPlace {
@@ -24,14 +25,24 @@ export function shardOf({ bucket, kind, idempotencyKey }: NewRecord, names: read
   return best
 }
 
-/** Asks all shards. Resolves with the answers of those that could. @throws the error of one of them if none could */
+/**
+ * Asks all shards. Resolves with the answers of those that can be reached.
+ *
+ * @throws {StoreUnavailableError} if none can
+ * @throws any other error that one of them has
+ */
 export async function fromAll<Shard, Answer>(
   shards: readonly Shard[],
   ask: (shard: Shard, index: number) => Promise<Answer>,
 ): Promise<Answer[]> {
   const settled = await Promise.allSettled(shards.map(async (shard, index) => ask(shard, index)))
   const answers = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  const [first] = settled
-  if (answers.length === 0 && first?.status === 'rejected') throw first.reason
+  const failures = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+  const [fault = answers.length === 0 ? failures[0] : undefined] = failures.filter((each) => !isAway(each))
+  if (fault !== undefined) throw fault
   return answers
+}
+
+function isAway(failure: unknown): boolean {
+  return failure instanceof StoreUnavailableError
 }

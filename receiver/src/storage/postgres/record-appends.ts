@@ -11,6 +11,8 @@ import type { WriterSlot } from './writer-slot.js'
 
 /** Most records of a commit: a group that takes long delays the answers of all its records. */
 const maxRecords = 1000
+/** Most characters of the records of a commit: on their way to the database they stand in memory several times. */
+const maxCharacters = 2_000_000
 
 /** Writes log and value records in groups. */
 export class RecordAppends {
@@ -38,6 +40,8 @@ export class RecordAppends {
     this.#commits = new GroupCommit((records) => this.#commit(records), {
       maxCommits: recordCommits,
       maxItems: maxRecords,
+      sizeOf: charactersOf,
+      maxSize: maxCharacters,
     })
   }
 
@@ -76,4 +80,10 @@ export class RecordAppends {
       return write()
     }
   }
+}
+
+function charactersOf({ record }: NewRecord): number {
+  let characters = 0
+  for (const value of Object.values(record)) if (typeof value === 'string') characters += value.length
+  return characters
 }

@@ -2,7 +2,7 @@ import { type CommitListener, CommitListeners } from '../commit-listeners.js'
 import { GroupCommit } from '../group-commit.js'
 import type { NewRecord, RecordStorage } from '../record-storage.js'
 import { RepeatedAttempts } from '../repeated-attempts.js'
-import { lacksPartition } from './database-errors.js'
+import { existsAlready, lacksPartition } from './database-errors.js'
 import type { Days } from './days.js'
 import { RecordWriter } from './record-writer.js'
 import { recordCommits } from './servers.js'
@@ -75,8 +75,10 @@ export class RecordAppends {
     try {
       return await write()
     } catch (error) {
-      if (!lacksPartition(error)) throw error
-      await this.#days.prepare(this.#slot.nowMs())
+      if (lacksPartition(error)) await this.#days.prepare(this.#slot.nowMs())
+      // This process was frozen so long that another one has its slot, and has made the same ids.
+      else if (existsAlready(error)) await this.#slot.renew()
+      else throw error
       return write()
     }
   }

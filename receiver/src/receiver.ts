@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { pageAddress, reachable } from './addresses.js'
 import { makeDataFolder } from './data-folder.js'
 import { type EventNames, readEventNames } from './event-names.js'
 import { Access } from './http/access.js'
@@ -195,6 +196,7 @@ export async function startReceiver({
     connections.stop()
     // A client that has sent half a request must not delay the stop.
     const timer = setInterval(() => connections.drop(), stopPatienceMs)
+    const lastTimer = setTimeout(() => storage.abandon?.(), storePatienceMs)
     await app.close()
     clearInterval(timer)
     clearInterval(refreshing)
@@ -202,6 +204,7 @@ export async function startReceiver({
     await keys.refresh().catch(() => {})
     requests?.close()
     await storage.close()
+    clearTimeout(lastTimer)
   }
   // The key is made after `listen`: a start that fails must not store a key that was never shown.
   start.apiKey = first || newKey ? (await keys.make({ scopes }).catch(failedAfter(stop))).key : null
@@ -230,20 +233,8 @@ function failedAfter(close: () => Promise<void>): (failure: unknown) => Promise<
 const refreshMs = 1000
 /** A stop waits this long for requests that are still arriving. Requests that have arrived are always answered. */
 const stopPatienceMs = 2000
-
-/** The address as it stands in a URL. An address that means "all addresses" becomes loopback. */
-function reachable({ address, family }: AddressInfo): string {
-  if (address === '0.0.0.0') return '127.0.0.1'
-  if (address === '::') return '[::1]'
-  return family === 'IPv6' ? `[${address}]` : address
-}
-
-/** Host and port of the page. An address that means "all addresses" becomes localhost: a container's own address means nothing outside. */
-function pageAddress(address: AddressInfo, pageHost: string | undefined): string {
-  if (pageHost !== undefined) return /:\d+$/.test(pageHost) ? pageHost : `${pageHost}:${address.port}`
-  const isAll = address.address === '0.0.0.0' || address.address === '::'
-  return `${isAll ? 'localhost' : reachable(address)}:${address.port}`
-}
+/** A stop waits this long for a database that does not answer. What then still waits for it is answered with 503. */
+const storePatienceMs = 10_000
 
 function readTls(certFile: string | undefined, keyFile: string | undefined) {
   if (certFile === undefined && keyFile === undefined) return undefined

@@ -82,4 +82,16 @@ describe('a group commit', () => {
     await settled
     expect(log.filter((line) => !line.startsWith('commit'))).toEqual(['answer a', 'answer b', 'settled'])
   })
+
+  it('commits as many items at once as the largest size allows, and at least one', async () => {
+    const groups: string[][] = []
+    const sized = new GroupCommit<string>(
+      async (items) => {
+        groups.push([...items])
+      },
+      { maxItems: 3, sizeOf: (item) => item.length, maxSize: 4 },
+    )
+    await Promise.all(['aa', 'bb', 'c', 'ddddddd', 'e', 'f', 'g', 'h'].map((item) => sized.add(item)))
+    expect(groups).toEqual([['aa', 'bb'], ['c'], ['ddddddd'], ['e', 'f', 'g'], ['h']])
+  })
 })

@@ -13,6 +13,8 @@ export class GroupCommit<Item> {
   readonly #commit: (items: readonly Item[]) => Promise<void>
   readonly #maxCommits: number
   readonly #maxItems: number
+  readonly #sizeOf: (item: Item) => number
+  readonly #maxSize: number
   #waiting: Waiting<Item>[] = []
   #isTurnAwaited = false
   #commits = 0
@@ -22,14 +24,23 @@ export class GroupCommit<Item> {
    * @param maxCommits commits that may be requested at once. With two, the store starts the second while the HTTP thread still answers for the
    *   first.
    * @param maxItems most items of a commit
+   * @param sizeOf size of an item, in any unit
+   * @param maxSize largest size of a commit of several items, in the same unit
    */
   constructor(
     commit: (items: readonly Item[]) => Promise<void>,
-    { maxCommits = 2, maxItems = Number.POSITIVE_INFINITY }: { maxCommits?: number; maxItems?: number } = {},
+    {
+      maxCommits = 2,
+      maxItems = Number.POSITIVE_INFINITY,
+      sizeOf = () => 0,
+      maxSize = Number.POSITIVE_INFINITY,
+    }: { maxCommits?: number; maxItems?: number; sizeOf?: (item: Item) => number; maxSize?: number } = {},
   ) {
     this.#commit = commit
     this.#maxCommits = maxCommits
     this.#maxItems = maxItems
+    this.#sizeOf = sizeOf
+    this.#maxSize = maxSize
   }
 
   /** Resolves after the commit that contains the item. */
@@ -53,8 +64,20 @@ export class GroupCommit<Item> {
 
   #begin(): void {
     while (this.#waiting.length > 0 && this.#commits < this.#maxCommits) {
-      void this.#run(this.#waiting.splice(0, this.#maxItems))
+      void this.#run(this.#waiting.splice(0, this.#fitting()))
     }
+  }
+
+  /** How many of the first items make the next commit. */
+  #fitting(): number {
+    let size = 0
+    let items = 0
+    for (const { item } of this.#waiting) {
+      size += this.#sizeOf(item)
+      if (items === this.#maxItems || (items > 0 && size > this.#maxSize)) break
+      items++
+    }
+    return items
   }
 
   async #run(group: readonly Waiting<Item>[]): Promise<void> {

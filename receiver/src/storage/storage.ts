@@ -19,6 +19,8 @@ export interface Storage {
   bytes(): Promise<number>
   /** The clocks by which the store notes receipts. @default those of this machine */
   readonly clocks?: Clocks
+  /** Gives up what waits for a database that does not answer, so that a close does not wait for it. The store cannot be used any more. */
+  abandon?(): void
   /** Commits pending writes, then releases everything. */
   close(): Promise<void>
 }

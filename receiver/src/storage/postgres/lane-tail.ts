@@ -11,7 +11,6 @@ export interface Arrived extends Sized {
   readonly shard: number
 }
 
-const maxAnchors = 1000
 /** Most records that are remembered in the order of their arrival. */
 const maxRemembered = 20_000
 /**
@@ -41,8 +40,7 @@ export class LaneTail {
   /** Places of the ids in `#arrived`, counted from the first that was ever there. */
   readonly #places = new Map<number, number>()
   #forgotten = 0
-  /** Places of ids that have not arrived here, but that readers know. */
-  readonly #anchors = new Map<number, number>()
+  #unrememberedUpTo = 0
   #looking: Promise<void> | undefined
   readonly #lookedAt = overlaps.map(() => Number.NEGATIVE_INFINITY)
   /** The databases that have been looked at. */
@@ -75,23 +73,27 @@ export class LaneTail {
     await this.#looking
   }
 
-  /** The place behind the last record that has arrived. */
-  get end(): number {
-    return this.#forgotten + this.#arrived.length
-  }
-
-  /** Remembers that a reader which knows a record has seen everything before a place. The earliest such place counts. */
-  anchor(id: number, place: number): void {
-    if (this.#places.has(id) || this.#anchors.has(id)) return
-    if (this.#anchors.size >= maxAnchors) this.#anchors.delete(this.#anchors.keys().next().value!)
-    this.#anchors.set(id, place - 1)
-  }
-
-  /** The records that arrived after one; undefined if this record is not remembered. */
+  /** The records that arrived after one; undefined if this one is not remembered, and others with larger ids may not be either. */
   after(id: number): readonly Arrived[] | undefined {
-    const place = this.#places.get(id) ?? this.#anchors.get(id)
-    if (place === undefined || place + 1 < this.#forgotten) return undefined
-    return this.#arrived.slice(place + 1 - this.#forgotten)
+    const place = this.#places.get(id)
+    if (place !== undefined) return this.#arrived.slice(place + 1 - this.#forgotten)
+    // The next look finds this one.
+    if (id > this.#unrememberedUpTo) return this.#arrived.filter((each) => each.id > id)
+    return undefined
+  }
+
+  /** The remembered records in the order of their arrival. */
+  get remembered(): readonly Arrived[] {
+    return this.#arrived
+  }
+
+  remembers(id: number): boolean {
+    return this.#places.has(id)
+  }
+
+  /** No record with a larger id has been there before the first look, or has been forgotten. Of those with smaller ids some may be remembered. */
+  get unrememberedUpTo(): number {
+    return this.#unrememberedUpTo
   }
 
   async #look(): Promise<void> {
@@ -114,9 +116,18 @@ export class LaneTail {
     // The records before the first look are no arrivals.
     const isFirst = !this.#begun.has(shard)
     const rows = isFirst || fresh.length === 0 ? [] : await this.#recordsOf(servers, fresh)
+    // After the batches: records that come between the two arrive at the next look.
+    if (isFirst) this.#unrememberedUpTo = Math.max(this.#unrememberedUpTo, await this.#newestIn(servers))
     for (const { id } of fresh) this.#seen.add(id)
     this.#begun.add(shard)
     return rows.map((row) => ({ ...row, shard }))
+  }
+
+  async #newestIn(servers: Servers): Promise<number> {
+    const { bucket, kind } = this.#lane
+    const sql = 'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2'
+    const [row] = await servers.read<{ last: number | null }>(sql, [bucket, kind])
+    return row?.last ?? 0
   }
 
   #recordsOf(servers: Servers, batches: readonly Batch[]): Promise<Omit<Arrived, 'shard'>[]> {
@@ -142,7 +153,10 @@ export class LaneTail {
     }
     const excess = this.#arrived.length - maxRemembered
     if (excess <= 0) return
-    for (const { id } of this.#arrived.slice(0, excess)) this.#places.delete(id)
+    for (const { id } of this.#arrived.slice(0, excess)) {
+      this.#places.delete(id)
+      this.#unrememberedUpTo = Math.max(this.#unrememberedUpTo, id)
+    }
     this.#arrived = this.#arrived.slice(excess)
     this.#forgotten += excess
   }

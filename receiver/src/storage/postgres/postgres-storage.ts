@@ -30,6 +30,8 @@ const tidyMs = 60_000
 const deletedAtOnce = 5000
 /** Live readers look back ten minutes. */
 const batchesKeptMs = 3_600_000
+/** A close waits this long for a server that does not answer, in ms. */
+const closeMs = 10_000
 
 export interface PostgresOptions {
   /** A write that is not durable after this time fails, in ms. */
@@ -146,11 +148,17 @@ export class PostgresStorage implements Storage {
     return row!.bytes
   }
 
+  abandon(): void {
+    this.servers.abandon()
+  }
+
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
+    const timer = setTimeout(() => this.abandon(), closeMs)
     await this.#appends.settled()
     await this.#slot.release().catch(() => {})
     await this.servers.close()
+    clearTimeout(timer)
   }
 
   /** Makes the partitions of the next days, and deletes what is not needed any more. */

@@ -2,7 +2,7 @@ import { type CommitListener, CommitListeners } from '../commit-listeners.js'
 import { GroupCommit } from '../group-commit.js'
 import type { NewRecord, RecordStorage } from '../record-storage.js'
 import { RepeatedAttempts } from '../repeated-attempts.js'
-import { lacksPartition } from './database-errors.js'
+import { existsAlready, lacksPartition } from './database-errors.js'
 import type { Days } from './days.js'
 import { RecordWriter } from './record-writer.js'
 import { recordCommits } from './servers.js'
@@ -11,6 +11,8 @@ import type { WriterSlot } from './writer-slot.js'
 
 /** Most records of a commit: a group that takes long delays the answers of all its records. */
 const maxRecords = 1000
+/** Most characters of the records of a commit: on their way to the database they stand in memory several times. */
+const maxCharacters = 2_000_000
 
 /** Writes log and value records in groups. */
 export class RecordAppends {
@@ -38,6 +40,8 @@ export class RecordAppends {
     this.#commits = new GroupCommit((records) => this.#commit(records), {
       maxCommits: recordCommits,
       maxItems: maxRecords,
+      sizeOf: charactersOf,
+      maxSize: maxCharacters,
     })
   }
 
@@ -71,9 +75,17 @@ export class RecordAppends {
     try {
       return await write()
     } catch (error) {
-      if (!lacksPartition(error)) throw error
-      await this.#days.prepare(this.#slot.nowMs())
+      if (lacksPartition(error)) await this.#days.prepare(this.#slot.nowMs())
+      // This process was frozen so long that another one has its slot, and has made the same ids.
+      else if (existsAlready(error)) await this.#slot.renew()
+      else throw error
       return write()
     }
   }
+}
+
+function charactersOf({ record }: NewRecord): number {
+  let characters = 0
+  for (const value of Object.values(record)) if (typeof value === 'string') characters += value.length
+  return characters
 }

@@ -45,12 +45,8 @@ export class RecordTail {
   async arrivals({ kind, bucket, after, limit }: ArrivalsQuery): Promise<Arrivals> {
     const lane = this.#lane({ bucket, kind })
     await lane.look()
-    const { end } = lane
-    const remembered = lane.after(after)
-    const arrived = remembered ?? (await this.#stored({ bucket, kind }, { after, limit: limit + 1 }))
+    const arrived = lane.after(after) ?? (await this.#fromUnremembered({ bucket, kind }, { after, limit: limit + 1 }))
     const taken = fitting(arrived.slice(0, limit), maxArrivalBytes)
-    // A reader that has caught up goes on with what arrives, also if its id is a smaller one.
-    if (remembered === undefined && taken.length === arrived.length) lane.anchor(taken.at(-1)?.id ?? after, end)
     const rows = taken.length === 0 ? [] : await this.#rows({ bucket, kind }, taken)
     return {
       count: rows.length,
@@ -79,26 +75,38 @@ export class RecordTail {
   async #newest(lane: Lane): Promise<number> {
     const tail = this.#lane(lane)
     await tail.look()
-    const { end } = tail
     const found = await fromAll(this.#shards, (servers) =>
       servers.read<{ last: number | null }>(
         'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2',
         [lane.bucket, lane.kind],
       ),
     )
-    const newest = Math.max(0, ...found.map(([row]) => row?.last ?? 0))
-    // By now the tail has this record, or had it before: whatever arrives later comes behind it.
+    // The newest one may have come since. What is committed from now on arrives after it, also with smaller ids.
     await tail.look()
-    tail.anchor(newest, end)
-    return newest
+    return Math.max(0, ...found.map(([row]) => row?.last ?? 0))
   }
 
-  /** Records that are not remembered any more. */
-  async #stored({ bucket, kind }: Lane, { after, limit }: { after: number; limit: number }): Promise<Arrived[]> {
+  /** The records that are not remembered, in the order of their ids, and then all that are. */
+  async #fromUnremembered(lane: Lane, { after, limit }: { after: number; limit: number }): Promise<Arrived[]> {
+    const tail = this.#lane(lane)
+    const found: Arrived[] = []
+    for (let from = after; found.length < limit; ) {
+      const rows = await this.#stored(lane, { after: from, upTo: tail.unrememberedUpTo, limit })
+      // A record of these that was committed after the last look is remembered from now on, and comes with those.
+      await tail.look()
+      found.push(...rows.filter(({ id }) => !tail.remembers(id)))
+      if (rows.length < limit) return [...found, ...tail.remembered]
+      from = rows.at(-1)!.id
+    }
+    return found
+  }
+
+  async #stored({ bucket, kind }: Lane, { after, upTo, limit }: IdRange & { limit: number }): Promise<Arrived[]> {
     const found = await fromAll(this.#shards, async (servers, shard) => {
       const rows = await servers.read<Omit<Arrived, 'shard'>>(
-        `SELECT id, octet_length(record) AS bytes FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4`,
-        [bucket, kind, after, limit],
+        `SELECT id, octet_length(record) AS bytes FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 AND id <= $4
+           ORDER BY id LIMIT $5`,
+        [bucket, kind, after, upTo, limit],
       )
       return rows.map((row) => ({ ...row, shard }))
     })
@@ -108,17 +116,20 @@ export class RecordTail {
       .slice(0, limit)
   }
 
+  /** Counts the records that `#fromUnremembered` would read. */
   async #counted({ bucket, kind }: Lane, after: number) {
+    const { unrememberedUpTo: upTo, remembered } = this.#lane({ bucket, kind })
     const found = await fromAll(this.#shards, (servers) =>
       servers.read<{ count: number; last: number | null }>(
-        'SELECT count(*) AS count, max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3',
-        [bucket, kind, after],
+        'SELECT count(*) AS count, max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 AND id <= $4',
+        [bucket, kind, after, upTo],
       ),
     )
     const rows = found.flat()
+    const others = remembered.filter(({ id }) => id <= after || id > upTo)
     return {
-      count: rows.reduce((sum, { count }) => sum + count, 0),
-      last: Math.max(after, ...rows.map(({ last }) => last ?? after)),
+      count: rows.reduce((sum, { count }) => sum + count, others.length),
+      last: remembered.at(-1)?.id ?? Math.max(after, ...rows.map(({ last }) => last ?? after)),
     }
   }
 
@@ -142,6 +153,12 @@ export class RecordTail {
     this.#lanes.set(name, known)
     return known
   }
+}
+
+/** Ids after one, up to another. */
+interface IdRange {
+  readonly after: number
+  readonly upTo: number
 }
 
 interface Lane {

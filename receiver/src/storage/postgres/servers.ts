@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import pg from 'pg'
 import { StoreUnavailableError } from '../store-unavailable.js'
 import { isTooSlow, messageOf, storageError } from './database-errors.js'
@@ -34,6 +35,8 @@ export class Servers {
   #last = 0
   #isProbing = false
   #isClosed = false
+  /** Those of all pools that are open. */
+  readonly #sockets = new Set<Socket>()
 
   /** @throws {TypeError} for a URL that cannot be used */
   constructor(url: string) {
@@ -79,6 +82,14 @@ export class Servers {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.leave()
+    // Connections that were left earlier may still wait for a server that does not answer. They must not keep the process.
+    for (const socket of this.#sockets) socket.unref()
+  }
+
+  /** Breaks all connections: whatever waits for a server that does not answer fails. No use succeeds from now on. */
+  abandon(): void {
+    void this.close()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   /** Closes the connections. The next use opens others. */
@@ -151,6 +162,7 @@ export class Servers {
       keepAlive: true,
       types: { getTypeParser },
       application_name: 'sluice-receiver',
+      stream: () => this.#socket(),
     }
     const write = new pg.Pool({
       ...shared,
@@ -168,6 +180,12 @@ export class Servers {
       pool.on('connect', (client) => client.on('error', () => {}))
     }
     return { url, write, read }
+  }
+
+  #socket(): Socket {
+    const socket = new Socket()
+    this.#sockets.add(socket)
+    return socket.once('close', () => this.#sockets.delete(socket))
   }
 }
 

@@ -153,6 +153,10 @@ export class ShardedStorage implements Storage {
     return sum(await fromAll(this.#shards, ({ storage }) => storage.bytes()))
   }
 
+  abandon(): void {
+    for (const { servers } of this.#shards) servers.abandon()
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#shards.map((shard) => shard.close()))
   }

@@ -4,6 +4,8 @@ import type { Labels } from './written-records.js'
 
 /** The caches are cleared when they reach this size. */
 const maxParsed = 10_000
+/** Longer labels are not kept: records with large ones would fill the memory. */
+const maxParsedLength = 2000
 
 /** A record as it is counted. */
 export interface CountedRecord {
@@ -93,6 +95,7 @@ export class Tallies {
       return name === null || name === undefined ? [] : [[field, JSON.stringify(name)] as const]
     })
     const counted = { value: JSON.stringify(value), names }
+    if (written.length > maxParsedLength) return counted
     if (this.#parsed.size >= maxParsed) this.#parsed.clear()
     this.#parsed.set(written, counted)
     return counted

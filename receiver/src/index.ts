@@ -1,1 +1,2 @@
-export { type Receiver, ReceiverError, type ReceiverOptions, startReceiver } from './receiver.js'
+export { type Receiver, type ReceiverOptions, startReceiver } from './receiver.js'
+export { ReceiverError } from './receiver-error.js'

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { pageAddress, reachable } from './addresses.js'
-import { makeDataFolder } from './data-folder.js'
 import { type EventNames, readEventNames } from './event-names.js'
 import { Access } from './http/access.js'
 import { AccessLog, type AccessLogStream } from './http/access-log.js'
@@ -15,15 +13,11 @@ import { PageSessions } from './keys/page-sessions.js'
 import { RateLimit } from './keys/rate-limit.js'
 import { scopes } from './keys/scopes.js'
 import { LiveFeed } from './live/live-feed.js'
+import { openDatabase, openFolder } from './open-store.js'
 import { optionTable } from './options/option-table.js'
 import { durationMs, expectation, isPageHost } from './options/option-value.js'
+import { ReceiverError } from './receiver-error.js'
 import { Retention } from './retention/retention.js'
-import { openShards } from './storage/postgres/open-database.js'
-import { FolderInUseError } from './storage/sqlite/folder-lock.js'
-import { storeFile } from './storage/sqlite/opened-store.js'
-import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
-import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
-import type { Storage } from './storage/storage.js'
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
@@ -79,25 +73,6 @@ export interface Receiver {
   readonly page: string
   /** Answers the requests it has taken, ends live streams, commits, and stops. Idempotent. */
   close(): Promise<void>
-}
-
-/** An error at the start that its caller can correct: a port, an address, a folder, a database, a certificate or a catalogue. */
-export class ReceiverError extends Error {
-  /** Names the setting that cannot be used. */
-  readonly code:
-    | 'PORT_TAKEN'
-    | 'ADDRESS_UNUSABLE'
-    | 'DATA_UNUSABLE'
-    | 'DATA_IN_USE'
-    | 'DATABASE_UNUSABLE'
-    | 'TLS_UNUSABLE'
-    | 'EVENTS_UNUSABLE'
-
-  constructor(code: ReceiverError['code'], message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'ReceiverError'
-    this.code = code
-  }
 }
 
 const defaultRequestTimeoutMs = 30_000
@@ -257,30 +232,6 @@ async function readEvents(file: string): Promise<EventNames> {
     // JSON.parse quotes the text, line ends included.
     const message = `cannot use the events of ${file}: ${reason.replace(/\s+/g, ' ')}`
     throw new ReceiverError('EVENTS_UNUSABLE', message, { cause })
-  }
-}
-
-async function openDatabase(database: string | readonly string[]): Promise<Storage> {
-  try {
-    return await openShards(typeof database === 'string' ? [database] : database)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ReceiverError('DATABASE_UNUSABLE', `cannot use the database: ${reason}`, { cause })
-  }
-}
-
-async function openFolder(data: string): Promise<Storage> {
-  try {
-    if (data === ':memory:') return new SqliteStorage(data)
-    makeDataFolder(data)
-    return await ThreadedSqliteStorage.open(join(data, storeFile))
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    if (cause instanceof FolderInUseError) {
-      const message = `${reason}; stop it, or choose another folder with --data`
-      throw new ReceiverError('DATA_IN_USE', message, { cause })
-    }
-    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reason}`, { cause })
   }
 }
 

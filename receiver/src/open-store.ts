@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import { makeDataFolder } from './data-folder.js'
+import { ReceiverError } from './receiver-error.js'
+import { openShards } from './storage/postgres/open-database.js'
+import { FolderInUseError } from './storage/sqlite/folder-lock.js'
+import { storeFile } from './storage/sqlite/opened-store.js'
+import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
+import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
+import type { Storage } from './storage/storage.js'
+
+/** Opens the databases of these URLs. @throws {ReceiverError} if one cannot be used */
+export async function openDatabase(database: string | readonly string[]): Promise<Storage> {
+  try {
+    return await openShards(typeof database === 'string' ? [database] : database)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ReceiverError('DATABASE_UNUSABLE', `cannot use the database: ${reason}`, { cause })
+  }
+}
+
+/** Opens the store of a data folder, or one in memory. @throws {ReceiverError} if the folder cannot be used */
+export async function openFolder(data: string): Promise<Storage> {
+  try {
+    if (data === ':memory:') return new SqliteStorage(data)
+    makeDataFolder(data)
+    return await ThreadedSqliteStorage.open(join(data, storeFile))
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    if (cause instanceof FolderInUseError) {
+      const message = `${reason}; stop it, or choose another folder with --data`
+      throw new ReceiverError('DATA_IN_USE', message, { cause })
+    }
+    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reason}`, { cause })
+  }
+}

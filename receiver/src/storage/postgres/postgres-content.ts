@@ -6,9 +6,7 @@ import type { Attempt } from '../storage.js'
 import { toStoredText } from '../stored-text.js'
 import { addAttempts, earlierResult, storedKey } from './attempts.js'
 import { ContentReader, typeColumns } from './content-reader.js'
-import type { Servers } from './servers.js'
-import type { Transactions } from './transactions.js'
-import type { WriterSlot } from './writer-slot.js'
+import type { Database } from './database.js'
 
 /** The type has changed since the fields of an entry were checked. Rolls the transaction back. */
 class TypeChanged extends Error {
@@ -18,18 +16,16 @@ class TypeChanged extends Error {
 
 /** Stores content. */
 export class PostgresContent extends ContentReader implements ContentStorage {
-  readonly #transactions: Transactions
-  readonly #slot: WriterSlot
+  readonly #database: Database
 
-  constructor({ servers, transactions, slot }: { servers: Servers; transactions: Transactions; slot: WriterSlot }) {
-    super(servers)
-    this.#transactions = transactions
-    this.#slot = slot
+  constructor(database: Database) {
+    super(database.servers)
+    this.#database = database
   }
 
   async addType(type: NewContentType): Promise<ContentType | undefined> {
     const { projectId, key, name, description, displayField, schema } = type
-    const now = new Date(this.#slot.nowMs()).toISOString()
+    const now = new Date(this.#database.slot.nowMs()).toISOString()
     const row = await this.#changed(
       `INSERT INTO sluice_content_types
          (project, id, number, key, name, description, display_field, schema, schema_version, is_active, created_at, updated_at)
@@ -38,7 +34,7 @@ export class PostgresContent extends ContentReader implements ContentStorage {
       [
         projectId,
         randomUUID(),
-        this.#slot.takeId(),
+        this.#database.slot.takeId(),
         key,
         toStoredText(name),
         toStoredText(description),
@@ -52,7 +48,7 @@ export class PostgresContent extends ContentReader implements ContentStorage {
 
   async changeType(type: NewContentType): Promise<ContentType | undefined> {
     const { projectId, key, name, description, displayField, schema } = type
-    const now = new Date(this.#slot.nowMs()).toISOString()
+    const now = new Date(this.#database.slot.nowMs()).toISOString()
     const row = await this.#changed(
       `UPDATE sluice_content_types SET name = $3, description = $4, display_field = $5, schema = $6, schema_version = schema_version + 1,
          updated_at = $7 WHERE project = $1 AND key = $2 AND is_active RETURNING ${typeColumns}`,
@@ -74,18 +70,18 @@ export class PostgresContent extends ContentReader implements ContentStorage {
     if (type === undefined) return undefined
     const row = await this.#changed(
       `UPDATE sluice_content_types SET is_active = false, updated_at = $3 WHERE project = $1 AND id = $2 AND is_active RETURNING ${typeColumns}`,
-      [type.projectId, type.id, new Date(this.#slot.nowMs()).toISOString()],
+      [type.projectId, type.id, new Date(this.#database.slot.nowMs()).toISOString()],
     )
     return row?.id
   }
 
   async addEntry(entry: NewEntry): Promise<string | undefined> {
     const { type, attempt, state, fields } = entry
-    const nowMs = this.#slot.nowMs()
+    const nowMs = this.#database.slot.nowMs()
     const { createdAt = new Date(nowMs).toISOString(), updatedAt = createdAt, publishedAt } = entry
     const id = randomUUID()
     try {
-      return await this.#transactions.run(async (client) => {
+      return await this.#database.transactions.run(async (client) => {
         if (attempt !== undefined) {
           const one = {
             buckets: [attempt.scope],
@@ -108,7 +104,7 @@ export class PostgresContent extends ContentReader implements ContentStorage {
           [
             type.projectId,
             id,
-            this.#slot.takeId(),
+            this.#database.slot.takeId(),
             type.id,
             type.schemaVersion,
             state,
@@ -127,12 +123,14 @@ export class PostgresContent extends ContentReader implements ContentStorage {
   }
 
   findAttempt({ scope, key }: Attempt): Promise<string | undefined> {
-    const nowMs = this.#slot.nowMs()
-    return this.#transactions.run((client) => earlierResult(client, { bucket: scope, scope: contentScope, key, nowMs }))
+    const nowMs = this.#database.slot.nowMs()
+    return this.#database.transactions.run((client) =>
+      earlierResult(client, { bucket: scope, scope: contentScope, key, nowMs }),
+    )
   }
 
   async #changed(sql: string, values: readonly unknown[]): Promise<TypeRow | undefined> {
-    const { rows } = await this.#transactions.run((client) => client.query<TypeRow>(sql, [...values]))
+    const { rows } = await this.#database.transactions.run((client) => client.query<TypeRow>(sql, [...values]))
     return rows[0]
   }
 }

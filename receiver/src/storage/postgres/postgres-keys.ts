@@ -1,8 +1,7 @@
 import { isScope } from '../../keys/scopes.js'
 import type { KeyStorage, StoredKey } from '../storage.js'
 import { fromStoredText, toStoredText } from '../stored-text.js'
-import type { Servers } from './servers.js'
-import type { Transactions } from './transactions.js'
+import type { Database } from './database.js'
 
 interface KeyRow {
   readonly id: string
@@ -14,26 +13,14 @@ interface KeyRow {
 }
 
 export class PostgresKeys implements KeyStorage {
-  readonly #servers: Servers
-  readonly #transactions: Transactions
-  readonly #takeId: () => number
+  readonly #database: Database
 
-  constructor({
-    servers,
-    transactions,
-    takeId,
-  }: {
-    readonly servers: Servers
-    readonly transactions: Transactions
-    readonly takeId: () => number
-  }) {
-    this.#servers = servers
-    this.#transactions = transactions
-    this.#takeId = takeId
+  constructor(database: Database) {
+    this.#database = database
   }
 
   async list(): Promise<StoredKey[]> {
-    const rows = await this.#servers.read<KeyRow>(
+    const rows = await this.#database.servers.read<KeyRow>(
       'SELECT id, hash, name, scopes, created_ms AS "createdAt", last_used AS "lastUsed" FROM sluice_keys ORDER BY created_ms, number',
     )
     return rows.map(({ name, scopes, ...key }) => ({
@@ -46,7 +33,7 @@ export class PostgresKeys implements KeyStorage {
   async add({ id, hash, name, scopes, createdAt }: StoredKey): Promise<void> {
     await this.#run(
       'INSERT INTO sluice_keys (id, number, hash, name, scopes, created_ms) VALUES ($1, $2, $3, $4, $5, $6)',
-      [id, this.#takeId(), hash, toStoredText(name), scopes.join(','), createdAt],
+      [id, this.#database.slot.takeId(), hash, toStoredText(name), scopes.join(','), createdAt],
     )
   }
 
@@ -63,6 +50,6 @@ export class PostgresKeys implements KeyStorage {
 
   /** Returns the number of rows that the statement has changed. */
   #run(sql: string, values: readonly unknown[]): Promise<number> {
-    return this.#transactions.run(async (client) => (await client.query(sql, [...values])).rowCount ?? 0)
+    return this.#database.transactions.run(async (client) => (await client.query(sql, [...values])).rowCount ?? 0)
   }
 }

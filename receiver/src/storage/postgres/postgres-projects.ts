@@ -3,8 +3,7 @@ import type { Plan, Project } from '../../schemas/projects.js'
 import type { Page } from '../content-storage.js'
 import type { ProjectStorage } from '../storage.js'
 import { fromStoredText, toStoredText } from '../stored-text.js'
-import type { Servers } from './servers.js'
-import type { Transactions } from './transactions.js'
+import type { Database } from './database.js'
 
 interface ProjectRow {
   readonly id: string
@@ -12,38 +11,30 @@ interface ProjectRow {
 }
 
 export class PostgresProjects implements ProjectStorage {
-  readonly #servers: Servers
-  readonly #transactions: Transactions
-  readonly #takeId: () => number
+  readonly #database: Database
 
-  constructor({
-    servers,
-    transactions,
-    takeId,
-  }: {
-    readonly servers: Servers
-    readonly transactions: Transactions
-    readonly takeId: () => number
-  }) {
-    this.#servers = servers
-    this.#transactions = transactions
-    this.#takeId = takeId
+  constructor(database: Database) {
+    this.#database = database
   }
 
   async find(id: string): Promise<Project | undefined> {
     const sql = 'SELECT id, allows_content FROM sluice_projects WHERE id = $1'
-    const [row] = await this.#servers.read<ProjectRow>(sql, [toStoredText(id)])
+    const [row] = await this.#database.servers.read<ProjectRow>(sql, [toStoredText(id)])
     return row && projectOf(row)
   }
 
   async list(): Promise<string[]> {
-    const rows = await this.#servers.read<ProjectRow>('SELECT id, allows_content FROM sluice_projects ORDER BY number')
+    const rows = await this.#database.servers.read<ProjectRow>(
+      'SELECT id, allows_content FROM sluice_projects ORDER BY number',
+    )
     return rows.map((row) => projectOf(row).id)
   }
 
   async page({ offset, limit }: Page): Promise<Paged<Project>> {
-    const [counted] = await this.#servers.read<{ total: number }>('SELECT count(*) AS total FROM sluice_projects')
-    const rows = await this.#servers.read<ProjectRow>(
+    const [counted] = await this.#database.servers.read<{ total: number }>(
+      'SELECT count(*) AS total FROM sluice_projects',
+    )
+    const rows = await this.#database.servers.read<ProjectRow>(
       'SELECT id, allows_content FROM sluice_projects ORDER BY number LIMIT $1 OFFSET $2',
       [limit, offset],
     )
@@ -52,7 +43,9 @@ export class PostgresProjects implements ProjectStorage {
 
   async add(id: string): Promise<Project | undefined> {
     const sql = `INSERT INTO sluice_projects (id, number, allows_content) VALUES ($1, $2, true) ON CONFLICT DO NOTHING`
-    return (await this.#change(sql, [toStoredText(id), this.#takeId()])) ? { id, plan: { content: true } } : undefined
+    return (await this.#change(sql, [toStoredText(id), this.#database.slot.takeId()]))
+      ? { id, plan: { content: true } }
+      : undefined
   }
 
   async changePlan(id: string, plan: Plan): Promise<Project | undefined> {
@@ -62,7 +55,7 @@ export class PostgresProjects implements ProjectStorage {
 
   /** Returns true if the statement has changed a row. */
   #change(sql: string, values: readonly unknown[]): Promise<boolean> {
-    return this.#transactions.run(async (client) => (await client.query(sql, [...values])).rowCount === 1)
+    return this.#database.transactions.run(async (client) => (await client.query(sql, [...values])).rowCount === 1)
   }
 }
 

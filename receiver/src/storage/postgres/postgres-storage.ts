@@ -4,6 +4,7 @@ import type { Clocks } from '../steady-time.js'
 import type { Storage } from '../storage.js'
 import { StoreUnavailableError } from '../store-unavailable.js'
 import { forgetAttempts } from './attempts.js'
+import type { Database } from './database.js'
 import { Days } from './days.js'
 import { PostgresContent } from './postgres-content.js'
 import { PostgresKeys } from './postgres-keys.js'
@@ -57,19 +58,9 @@ export class PostgresStorage implements Storage {
   readonly #appends: RecordAppends
   readonly #timers: readonly NodeJS.Timeout[]
 
-  private constructor({
-    servers,
-    transactions,
-    slot,
-    store,
-  }: {
-    readonly servers: Servers
-    readonly transactions: Transactions
-    readonly slot: WriterSlot
-    readonly store: string
-  }) {
+  private constructor(database: Database, store: string) {
+    const { servers, transactions, slot } = database
     const nowMs = () => slot.nowMs()
-    const takeId = () => slot.takeId()
     const days = new Days(servers, transactions)
     const appends = new RecordAppends({ transactions, days, slot })
     const reader = new RecordReader(servers, days)
@@ -96,10 +87,10 @@ export class PostgresStorage implements Storage {
       receiptsAround: (ms) => receiptsAround(servers, ms),
     }
     this.clocks = { wall: nowMs, monotonic: () => performance.now() }
-    this.content = new PostgresContent({ servers, transactions, slot })
-    this.projects = new KnownProjects(new PostgresProjects({ servers, transactions, takeId }), planKnownMs)
-    this.keys = new PostgresKeys({ servers, transactions, takeId })
-    this.pageSessions = new PostgresSessions({ servers, transactions, nowMs })
+    this.content = new PostgresContent(database)
+    this.projects = new KnownProjects(new PostgresProjects(database), planKnownMs)
+    this.keys = new PostgresKeys(database)
+    this.pageSessions = new PostgresSessions(database)
     this.#timers = [this.#repeat(renewMs, () => slot.renew()), this.#repeat(tidyMs, () => this.#tidy())]
   }
 
@@ -126,7 +117,7 @@ export class PostgresStorage implements Storage {
       const slot = await WriterSlot.claim(servers, { transactions, shard })
       await new Days(servers, transactions).prepare(slot.nowMs())
       const [identity] = await servers.read<{ id: string }>('SELECT id FROM sluice_identity')
-      return new PostgresStorage({ servers, transactions, slot, store: identity!.id })
+      return new PostgresStorage({ servers, transactions, slot }, identity!.id)
     } catch (error) {
       await servers.leave()
       throw error

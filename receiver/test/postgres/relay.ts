@@ -57,7 +57,7 @@ export class Relay {
       left -= bytes.length
       if (left > 0) return
       this.cuts++
-      // What was written so far arrives; then the connection ends.
+      // The bytes that were written so far arrive. Then the connection ends.
       client.end(cut)
     })
   }

@@ -3,6 +3,7 @@ import type { RecordStorage } from '../record-storage.js'
 import type { Clocks } from '../steady-time.js'
 import type { Storage } from '../storage.js'
 import { StoreUnavailableError } from '../store-unavailable.js'
+import { messageOf } from './database-errors.js'
 import { mergedCounts, mergedFacets, mergedPages } from './merged-answers.js'
 import { othersMs, PostgresStorage } from './postgres-storage.js'
 import { RecordTail } from './record-tail.js'
@@ -28,10 +29,12 @@ class Shard {
     this.#committed = committed
   }
 
-  /** @throws the reason why it cannot be used */
+  /** @throws {StoreUnavailableError} if it is not open */
   get storage(): PostgresStorage {
-    if (this.#storage === undefined) throw this.#failure
-    return this.#storage
+    if (this.#storage !== undefined) return this.#storage
+    if (this.#failure instanceof StoreUnavailableError) throw this.#failure
+    const message = `the database ${this.servers.name} cannot be used: ${messageOf(this.#failure)}`
+    throw new StoreUnavailableError(message, { cause: this.#failure })
   }
 
   get opened(): PostgresStorage | undefined {
@@ -40,6 +43,12 @@ class Shard {
 
   /** Opens the database. One that cannot be reached is tried again later. @throws if it can be reached, and cannot be used */
   async open(): Promise<void> {
+    await this.#tryToOpen()
+    if (this.#storage === undefined && !(this.#failure instanceof StoreUnavailableError)) throw this.#failure
+  }
+
+  /** People may mend a database that comes back and cannot be used: whatever the failure is, it is tried again. */
+  async #tryToOpen(): Promise<void> {
     try {
       const storage = await PostgresStorage.openOn(this.servers, { shard: this.#place })
       if (this.#isClosed) return await storage.close()
@@ -47,8 +56,7 @@ class Shard {
       this.#storage = storage
     } catch (error) {
       this.#failure = error
-      if (!(error instanceof StoreUnavailableError)) throw error
-      if (!this.#isClosed) this.#timer = setTimeout(() => void this.open().catch(() => {}), retryMs).unref()
+      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#tryToOpen(), retryMs).unref()
     }
   }
 

@@ -31,11 +31,14 @@ export function existsAlready(error: unknown): boolean {
   return ['23505', '42P07', '42P06', '42710'].includes(codeOf(error))
 }
 
+/** Messages of pg about a connection. */
+const ofConnection = /connect|terminated|timeout|queryable|pool|backend|SSL/i
+
 /** True for an error that says nothing about the statement: the server or the way to it has failed. */
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error)
-  // An error of the network has a code such as EPIPE. One that pg makes itself, such as "Connection terminated", has none.
-  if (code === '') return error instanceof Error && (error.name === 'Error' || error.name === 'AggregateError')
+  // An error of the network has a code such as EPIPE. One that pg makes itself, such as "Connection terminated unexpectedly", has none.
+  if (code === '') return ofConnection.test(messageOf(error)) && !(error instanceof TypeError)
   return code.startsWith('E') || unavailable.test(code)
 }
 

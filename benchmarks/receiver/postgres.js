@@ -49,18 +49,29 @@ const appends = (storage) => (/** @type {number} */ first) =>
     ),
   )
 
-/** The statement of a batch, and nothing else: no keys, counts or names. */
-async function bareWriter() {
-  server.create('bare')
-  const storage = await PostgresStorage.open(server.url('bare'))
-  await storage.close()
-  const opened = await PostgresStorage.open(server.url('bare'))
+/**
+ * Writes the rows of a batch and nothing else: no counts, names or spans.
+ *
+ * @param {string} database
+ * @param {{ withKeys: boolean }} options also the rows of the idempotency keys, in the same transaction
+ */
+async function bareWriter(database, { withKeys }) {
+  server.create(database)
+  const opened = await PostgresStorage.open(server.url(database))
   const { servers } = opened
   const lane = { kind: /** @type {const} */ ('logs'), bucket: 'demo' }
   let id = Math.floor((opened.nowMs() - 1_704_067_200_000) * 8192)
   const write = async (/** @type {number} */ first) => {
     const rows = Array.from({ length: batch }, (_, index) => record(first + index))
     const client = await servers.connect()
+    if (withKeys) {
+      await client.query('BEGIN')
+      await client.query(
+        `INSERT INTO sluice_attempts SELECT 'demo', 'logs', key, result, $1 FROM unnest($2::text[], $3::text[]) AS rows (key, result)
+           ON CONFLICT DO NOTHING`,
+        [opened.nowMs(), rows.map(() => randomUUID()), rows.map((_, index) => String(id + index))],
+      )
+    }
     await client.query(
       `INSERT INTO sluice_records SELECT 'demo', 'logs', id, $2, time_ms, value, terms, record
          FROM unnest($1::bigint[], $3::float8[], $4::text[], $5::text[], $6::text[]) AS rows (id, time_ms, value, terms, record)`,
@@ -73,21 +84,24 @@ async function bareWriter() {
         rows.map((each) => JSON.stringify(each)),
       ],
     )
+    if (withKeys) await client.query('COMMIT')
     client.release()
   }
   return { write, close: () => opened.close() }
 }
 
-const bare = await bareWriter()
+const bare = await bareWriter('bare', { withKeys: false })
+const keyed = await bareWriter('keyed', { withKeys: true })
 server.create('store')
 const postgres = await PostgresStorage.open(server.url('store'))
 const folder = mkdtempSync(join(tmpdir(), 'sluice-benchmark-'))
 const sqlite = await ThreadedSqliteStorage.open(join(folder, 'receiver.sqlite'))
-/** @type {{ bare: number, postgres: number, sqlite: number }[]} */
+/** @type {{ bare: number, keyed: number, postgres: number, sqlite: number }[]} */
 const stores = []
 for (let round = -1; round < rounds; round++) {
   const result = {
     bare: await perSecond(bare.write),
+    keyed: await perSecond(keyed.write),
     postgres: await perSecond(appends(postgres)),
     sqlite: await perSecond(appends(sqlite)),
   }
@@ -105,6 +119,11 @@ line(
   1,
 )
 line(
+  'the same with the rows of the keys',
+  middle((each) => each.keyed),
+  middle((each) => each.keyed / each.bare),
+)
+line(
   'the store on PostgreSQL',
   middle((each) => each.postgres),
   middle((each) => each.postgres / each.bare),
@@ -115,7 +134,7 @@ line(
   middle((each) => each.sqlite),
   middle((each) => each.sqlite / each.bare),
 )
-await Promise.all([bare.close(), postgres.close(), sqlite.close()])
+await Promise.all([bare.close(), keyed.close(), postgres.close(), sqlite.close()])
 
 const load = { connections: 16, depth: 16, durationMs }
 const onFolder = await startReceiverProcess(['--json', '--port', '0', '--data', join(folder, 'http')])

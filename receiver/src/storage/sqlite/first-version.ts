@@ -19,9 +19,9 @@ export const pageSessions = `
 `
 
 /**
- * SQL from version 1 to half-way. The migrations that were published wrote all records again in one transaction, with a copy in a temporary table,
- * from version 1 to 2, and counted them from 3 to 4. The move makes the tables of version 4 with the same rows in a third of the room. Only the
- * unused column differs: it is 0, as in each record that came later.
+ * SQL from version 1 to half-way. It takes the place of published migrations, which wrote all records again in one transaction with a copy in a
+ * temporary table. The result is the same from version 4 on: the same tables and rows. Only the column `unused`, which nothing reads, is 0 as in
+ * each later record; it was the number of a series.
  */
 export const beginOfMove = `
   CREATE TABLE identity (id TEXT NOT NULL) STRICT;

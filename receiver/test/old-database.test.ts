@@ -1,23 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { halfWay } from '../dist/storage/sqlite/first-version.js'
+import { migrate, newestVersion, versionOf } from '../dist/storage/sqlite/migrations.js'
 import { dataFolder } from './data-folder.js'
+import { fillFirstStore, firstTables, recordsOf } from './first-store.js'
 import { article, log, startReceiverForTest, value } from './support.js'
 
-/** The tables of a database without a version number. */
-const oldTables = `
-  CREATE TABLE projects (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
-  CREATE TABLE keys (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
-  CREATE TABLE records (
-    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, bucket TEXT NOT NULL, level TEXT, event_id REAL,
-    received_at INTEGER NOT NULL, idempotency_key TEXT, record TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX records_by_bucket ON records (kind, bucket, id);
-  CREATE UNIQUE INDEX records_by_key ON records (kind, bucket, idempotency_key) WHERE idempotency_key IS NOT NULL;
-  CREATE TABLE counts (
-    kind TEXT NOT NULL, bucket TEXT NOT NULL, level TEXT NOT NULL, event_id REAL NOT NULL, records INTEGER NOT NULL,
-    PRIMARY KEY (kind, bucket, level, event_id)
-  ) STRICT, WITHOUT ROWID;
-`
 /** A text index of the version with series, that has indexed all records. */
 const oldTexts = `
   CREATE VIRTUAL TABLE texts.words USING fts5(message, labels, content = '', columnsize = 0);
@@ -49,7 +37,7 @@ describe('a database of the version before content', () => {
       { kind: 'logs', record: { ...log, timeStamp: 1_600_000_000, message: 'three words' }, at: now, key: null },
     ]
     data.inDatabase((database) => {
-      database.exec(oldTables)
+      database.exec(firstTables)
       const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
       for (const [index, { kind, record, at, key }] of records.entries()) {
         const { level = null, eventId = null } = record as { level?: string; eventId?: number }
@@ -81,6 +69,31 @@ describe('a database of the version before content', () => {
     await receiver.close()
     data.inDatabase((database) => {
       expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    })
+  })
+})
+
+describe('the upgrade of version 1', () => {
+  it('goes on after an interruption of each step, and programs that do not know the move refuse the store', () => {
+    data.inDatabase((database) => {
+      fillFirstStore(database, { count: 3, messageLength: 3_000_000 })
+      const before = recordsOf(database)
+      const exec = database.exec.bind(database)
+      let commits = 0
+      vi.spyOn(database, 'exec').mockImplementation((sql) => {
+        if (sql === 'COMMIT' && ++commits % 2 === 0) throw new Error('interrupted')
+        exec(sql)
+      })
+      const versions: number[] = []
+      while (versionOf(database) !== newestVersion) {
+        if (versions.length < 6) expect(() => migrate(database)).toThrow('interrupted')
+        else migrate(database)
+        versions.push(versionOf(database))
+      }
+      // The move begins, and each record needs a step of its own.
+      expect(versions).toEqual([halfWay, halfWay, halfWay, halfWay, 4, 5, newestVersion])
+      expect(halfWay).toBeGreaterThan(newestVersion)
+      expect(recordsOf(database)).toEqual(before)
     })
   })
 })

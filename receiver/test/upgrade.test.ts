@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { halfWay } from '../dist/storage/sqlite/first-version.js'
 import { newestVersion } from '../dist/storage/sqlite/migrations.js'
 import { sayingUpgrade } from '../dist/storage/sqlite/upgrade.js'
 import { dataFolder } from './data-folder.js'
@@ -57,6 +58,12 @@ describe('the upgrade of a store', () => {
       'sluice-receiver: upgrading for 4.0 s, 0 MB on disk\n',
       `sluice-receiver: the store has version ${newestVersion} after 5.0 s\n`,
     ])
+  })
+
+  it('that goes on half-way is said to begin at version 1', async () => {
+    makeOld(halfWay)
+    await sayingUpgrade(path(), async () => {})
+    expect(said[0]).toContain(`from version 1 to ${newestVersion}`)
   })
 
   it('that fails is not said to be done', async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { openSqlite } from './database.js'
-import { newestVersion, versionOf } from './migrations.js'
+import { halfWay } from './first-version.js'
+import { isOld, newestVersion, versionOf } from './migrations.js'
 import { bytesOnDisk } from './store-bytes.js'
 
 const progressMs = 2000
@@ -8,8 +9,8 @@ const progressMs = 2000
 /** Opens the store. Where that upgrades its tables, which may take a minute, it says so on stderr: the begin, the progress and the end. */
 export async function sayingUpgrade<Opened>(path: string, open: () => Promise<Opened>): Promise<Opened> {
   const from = versionAt(path)
-  if (from === undefined || from >= newestVersion) return open()
-  say(`upgrading the store from version ${from} to ${newestVersion}: this may take a minute`)
+  if (from === undefined || !isOld(from)) return open()
+  say(`upgrading the store from version ${from === halfWay ? 1 : from} to ${newestVersion}: this may take a minute`)
   const begin = performance.now()
   const seconds = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`
   const timer = setInterval(

@@ -20,7 +20,7 @@ describe.skipIf(!postgresInstalled || !canOpenPages)(withPostgres('the page'), {
     const call = caller({ url: other.url, apiKey })
     const send = (message: string) => call('POST', '/logs/demo', { ...log, message }, { 'idempotency-key': message })
 
-    // Who holds the key of a record keeps it from its commit.
+    // A transaction that holds the key of a record keeps it from its commit.
     await holder.query('BEGIN')
     await holder.query(`INSERT INTO sluice_attempts VALUES ('demo', 'logs', 'late', '', 0)`)
     const late = send('late')

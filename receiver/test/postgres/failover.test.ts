@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { full } from '../../../test/support/full.js'
 import { seeded } from '../../../test/support/seeded.js'
 import { killAll, ready } from '../processes.js'
 import { Clients, storedKeys } from './clients.js'
 import { startPair } from './cluster.js'
+import { full } from './full.js'
 import { postgresInstalled, withPostgres } from './installation.js'
 import { stopServers } from './server.js'
 
@@ -12,7 +12,7 @@ afterEach(async () => {
   await stopServers()
 })
 
-const seeds = Array.from({ length: full ? Number(process.env.FAILOVER_SEEDS ?? 30) : 3 }, (_, seed) => seed)
+const seeds = Array.from({ length: full ? 30 : 3 }, (_, seed) => seed)
 const load = { clients: 3, records: full ? 6_667 : 700 }
 const all = load.clients * load.records
 

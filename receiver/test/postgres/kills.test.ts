@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { full } from '../../../test/support/full.js'
 import { killAll, ready } from '../processes.js'
 import { caller } from '../support.js'
 import { Clients, storedKeys } from './clients.js'
 import { Cluster } from './cluster.js'
+import { full } from './full.js'
 import { postgresInstalled, withPostgres } from './installation.js'
 import { stopServers } from './server.js'
 

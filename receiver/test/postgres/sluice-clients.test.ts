@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { full } from '../../../test/support/full.js'
 import { type Ended, startProgram } from '../../../test/support/programs.js'
 import { killAll, ready } from '../processes.js'
 import { startPair } from './cluster.js'
+import { full } from './full.js'
 import { postgresInstalled, withPostgres } from './installation.js'
 import { freePort, queryOf, stopServers } from './server.js'
 

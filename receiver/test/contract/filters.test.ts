@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { full } from '../../../test/support/full.js'
 import { seeded } from '../../../test/support/seeded.js'
 import type { RecordFilter, RecordKind, StoredRecord } from '../../dist/storage/record-storage.js'
+import { full } from '../postgres/full.js'
 import { countsOf, facetsOf, inOrder, matches } from './oracle.js'
 import { conditionsOf, randomFilter, randomRecord, someOf } from './random-records.js'
 import { asSent, readAll } from './reading.js'

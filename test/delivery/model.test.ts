@@ -577,5 +577,5 @@ describe('delivery, against its model', () => {
         expect([ledger.queued, ledger.inFlight, ledger.heldBytes]).toEqual([0, 0, 0])
       },
     })
-  }, 300_000)
+  }, 600_000)
 })

@@ -231,5 +231,5 @@ describe('a hand-off, against its model', () => {
       },
     })
     process.off('unhandledRejection', hear)
-  }, 300_000)
+  }, 600_000)
 })

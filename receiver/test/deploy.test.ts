@@ -9,7 +9,7 @@ import { Project } from '../../test/support/project.js'
 import { optionNames, variableOf } from '../dist/options/option-table.js'
 
 const root = join(import.meta.dirname, '../..')
-const known = new Set<string>([...optionNames.map(variableOf), 'SLUICE_DATABASE'])
+const known = new Set<string>(optionNames.map(variableOf))
 
 interface Instruction {
   readonly name: string

@@ -43,6 +43,13 @@ describe('the options of sluice-receiver', () => {
     expect(String(greeting)).toMatch(/^sluice-receiver is ready/)
   })
 
+  it('win over the variable of the other place for records, and name one place', () => {
+    const environment = { SLUICE_DATABASE: 'postgres://db/logs' }
+    expect(readOptions({}, environment).database).toEqual(['postgres://db/logs'])
+    expect(readOptions({ data: 'folder' }, environment)).toMatchObject({ data: 'folder', database: undefined })
+    expect(() => readOptions({ data: 'folder', database: ['postgres://db/logs'] }, {})).toThrow('--data and --database')
+  })
+
   it('have their defaults where a variable is empty', () => {
     const empty = Object.fromEntries(optionNames.map((name) => [variableOf(name), ' ']))
     expect(readOptions({}, empty)).toEqual(readOptions({}, {}))

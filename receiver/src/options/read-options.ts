@@ -40,7 +40,15 @@ export function readSome<Name extends OptionName>(
   names: readonly Name[],
   { written, environment }: { readonly written: Written; readonly environment: Environment },
 ): Pick<Options, Name> {
-  const values = names.map((name) => [name, chosenValue(name, written[writtenName(name)], environment)])
+  if (written.data !== undefined && written.database !== undefined) {
+    throw new OptionError('--data and --database: expected one of them, as records are in a folder or in a database')
+  }
+  // An option of the command wins over a variable, of the other place as well.
+  const isLeft = (name: Name) => name === 'database' && written.data !== undefined
+  const values = names.map((name) => [
+    name,
+    isLeft(name) ? undefined : chosenValue(name, written[writtenName(name)], environment),
+  ])
   return Object.fromEntries(values) as Pick<Options, Name>
 }
 

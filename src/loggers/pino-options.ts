@@ -14,7 +14,7 @@ const maxErrorChars = 262_144
  *
  *     const logger = pino({ ...sluicePinoOptions(), transport: { target: 'sluice/pino' } })
  *
- * @param options pino's options, which are kept: serializers, hooks, formatters and the mixin of the application run, too
+ * The options of the application are kept: its serializers, hooks, formatters and mixin run, too.
  */
 export function sluicePinoOptions(): Pick<
   LoggerOptions,

@@ -60,6 +60,7 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
   node: (words) => {
     const script = words.findIndex((word) => !word.startsWith('--env-file='))
     if (words[script] === `node_modules/${name}/${bin.sluice}`) return programs.sluice!(words.slice(script + 1))
+    if (script > 0 && !words.includes('--import')) return undefined
     const entry = words[words.indexOf('--import') + 1]?.replace(name, '.')
     return words.includes('--import') && entry !== undefined && entry in exports ? undefined : `no entry ${entry}`
   },

@@ -33,7 +33,12 @@ const filesOf = (folder: string) =>
     .filter((file) => file.endsWith('.md'))
     .map((file) => `${folder}/${file}`)
 /** Documents for users: their code is typed and run, and their commands and links are checked. */
-export const userDocuments = ['README.md', ...filesOf('docs').filter((path) => !isInternal(path))]
+export const userDocuments = [
+  'README.md',
+  ...filesOf('docs').filter((path) => !isInternal(path)),
+  ...filesOf('docs/coming-from'),
+  'AGENTS.md',
+]
 /** Documents for people who change the code: each file that they name exists. */
 export const maintainerDocuments = [...filesOf('docs').filter(isInternal), ...filesOf('docs/decisions')]
 /** Documents whose links and commands are checked. */

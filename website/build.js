@@ -39,8 +39,11 @@ const app = await Application.bootstrap({
 app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_, document) => {
   document.name = titleOf(document.content.map((part) => part.text).join('')) || document.name
 })
-app.converter.on(Converter.EVENT_RESOLVE_END, (context) => {
-  for (const module of context.project.children ?? []) {
+app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
+  // The page has the name of the project as its heading already.
+  const [first] = project.readme ?? []
+  if (first !== undefined) first.text = first.text.replace(/^# .+\n/, '')
+  for (const module of project.children ?? []) {
     const entry = module.name.replace(/^.*\//, '')
     module.name = entry === 'src' || entry === 'index' ? 'sluice' : `sluice/${entry}`
   }

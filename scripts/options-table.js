@@ -7,7 +7,7 @@ import {
   writtenName,
 } from '../receiver/dist/options/option-table.js'
 
-// Prints the tables of options of both READMEs, made from the tables that the code runs on; `--write` puts them there.
+// Prints the tables of options of docs/options.md and the receiver's README, made from the tables that the code runs on; `--write` puts them there.
 const code = (/** @type {unknown} */ text) => `\`${text}\``
 const library = Object.entries(optionTable).map(([name, row]) => {
   const fallback = row.defaultText ?? (row.default === undefined ? '' : code(row.default))
@@ -19,7 +19,7 @@ const receiver = optionNames.map((name) => {
   const written = code(`--${writtenName(name)}${placeholder === undefined ? '' : ` ${placeholder}`}`)
   return [written, code(variableOf(name)), fallback === undefined || kind.type === 'flag' ? '' : code(fallback), about]
 })
-const tables = { '../README.md': library, '../receiver/README.md': receiver }
+const tables = { '../docs/options.md': library, '../receiver/README.md': receiver }
 
 for (const [path, rows] of Object.entries(tables)) {
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |`)
@@ -28,9 +28,9 @@ for (const [path, rows] of Object.entries(tables)) {
     process.stdout.write(`${table}\n\n`)
     continue
   }
-  const readme = new URL(path, import.meta.url)
+  const document = new URL(path, import.meta.url)
   const [start, end] = ['<!-- options -->', '<!-- /options -->']
-  const text = readFileSync(readme, 'utf8')
+  const text = readFileSync(document, 'utf8')
   const [before, after] = [text.split(start)[0], text.split(end)[1]]
-  writeFileSync(readme, `${before}${start}\n${table}\n${end}${after}`)
+  writeFileSync(document, `${before}${start}\n${table}\n${end}${after}`)
 }

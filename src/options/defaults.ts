@@ -1,7 +1,7 @@
 import type { LineWindowKind } from './line-window.js'
 import type { OptionName } from './options.js'
 
-/** The kind of an option's value. Decides how variables are read and checked, and what the README's table says. */
+/** The kind of an option's value. Decides how variables are read and checked, and what the table of docs/options.md says. */
 export type OptionKind =
   | { readonly type: 'text' }
   /** Name of a bucket: one segment of a path. */
@@ -134,27 +134,27 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     variable: 'SLUICE_REDACT',
     patternsVariable: 'SLUICE_REDACT_PATTERNS',
     defaultText: 'nothing',
-    about: 'keys whose values are hidden, and patterns of texts that are; see [redaction](docs/redaction.md)',
+    about: 'keys whose values are hidden, and patterns of texts that are; see [redaction](redaction.md)',
   },
   repeat: {
     kind: lineWindow('most', 1_000_000),
     variable: 'SLUICE_REPEAT',
     defaultText: 'no bound',
     about:
-      'most lines with the same message per time, such as `10/60s`; see [repeated lines](docs/volume.md#repeated-lines)',
+      'most lines with the same message per time, such as `10/60s`; see [repeated lines](volume.md#repeated-lines)',
   },
   sample: {
     kind: { type: 'level-shares' },
     variable: 'SLUICE_SAMPLE',
     defaultText: 'all lines',
-    about: 'share of the lines of a level that is sent, such as `debug:0.01,info:0.25`; see [volume](docs/volume.md)',
+    about: 'share of the lines of a level that is sent, such as `debug:0.01,info:0.25`; see [volume](volume.md)',
   },
   keepForError: {
     kind: lineWindow('lines', 100_000),
     variable: 'SLUICE_KEEP_FOR_ERROR',
     defaultText: 'none',
     about:
-      'most lines that are kept back for an error, and for how long, such as `200/30s`; see [volume](docs/volume.md#lines-that-only-an-error-needs)',
+      'most lines that are kept back for an error, and for how long, such as `200/30s`; see [volume](volume.md#lines-that-only-an-error-needs)',
   },
   mode: {
     kind: choice('worker', 'inline'),

@@ -15,7 +15,7 @@ function resultsOf(scenario: string): Readonly<Record<string, readonly number[]>
 
 const products: Readonly<Record<string, string>> = { Segment: '@segment/analytics-node', PostHog: 'posthog-node' }
 
-/** The name in RESULTS.md for a row of the README, without a remark in brackets. */
+/** The name in RESULTS.md for a row of a document, without a remark in brackets. */
 function resultName(label: string): string {
   const plain = label
     .replace(' (as it comes)', '')
@@ -27,20 +27,22 @@ function resultName(label: string): string {
   return [products[product] ?? product, ...rest].join(',')
 }
 
-const rows = readMarkdown('README.md').rows['beside-others'] ?? []
+const rows = readMarkdown('docs/comparison.md').rows['beside-others'] ?? []
+/** The short table: CPU and memory of the burst, and the losses of the same contestant with default settings. */
+const short = readMarkdown('README.md').rows['beside-others'] ?? []
 const numbers = (cell: string) => [...cell.replaceAll(',', '').matchAll(/\d+(\.\d+)?/g)].map(([each]) => Number(each))
 const farServer = rows.filter(([label = '']) => /^(not )?pipelined$/.test(label))
 const isLosses = (cells: readonly string[]) => /^(the same|nothing|.*(records|calls in 5 s))$/.test(cells[4] ?? '')
 const losses = rows.filter(isLosses)
 const rivals = rows.filter((cells) => cells.length === 5 && !isLosses(cells))
-/** As the README shows a figure: two digits at least. */
+/** As the documents show a figure: two digits at least. */
 const shown = (figure: number) => (figure < 10 ? figure : Math.round(figure))
 
-describe('the figures in the README are those of RESULTS.md', () => {
+describe('the figures in the documents are those of RESULTS.md', () => {
   const results = resultsOf('delivery/rivals')
 
   it('as many as there are', () => {
-    expect([rivals.length, farServer.length, losses.length]).toEqual([16, 2, 12])
+    expect([rivals.length, farServer.length, losses.length, short.length]).toEqual([16, 2, 12, 13])
   })
 
   it.each(rivals)('what each costs: %s', (label = '', cpu = '', beyond = '', peak = '', lost = '') => {
@@ -58,6 +60,14 @@ describe('the figures in the README are those of RESULTS.md', () => {
   it.each(farServer)('records/s to a far server: %s', (label = '', ...cells) => {
     const name = `Sluice: pino target${label === 'pipelined' ? '' : ', pipelining off'}`
     expect(cells.flatMap(numbers)).toEqual(resultsOf('delivery/far-server')[name])
+  })
+
+  it.each(short)('in the README: %s', (label = '', cpu = '', peak = '', ...lost) => {
+    const name = resultName(label)
+    expect([numbers(cpu), numbers(peak)]).toEqual([[shown(results[name]![1]!)], [results[name]![5]]])
+    const loser = name.replace(', tuned', '').replace(', pipelining off', '')
+    const inLosses = loser === 'Sluice: pino target' ? `${loser}, --import sluice/register` : loser
+    expect(lost.flatMap(numbers)).toEqual(resultsOf('delivery/losses')[inLosses])
   })
 
   it.each(losses)('what each loses: %s', (label = '', ...cells) => {

@@ -19,10 +19,9 @@ export interface Course {
 /** The blocks of the documents that are run, by name. */
 export const courses: Readonly<Record<string, Course>> = {
   'README.md#sluice, js 1': { logs: 1, values: 1 },
-  'README.md#pino, js 1': { logs: 1 },
-  'README.md#pino, js 2': { logs: 1 },
-  'README.md#winston, js 1': { logs: 1 },
-  'README.md#track, js 1': { values: 1 },
+  'README.md#use, js 1': { logs: 1 },
+  'README.md#use, js 2': { logs: 1 },
+  'README.md#use, js 3': { values: 1 },
   'AGENTS.md#events, js 1': { values: 1 },
   'docs/content.md#content, js 1': { entries: ['Hello', 'Old'], stdout: 'article 2\n1 of 1\nstring\n' },
   'docs/context.md#ids-on-every-line, js 1': { logs: 1 },

@@ -99,32 +99,41 @@ export function makeFolder(path: string, files: Files): void {
   }
 }
 
-/** Wait until the entries of a folder are on disk. Throws what the file system does. */
+/** Codes of a file system that cannot sync folders: Windows, and some network file systems. */
+const unsyncable: ReadonlySet<string | undefined> = new Set(['EPERM', 'EINVAL', 'EISDIR'])
+
+/**
+ * Wait until the entries of a folder are on disk, where the file system can sync folders. Throws other errors of the file system.
+ */
 export function syncFolder(path: string, files: Files): void {
-  const folder = files.openSync(path, 'r')
+  let folder: number | undefined
   try {
+    folder = files.openSync(path, 'r')
     files.fsyncSync(folder)
+  } catch (error) {
+    if (!unsyncable.has(codeOf(error))) throw error
   } finally {
-    closeFile(folder, files)
+    if (folder !== undefined) closeFile(folder, files)
   }
 }
 
-/** Error codes for a folder that this user may not read, and so has not made, and for a file system that cannot sync folders. */
-const unsyncableCodes: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'EINVAL'])
-
 /**
  * Wait until the entries of a folder and of all folders above it are on disk, as far as that is possible: after a power cut each must be in
- * the one above it. Throws other errors of the file system.
+ * the one above it. A folder that this user may not read is not one that this user has made. Throws other errors of the file system.
  */
 export function syncPath(path: string, files: Files): void {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     try {
       syncFolder(folder, files)
     } catch (error) {
-      if (!unsyncableCodes.has((error as NodeJS.ErrnoException).code)) throw error
+      if (codeOf(error) !== 'EACCES') throw error
     }
     if (folder === dirname(folder)) return
   }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code
 }
 
 function isFolder(path: string, files: Files): boolean {

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Locks } from '../../src/spool/lock.js'
+import { machineOwners, type Owners } from '../../src/spool/owner.js'
+import { currentUser, syncPath } from '../../src/spool/spool-folder.js'
+import { setUpLoneSpool } from '../support/lone-spool.js'
+import { leaveRecords, linesIn, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+import { windowsFiles } from '../support/windows-files.js'
+
+const hidden = process.geteuid
+
+describe('a spool on a file system like that of Windows', () => {
+  beforeEach(() => {
+    Object.defineProperty(process, 'geteuid', { value: undefined, configurable: true })
+  })
+  afterEach(() => {
+    Object.defineProperty(process, 'geteuid', { value: hidden, configurable: true })
+  })
+
+  it('knows no user', () => {
+    expect(currentUser()).toBeUndefined()
+  })
+
+  it.each([false, true])('keeps records, and removes what is delivered, with spoolSync: %s', async (sync) => {
+    const dir = spoolFolder()
+    const { clock, sender, delivery, said, log } = setUpSpool(dir, { spool: { sync, files: windowsFiles() } })
+    for (let number = 0; number < 300; number++) log(`{"message":"kept ${number}"}`)
+    await passUntil(clock, 10_000, () => sender.keys.length === 300)
+    const closed = delivery.close({ timeoutMs: 1000 })
+    await clock.advance(1000)
+    await closed
+    expect({ said, left: linesIn(dir) }).toEqual({ said: [], left: [] })
+  })
+
+  it.each([false, true])('gives what an ended process has left to the next one, with spoolSync: %s', async (sync) => {
+    const dir = spoolFolder()
+    await leaveRecords(dir, 3, { spool: { sync, files: windowsFiles() } })
+    expect(linesIn(dir)).toHaveLength(3)
+    const { clock, owner, said } = setUpLoneSpool(dir, { sync, files: windowsFiles() })
+    await passUntil(clock, 60_000, () => owner.restored.length === 3)
+    expect(owner.restored.map(({ body }) => JSON.parse(body).message)).toEqual(['left 0', 'left 1', 'left 2'])
+    expect(said).toEqual([])
+  })
+
+  it('has locks that a living process keeps and a dead one loses, though threads have no names', () => {
+    const current = () => ({ host: 'pc', pid: 7 })
+    const stateOf = vi.fn<Owners['stateOf']>(() => 'unknown')
+    const owners: Owners = { ...machineOwners, current, stateOf, isInUse: (pid) => pid === 7 }
+    const locks = new Locks({ files: windowsFiles(), owners, wallClock: Date.now })
+    const name = join(spoolFolder(), 'lock')
+    expect(locks.take(name)).toMatchObject({ touch: expect.any(Function) })
+    expect(locks.take(name)).toMatchObject({ pid: 7 })
+    owners.isInUse = () => false
+    expect(locks.take(name)).toMatchObject({ touch: expect.any(Function) })
+  })
+
+  it('syncs a path of which no folder can be synced', () => {
+    expect(() => syncPath(spoolFolder(), windowsFiles())).not.toThrow()
+  })
+})

@@ -23,15 +23,16 @@ export async function readBack({ url, apiKey, project }, kind) {
 const lookMs = 50
 
 /**
- * Wait for the first log record that the receiver holds.
+ * Wait for log records, and describe the oldest one.
  *
  * @param {{ url: string, apiKey: string, project: string }} receiver
  * @returns {Promise<string>} its time, level, application and message
  */
 export async function firstRecord({ url, apiKey, project }) {
   for (;;) {
-    const page = await fetch(`${url}/api/logs/${project}?limit=1`, { headers: { 'x-api-key': apiKey } })
-    const [record] = /** @type {{ list: Record<string, any>[] }} */ (await page.json()).list
+    const page = await fetch(`${url}/api/logs/${project}?limit=1000`, { headers: { 'x-api-key': apiKey } })
+    const { list } = /** @type {{ list: Record<string, any>[] }} */ (await page.json())
+    const record = list.at(-1)
     if (record !== undefined) {
       const [message] = record.message.split('\n')
       return `${new Date(record.timeStamp).toISOString()} ${record.level} ${record.appName} ${message}`

@@ -243,7 +243,7 @@ interface Place {
   readonly port: number
 }
 
-/** Who starts a receiver twice in one folder looks for the first one. */
+/** Adds to the refusal of a data folder the address of the receiver that runs at the port: a person looks for it. */
 function besideNeighbour(place: Place): (failure: unknown) => Promise<never> {
   return async (failure) => {
     if (!(failure instanceof ReceiverError) || failure.code !== 'DATA_IN_USE') throw failure

@@ -5,7 +5,7 @@ describe('the demo without a terminal', () => {
   it('shows the first record before the shoppers have come, accounts for all records, and ends by itself', async () => {
     const { code, stdout, stderr } = await startProgram('../../demo/run.js').ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/\nfirst record \d{4}-\S+Z info shop Server listening at .*\n400 shoppers come …\n/)
+    expect(stdout).toMatch(/\nfirst record \d{4}-\S+Z \w+ shop .+\n400 shoppers come …\n/)
     const [, requests] = /\ndriven by {4}(\d+) requests, then SIGTERM\n/.exec(stdout) ?? []
     // 400 shoppers make 3 to 8 requests each: two looks, a checkout, and as many products as their number says.
     expect(Number(requests)).toBe(

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+
 /**
  * Read back what the receiver holds, page by page.
  *
@@ -14,6 +16,28 @@ export async function readBack({ url, apiKey, project }, kind) {
     if (list.length === 0) return records
     records.push(...list)
     before = `&before=${list.at(-1)?.id}`
+  }
+}
+
+/** Time between two looks for the first record. */
+const lookMs = 50
+
+/**
+ * Wait for log records, and describe the oldest one.
+ *
+ * @param {{ url: string, apiKey: string, project: string }} receiver
+ * @returns {Promise<string>} its time, level, application and message
+ */
+export async function firstRecord({ url, apiKey, project }) {
+  for (;;) {
+    const page = await fetch(`${url}/api/logs/${project}?limit=1000`, { headers: { 'x-api-key': apiKey } })
+    const { list } = /** @type {{ list: Record<string, any>[] }} */ (await page.json())
+    const record = list.at(-1)
+    if (record !== undefined) {
+      const [message] = record.message.split('\n')
+      return `${new Date(record.timeStamp).toISOString()} ${record.level} ${record.appName} ${message}`
+    }
+    await setTimeout(lookMs)
   }
 }
 

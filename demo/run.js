@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { printTable, readBack, tally } from './account.js'
+import { firstRecord, printTable, readBack, tally } from './account.js'
 import { events } from './events.js'
 import { goShopping, keepShopping } from './shoppers.js'
 
@@ -19,6 +19,7 @@ if (stay) for (const signal of endSignals) process.on(signal, leave)
 const data = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 
+say('Starting a receiver and a shop …')
 const receiverProcess = start('../receiver/dist/cli.js', ['--port', '0', '--data', data, '--json'], {})
 const receiver = JSON.parse(await receiverProcess.line())
 say(`receiver     ${receiver.url}`)
@@ -26,8 +27,10 @@ say(`receiver     ${receiver.url}`)
 const application = startShop()
 const shop = await application.line()
 say(`shop         ${shop}`)
-const requests = await goShopping(shop)
-say(`driven by    ${requests} requests, then SIGTERM\n`)
+const shopping = goShopping(shop)
+say(`first record ${await firstRecord(receiver)}`)
+say('400 shoppers come …')
+say(`driven by    ${await shopping} requests, then SIGTERM\n`)
 
 application.child.kill('SIGTERM')
 const ledger = JSON.parse(await application.line())
@@ -42,8 +45,6 @@ printTable('value records by event', tally(values.map(({ eventId }) => `${eventI
 const dropped = Object.values(ledger.dropped).reduce((sum, count) => sum + Number(count), 0)
 const total = logs.length + values.length
 const agree = ledger.accepted === total && ledger.delivered === total && total > 0
-if (process.stdin.isTTY && !stay)
-  say(`The receiver stays at ${receiver.url} (x-api-key: ${receiver.apiKey}) until Ctrl-C.\n`)
 say(
   `ledger    accepted=${ledger.accepted} delivered=${ledger.delivered} rejected=${ledger.rejected} dropped=${dropped}`,
 )
@@ -51,7 +52,12 @@ say(`receiver  logs=${logs.length} values=${values.length} total=${total}`)
 process.exitCode = agree ? 0 : 1
 
 if (stay) await goOn()
-else if (process.stdin.isTTY) await once(process, 'SIGINT')
+else if (process.stdin.isTTY) {
+  say(
+    `\nthe page      ${receiver.page}\nIt shows these records until Ctrl+C. With npm run demo -- --stay the shop goes on, too.`,
+  )
+  await once(process, 'SIGINT')
+} else say('\nnpm run demo -- --stay keeps the receiver, its page and the shop.')
 receiverProcess.child.kill('SIGTERM')
 await receiverProcess.ended
 

@@ -16,7 +16,10 @@ export async function goShopping(shop) {
   let next = 0
   let requests = 0
   const shopper = async () => {
-    while (next < shoppers) requests += await visit(shop, next++)
+    while (next < shoppers) {
+      const made = await visit(shop, next++)
+      requests += made
+    }
   }
   await Promise.all(Array.from({ length: atOnce }, shopper))
   return requests

@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { KeysCommand } from './keys/keys-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
+import { nearestName } from './options/nearest-name.js'
 import { type OptionName, type Options, optionNames, optionTable, writtenName } from './options/option-table.js'
 import { type Environment, OptionError, readOptions, readSome } from './options/read-options.js'
 import { maxNameCharacters, namePattern } from './schemas/keys.js'
@@ -23,9 +24,25 @@ export function readArguments(args: readonly string[], environment: Environment)
   } catch (error) {
     const { message } = error as Error
     if (error instanceof OptionError) return { type: 'wrong', message }
+    const suggested = suggestion(message)
+    if (suggested !== undefined) return { type: 'wrong', message: suggested }
     const [reason] = message.split(/\.[ \n]|\n/)
     return { type: 'wrong', message: `${reason?.replace(/\.$/, '')}; see sluice-receiver --help` }
   }
+}
+
+const commands = ['keys', 'backup']
+const options = [...optionNames.map(writtenName), 'version', 'help', 'scope', 'name']
+
+/** A message that suggests the word that looks most like the unknown one. Undefined where none does. */
+function suggestion(message: string): string | undefined {
+  const [, option] = /^Unknown option '--(?:no-)?([^']+)'/.exec(message) ?? []
+  const [, word = ''] = /^Unexpected argument '([^']+)'/.exec(message) ?? []
+  const nearest = option === undefined ? nearestName(word, commands) : nearestName(option, options)
+  if (nearest === undefined || nearest === option || nearest === word) return undefined
+  return option === undefined
+    ? `there is no command ${word}; did you mean ${nearest}?`
+    : `there is no option --${option}; did you mean --${nearest}?`
 }
 
 function readStart(args: readonly string[], environment: Environment): Command {

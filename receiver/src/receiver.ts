@@ -13,6 +13,7 @@ import { PageSessions } from './keys/page-sessions.js'
 import { RateLimit } from './keys/rate-limit.js'
 import { scopes } from './keys/scopes.js'
 import { LiveFeed } from './live/live-feed.js'
+import { neighbourAt, neighbourText } from './neighbour.js'
 import { openDatabase, openFolder } from './open-store.js'
 import { optionTable } from './options/option-table.js'
 import { durationMs, expectation, isPageHost } from './options/option-value.js'
@@ -114,7 +115,9 @@ export async function startReceiver({
   }
   const tls = readTls(tlsCert, tlsKey)
   const eventNames = events === undefined ? undefined : await readEvents(events)
-  const storage = await (database === undefined ? openFolder(data) : openDatabase(database))
+  const storage = await (database === undefined ? openFolder(data) : openDatabase(database)).catch(
+    besideNeighbour({ host, port }),
+  )
   const abandoned = failedAfter(() => storage.close())
   const keys = await Keys.load(storage.keys).catch(abandoned)
   const first = keys.size === 0
@@ -152,7 +155,7 @@ export async function startReceiver({
     await app.listen({ port, host })
   } catch (error) {
     await storage.close()
-    throw listenError(error as NodeJS.ErrnoException, { port, host })
+    throw await listenError(error as NodeJS.ErrnoException, { port, host })
   }
   const address = app.server.address() as AddressInfo
   const scheme = tls === undefined ? 'http' : 'https'
@@ -235,9 +238,30 @@ async function readEvents(file: string): Promise<EventNames> {
   }
 }
 
-function listenError(cause: NodeJS.ErrnoException, { port, host }: { port: number; host: string }): ReceiverError {
+interface Place {
+  readonly host: string
+  readonly port: number
+}
+
+/** Adds to the refusal of a data folder the address of the receiver that runs at the port: a person looks for it. */
+function besideNeighbour(place: Place): (failure: unknown) => Promise<never> {
+  return async (failure) => {
+    if (!(failure instanceof ReceiverError) || failure.code !== 'DATA_IN_USE') throw failure
+    const neighbour = await neighbourAt(place)
+    if (neighbour === undefined) throw failure
+    const { cause } = failure
+    throw new ReceiverError(failure.code, `${failure.message}; ${neighbourText(neighbour)}`, { cause })
+  }
+}
+
+async function listenError(cause: NodeJS.ErrnoException, { port, host }: Place): Promise<ReceiverError> {
   if (cause.code === 'EADDRINUSE') {
-    return new ReceiverError('PORT_TAKEN', `port ${port} on ${host} is taken; choose another with --port`, { cause })
+    const neighbour = await neighbourAt({ host, port })
+    const message =
+      neighbour === undefined
+        ? `another program listens on ${host}:${port}; choose another port with --port`
+        : `${neighbourText(neighbour)}: use it, or choose another port with --port`
+    return new ReceiverError('PORT_TAKEN', message, { cause })
   }
   return new ReceiverError('ADDRESS_UNUSABLE', `cannot listen on ${host}:${port}: ${cause.message}`, { cause })
 }

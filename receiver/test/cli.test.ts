@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -81,15 +79,6 @@ describe('sluice-receiver for a person', () => {
     expect(greeting).toMatch(/: http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}\n/)
     expect(greeting).toContain(`export SLUICE_API_KEY=${key}\n`)
     expect(greeting).toContain('export SLUICE_BUCKET=demo\n')
-  })
-
-  it('says in one line that a port is taken', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as { port: number }
-    const stderr = await failure('--port', String(port), '--data', ':memory:')
-    expect(stderr).toBe(`sluice-receiver: port ${port} on 127.0.0.1 is taken; choose another with --port\n`)
-    server.close()
   })
 
   it('says in one line that a data folder cannot be used', async () => {

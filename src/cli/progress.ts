@@ -1,3 +1,4 @@
+import { counted } from '../errors/counted.js'
 import { oneLine } from '../errors/text-of.js'
 import type { Clock, Timer } from '../runtime/clock.js'
 
@@ -122,7 +123,7 @@ function progressText({
   readonly barWidth: number
   readonly suffix: string
 }): string {
-  const pace = `${lines} lines, ${Math.round(linesPerSecond)} lines/s`
+  const pace = `${counted(lines, 'line')}, ${Math.round(linesPerSecond)} lines/s`
   if (share === undefined) return pace + suffix
   const filled = Math.round(Math.min(1, share) * barWidth)
   const bar = barWidth === 0 ? '' : `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}] `

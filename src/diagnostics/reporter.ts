@@ -5,6 +5,7 @@ import type { DropReason, LaneName, LaneReport } from '../delivery/ledger.js'
 import type { Losses, Observer } from '../delivery/observer.js'
 import type { Rejection } from '../delivery/rules.js'
 import type { Outcome } from '../delivery/sender.js'
+import { counted } from '../errors/counted.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { oneLine } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
@@ -227,8 +228,7 @@ const explanations: Readonly<Record<Exclude<DropReason, 'shutdown'>, string>> = 
 }
 
 function records(count: number, { kind }: LaneName): string {
-  const noun = kind === 'logs' ? 'log record' : 'value record'
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  return counted(count, kind === 'logs' ? 'log record' : 'value record')
 }
 
 function laneText({ kind, bucket }: LaneName): string {

@@ -1,5 +1,6 @@
 import { printLine } from '../diagnostics/stderr.js'
 import type { Standstill } from '../engine/worker-position.js'
+import { counted } from '../errors/counted.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { firstInProcess } from '../runtime/shared-state.js'
@@ -278,7 +279,7 @@ function effectOf({ lost, spooled }: LostRecords, standstill: Standstill | undef
 }
 
 function recordsTaken(count: number): string {
-  return `${count} record${count === 1 ? '' : 's'} that it had taken`
+  return `${counted(count, 'record')} that it had taken`
 }
 
 let own: Supervisor | undefined

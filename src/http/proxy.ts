@@ -63,6 +63,7 @@ function decodes(text: string): boolean {
   }
 }
 
-function isLoopback(host: string): boolean {
+/** True for a host on this machine. An IPv6 address is without brackets. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }

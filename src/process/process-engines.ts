@@ -3,6 +3,7 @@ import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { printLine } from '../diagnostics/stderr.js'
 import type { Drainable, EndParticipant, EndStep, EngineIdentity } from '../engine/ports.js'
+import { counted } from '../errors/counted.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/environment.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -274,7 +275,7 @@ export class ProcessEngines {
       const ledger = engine.ended()
       this.#retired.keep({ stats: () => ledger })
       const print = (count: number, fate: string) => {
-        const text = `${count} record${count === 1 ? '' : 's'} ${fate}: the worker that delivered them has ended`
+        const text = `${counted(count, 'record')} ${fate}: the worker that delivered them has ended`
         if (count > 0) printLine(text)
       }
       print(ledger.dropped.shutdown - before.dropped.shutdown, 'lost')

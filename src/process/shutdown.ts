@@ -3,6 +3,7 @@ import type { LaneReport, Ledger } from '../delivery/ledger.js'
 import { noAnswer } from '../delivery/rules.js'
 import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
+import { counted } from '../errors/counted.js'
 import { deliveryThread } from '../hand-off/supervisor.js'
 import { loneOption } from '../options/environment.js'
 import { systemClock } from '../runtime/clock.js'
@@ -208,7 +209,7 @@ export class Shutdown {
 
   #reportUndelivered(count: number, lanes: readonly LaneReport[]): void {
     if (count === 0) return
-    const text = `${count} record${count === 1 ? '' : 's'} not delivered before the end of the process`
+    const text = `${counted(count, 'record')} not delivered before the end of the process`
     this.#print(`${text}${lastErrorText(lastErrorOf(lanes))}`)
   }
 

@@ -1,3 +1,4 @@
+import { counted } from '../errors/counted.js'
 import { reasonOf } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
 
@@ -64,7 +65,9 @@ export class Health {
     this.#failures = 0
     const missed = this.#missed
     this.#missed = 0
-    this.#report(`the spool in ${this.#dir} can be written again; ${missed} records were in memory alone`)
+    this.#report(
+      `the spool in ${this.#dir} can be written again; ${counted(missed, 'record')} ${missed === 1 ? 'was' : 'were'} in memory alone`,
+    )
   }
 
   /** Report trouble besides writing, each kind once. It costs no record that is still to be delivered. */

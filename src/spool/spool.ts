@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import type { DropReason, LaneName } from '../delivery/ledger.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Place, Restored, Room, Storable, Store, StoreOwner } from '../delivery/store.js'
+import { counted } from '../errors/counted.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
 import { AdoptedRecords } from './adoption.js'
@@ -276,7 +277,7 @@ export class Spool implements Store {
 
   #adopt(segment: Segment, { damaged, newest }: Recovery): void {
     const { clock, wallClock, report } = this.#plan
-    if (damaged > 0) report(`${damaged} lines of ${basename(segment.path)} in the spool were damaged and are lost`)
+    if (damaged > 0) report(`lost ${counted(damaged, 'damaged line')} of ${basename(segment.path)} in the spool`)
     segment.lastAt = clock.now() - Math.max(0, wallClock() - newest)
     this.#segments.add(segment)
     this.#owner?.adopt(segment.lane, segment.count(places.left))

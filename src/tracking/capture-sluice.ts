@@ -1,3 +1,4 @@
+import { counted } from '../errors/counted.js'
 import { SluiceError } from '../errors/sluice-error.js'
 import { installProcessHooks } from '../process/install.js'
 import { processRegistry } from '../process/registry.js'
@@ -34,8 +35,9 @@ export interface CapturedSluice extends Disposable {
 export function captureSluice(): CapturedSluice {
   installProcessHooks()
   const { queued, inFlight } = processRegistry().stats()
-  if (queued + inFlight > 0) {
-    const message = `captureSluice: ${queued + inFlight} records are on their way to the network already; capture before they are logged`
+  const pending = queued + inFlight
+  if (pending > 0) {
+    const message = `captureSluice: ${counted(pending, 'record')} ${pending === 1 ? 'is' : 'are'} on their way to the network already; capture before they are logged`
     throw new SluiceError('SLUICE_CAPTURE_LATE', message)
   }
   const logs: LogRecord[] = []

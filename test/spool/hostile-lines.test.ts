@@ -88,7 +88,7 @@ describe('a line with a right checksum and content that no spool writes', () => 
     await passUntil(next.clock, 30_000, () => next.delivery.stats().delivered === 2)
     await pass(next.clock, 1000)
     expect(next.sender.sent).toEqual(['{"message":"own 0"}', '{"message":"own 9"}'])
-    expect(next.said).toEqual([expect.stringMatching(/^\d+ lines of info-.* were damaged and are lost$/)])
+    expect(next.said).toEqual([expect.stringMatching(/^lost \d+ damaged lines? of info-.* in the spool$/)])
     expect(filesIn(dir).filter((each) => each.endsWith('.ndjson'))).toEqual([])
   })
 })

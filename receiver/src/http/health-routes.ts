@@ -1,19 +1,25 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { version } from '../version.js'
 import { apiAnswers } from './answers.js'
 import { refuse } from './envelope.js'
 import type { Readiness } from './readiness.js'
+
+/** Tells that a receiver answers, and no other program. */
+export const healthName = 'sluice-receiver'
 
 /** Routes beyond the API for supervisors and load balancers. They need no key. */
 export function healthRoutes(app: FastifyInstance, readiness: Readiness): void {
   app.get('/health', {
     schema: {
-      response: apiAnswers({ 200: Type.Object({ status: Type.Literal('ok') }) }),
+      response: apiAnswers({
+        200: Type.Object({ status: Type.Literal('ok'), name: Type.Literal(healthName), version: Type.String() }),
+      }),
       summary: 'Health: the process answers',
       tags: ['Ours'],
     },
     config: { access: 'own' },
-    handler: async () => ({ status: 'ok' }),
+    handler: async () => ({ status: 'ok', name: healthName, version }),
   })
 
   app.get('/ready', {

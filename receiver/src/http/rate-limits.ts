@@ -25,5 +25,5 @@ export function excess(
   const waitS = limit.take(request.apiKey.id, records)
   if (waitS === 0) return undefined
   reply.header('retry-after', waitS)
-  return `the API key ${request.apiKey.id} has sent more than ${limit.perSecond} records in a second`
+  return `the API key ${request.apiKey.id} has sent more than ${limit.perSecond === 1 ? '1 record' : `${limit.perSecond} records`} in a second`
 }

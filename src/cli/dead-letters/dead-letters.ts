@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { resolve as absolutePath } from 'node:path'
+import { counted } from '../../errors/counted.js'
 import { type Command, type CommandLine, unknownName } from '../command.js'
 import { confirmed, jsonHelp, type Output, type Status } from '../output.js'
 import { replay } from '../replay/replay.js'
 import { type Assignment, assign, editByHand, readAssignment } from './editing.js'
 import { identityOf, isWritable, type Letter, lettersFolder, lettersIn, removeLetters } from './letters.js'
-import { count, listingOf, noLetters } from './listing.js'
+import { listingOf, noLetters } from './listing.js'
 
 /** The actions, and the options that each takes. */
 const actions = {
@@ -194,7 +195,8 @@ async function edit(
 async function drop(letters: readonly Letter[], { given, folder, output }: Work): Promise<Status> {
   const [only] = given.name === undefined ? [] : letters
   if (letters.length === 0) return output.summary({ ok: true, facts: { dropped: 0 }, lines: [noLetters] })
-  const words = only === undefined ? count(letters.length) : `dead letter ${only.number} (${only.refusal.reason})`
+  const words =
+    only === undefined ? counted(letters.length, 'dead letter') : `dead letter ${only.number} (${only.refusal.reason})`
   if (!given.yes && !(await confirmed(`drop ${words} for ever?`))) return output.fail(1, 'nothing is dropped')
   const chosen = new Set(letters.map(identityOf))
   const dropped = await removeLetters(folder, {
@@ -203,7 +205,7 @@ async function drop(letters: readonly Letter[], { given, folder, output }: Work)
   })
   if (typeof dropped !== 'number') return output.fail(1, dropped.refused)
   if (dropped === 0) return output.fail(1, goneMeanwhile)
-  return output.summary({ ok: true, facts: { dropped }, lines: [`${count(dropped)} dropped`] })
+  return output.summary({ ok: true, facts: { dropped }, lines: [`${counted(dropped, 'dead letter')} dropped`] })
 }
 
 const goneMeanwhile = 'it has gone meanwhile: another command has delivered, changed or dropped it'

@@ -1,4 +1,5 @@
 import type { LaneName } from '../../delivery/ledger.js'
+import { counted } from '../../errors/counted.js'
 import type { Summary } from '../output.js'
 import type { Letter, Letters } from './letters.js'
 
@@ -28,7 +29,7 @@ export function listingOf({ letters, damaged }: Letters): Summary {
     ok: damaged === 0,
     facts: { records: letters.length, reasons, damaged },
     lines: [
-      letters.length === 0 ? noLetters : `${count(letters.length)}:`,
+      letters.length === 0 ? noLetters : `${counted(letters.length, 'dead letter')}:`,
       ...reasons.slice(0, maxReasons).flatMap(linesOf),
       reasons.length > maxReasons && `  and ${reasons.length - maxReasons} more reasons; --json lists all`,
       damaged > 0 && `damaged lines: ${damaged}`,
@@ -38,11 +39,6 @@ export function listingOf({ letters, damaged }: Letters): Summary {
 
 /** The message about a folder without dead letters. */
 export const noLetters = 'there are no dead letters in this folder'
-
-/** A number of dead letters, in words. */
-export function count(letters: number): string {
-  return `${letters} dead letter${letters === 1 ? '' : 's'}`
-}
 
 /** The most frequent reason comes first. */
 function groupsOf(letters: readonly Letter[]): ReasonGroup[] {

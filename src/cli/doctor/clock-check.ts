@@ -1,3 +1,4 @@
+import { counted } from '../../errors/counted.js'
 import { textOf } from '../../errors/text-of.js'
 import { maxBodyBytes } from '../../http/request-head.js'
 import { UndiciPool } from '../../http/undici-pool.js'
@@ -52,7 +53,13 @@ export function judge(theirs: number, { startedAt, endedAt }: { startedAt: numbe
   const behind = theirs - endedAt
   const skewMs = Math.max(ahead, behind, 0)
   if (skewMs === 0) return good('clock', 'agrees with that of the service')
-  const text = `${Math.ceil(skewMs / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} that of the service`
-  const advice = 'correct the clock that is wrong, such as with NTP'
+  const text = `${skewText(Math.ceil(skewMs / 1000))} ${ahead > 0 ? 'ahead of' : 'behind'} that of the service`
+  const advice = 'set the clock that is wrong, such as with NTP: until then records have wrong times'
   return skewMs > maxSkewMs ? bad('clock', { text, advice }) : good('clock', text)
+}
+
+function skewText(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`
+  return seconds < 86_400 ? `${Math.round(seconds / 3600)} hours` : counted(Math.round(seconds / 86_400), 'day')
 }

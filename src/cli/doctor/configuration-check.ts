@@ -16,10 +16,16 @@ export interface Configuration {
 }
 
 /** Variables are often in a file that only the application is started with. */
-function adviceToSet(folder: string): string {
-  const variables = 'set SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET'
-  const withFile = 'node --env-file=.env node_modules/sluice/bin/sluice.js doctor'
-  return namesVariables(join(folder, '.env')) ? `${variables}, or read .env, too: ${withFile}` : variables
+function incomplete(found: string, folder: string): Finding {
+  if (!namesVariables(join(folder, '.env'))) {
+    const advice = 'set SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET'
+    return bad('configuration', { text: found, advice })
+  }
+  const text = `${found}; .env in this folder has variables of Sluice, but nothing has loaded it`
+  const advice =
+    'start your application with node --env-file=.env, and this check with ' +
+    'node --env-file=.env node_modules/sluice/bin/sluice.js doctor'
+  return bad('configuration', { text, advice })
 }
 
 /** A larger file is not read. */
@@ -47,7 +53,7 @@ export function readConfiguration(environment: Environment, folder: string): Con
       return { findings: [...findings, good('configuration', 'complete')], described, options: resolution.options }
     }
     if (resolution.reason === 'not-configured') {
-      findings.push(bad('configuration', { text: 'nothing is configured: Sluice is off', advice: adviceToSet(folder) }))
+      findings.push(incomplete('nothing is configured: Sluice is off', folder))
       return { findings, described, options: undefined }
     }
     const text = 'Sluice is disabled: nothing is delivered'
@@ -57,9 +63,9 @@ export function readConfiguration(environment: Environment, folder: string): Con
     return { findings, described, options: enabled.options }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const advice =
-      error.code === 'SLUICE_CONFIG_MISSING' ? adviceToSet(folder) : `correct ${error.variable ?? error.option}`
-    findings.push(bad('configuration', { text: error.message, advice }))
+    const isMissing = error.code === 'SLUICE_CONFIG_MISSING'
+    const wrong = { text: error.message, advice: `correct ${error.variable ?? error.option}` }
+    findings.push(isMissing ? incomplete(error.message, folder) : bad('configuration', wrong))
     return { findings, described: describeIncomplete(environment, folder), options: undefined }
   }
 }

@@ -3,7 +3,8 @@ import { batchRecords } from '../../delivery/record-batch.js'
 import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
-import { recordPath } from '../../http/request-head.js'
+import { maxBodyBytes, recordPath } from '../../http/request-head.js'
+import { UndiciPool } from '../../http/undici-pool.js'
 import type { ServerTraits } from '../../http/undici-sender.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { ApiKey } from '../../options/secret.js'
@@ -48,10 +49,13 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
   })
   try {
     let delivered = false
+    let first: Trouble | undefined
     for (const kind of ['logs', 'values'] as const) {
-      const finding = await sendOne(kind, { ...plan, sender })
+      const { finding, trouble } = await sendOne(kind, { ...plan, sender })
       delivered ||= finding.state === 'good'
-      yield finding
+      const isSame = trouble !== undefined && trouble.reason === first?.reason && trouble.place === first.place
+      yield isSame ? skipped(names[kind], 'not delivered either, for the same reason') : finding
+      first ??= trouble
     }
     yield delivered ? judge(sender, { ...plan, left }) : skipped('sender', 'unknown, because no record was delivered')
   } finally {
@@ -71,13 +75,23 @@ export function expectSender({ options, route, traits }: DeliveryPlan): Finding 
   )
 }
 
-async function sendOne(
-  kind: RecordKind,
-  { options, sender, ms }: DeliveryPlan & { readonly sender: Sender },
-): Promise<Finding> {
+/** Why a record of the check was not delivered. */
+interface Trouble {
+  readonly reason: string
+  /** The bucket, where the trouble is about it alone. */
+  readonly place: string
+}
+
+interface Attempt {
+  readonly finding: Finding
+  readonly trouble?: Trouble
+}
+
+async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender: Sender }): Promise<Attempt> {
+  const { options, sender, ms } = plan
   const check = names[kind]
   const bucket = kind === 'logs' ? options.logBucket : options.valueBucket
-  if (bucket === undefined) return skipped(check, 'there is no bucket for it')
+  if (bucket === undefined) return { finding: skipped(check, 'there is no bucket for it') }
   const writer = new RecordWriter(options)
   const body =
     kind === 'logs' ? writer.log(writer.warning('sluice doctor: a test')) : writer.value(testEventId, Date.now())
@@ -95,18 +109,51 @@ async function sendOne(
       }),
     { ms: 2 * ms + 100 },
   )
-  if (outcome.type === 'late') return bad(check, { text: 'no answer in time', advice: 'see SLUICE_REQUEST_TIMEOUT_MS' })
+  if (outcome.type === 'late') {
+    const text = 'no answer in time'
+    return {
+      finding: bad(check, { text, advice: 'see SLUICE_REQUEST_TIMEOUT_MS' }),
+      trouble: { reason: text, place: '' },
+    }
+  }
   const { result } = outcome
-  if (result.type === 'delivered') return good(check, `taken by bucket ${bucket}`)
+  if (result.type === 'delivered') return { finding: good(check, `taken by bucket ${bucket}`) }
+  const trouble = { reason: result.reason, place: result.type === 'pause' && result.scope === 'key' ? '' : bucket }
+  if (result.type !== 'pause')
+    return { finding: bad(check, { text: result.reason, advice: adviceFor(result) }), trouble }
+  const base = new URL(options.url)
+  const path = recordPath(base, kind, bucket)
+  const request = `POST ${base.origin}${path}`
+  if (result.scope === 'lane' && !isRedirect(result.status) && (await answersPage(path, plan))) {
+    const text = `not the service: a web page answers (${result.status}): ${request}`
+    const advice = `check the URL, and for a login page or proxy: SLUICE_URL is the base URL of the API; ${waiting}`
+    return { finding: bad(check, { text, advice }), trouble: { reason: 'a web page', place: '' } }
+  }
   // The reason of a pause contains the advice.
   const [text = '', todo = 'see the answer of the service'] = result.reason.split('; ')
-  if (result.type !== 'pause') return bad(check, { text: result.reason, advice: adviceFor(result) })
-  const base = new URL(options.url)
-  const asked = result.scope === 'lane' ? `: POST ${base.origin}${recordPath(base, kind, bucket)}` : ''
-  return bad(check, {
-    text: `${text}${asked}`,
-    advice: `${todo}; until then ${kind === 'logs' ? 'logs' : 'values'} wait in the queue`,
-  })
+  const asked = result.scope === 'lane' ? `: ${request}` : ''
+  return { finding: bad(check, { text: `${text}${asked}`, advice: `${todo}; ${waiting}` }), trouble }
+}
+
+const waiting = 'until then records wait in the queue'
+
+function isRedirect(status: number | undefined): boolean {
+  return status !== undefined && status >= 300 && status < 400
+}
+
+/** True where a request without a key gets a web page, which no service of this API sends there. */
+async function answersPage(path: string, { options, route, ms }: DeliveryPlan): Promise<boolean> {
+  const { origin } = new URL(options.url)
+  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, clock: systemClock }
+  const pool = new UndiciPool({ ...plan, proxyUrl: route.proxyUrl })
+  const headers = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': userAgent }
+  try {
+    const asked = await inTime(() => pool.exchange({ method: 'POST', path, headers, body: '{}' }), { ms: 2 * ms + 100 })
+    if (asked.type === 'late' || asked.result.type === 'broken') return false
+    return /^text\/html\b/i.test(String(asked.result.headers['content-type']))
+  } finally {
+    await pool.destroy()
+  }
 }
 
 function adviceFor(outcome: Outcome): string {

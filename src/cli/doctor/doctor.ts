@@ -1,3 +1,4 @@
+import { counted } from '../../errors/counted.js'
 import { runtimeIdentity } from '../../options/identity.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { hide } from '../../options/secret.js'
@@ -15,19 +16,21 @@ import { checkWorker } from './worker-check.js'
 
 interface DoctorArguments {
   readonly send: boolean
+  readonly verbose: boolean
   readonly json: boolean
 }
 
 const help = `Usage: sluice doctor [options]
 
 Checks everything between an application in this folder, with these environment variables, and
-the service. It lists the options with their sources. Then it checks the host name, the
-connection, the certificate, the clock, the key and the buckets, the way in which records are
-sent, the spool, and the delivery worker. Each check prints a tick or a cross, and what to do
-about a cross.
+the service. It lists the options that are set, with their sources. Then it checks the host
+name, the connection, the certificate, the clock, the key and the buckets, the way in which
+records are sent, the spool, and the delivery worker. Each check prints a tick or a cross, and
+what to do about a cross.
 
   --no-send   send no record; without it, one log record of level warn and one value record
               (event 0) go to your buckets
+  --verbose   list the options that are not set, too, with their defaults
   --json      ${jsonHelp}
   --help      print this
 
@@ -47,10 +50,10 @@ Examples:
 export const doctor: Command<DoctorArguments> = {
   name: 'doctor',
   help,
-  options: { 'no-send': { type: 'boolean' } },
+  options: { 'no-send': { type: 'boolean' }, verbose: { type: 'boolean', short: 'v' } },
   read({ flags, operands }) {
     if (operands.length > 0) return `expected no operand, got ${operands.join(', ')}`
-    return { send: !flags.has('no-send'), json: flags.has('json') }
+    return { send: !flags.has('no-send'), verbose: flags.has('verbose'), json: flags.has('json') }
   },
   run,
 }
@@ -58,14 +61,14 @@ export const doctor: Command<DoctorArguments> = {
 /** No check takes longer. */
 const longestCheckMs = 10_000
 
-async function run({ send, json }: DoctorArguments, output: Output): Promise<Status> {
+async function run({ send, verbose, json }: DoctorArguments, output: Output): Promise<Status> {
   const configuration = readConfiguration(process.env, process.cwd())
   const { options, described } = configuration
   const secrets = secretsOf(options)
   const print = (text: string) => void (json || printOwn(text))
   const { name, version } = runtimeIdentity()
   print(`sluice ${packageVersion}, ${name} ${version}\n\n`)
-  if (described.length > 0) print(`${optionLines(hide(described, secrets))}\n`)
+  if (described.length > 0) print(`${optionLines(hide(described, secrets), { verbose })}\n`)
   const findings: Finding[] = []
   const show = (found: Finding) => {
     const finding = hide(found, secrets)
@@ -82,7 +85,7 @@ async function run({ send, json }: DoctorArguments, output: Output): Promise<Sta
     options: optionFacts(described),
     checks: findings,
   }
-  const verdict = problems === 0 ? 'no problems found' : `${problems} ${problems === 1 ? 'problem' : 'problems'} found`
+  const verdict = problems === 0 ? 'no problems found' : `${counted(problems, 'problem')} found`
   return output.summary({ ok: problems === 0, facts: hide(facts, secrets), lines: ['', verdict] })
 }
 

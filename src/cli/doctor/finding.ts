@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { counted } from '../../errors/counted.js'
 import { oneLine } from '../../errors/text-of.js'
 import type { DescribedOption } from '../../options/option-value.js'
 
@@ -48,18 +49,19 @@ function jsonValueOf(shown: string): unknown {
   return shown === 'function' ? shown : JSON.parse(shown)
 }
 
-/** The options in columns. Those that are set come first. */
-export function optionLines(options: readonly DescribedOption[]): string {
+/** The options that are set, in columns, and how many have their defaults. `verbose`: these, too. */
+export function optionLines(options: readonly DescribedOption[], { verbose }: { readonly verbose: boolean }): string {
   const isDefault = ({ source }: DescribedOption) => source === 'default'
-  const ordered = [...options.filter((each) => !isDefault(each)), ...options.filter(isDefault)].map((each) => ({
-    ...each,
-    value: oneLine(each.value),
-  }))
+  const defaults = options.filter(isDefault)
+  const shown = [...options.filter((each) => !isDefault(each)), ...(verbose ? defaults : [])]
+  const ordered = shown.map((each) => ({ ...each, value: oneLine(each.value) }))
   const nameWidth = Math.max(0, ...ordered.map(({ name }) => name.length))
   const valueWidth = Math.min(40, Math.max(0, ...ordered.map(({ value }) => value.length)))
   const lines = ordered.map((each) => {
     const line = `  ${each.name.padEnd(nameWidth)}  ${each.value.padEnd(valueWidth)}  ${each.source}`
     return `${isDefault(each) ? styleText('dim', line) : line}\n`
   })
-  return lines.join('')
+  if (verbose) return lines.join('')
+  const others = shown.length === 0 ? 'no option is set' : `${counted(defaults.length, 'option')} not set`
+  return `${lines.join('')}  ${styleText('dim', `${others}: --verbose shows the defaults`)}\n`
 }

@@ -49,7 +49,7 @@ export async function checkConnection({ route, ms }: CheckPlan): Promise<Finding
   const advice =
     route.proxyUrl === undefined
       ? 'check that the service runs, the port in SLUICE_URL, and firewalls between'
-      : `check ${route.proxyVariable}, or name the host in NO_PROXY`
+      : `start the proxy, correct or unset ${route.proxyVariable}, or name the host in NO_PROXY`
   const startedAt = performance.now()
   try {
     const connected = await inTime(async (signal) => void (await route.connect(signal)), { ms })
@@ -57,8 +57,25 @@ export async function checkConnection({ route, ms }: CheckPlan): Promise<Finding
       return bad('connection', { text: `${where} does not answer within ${ms} ms`, advice })
     return good('connection', `to ${where} in ${Math.round(performance.now() - startedAt)} ms`)
   } catch (error) {
-    return bad('connection', { text: describeError(error), advice })
+    if (codeOf(error) !== 'ECONNREFUSED') return bad('connection', { text: describeError(error), advice })
+    const role = route.proxyUrl === undefined ? '' : `, the proxy of ${route.proxyVariable}`
+    const text = `nothing listens at ${where}${role} (ECONNREFUSED)`
+    return bad('connection', { text, advice: route.isLocal ? adviceToStart(route.first.port) : advice })
   }
+}
+
+/** The receiver listens there unless it is told otherwise. */
+const receiverPort = 18_400
+
+function adviceToStart(port: number): string {
+  const option = port === receiverPort ? '' : ` --port ${port}`
+  return `start one with npx sluice-receiver${option}, or correct the port in SLUICE_URL`
+}
+
+/** A host with several addresses gives one error for each. */
+function codeOf(error: unknown): string | undefined {
+  const [first] = error instanceof AggregateError ? error.errors : [error]
+  return (first as NodeJS.ErrnoException).code
 }
 
 const dayMs = 86_400_000

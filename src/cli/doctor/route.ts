@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect, isIP, type Socket } from 'node:net'
-import { proxyFor } from '../../http/proxy.js'
+import { isLoopback, proxyFor } from '../../http/proxy.js'
 import type { Environment } from '../../options/environment.js'
 
 /** A host and a port. */
@@ -33,6 +33,11 @@ export class Route {
   /** The peer that this machine connects to: the proxy or the service. */
   get first(): Peer {
     return this.#proxy === undefined ? this.service : peerOf(this.#proxy)
+  }
+
+  /** The service is on this machine, and is reached directly. */
+  get isLocal(): boolean {
+    return this.#proxy === undefined && isLoopback(this.service.host)
   }
 
   /** A connection to {@link first}. Rejects with the error of the network. */

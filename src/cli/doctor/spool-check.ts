@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { counted } from '../../errors/counted.js'
 import { describeError } from '../../http/describe-error.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
@@ -113,7 +114,7 @@ function existingAbove(path: string): string {
 }
 
 function filesText({ files, bytes }: { readonly files: number; readonly bytes: number }): string {
-  return `${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)},`
+  return `${counted(files, 'file')}, ${bytesText(bytes)},`
 }
 
 /** A number of bytes with a unit, for messages. */

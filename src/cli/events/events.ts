@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { counted } from '../../errors/counted.js'
 import { type Command, type CommandLine, unknownName } from '../command.js'
 import { jsonHelp, type Output, type Status } from '../output.js'
 import { checkCatalogue } from './catalogue-check.js'
@@ -58,8 +59,4 @@ async function run({ file }: EventsArguments, output: Output): Promise<Status> {
       `${counted(events, 'event')}, ${faults.length === 0 ? 'no faults' : counted(faults.length, 'fault')}`,
     ],
   })
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

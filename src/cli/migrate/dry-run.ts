@@ -1,6 +1,7 @@
 import type { ContentService } from '../../content/content-service.js'
 import type { ContentTypeInfo } from '../../content/content-type.js'
 import { typeList } from '../../content/content-type.js'
+import { counted } from '../../errors/counted.js'
 import { nearestName } from '../../options/nearest-name.js'
 import type { Line } from '../line-splitter.js'
 import type { Summary } from '../output.js'
@@ -73,14 +74,15 @@ async function findType(
 
 export function checkSummary(
   { lines, invalid }: { readonly lines: number; readonly invalid: number },
-  rejects: string,
+  rejects: Pick<RejectsFile, 'path' | 'lines'>,
 ): Summary {
   return {
     ok: invalid === 0,
-    facts: { lines, invalid, rejects: invalid === 0 ? null : rejects },
+    facts: { lines, invalid, rejects: invalid === 0 ? null : rejects.path },
     lines: [
-      `${lines - invalid} of ${lines} lines are valid; nothing was sent`,
-      invalid > 0 && `${invalid} are not, see ${rejects}`,
+      `${lines - invalid} of ${counted(lines, 'line')} ${lines === 1 ? 'is' : 'are'} valid; nothing was sent`,
+      invalid > 0 && `${invalid} ${invalid === 1 ? 'is' : 'are'} not, see ${rejects.path}`,
+      ...rejects.lines,
     ],
   }
 }

@@ -52,7 +52,7 @@ FILE.journal          The lines that have arrived. The same command, given again
                       was lost is sent again with the same idempotency key, and its number is
                       printed, because a service that ignores these keys may then have it twice.
 FILE.rejects.ndjson   The lines that have not arrived, with number and reasons. Each run writes
-                      this file anew.
+                      this file anew. The first five are printed, too.
 
 It stops at a failure that the next line would meet, too: wrong credentials, an unknown project
 or type, no plan, a service that cannot be reached or that fails again and again. At Ctrl-C or
@@ -130,7 +130,7 @@ async function check({ file, project, type, output, service, totalBytes }: Run):
     const progress = output.showProgress({ clock: systemClock, totalBytes })
     const outcome = await checkLines(linesOfFile(file), { service, project, type, rejects, progress })
     if ('impossible' in outcome) return output.fail(1, outcome.impossible)
-    return output.summary(checkSummary(outcome, rejects.path))
+    return output.summary(checkSummary(outcome, rejects))
   } finally {
     await rejects.close()
   }
@@ -164,7 +164,7 @@ async function send({ file, project, type, concurrency, output, service, totalBy
     })
     await migration.run()
     const { account, stopped } = migration
-    const status = output.summary(migrationSummary(account, { stopped, rejects: rejects.path }))
+    const status = output.summary(migrationSummary(account, { stopped, rejects }))
     if (stopped !== undefined) output.complain(`stopped: ${stopped}`)
     return status
   } finally {

@@ -1,5 +1,6 @@
 import { ApiError } from '../../content/api-error.js'
 import { type BackoffBounds, fullJitter } from '../../delivery/backoff.js'
+import { counted } from '../../errors/counted.js'
 import type { ApiErrorCode } from '../../errors/sluice-error.js'
 import { textOf } from '../../errors/text-of.js'
 import { pause } from '../../http/requester.js'
@@ -214,12 +215,13 @@ export class Migration {
 
 export function migrationSummary(
   account: Account,
-  { stopped, rejects }: { readonly stopped: string | undefined; readonly rejects: string },
+  { stopped, rejects }: { readonly stopped: string | undefined; readonly rejects: Pick<RejectsFile, 'path' | 'lines'> },
 ): Summary {
   const { lines, before, arrived, invalid, refused, unknown } = account
   const have = before + arrived
   const ok = have === lines && stopped === undefined
-  const of = stopped === undefined ? ` of ${lines}` : ''
+  const all = stopped === undefined ? lines : have
+  const arrivedText = `${stopped === undefined ? `${have} of ` : ''}${counted(all, 'line')} ${all === 1 ? 'has' : 'have'}`
   const earlier = before === 0 ? '' : ` (${before} of them in earlier runs)`
   const rejected = invalid + refused + unknown
   const kinds = [
@@ -232,10 +234,11 @@ export function migrationSummary(
   const correct = stopped === undefined && unknown === 0 ? 'correct them in FILE and ' : ''
   return {
     ok,
-    facts: { ...account, rejects: rejected === 0 ? null : rejects, stopped: stopped ?? null },
+    facts: { ...account, rejects: rejected === 0 ? null : rejects.path, stopped: stopped ?? null },
     lines: [
-      `${have}${of} lines have arrived${earlier}`,
-      rejected > 0 && `${rejected} have not, see ${rejects}: ${words}`,
+      `${arrivedText} arrived${earlier}`,
+      rejected > 0 && `${rejected} ${rejected === 1 ? 'has' : 'have'} not, see ${rejects.path}: ${words}`,
+      ...rejects.lines,
       !ok && `to go on, ${correct}give the same command again`,
     ],
   }

@@ -12,14 +12,27 @@ export interface Rejection {
   readonly mayHaveArrived?: true
 }
 
+/** Reasons of this many lines are printed; the file has them all. */
+const mostPrinted = 5
+/** A printed reason is cut at this length, in characters. */
+const maxReasonChars = 200
+
 /** The file of the lines that have not arrived: objects with line number, reasons and text. */
 export class RejectsFile {
   readonly path: string
   #file: FileHandle | undefined
   #writing: Promise<void> = Promise.resolve()
+  #count = 0
+  readonly #first: string[] = []
 
   private constructor(path: string) {
     this.path = path
+  }
+
+  /** For a person: number and reasons of the first lines that were added, and how many more there are. */
+  get lines(): string[] {
+    const more = this.#count - this.#first.length
+    return more === 0 ? [...this.#first] : [...this.#first, `  and ${more} more`]
   }
 
   /** Delete the file of an earlier run: its lines are tried again. */
@@ -31,6 +44,9 @@ export class RejectsFile {
   /** Resolves when it is written, so that reading is no faster than the disk. */
   async add(line: Line, rejection: Rejection): Promise<void> {
     const { number, bytes, tooLong } = line
+    this.#count++
+    if (this.#first.length < mostPrinted)
+      this.#first.push(`  line ${number}: ${shortened(rejection.reasons.join('; '))}`)
     const text = tooLong ? null : bytes.toString('utf8')
     const reject = `${JSON.stringify({ line: number, ...rejection, text })}\n`
     this.#writing = this.#writing.then(async () => {
@@ -44,4 +60,8 @@ export class RejectsFile {
     await this.#writing
     await this.#file?.close()
   }
+}
+
+function shortened(reason: string): string {
+  return reason.length > maxReasonChars ? `${reason.slice(0, maxReasonChars)}…` : reason
 }

@@ -1,4 +1,5 @@
 import { resolve as absolutePath } from 'node:path'
+import { counted } from '../../errors/counted.js'
 import { openSender } from '../../http/auto-sender.js'
 import { proxyFor } from '../../http/proxy.js'
 import { resolve } from '../../options/resolve.js'
@@ -137,7 +138,7 @@ function replaySummary(
       stopped: stopped ?? null,
     },
     lines: [
-      `${delivered} of ${records} records delivered${noneFound(found)}`,
+      `${delivered} of ${counted(records, 'record')} delivered${noneFound(found)}`,
       rejected.total > 0 && `${rejected.total} rejected, still there:`,
       ...rejected.lines,
       left > 0 && `${left} not delivered, still there`,
@@ -155,7 +156,7 @@ function countSummary(found: RecordsToSend): Summary {
     ok: damaged === 0,
     facts: { records, lanes, damaged },
     lines: [
-      `${records} records${noneFound(found)}; nothing was sent`,
+      `${counted(records, 'record')}${noneFound(found)}; nothing was sent`,
       ...lanes.map(({ kind, bucket, records }) => `  ${records} ${kind} of bucket ${bucket}`),
       damagedLine(found),
     ],

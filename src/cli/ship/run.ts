@@ -125,7 +125,7 @@ export class ShipRun {
 
   async #readPipe(input: Readable, outlet: Outlet | undefined): Promise<void> {
     const { clock, output } = this.#plan
-    if ((input as { isTTY?: boolean }).isTTY) output.complain('reads what you type; Ctrl-D ends it')
+    if ((input as { isTTY?: boolean }).isTTY) output.complain('reads what you type; Ctrl-D or Ctrl-C ends it')
     await readPipe(input, {
       outlet,
       clock,
@@ -150,7 +150,8 @@ export class ShipRun {
     if (!stderr.isTTY || (pipe && stdin.isTTY) || (outlet !== undefined && stdout.isTTY)) return
     const sizes = pipe || follow ? [] : await Promise.all(files.map(sizeOf))
     const totalBytes = sizes.length === 0 ? undefined : sizes.reduce((sum, size) => sum + size, 0)
-    const suffix = () => `, ${this.#shipment.underWay} under way`
+    const howToEnd = totalBytes === undefined ? '; Ctrl-C ends it' : ''
+    const suffix = () => `, ${this.#shipment.underWay} under way${howToEnd}`
     this.#progress = output.showProgress({ clock, totalBytes, suffix })
   }
 }

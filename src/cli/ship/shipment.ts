@@ -1,6 +1,7 @@
 import { droppedTotal, type Ledger, settledTotal } from '../../delivery/ledger.js'
 import { Engine } from '../../engine/engine.js'
 import { RecordWriter } from '../../engine/record-writer.js'
+import { counted } from '../../errors/counted.js'
 import { levelGate } from '../../loggers/level-gate.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { logHead } from '../../records/encode.js'
@@ -241,7 +242,7 @@ export function shipSummary(account: ShipmentAccount, { ledger, unread, stopped 
       stopped: stopped ?? null,
     },
     lines: [
-      `${delivered} of ${records} records delivered${more}`,
+      `${delivered} of ${counted(records, 'record')} delivered${more}`,
       rejected > 0 && `${rejected} rejected:`,
       ...rejections.lines,
       dropped.length > 0 && `${droppedTotal(ledger)} dropped: ${reasonsOf(dropped)}`,

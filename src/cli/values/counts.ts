@@ -1,3 +1,4 @@
+import { counted } from '../../errors/counted.js'
 import type { RecordCounts } from '../../reading/record-counts.js'
 import type { Summary } from '../output.js'
 
@@ -32,15 +33,15 @@ export function countsSummary(
       ...(hasSteps
         ? columns([['time', 'event', 'name', 'count'], ...stepRows], 3)
         : columns([['event', 'name', 'count', 'last seen'], ...rows], 2)),
-      `${total} ${total === 1 ? 'value' : 'values'} of ${sumOf(events.length, others)}`,
+      `${counted(total, 'value')} of ${sumOf(events.length, others)}`,
       countedSince !== undefined && `there are more: those from before ${countedSince} are not counted`,
     ],
   }
 }
 
 function sumOf(events: number, others: number): string {
-  if (others > 0) return `more than ${events} events, ${others} of them of events that are not listed`
-  return `${events} ${events === 1 ? 'event' : 'events'}`
+  if (others > 0) return `more than ${counted(events, 'event')}, ${others} of them of events that are not listed`
+  return counted(events, 'event')
 }
 
 function byCount(numbers: RecordCounts['totals'], names: EventNames) {

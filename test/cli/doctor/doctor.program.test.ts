@@ -116,13 +116,60 @@ describe('sluice doctor', () => {
       body: page,
       headers: { 'content-type': 'text/html' },
     }))
-    const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' })
+    const here = { SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b', SLUICE_VALUE_BUCKET: 'c' }
+    const { code, looks } = await examine(here)
     expect(code).toBe(1)
-    const words = /^bad: not the service: a success \(200\).*POST http:.*check the URL, and for a login page/
     expect(looks).toMatchObject({
-      'log record': expect.stringMatching(words),
-      'value record': expect.stringMatching(words),
+      'log record': expect.stringMatching(
+        /^bad: not the service: a web page answers \(200\): POST http:.*check the URL, and for a login page or proxy/,
+      ),
+      'value record': expect.stringMatching(/^skipped: not delivered either, for the same reason/),
     })
+    const keys = server.requests.map(({ headers }) => headers.get('x-api-key'))
+    expect(keys.filter((key) => key === 'k-1234')).toHaveLength(2)
+  })
+
+  it.each([404, 405])('tells a web page that answers %s from an unknown bucket', async (status) => {
+    const headers = { 'content-type': 'text/html; charset=utf-8' }
+    const server = await serverHere(() => ({ type: 'answer', status, body: '<h1>No</h1>', headers }))
+    const { looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
+    expect(looks['log record']).toContain(`bad: not the service: a web page answers (${status}): POST ${server.url}`)
+  })
+
+  it('finds that the clocks differ by a day', async () => {
+    const yesterday = new Date(Date.now() - 86_400_000).toUTCString()
+    const server = await serverHere(() => ({ type: 'answer', status: 201, headers: { date: yesterday } }))
+    const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
+    expect(code).toBe(1)
+    expect(looks.clock).toMatch(/^bad: 1 day ahead of that of the service → set the clock that is wrong/)
+  })
+
+  it('says which program is missing where nothing listens: the service on this machine, or the proxy', async () => {
+    const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
+    const connectionTo = async (variables: Record<string, string>) =>
+      (await examine({ ...here, ...variables })).looks.connection
+    expect(await connectionTo({ SLUICE_URL: 'http://127.0.0.1:1' })).toBe(
+      'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start one with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
+    )
+    expect(await connectionTo({ SLUICE_URL: 'https://service.example', HTTPS_PROXY: 'http://127.0.0.1:1' })).toBe(
+      'bad: nothing listens at 127.0.0.1:1, the proxy of HTTPS_PROXY (ECONNREFUSED) → start the proxy, correct or unset HTTPS_PROXY, or name the host in NO_PROXY',
+    )
+  })
+
+  it('tells one problem of both lanes once, and lists only the options that are set without --verbose', async () => {
+    const receiver = await receiverHere()
+    const variables = { ...receiver.variables, SLUICE_API_KEY: 'another-key' }
+    const { stdout } = await start(variables, [])
+    expect(stdout).toMatch(/✗ log record .*\n.*\n– value record +not delivered either, for the same reason\n/)
+    expect(stdout).toContain('\n1 problem found\n')
+    const [, shown = ''] = stdout.split('\n\n')
+    expect(shown).toMatch(/\d+ options not set: --verbose shows the defaults$/)
+    expect(shown).toMatch(/apiKey +"\[redacted\]" +SLUICE_API_KEY\n/)
+    expect(shown).not.toContain('default\n')
+    expect(stdout).not.toContain('another-key')
+    const { stdout: all } = await start(variables, ['--verbose'])
+    expect(all).toMatch(/maxBatch +256 +default/)
+    expect(all).not.toContain('--verbose')
   })
 
   it('never prints the password of a proxy or the key, even when the service repeats it', async () => {

@@ -36,7 +36,16 @@ describe('sluice migrate --dry-run', () => {
     const file = fileOf(lines)
     const { code, stdout } = await file.run('--dry-run')
     expect(code).toBe(1)
-    expect(stdout).toBe(`1 of 6 lines are valid; nothing was sent\n5 are not, see ${file.path}.rejects.ndjson\n`)
+    const [summary, where, ...reasons] = stdout.trimEnd().split('\n')
+    expect(summary).toBe('1 of 6 lines are valid; nothing was sent')
+    expect(where).toBe(`5 are not, see ${file.path}.rejects.ndjson`)
+    expect(reasons).toEqual([
+      '  line 1: body: expected a text, got null',
+      '  line 2: titel: is no field of the content type; title: is required',
+      '  line 3: title: expected a text, got a number; body: expected a text, got an array',
+      '  line 4: title: expected at most 40 characters, got 41',
+      expect.stringMatching(/^ {2}line 6: the line is not JSON/),
+    ])
     expect(file.rejects).toMatchObject([
       { line: 1, reasons: ['body: expected a text, got null'] },
       { line: 2, reasons: ['titel: is no field of the content type', 'title: is required'] },

@@ -13,6 +13,16 @@ const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.
 const keyOf = ({ headers }: ContentRequest) => headers['idempotency-key']
 
 describe('a line that does not arrive', () => {
+  it('is one of the five whose reasons are printed, cut where they are long, or of those that are counted', async () => {
+    const file = fileOf([{ fields: { [`a${'b'.repeat(300)}`]: 1 } }, ...Array.from({ length: 6 }, () => '[1]')])
+    const { stdout } = await file.run('--concurrency', '1')
+    const printed = stdout.split('\n').filter((line) => line.startsWith('  '))
+    expect(printed).toHaveLength(6)
+    expect(printed[0]).toMatch(/^ {2}line 1: ab{150,}…$/)
+    expect(printed.slice(1, 5)).toEqual([2, 3, 4, 5].map((line) => `  line ${line}: expected an object, got an array`))
+    expect(printed[5]).toBe('  and 2 more')
+  })
+
   it('is in the rejects with its reasons, and arrives when it is corrected', async () => {
     const good = { fields: { title: 'good' } }
     const bad = [
@@ -26,6 +36,10 @@ describe('a line that does not arrive', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('2 of 7 lines have arrived\n')
     expect(stdout).toContain(`5 have not, see ${file.path}.rejects.ndjson: 4 not valid, 1 refused by the service\n`)
+    expect(stdout).toMatch(
+      /\n {2}line 2: the line is not JSON: .*\n {2}line 3: expected an object, got an array\n {2}line 4: /,
+    )
+    expect(stdout).toContain('\n  line 6: titel: titel is no field of the type; title: title is required\nto go on')
     expect(stdout).toContain('to go on, correct them in FILE and give the same command again')
     expect(file.rejects).toEqual([
       { line: 2, reasons: [expect.stringContaining('the line is not JSON: ')], text: bad[0] },

@@ -66,7 +66,7 @@ describe('sluice replay', () => {
         ),
       })
       server.script = () => delivered
-      expect(await replay(dir)).toMatchObject({ code: 0, stdout: '1 of 1 records delivered\n' })
+      expect(await replay(dir)).toMatchObject({ code: 0, stdout: '1 of 1 record delivered\n' })
     },
   )
 

@@ -122,7 +122,7 @@ describe('sluice ship of files', () => {
     execFileSync('mkfifo', [pipe])
     const shipping = startShip([pipe], receiver)
     writeFileSync(pipe, 'through a pipe\n')
-    expect(await shipping.ended).toMatchObject({ code: 0, stderr: '1 of 1 records delivered\n' })
+    expect(await shipping.ended).toMatchObject({ code: 0, stderr: '1 of 1 record delivered\n' })
   })
 
   it.each<[string[], string]>([

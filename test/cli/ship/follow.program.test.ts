@@ -20,7 +20,10 @@ const follow = (...written: string[]) => startShip(['--follow', log, ...written]
 const stop = async (shipping: ReturnType<typeof follow>, records: number) => {
   shipping.process.kill('SIGTERM')
   const { code, stderr } = await shipping.ended
-  expect([code, stderr]).toEqual([0, expect.stringContaining(`${records} of ${records} records delivered\n`)])
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining(`${records} of ${records} record${records === 1 ? '' : 's'} delivered\n`),
+  ])
 }
 
 describe('sluice ship --follow', () => {

@@ -148,7 +148,7 @@ describe('sluice ship of a pipe', () => {
     shipping.process.stdin.end('last\n')
     const { code, stderr } = await shipping.ended
     expect(code).toBe(0)
-    expect(stderr).toContain('1 of 1 records delivered')
+    expect(stderr).toContain('1 of 1 record delivered')
     expect(Number(/peak memory (\d+) MiB/.exec(stderr)?.[1])).toBeLessThan(350)
   })
 
@@ -182,7 +182,7 @@ describe('sluice ship of a pipe', () => {
     const shipping = startShip(['--quiet'], { variables: { ...receiver.variables, SLUICE_LEVEL: 'warn' } })
     shipping.process.stdin.end(`${pinoText('quiet')}{"level":"error","message":"loud"}\n`)
     const { code, stderr } = await shipping.ended
-    expect([code, stderr]).toEqual([0, '1 of 1 records delivered\n1 left out: below SLUICE_LEVEL\n'])
+    expect([code, stderr]).toEqual([0, '1 of 1 record delivered\n1 left out: below SLUICE_LEVEL\n'])
     expect(await messages(receiver)).toEqual(['loud'])
   })
 

@@ -96,7 +96,7 @@ describe('sluice values', () => {
     expect((await ended('--app', 'shop')).stdout).toBe(
       'event  name  count  last seen\n' +
         '7               20  2026-01-31T12:00:00.000Z\n' +
-        '30 values of more than 1 events, 10 of them of events that are not listed\n' +
+        '30 values of more than 1 event, 10 of them of events that are not listed\n' +
         'there are more: those from before 2026-01-30T00:00:00.000Z are not counted\n',
     )
     const facts = JSON.parse((await ended('--app', 'shop', '--json')).stdout)

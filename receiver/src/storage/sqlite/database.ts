@@ -19,12 +19,39 @@ export interface Database {
 
 /** Opens a database with Node's own SQLite, or, where this Node has none, with the package that has the same API. */
 export function openSqlite(path: string): Database {
-  const require = createRequire(import.meta.url)
-  const { DatabaseSync } = require(hasBuiltIn() ? 'node:sqlite' : '@photostructure/sqlite') as {
-    DatabaseSync: new (path: string) => Database
-  }
+  const { DatabaseSync } = loadSqlite()
   return new DatabaseSync(path)
 }
+
+interface Sqlite {
+  readonly DatabaseSync: new (path: string) => Database
+}
+
+function loadSqlite(): Sqlite {
+  const require = createRequire(import.meta.url)
+  if (hasBuiltIn()) return quietly(() => require('node:sqlite') as Sqlite)
+  try {
+    return require(substitute) as Sqlite
+  } catch (cause) {
+    // It is optional: it may have been left out, or cannot be loaded on this machine.
+    const reason = (cause as Error).message.split('\n')[0]
+    const remedy = `use Node.js 22.13 or newer, or npm install ${substitute}`
+    throw new Error(`Node.js ${process.versions.node} has no SQLite of its own; ${remedy} (${reason})`, { cause })
+  }
+}
+
+/** Node 22 warns at the first load that its SQLite is experimental. The receiver is tested with it, and its user can do nothing about it. */
+function quietly<Result>(work: () => Result): Result {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return work()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+const substitute = '@photostructure/sqlite'
 
 function hasBuiltIn(): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -11,6 +11,7 @@ import { nearestName } from '../options/nearest-name.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { capturePort } from '../process/capture.js'
 import { configure } from '../process/configure.js'
+import { watchEndInMainThread } from '../process/main-thread.js'
 import { processRegistry } from '../process/registry.js'
 import { controlling } from '../records/line-control.js'
 import type { PinoBytes } from '../records/pino-bytes.js'
@@ -40,6 +41,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const { state, options: resolved } = configure(own, 'logs')
   const engine =
     state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
+  if (state === 'on' && resolved.handleSignals) watchEndInMainThread()
   processRegistry().add(engine)
   const port = () => {
     processRegistry().capture.notice()

@@ -61,9 +61,9 @@ describe('an application that knows pino’s target alone', () => {
   })
 
   it('delivers the lines of a worker thread of the application', async () => {
-    const ended = await endBySignal({ variables: { THREAD: '1' } })
+    const ended = await endBySignal({ variables: { THREAD: '1', LINES: '5000' } })
     expect(ended).toMatchObject({ by: 'SIGTERM', stderr: '' })
-    expect(await storedLines()).toBe(1000)
+    expect(await storedLines()).toBe(5000)
   })
 
   it('ends by the deadline when the service never answers', async () => {

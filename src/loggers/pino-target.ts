@@ -16,7 +16,7 @@ import { processRegistry } from '../process/registry.js'
 import { controlling } from '../records/line-control.js'
 import type { PinoBytes } from '../records/pino-bytes.js'
 import { mapPinoLine, type PinoLineSetting, pinoMapper } from '../records/pino-line.js'
-import { systemClock } from '../runtime/clock.js'
+import { setImmediate, systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
 import { currentGate } from './level-gate.js'
 import { LineIntake, type LineIntakePlan } from './line-intake.js'
@@ -41,7 +41,6 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const { state, options: resolved } = configure(own, 'logs')
   const engine =
     state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
-  if (state === 'on' && resolved.handleSignals) watchEndInMainThread()
   processRegistry().add(engine)
   const port = () => {
     processRegistry().capture.notice()
@@ -57,6 +56,8 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     },
   })
   config.on('error', (error) => stream.emit('error', error))
+  // Once the worker is ready: loading in the main thread takes time from its start on a machine with few cores.
+  if (state === 'on' && resolved.handleSignals) setImmediate(watchEndInMainThread)
   return Object.assign(stream, { flush: flushOf(port, resolved.shutdownTimeoutMs) })
 }
 

@@ -11,11 +11,12 @@ import { nearestName } from '../options/nearest-name.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { capturePort } from '../process/capture.js'
 import { configure } from '../process/configure.js'
+import { watchEndInMainThread } from '../process/main-thread.js'
 import { processRegistry } from '../process/registry.js'
 import { controlling } from '../records/line-control.js'
 import type { PinoBytes } from '../records/pino-bytes.js'
 import { mapPinoLine, type PinoLineSetting, pinoMapper } from '../records/pino-line.js'
-import { systemClock } from '../runtime/clock.js'
+import { setImmediate, systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
 import { currentGate } from './level-gate.js'
 import { LineIntake, type LineIntakePlan } from './line-intake.js'
@@ -55,6 +56,8 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     },
   })
   config.on('error', (error) => stream.emit('error', error))
+  // Once the worker is ready: loading in the main thread takes time from its start on a machine with few cores.
+  if (state === 'on' && resolved.handleSignals) setImmediate(watchEndInMainThread)
   return Object.assign(stream, { flush: flushOf(port, resolved.shutdownTimeoutMs) })
 }
 

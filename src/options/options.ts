@@ -204,6 +204,7 @@ export interface SluiceOptions {
   readonly spoolSync?: boolean | undefined
   /**
    * Deliver before SIGTERM and SIGINT end the process, if the application has no listener for them. Set by `SLUICE_HANDLE_SIGNALS`.
+   * With `false`, pino's target loads nothing in the main thread.
    * @default true
    */
   readonly handleSignals?: boolean | undefined

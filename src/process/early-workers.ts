@@ -1,5 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
 import { printLine } from '../diagnostics/stderr.js'
+import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { type RemoteEngine, undelivered } from './remote-engines.js'
@@ -43,9 +44,12 @@ export class EarlyWorkers {
     printLine('a flush() has not waited for lines of a pino worker that had started before: import sluice before pino')
   }
 
-  /** Deliver all that was written to them before the call, within the time. */
-  async drain(timeoutMs: number): Promise<void> {
-    if (!this.#mayExist) return
+  /**
+   * Deliver all that was written to them before the call, within the time. Those of other threads, whose starts this thread never sees, have
+   * their time before a signal only: `flush` would take longer in every application with threads of threads.
+   */
+  async drain(timeoutMs: number, mode: DrainMode): Promise<void> {
+    if (!this.#mayExist && (mode !== 'park' || this.#engines.length === 0)) return
     const deadline = systemClock.now() + timeoutMs
     while (this.#engines.length === 0) {
       if (systemClock.now() >= Math.min(deadline, this.#meetUntil)) {

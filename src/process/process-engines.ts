@@ -170,7 +170,7 @@ export class ProcessEngines {
 
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
-    await within(this.#early.drain(left()))
+    await within(this.#early.drain(left(), mode))
     const handOver = this.#threadStreams.handedOver()
     const deadlineTimer = after(left())
     await within(Promise.race([handOver.done, deadlineTimer.over]))

@@ -10,6 +10,7 @@ import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedEnd } from '../runtime/shared-state.js'
 import { currentCapture, setCapture } from './capture.js'
+import { tellEndIsWatched } from './main-thread.js'
 import type { ProcessEngines, RegisteredEngine } from './process-engines.js'
 import { undelivered } from './remote-engines.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
@@ -37,6 +38,7 @@ let installed = false
 export function installShutdown(engines: ProcessEngines): void {
   if (installed) return
   installed = true
+  tellEndIsWatched()
   new Shutdown(engines).install()
 }
 

@@ -47,7 +47,7 @@ describe('an engine of another thread', () => {
   it('has its time once: a close that names none gets what a parking has left', async () => {
     engine.accept()
     void here.drain('park', 200)
-    await until(() => engine.drains.length > 0)
+    await until(() => engine.drains.some(([mode]) => mode === 'park'))
     expect(there.budget.remaining(engine)).toBeLessThanOrEqual(200)
     engine.accept()
     expect(there.budget.remaining(engine)).toBe(1000)

@@ -53,12 +53,14 @@ const { outputFiles: parts } = await build({
 })
 
 const written = new Set(typesOf(entries.map((entry) => entry.types)))
-for (const { path, text } of [...(modules ?? []), ...(parts ?? [])]) {
+for (const { path: built, text } of [...(modules ?? []), ...(parts ?? [])]) {
+  // A copy in a folder without this package's package.json is an ES module, too.
+  const path = built.replace(/delivery-worker\.js$/, 'delivery-worker.mjs')
   writeFileSync(path, await shortened(withoutBareImports(text), path.endsWith('.cjs')))
   written.add(relative(dist, path))
 }
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
-  if (/\.c?[jt]s$/.test(name) && !written.has(name)) rmSync(join(dist, name))
+  if (/\.[cm]?[jt]s$/.test(name) && !written.has(name)) rmSync(join(dist, name))
 }
 
 /**

@@ -42,14 +42,14 @@ describe('the package', () => {
       expect.arrayContaining(['LICENSE', 'THIRD-PARTY-LICENSES', 'README.md', 'package.json', 'bin/sluice.js']),
     )
     const known =
-      /^(LICENSE|THIRD-PARTY-LICENSES|README\.md|package\.json|bin\/sluice\.js|dist\/undici\.cjs|dist\/.*(?<!\.test)(\.js|\.d\.ts))$/
+      /^(LICENSE|THIRD-PARTY-LICENSES|README\.md|package\.json|bin\/sluice\.js|dist\/undici\.cjs|dist\/delivery-worker\.mjs|dist\/.*(?<!\.test)(\.js|\.d\.ts))$/
     expect(paths.filter((path) => !known.test(path))).toEqual([])
-    const scripts = paths.filter((path) => path.endsWith('.js'))
+    const scripts = paths.filter((path) => /\.[cm]?js$/.test(path))
     const mapped = scripts.filter((path) => project.read(`node_modules/sluice/${path}`).includes('sourceMappingURL'))
     expect(mapped).toEqual([])
   })
 
-  it.each(['pino.js', 'delivery-worker.js', 'index.js', 'winston.js'])(
+  it.each(['pino.js', 'delivery-worker.mjs', 'index.js', 'winston.js'])(
     'reads few files and few packages when %s is loaded: a thread that starts waits for each',
     (entry) => {
       const imports = (file: string) =>

@@ -52,8 +52,18 @@ const { outputFiles: parts } = await build({
   banner: { js: '/*! undici, https://undici.nodejs.org: see THIRD-PARTY-LICENSES */' },
 })
 
+// For runtimes that are no server: esbuild refuses whatever is Node's own.
+const { outputFiles: elsewhere } = await build({
+  ...common,
+  entryPoints: ['build/elsewhere.js'],
+  outdir: 'dist',
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+})
+
 const written = new Set(typesOf(entries.map((entry) => entry.types)))
-for (const { path: built, text } of [...(modules ?? []), ...(parts ?? [])]) {
+for (const { path: built, text } of [...(modules ?? []), ...(parts ?? []), ...(elsewhere ?? [])]) {
   // A copy in a folder without this package's package.json is an ES module, too.
   const path = built.replace(/delivery-worker\.js$/, 'delivery-worker.mjs')
   writeFileSync(path, await shortened(withoutBareImports(text), path.endsWith('.cjs')))

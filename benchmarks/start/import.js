@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { median } from '../support/per-call.js'
 
-// What an application pays before its first line: the import of an entry against a program that imports nothing, and the start of pino's
+// All that an application pays before its first line: the import of an entry against a program that imports nothing, and the start of pino's
 // worker with `sluice/pino` in it against a worker that discards. Each figure is of a process of its own.
 const rounds = Number(process.env.ROUNDS ?? 20)
 const here = fileURLToPath(new URL('.', import.meta.url))

@@ -1,37 +1,98 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { minify } from 'terser'
 
 // Bundles the modules in build into dist, the folder that is published: one file for each entry of package.json, and files of what entries
 // share, so that a thread has it once. A worker reads all files when it starts: a dozen takes half as long as two hundred.
 const root = fileURLToPath(new URL('../', import.meta.url))
+const dist = join(root, 'dist')
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const entries = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [basename(entry.default)]))
-const { metafile } = await build({
+/** @type {readonly { readonly types: string, readonly default: string }[]} */
+const entries = Object.values(exports).filter((entry) => typeof entry !== 'string')
+const programs = ['cli.js', 'hand-off/delivery-worker.js']
+const undici = 'undici.cjs'
+
+/** @type {import('esbuild').BuildOptions} */
+const common = {
   absWorkingDir: root,
-  entryPoints: [...entries, 'cli.js', 'hand-off/delivery-worker.js'].map((path) => join('build', path)),
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  minifySyntax: true,
+  write: false,
+}
+const { outputFiles: modules } = await build({
+  ...common,
+  entryPoints: [...entries.map((entry) => basename(entry.default)), ...programs].map((path) => join('build', path)),
   entryNames: '[name]',
   // src/hand-off/worker-link.ts knows its own file by this name.
   chunkNames: 'sluice-[hash]',
   outdir: 'dist',
-  bundle: true,
   splitting: true,
   packages: 'external',
   format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  // Names stay: stack traces are read.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  metafile: true,
+  plugins: [
+    {
+      name: 'undici is a file beside the others',
+      setup: ({ onResolve }) => {
+        onResolve({ filter: /^\.\/undici\.js$/ }, () => ({ path: `./${undici}`, external: true }))
+      },
+    },
+  ],
 })
-const written = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
-for (const name of readdirSync(join(root, 'dist'))) {
-  if (!name.endsWith('.js')) continue
-  const path = join(root, 'dist', name)
-  if (written.has(name)) writeFileSync(path, withoutBareImports(readFileSync(path, 'utf8')))
-  else rmSync(path)
+// undici is CommonJS. In an ES module its `require` of Node's own modules would need `import.meta`, which bundlers of applications take away.
+const { outputFiles: parts } = await build({
+  ...common,
+  entryPoints: ['build/http/undici.js'],
+  outfile: join('dist', undici),
+  format: 'cjs',
+  legalComments: 'none',
+  banner: { js: '/*! undici, https://undici.nodejs.org: see THIRD-PARTY-LICENSES */' },
+})
+
+// For runtimes that are no server: esbuild refuses whatever is Node's own.
+const { outputFiles: elsewhere } = await build({
+  ...common,
+  entryPoints: ['build/elsewhere.js'],
+  outdir: 'dist',
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+})
+
+const written = new Set(typesOf(entries.map((entry) => entry.types)))
+for (const { path: built, text } of [...(modules ?? []), ...(parts ?? []), ...(elsewhere ?? [])]) {
+  // A copy in a folder without this package's package.json is an ES module, too.
+  const path = built.replace(/delivery-worker\.js$/, 'delivery-worker.mjs')
+  writeFileSync(path, await shortened(withoutBareImports(text), path.endsWith('.cjs')))
+  written.add(relative(dist, path))
+}
+for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+  if (/\.[cm]?[jt]s$/.test(name) && !written.has(name)) rmSync(join(dist, name))
+}
+
+/**
+ * Without spaces, and with short names of variables. Functions and classes keep their names: stack traces are read. Lines are short: Node
+ * prints the line of an error that nobody catches.
+ * @param {string} text
+ * @param {boolean} isCommon
+ */
+async function shortened(text, isCommon) {
+  const names = { keep_fnames: true, keep_classnames: true }
+  const reserved = [...text.matchAll(/([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) => )/g)].map(
+    ([, name = '']) => name,
+  )
+  const { code = '' } = await minify(text, {
+    ...names,
+    module: !isCommon,
+    ecma: 2020,
+    compress: false,
+    mangle: { ...names, reserved },
+    format: { comments: /^!|webpackMode/, max_line_len: 200 },
+  })
+  return code
 }
 
 /**
@@ -40,5 +101,20 @@ for (const name of readdirSync(join(root, 'dist'))) {
  * @param {string} text
  */
 function withoutBareImports(text) {
-  return text.replaceAll(/(?<=^|;)import"\.\/sluice-\w+\.js";/g, '')
+  return text.replaceAll(/^import "\.\/sluice-\w+\.js";$/gm, '')
+}
+
+/**
+ * The files of types that those of the entries need.
+ * @param {readonly string[]} starts
+ */
+function typesOf(starts) {
+  const files = new Set(starts.map((path) => join(root, path)))
+  for (const file of files) {
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*['"](\.[^'"]+)['"]/g)) {
+      const path = join(dirname(file), name.replace(/\.js$/, '.d.ts'))
+      if (existsSync(path)) files.add(path)
+    }
+  }
+  return [...files].map((file) => relative(dist, file))
 }

@@ -6,6 +6,8 @@ const steps = {
   format: 'biome ci .',
   build: 'npm run build --silent',
   types: 'tsc -p tsconfig.json',
+  knip: 'knip',
+  audit: 'node scripts/audit.js',
   publint: 'publint --strict . && publint --strict receiver',
   attw: 'attw --pack . --profile esm-only && attw --pack receiver --profile esm-only',
   tests: 'npm test',

@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs'
  *   readonly name: string
  *   readonly version: string
  *   readonly private?: boolean
+ *   readonly homepage?: string
+ *   readonly bugs?: string | { readonly url?: string }
  *   readonly repository?: string | { readonly url?: string }
  *   readonly dependencies?: Readonly<Record<string, string>>
  * }} Manifest
@@ -51,7 +53,18 @@ export function versionProblems(root) {
   ])) {
     const { repository } = manifest
     const url = typeof repository === 'string' ? repository : repository?.url
-    if (url === undefined) problems.push(`${file}: repository is missing, without which npm proves no provenance`)
+    if (url === undefined)
+      problems.push(
+        `${file}: repository is missing, without which npm proves no provenance: npm pkg set 'repository.url=git+https://…'`,
+      )
+    for (const [field, example] of /** @type {const} */ ([
+      ['homepage', 'homepage=https://…'],
+      ['bugs', 'bugs.url=https://…'],
+    ])) {
+      if (manifest[field] !== undefined) continue
+      const folder = file === 'package.json' ? '' : ' --workspace receiver'
+      problems.push(`${file}: ${field} is missing: npm pkg set '${example}'${folder}`)
+    }
     if (manifest.private === true) problems.push(`${file}: private, so that npm will not publish it`)
   }
   return problems

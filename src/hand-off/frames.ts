@@ -46,7 +46,7 @@ function factsStart(facts: LineFacts): string {
 }
 
 /** Precedes the frame of a line below the level. */
-export const belowStart = 'b'
+const belowStart = 'b'
 
 /** The start of a winston frame. The line, which is JSON, and a line end follow. */
 export function winstonStart({ level, severity, arrivedAt }: WinstonLine): string {
@@ -165,7 +165,7 @@ export function deliverLine(engine: Engine, line: string, styles: readonly PinoS
   }
 }
 
-export function deliverFrame(engine: Engine, frame: Frame, styles: readonly PinoStyle[]): void {
+function deliverFrame(engine: Engine, frame: Frame, styles: readonly PinoStyle[]): void {
   switch (frame.type) {
     case 'log':
       engine.logHead(frame)

@@ -274,17 +274,27 @@ function loadThreadStream(): typeof ThreadStream {
 
 declare const __webpack_require__: unknown
 
-/** This module by itself, or in the library's own bundle (scripts/bundle.js). */
-const ownFile = /\/(?:hand-off\/worker-link|sluice-[A-Z0-9]{8})\.js$/
+/** This module by itself, or in the library's own bundle (scripts/bundle.js), where the worker's file is an ES module by its name. */
+const ownFiles: readonly (readonly [own: RegExp, workers: string])[] = [
+  [/sluice-[A-Z0-9]{8}\.js$/, 'delivery-worker.mjs'],
+  [/(?<=hand-off\/)worker-link\.js$/, 'delivery-worker.js'],
+]
 
-/** The worker's file beside this one. Undefined in the bundle of an application: any file may lie beside that. */
+/**
+ * The worker's file beside this one. Undefined in the bundle of an application: any file may lie beside that.
+ *
+ * No `new URL(…, import.meta.url)` with the name in it: bundlers copy a file that is named so, without the files that it imports.
+ */
 function workerFile(): URL | undefined {
   try {
     const here = import.meta.url
-    if (typeof __webpack_require__ !== 'undefined' || !ownFile.test(here)) return undefined
-    const file = new URL('./delivery-worker.js', here)
-    return existsSync(fileURLToPath(file)) ? file : undefined
+    if (typeof __webpack_require__ !== 'undefined') return undefined
+    for (const [own, workers] of ownFiles) {
+      const file = new URL(here.replace(own, workers))
+      if (own.test(here)) return existsSync(fileURLToPath(file)) ? file : undefined
+    }
   } catch {
-    return undefined
+    // An address that is no file.
   }
+  return undefined
 }

@@ -124,7 +124,7 @@ function first(value: string | string[] | undefined): string | undefined {
 }
 
 /** The bytes of a body in one piece, however small the pieces that come. */
-export class CollectedBytes {
+class CollectedBytes {
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
 

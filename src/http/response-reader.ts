@@ -6,7 +6,7 @@ import { RepeatedText } from './repeated-text.js'
 import { maxBodyBytes } from './request-head.js'
 
 /** Longest head, in bytes; Node and nginx allow as much. */
-export const maxHeadBytes = 16_384
+const maxHeadBytes = 16_384
 /** Interim answers (1xx) before one answer. */
 const maxInterim = 32
 const beginning = 'HTTP/1.'

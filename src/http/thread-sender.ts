@@ -144,7 +144,7 @@ export type ThreadAnswer =
  * but the modules of Node. It names no function, because bundlers mark named functions by calls to helpers. It has no async functions and
  * no spread of objects, because bundlers for old targets write these as calls to helpers.
  */
-export function requestThread(): void {
+function requestThread(): void {
   const { workerData } = process.getBuiltinModule('node:worker_threads')
   const { port, signal, url, proxyUrl, headers, maxConnections, requestTimeoutMs, maxBodyBytes } =
     workerData as RequestThreadPlan

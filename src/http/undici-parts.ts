@@ -15,7 +15,7 @@ export function loadedUndici(): UndiciParts | undefined {
 }
 
 /**
- * Loads parts of undici from their own files. So package.json holds undici to patches of one minor version.
+ * Loads parts of undici, which the package has in a file of its own.
  *
  * They are not imported at the start: that takes every thread 20 ms of CPU, and most processes never need them. A bundler keeps them in the
  * file that loads them.
@@ -35,18 +35,7 @@ export function loadUndici(): Promise<UndiciParts> {
 }
 
 async function load(): Promise<UndiciParts> {
-  const [connect, dispatcher, pool, proxyAgent] = await Promise.all([
-    // @ts-expect-error undici describes the types of its whole alone
-    import(/* webpackMode: "eager" */ 'undici/lib/api/api-connect.js'),
-    // @ts-expect-error
-    import(/* webpackMode: "eager" */ 'undici/lib/dispatcher/dispatcher.js'),
-    // @ts-expect-error
-    import(/* webpackMode: "eager" */ 'undici/lib/dispatcher/pool.js'),
-    // @ts-expect-error
-    import(/* webpackMode: "eager" */ 'undici/lib/dispatcher/proxy-agent.js'),
-  ])
-  // The index does it, too. It asks a proxy for a tunnel.
-  dispatcher.default.prototype.connect = connect.default
-  loaded = { Pool: pool.default, ProxyAgent: proxyAgent.default }
+  const { Pool, ProxyAgent } = await import(/* webpackMode: "eager" */ './undici.js')
+  loaded = { Pool, ProxyAgent }
   return loaded
 }

@@ -1,4 +1,4 @@
-import TransportStream from 'winston-transport'
+import winston from 'winston'
 import { fieldsForLine, lineWith, valuesOf } from '../context/line-context.js'
 import { IdlePort } from '../engine/idle.js'
 import { quoted } from '../errors/text-of.js'
@@ -16,7 +16,12 @@ import { unknownOverride } from './level-gate.js'
 import { LineFormats } from './line-formats.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
-export type SluiceTransportOptions = SluiceOptions & TransportStream.TransportStreamOptions
+export type SluiceTransportOptions = SluiceOptions & winston.transport.TransportStreamOptions
+
+/** winston-transport, as the application's winston has it. winston's types know its instances, but not the class. */
+const { Transport } = winston as unknown as {
+  readonly Transport: new (options?: winston.transport.TransportStreamOptions) => winston.transport
+}
 
 const LEVEL = Symbol.for('level')
 
@@ -42,7 +47,7 @@ const transportOptions: ReadonlySet<string> = new Set([
  *
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
-export class SluiceTransport extends TransportStream {
+export class SluiceTransport extends Transport {
   /** Set by winston: the levels of the logger, by name. */
   declare readonly levels?: Record<string, number>
   readonly #lease: EngineLease
@@ -260,7 +265,7 @@ function isIdle({ length, corked, ending, destroyed }: StreamState): boolean {
 
 function settled(): void {}
 
-function partition(options: SluiceTransportOptions): [SluiceOptions, TransportStream.TransportStreamOptions] {
+function partition(options: SluiceTransportOptions): [SluiceOptions, winston.transport.TransportStreamOptions] {
   const entries = Object.entries(options)
   const ours = entries.filter(([name]) => Object.hasOwn(optionTable, name) || !transportOptions.has(name))
   const theirs = entries.filter(([name]) => transportOptions.has(name))

@@ -59,7 +59,7 @@ const lanes: readonly LaneName[] = [
  * Gives every record that is to be sent to a capture at once, in the form that the service gets, and counts it as delivered. The others are
  * left out as configured.
  */
-export class CapturePort extends SettledPort implements RecordSink {
+class CapturePort extends SettledPort implements RecordSink {
   readonly #capture: Capture
   readonly #writer: RecordWriter
   readonly #book = new LedgerBook(lanes)

@@ -122,7 +122,7 @@ export class LineBuffers {
   }
 }
 
-export function viewOf(bytes: Buffer): DataView {
+function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 

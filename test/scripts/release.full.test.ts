@@ -41,6 +41,8 @@ describe('npm run release', () => {
     version: '1.2.0',
     type: 'module',
     repository: 'github:example/sluice',
+    homepage: 'https://example.com/sluice',
+    bugs: 'https://example.com/sluice/issues',
     files: ['dist'],
   })
   const lock = (version: string) => ({
@@ -145,6 +147,16 @@ describe('npm run release', () => {
       'no repository',
       'receiver/package.json: repository is missing',
       changed('receiver/package.json', { repository: undefined }),
+    ],
+    [
+      'no homepage',
+      "package.json: homepage is missing: npm pkg set 'homepage=https://…'",
+      changed('package.json', { homepage: undefined }),
+    ],
+    [
+      'no address for bugs',
+      "receiver/package.json: bugs is missing: npm pkg set 'bugs.url=https://…' --workspace receiver",
+      changed('receiver/package.json', { bugs: undefined }),
     ],
     ['a private package', 'package.json: private', changed('package.json', { private: true })],
     [

@@ -16,6 +16,7 @@ export interface Printed {
 export interface PackedFile {
   readonly path: string
   readonly mode: number
+  readonly size: number
 }
 
 /** A folder outside this repository, in which packages are installed as an application installs them. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
@@ -383,11 +383,11 @@ describe('where the worker cannot be started', () => {
     for (const name of ['dist', 'package.json', 'test/fixtures'])
       cpSync(join(root, name), join(folder, name), { recursive: true })
     mkdirSync(join(folder, 'node_modules'))
-    for (const name of ['thread-stream', 'undici', 'real-require']) {
+    for (const name of ['thread-stream', 'real-require']) {
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
     }
     symlinkSync(folder, join(folder, 'node_modules/sluice'))
-    change(join(folder, 'dist/delivery-worker.js'))
+    change(join(folder, 'dist/delivery-worker.mjs'))
     return folder
   }
 
@@ -411,12 +411,33 @@ describe('where the worker cannot be started', () => {
     expect(await receiver.values()).toHaveLength(101)
   })
 
+  it('because a bundler has copied its file alone beside CommonJS, everything is delivered, with one line', async () => {
+    const assets = mkdtempSync(join(tmpdir(), 'sluice-assets-'))
+    writeFileSync(join(assets, 'package.json'), '{ "type": "commonjs" }')
+    const folder = copyWith((entry) => {
+      cpSync(entry, join(assets, basename(entry)))
+      rmSync(entry)
+      symlinkSync(join(assets, basename(entry)), entry)
+    })
+    const { stdout, stderr, code } = await runProgram(join(folder, 'test/fixtures/worker-dies.js'), {
+      ...receiver.variables,
+      ...ampleTime,
+      DEATHS: '0',
+    })
+    for (const made of [folder, assets]) rmSync(made, { recursive: true })
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^sluice: the delivery worker cannot be started [^\n]+ application’s thread\n$/),
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ workers: 1, ledger: { accepted: 101, delivered: 101 } })
+  })
+
   it('nor started again, for its file is gone by now, delivery goes on in the application’s thread', async () => {
     const folder = copyWith(() => {})
     const { stdout, stderr, code } = await runProgram(join(folder, 'test/fixtures/worker-dies.js'), {
       ...receiver.variables,
       DEATHS: '1',
-      REMOVE: join(folder, 'dist/delivery-worker.js'),
+      REMOVE: join(folder, 'dist/delivery-worker.mjs'),
     })
     rmSync(folder, { recursive: true })
     expect({ code, stderr }).toEqual({

@@ -1,0 +1,8 @@
+export { ApiError } from './content/api-error.js'
+export { contentType } from './content/content-type.js'
+export * from './elsewhere/inert.js'
+export { pinoTarget as default } from './elsewhere/inert.js'
+export { ConfigError, SluiceError } from './errors/sluice-error.js'
+export { levelNames, severityOfName } from './records/level.js'
+export { runtimes } from './records/wire.js'
+export { defineEvents } from './tracking/events.js'

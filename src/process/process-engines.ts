@@ -11,6 +11,7 @@ import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
+import { OffReasons } from './off-reasons.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
@@ -56,6 +57,7 @@ export class ProcessEngines {
   readonly #channel = new ThreadChannel((message) => this.#receive(message))
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
+  readonly offReasons = new OffReasons((message) => this.#channel.post(message))
   readonly #rejections = new RecentRejections((rejected) => this.#channel.post({ type: 'rejected', rejected }))
   readonly #early = new EarlyWorkers({
     known: () => this.remote.known,
@@ -129,10 +131,8 @@ export class ProcessEngines {
     const engines: Figures[] = [this.#retired, ...this.#local.values(), ...this.remote.known]
     const ledgers = engines.map((engine) => engine.stats())
     const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, 0)
-    return sumLedger(
-      ledgers.flatMap(({ lanes }) => lanes),
-      invalid,
-    )
+    const lanes = ledgers.flatMap((ledger) => ledger.lanes)
+    return sumLedger(lanes, invalid)
   }
 
   /** The most that the engines of the process hold in memory, those that are closed left out. */
@@ -229,6 +229,7 @@ export class ProcessEngines {
       case 'who':
         for (const engine of this.#local.values()) this.#announce(engine)
         this.capture.tell()
+        this.offReasons.tell()
         this.tellLevel()
         return
       case 'level':
@@ -251,6 +252,9 @@ export class ProcessEngines {
       }
       case 'drained':
         this.remote.answered(message.request)
+        return
+      case 'off':
+        this.offReasons.receive(message)
         return
       case 'rejected':
         this.#rejections.receive(message.rejected)

@@ -5,6 +5,7 @@ import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
 import type { LevelChange } from '../runtime/shared-level.js'
 import type { CaptureMessage } from './capture.js'
+import type { OffMessage } from './off-reasons.js'
 import type { QueueCapacity } from './queue-capacity.js'
 
 /** Messages between the threads of one process. */
@@ -36,6 +37,7 @@ export type ThreadMessage =
   | { readonly type: 'rejected'; readonly rejected: readonly RejectedMessage[] }
   | LevelMessage
   | CaptureMessage
+  | OffMessage
 
 /** The last change of the level, for threads that do not share the sender's memory. */
 export interface LevelMessage {

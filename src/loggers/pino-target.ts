@@ -54,7 +54,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const stream = new LineIntake({
     take: lineMapper(config as PinoConfig, { options: resolved, source: sources.level }, port),
     close: async () => {
-      await engine.close({ timeoutMs: processRegistry().timeToClose(engine) })
+      await engine.close({ timeoutMs: processRegistry().timeToClose(engine), brief: true })
       processRegistry().retire(engine)
     },
   })

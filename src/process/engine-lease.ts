@@ -134,7 +134,10 @@ async function releaseUser(key: string, shared: Shared, timeoutMs: number | unde
     return
   }
   if (byDestination.get(key) === shared) byDestination.delete(key)
-  await shared.engine.close({ timeoutMs: timeoutMs ?? processRegistry().timeToClose(shared.engine) })
+  await shared.engine.close({
+    timeoutMs: timeoutMs ?? processRegistry().timeToClose(shared.engine),
+    brief: timeoutMs === undefined,
+  })
   processRegistry().retire(shared.engine)
 }
 

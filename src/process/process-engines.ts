@@ -2,7 +2,7 @@ import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { printLine } from '../diagnostics/stderr.js'
-import type { Drainable, EndParticipant, EndStep, EngineIdentity } from '../engine/ports.js'
+import type { Drainable, EndOptions, EndParticipant, EndStep, EngineIdentity } from '../engine/ports.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/environment.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -156,10 +156,10 @@ export class ProcessEngines {
   /**
    * Drain all records that were logged in the process before the call. Resolves with the ledger, at the deadline at the latest; never
    * rejects.
-   *
-   * @param timeoutMs by default `shutdownTimeoutMs`, and for `close` what is left of it
+   * @param askedMs by default `shutdownTimeoutMs`, and for `close` what is left of it
    */
-  async drain(mode: DrainMode, timeoutMs = this.#timeFor(mode)): Promise<Ledger> {
+  async drain(mode: DrainMode, askedMs?: number): Promise<Ledger> {
+    const timeoutMs = askedMs ?? this.#timeFor(mode)
     const deadline = systemClock.now() + timeoutMs
     const { delivered } = this.stats()
     const left = () => Math.max(0, deadline - systemClock.now())
@@ -174,7 +174,7 @@ export class ProcessEngines {
     const deadlineTimer = after(left())
     await within(Promise.race([handOver.done, deadlineTimer.over]))
     deadlineTimer.cancel()
-    await within(this.#drainAll(mode, left()))
+    await within(this.#drainAll(mode, { timeoutMs: left(), brief: askedMs === undefined }))
     expiry.cancel()
     handOver.release()
     const ledger = this.stats()
@@ -204,10 +204,10 @@ export class ProcessEngines {
     return mode === 'close' ? this.budget.allotment(this.shutdownTimeoutMs) : this.shutdownTimeoutMs
   }
 
-  async #drainAll(mode: DrainMode, timeoutMs: number): Promise<void> {
+  async #drainAll(mode: DrainMode, time: EndOptions): Promise<void> {
     const engines = this.remote.known
-    const local = [...this.#local.values()].map((engine) => engine[mode]({ timeoutMs }))
-    await Promise.all([...local, this.remote.drain(mode, { engines, timeoutMs })])
+    const local = [...this.#local.values()].map((engine) => engine[mode](time))
+    await Promise.all([...local, this.remote.drain(mode, { engines, ...time })])
   }
 
   /** Flush the engines of another thread. True when nothing is left. */
@@ -241,10 +241,10 @@ export class ProcessEngines {
         this.#early.announced(message)
         return
       case 'drain': {
-        const { id, mode, request, timeoutMs } = message
+        const { id, mode, request, timeoutMs, brief } = message
         const engine = this.#local.get(id)
         if (engine !== undefined && mode === 'park') this.budget.grant(engine, timeoutMs)
-        void engine?.[mode]({ timeoutMs }).then(() => {
+        void engine?.[mode]({ timeoutMs, brief }).then(() => {
           this.#rejections.tell()
           this.#channel.post({ type: 'drained', request })
         })

@@ -31,6 +31,8 @@ export type ThreadMessage =
       readonly id: string
       readonly request: string
       readonly timeoutMs: number
+      /** True where a service is not waited for at whose address nothing has ever listened. @default false */
+      readonly brief?: boolean | undefined
     }
   | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { runProgram } from '../../support/programs.js'
+import { ampleTime, atOnceMs, runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
@@ -105,15 +105,17 @@ describe('an application of winston and track', () => {
     expect(await receiver.values()).toHaveLength(200)
   })
 
-  it('says in one line how much was not delivered before a natural end', async () => {
+  it('ends soon where nothing listens, says so at once, and says at the end how much was not delivered', async () => {
     // Nothing listens there. The port of a receiver that is closed may belong to another test's server by now.
     const nowhere = '127.0.0.1:1'
     const refusal = `connect ECONNREFUSED ${nowhere}`
-    const variables = { ...receiver.variables, SLUICE_URL: `http://${nowhere}`, SLUICE_SHUTDOWN_TIMEOUT_MS: '2000' }
+    const variables = { ...receiver.variables, SLUICE_URL: `http://${nowhere}`, ...ampleTime }
+    const startedAt = performance.now()
     const ended = await runProgram('natural-end.js', variables)
+    expect(performance.now() - startedAt).toBeLessThan(atOnceMs)
     expect(ended).toMatchObject({
       code: 0,
-      stderr: `sluice: 400 records not delivered before the end of the process; last error: ${refusal}\n`,
+      stderr: `sluice: nothing listens at http://${nowhere}; records wait in memory: start a receiver with npx sluice-receiver, or see npx sluice doctor\nsluice: 400 records not delivered before the end of the process; last error: ${refusal}\n`,
     })
   })
 })

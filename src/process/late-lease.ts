@@ -33,17 +33,18 @@ class LateLease implements EngineLease {
   readonly #again: () => Resolution
   #lease: EngineLease
   #isOff = true
-  /** On the clock. */
-  #nextLookAt = systemClock.now() + lookEveryMs
+  /** A timer sets it: a call reads no clock. */
+  #isDue = false
   #seen = ownVariables()
 
   constructor(resolution: Resolution, again: () => Resolution) {
     this.#lease = leaseEngine(resolution)
     this.#again = again
+    this.#waitForLook()
   }
 
   get engine(): EngineLease['engine'] {
-    if (this.#isOff && systemClock.now() >= this.#nextLookAt) this.#look()
+    if (this.#isDue) this.#look()
     return this.#lease.engine
   }
 
@@ -61,11 +62,12 @@ class LateLease implements EngineLease {
 
   release(options?: { timeoutMs?: number | undefined }): Promise<void> {
     this.#isOff = false
+    this.#isDue = false
     return this.#lease.release(options)
   }
 
   #look(): void {
-    this.#nextLookAt = systemClock.now() + lookEveryMs
+    this.#isDue = false
     try {
       const seen = ownVariables()
       if (seen === this.#seen) return
@@ -78,7 +80,16 @@ class LateLease implements EngineLease {
       if (isNews(nowOn)) printLine(nowOn)
     } catch {
       // A call that logs must not fail for a configuration that came after it.
+    } finally {
+      this.#waitForLook()
     }
+  }
+
+  #waitForLook(): void {
+    if (!this.#isOff) return
+    systemClock.schedule(() => {
+      this.#isDue = this.#isOff
+    }, lookEveryMs)
   }
 }
 

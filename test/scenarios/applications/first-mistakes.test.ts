@@ -32,7 +32,7 @@ const until = `no records are sent until this is corrected: ${doctor}`
 const notDelivered =
   /^sluice: 1 (log |value )?records? (not delivered before the end of the process|dropped \(shutdown\): not delivered before the end)/
 
-/** What a new user does wrong, the variables that differ, and the line that says so. */
+/** The mistake of a new user, the variables that differ, and the line that says so. */
 const mistakes: [mistake: string, change: Record<string, string>, line: string | RegExp][] = [
   [
     'sets no variable',

@@ -36,6 +36,7 @@ export class Breakers {
     breaker.open(lane, { wait, atOnce: lane.probes.confirming })
     if (breaker.cause === 'outage') this.#outages.goesOn(lane, reason)
     for (const drain of this.#plan.drains) {
+      drain.checkReach()
       if (breaker.cause === 'outage') drain.checkWait(lane, breaker.wait)
       else if (!lane.probing) drain.giveUp(lane)
     }
@@ -216,6 +217,7 @@ class OutageWatch {
       return
     }
     outage.reported = true
-    this.#observer.outage(lane.name, { reason: outage.reason })
+    const { reason } = outage
+    this.#observer.outage(lane.name, lane.reach.isNowhere ? { reason, isTold: true } : { reason })
   }
 }

@@ -12,6 +12,7 @@ import type { Ledger, SuppressReason } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
 import { guarded, type Observer } from './observer.js'
 import type { DeliveryPlan } from './plan.js'
+import { Reach } from './reach.js'
 import { KeyWriter } from './record-batch.js'
 import { RecordBuffer } from './record-buffer.js'
 import type { Acceptable } from './record-intake.js'
@@ -40,6 +41,7 @@ export class Delivery {
   readonly #plan: DeliveryPlan
   readonly #observer: Observer
   readonly #store: Store
+  readonly #reach: Reach
   readonly #lanes: readonly Lane[]
   readonly #bounds: BufferBounds
   readonly #drains: Drains
@@ -58,7 +60,9 @@ export class Delivery {
     this.#store = plan.store ?? noStore
     this.#observer = guarded(plan.observer)
     this.book = new LedgerBook(plan.lanes, plan.memory)
-    this.#drains = new Drains({ clock: plan.clock, stats: () => this.stats() })
+    const reach = new Reach({ clock: plan.clock, tell: () => this.#observer.unreachable?.() })
+    this.#reach = reach
+    this.#drains = new Drains({ clock: plan.clock, reach, stats: () => this.stats() })
     const events: LaneEvents = {
       due: (lane) => this.#due(lane),
       wake: (lane) => this.#dispatchers[lane.index]!.wake(),
@@ -67,7 +71,7 @@ export class Delivery {
     }
     const keys = new KeyWriter(plan.keyPrefix)
     const keyOf = (sequence: number) => keys.textOf(sequence)
-    const shared = { ...plan, store: this.#store, observer: this.#observer, book: this.book, events, keyOf }
+    const shared = { ...plan, store: this.#store, observer: this.#observer, book: this.book, events, keyOf, reach }
     const drains = this.#drains.open
     const lanes = plan.lanes.map((name, index) => new Lane({ ...shared, name, index, drains }))
     this.#lanes = lanes
@@ -147,9 +151,9 @@ export class Delivery {
    * Wait until the records that were accepted so far are settled. Every lane makes one attempt at once, except inside a Retry-After; a
    * lane that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
    */
-  async flush({ timeoutMs, holdsProcess }: FlushTime): Promise<Ledger> {
+  async flush({ timeoutMs, holdsProcess, brief }: FlushTime): Promise<Ledger> {
     this.buffer.refill()
-    return this.#drains.begin(this.#lanes, { timeoutMs, last: false, holdsProcess }).ledger
+    return this.#drains.begin(this.#lanes, { timeoutMs, last: false, holdsProcess, brief }).ledger
   }
 
   /**
@@ -166,12 +170,12 @@ export class Delivery {
    * Take no more, flush, then release everything. Records that could not be delivered by then are left to the store, else counted as
    * dropped by `shutdown`. Every call gives the same promise; the earliest of their deadlines counts.
    */
-  close({ timeoutMs }: { timeoutMs: number }): Promise<Ledger> {
+  close({ timeoutMs, brief }: Omit<FlushTime, 'holdsProcess'>): Promise<Ledger> {
     if (this.#closing === undefined) {
       this.#bounds.close()
       for (const lane of this.#lanes) lane.sendSevereFirst()
       this.buffer.refill()
-      const drain = this.#drains.begin(this.#lanes, { timeoutMs, last: true })
+      const drain = this.#drains.begin(this.#lanes, { timeoutMs, last: true, brief })
       this.buffer.intake.close()
       this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
       return this.#closing.ledger
@@ -187,12 +191,17 @@ export class Delivery {
    * several deliveries can do so side by side. Afterwards only the ledger may be asked for. It counts as queued what could not be
    * delivered.
    */
-  drainSync(sender: BlockingSender, { timeoutMs }: { timeoutMs: number }): LastDrain {
+  drainSync(sender: BlockingSender, { timeoutMs, brief = false }: Omit<FlushTime, 'holdsProcess'>): LastDrain {
     this.#stop()
     this.#takeAllBack()
     const deadline = this.#plan.clock.now() + timeoutMs
-    const { buffer } = this
-    return new LastDrain({ ...this.#plan, lanes: this.#lanes, observer: this.#observer, buffer, sender, deadline })
+    const shared = {
+      lanes: this.#lanes,
+      observer: this.#observer,
+      buffer: this.buffer,
+      reach: brief ? this.#reach : undefined,
+    }
+    return new LastDrain({ ...this.#plan, ...shared, sender, deadline })
   }
 
   /** After a {@link drainSync}, or in its place: leave the records to the store. Nothing may be called after it. */

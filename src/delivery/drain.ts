@@ -1,6 +1,7 @@
 import type { Clock } from '../runtime/clock.js'
 import type { Lane } from './lane.js'
 import type { Ledger } from './ledger.js'
+import { briefMs, type Reach } from './reach.js'
 import type { Wait } from './rules.js'
 
 /** The time of a flush. */
@@ -8,6 +9,8 @@ export interface FlushTime {
   readonly timeoutMs: number
   /** True where the process stays alive until the end of the flush. @default true */
   readonly holdsProcess?: boolean | undefined
+  /** True where a service at whose address nothing has ever listened is not waited for. @default false */
+  readonly brief?: boolean | undefined
 }
 
 /** A `flush` or `close` under way. It waits for what each lane had accepted when it began, and for nothing later. */
@@ -17,6 +20,8 @@ export class Drain {
   readonly deadline: number
   /** Nothing comes after it. */
   readonly last: boolean
+  /** Undefined where the service is waited for in any case. */
+  readonly #reach: Reach | undefined
   readonly #waiting: Map<Lane, number>
   readonly #finish: () => void
 
@@ -25,11 +30,13 @@ export class Drain {
     readonly startedAt: number
     readonly deadline: number
     readonly last: boolean
+    readonly reach: Reach | undefined
     readonly finish: () => void
   }) {
     this.startedAt = plan.startedAt
     this.deadline = plan.deadline
     this.last = plan.last
+    this.#reach = plan.reach
     this.#waiting = new Map(plan.lanes.map((lane) => [lane, lane.outstanding.turn()]))
     this.#finish = plan.finish
   }
@@ -48,6 +55,11 @@ export class Drain {
     if (notBefore > this.deadline && !lane.probing) this.giveUp(lane)
   }
 
+  /** Give all up where nothing listens: an attempt has been refused again. */
+  checkReach(): void {
+    if (this.#reach?.isGivenUp) this.end()
+  }
+
   /** Resolve now. */
   end(): void {
     this.#finish()
@@ -64,11 +76,13 @@ export class Drains {
   readonly open: ReadonlySet<Drain>
   readonly #open = new Set<Drain>()
   readonly #clock: Clock
+  readonly #reach: Reach
   readonly #stats: () => Ledger
 
-  constructor({ clock, stats }: { readonly clock: Clock; readonly stats: () => Ledger }) {
+  constructor({ clock, reach, stats }: { readonly clock: Clock; readonly reach: Reach; readonly stats: () => Ledger }) {
     this.open = this.#open
     this.#clock = clock
+    this.#reach = reach
     this.#stats = stats
   }
 
@@ -78,20 +92,25 @@ export class Drains {
    */
   begin(
     lanes: readonly Lane[],
-    { timeoutMs, last, holdsProcess = true }: FlushTime & { readonly last: boolean },
+    { timeoutMs, last, holdsProcess = true, brief = false }: FlushTime & { readonly last: boolean },
   ): { readonly ledger: Promise<Ledger>; readonly end: () => void } {
     const startedAt = this.#clock.now()
     let end = () => {}
     const ledger = new Promise<Ledger>((resolve) => {
       end = () => {
         timer.cancel()
+        patience?.cancel()
         this.#open.delete(drain)
         resolve(this.#stats())
       }
     })
     const timer = this.#clock.schedule(end, timeoutMs, holdsProcess)
-    const drain = new Drain({ lanes, startedAt, deadline: startedAt + timeoutMs, last, finish: end })
+    const reach = brief ? this.#reach : undefined
+    const drain = new Drain({ lanes, startedAt, deadline: startedAt + timeoutMs, last, reach, finish: end })
     this.#open.add(drain)
+    reach?.beginBrief()
+    // Where the patience of earlier drains has run out, the next refusal ends this one.
+    const patience = reach && this.#clock.schedule(() => reach.isNowhere && end(), briefMs, holdsProcess)
     for (const lane of lanes) {
       lane.attemptNow({ last })
       drain.check(lane)

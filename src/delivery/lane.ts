@@ -7,6 +7,7 @@ import { LossTally } from './observer.js'
 import { OutstandingRecords } from './outstanding-records.js'
 import type { DeliveryPlan } from './plan.js'
 import { Probes } from './probes.js'
+import { Reach } from './reach.js'
 import { ReadyRecords } from './ready-records.js'
 import type { RecordBatch } from './record-batch.js'
 import type { Pending } from './record-queue.js'
@@ -35,6 +36,8 @@ interface LanePlan extends Pick<DeliveryPlan, Settings> {
   readonly book: LedgerBook
   readonly drains: ReadonlySet<DrainTime>
   readonly keyOf: (sequence: number) => string
+  /** Lanes of one service share it. @default one of its own */
+  readonly reach?: Reach
 }
 
 /** The pending records of one bucket and kind, and the state of their way to the service. */
@@ -56,6 +59,7 @@ export class Lane implements BreakerLane {
   readonly shelves: readonly Shelf[]
   readonly concurrency: Concurrency
   readonly losses = new LossTally()
+  readonly reach: Reach
   readonly #plan: LanePlan
   #breaker: Breaker | undefined
   #closed = false
@@ -74,6 +78,7 @@ export class Lane implements BreakerLane {
     this.#plan = plan
     const { name, index, events, clock, sender, maxConnections, maxBatch, requestTimeoutMs } = plan
     this.name = name
+    this.reach = plan.reach ?? new Reach(plan)
     this.ready = new ReadyRecords(plan.keyOf)
     this.index = index
     this.concurrency = new Concurrency({
@@ -183,6 +188,7 @@ export class Lane implements BreakerLane {
   cameBack(outcome: Failure): void {
     this.#plan.book.putBack(this.index, { ambiguous: isAmbiguous(outcome) })
     this.failed(reasonOf(outcome))
+    this.reach.failed(outcome)
   }
 
   /** A record in flight will get no answer any more: it is ready again. */
@@ -200,6 +206,7 @@ export class Lane implements BreakerLane {
   succeeded({ taken, count }: { readonly taken: boolean; readonly count: number }): void {
     if (taken) this.#delivered += count
     this.#settled += count
+    this.reach.succeeded()
     this.#lastSuccessAt = this.#plan.clock.now()
   }
 

@@ -2,6 +2,7 @@ import { Refusals } from './breakers.js'
 import { DrainingLane, type Sent } from './draining-lane.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
+import type { Reach } from './reach.js'
 import type { RecordBuffer } from './record-buffer.js'
 import {
   asksForLess,
@@ -22,6 +23,8 @@ interface LastDrainPlan
   readonly lanes: readonly Lane[]
   readonly buffer: RecordBuffer
   readonly sender: BlockingSender
+  /** Undefined where the service is waited for in any case. */
+  readonly reach: Reach | undefined
   /** On the clock. */
   readonly deadline: number
 }
@@ -37,10 +40,12 @@ export class LastDrain {
   readonly #inFlight = new Map<number, Sent>()
   readonly #refusals: Refusals
   #nextId = 0
+  #hasFailed = false
 
   constructor(plan: LastDrainPlan) {
     this.#plan = plan
     this.#refusals = new Refusals(plan.lanes)
+    plan.reach?.beginBrief()
     const settings = { ...plan, patienceMs: patienceMs(plan.requestTimeoutMs, { draining: true }) }
     // Value records before log records.
     const lanes = [...plan.lanes].sort((a, b) => Number(b.name.kind === 'values') - Number(a.name.kind === 'values'))
@@ -49,13 +54,16 @@ export class LastDrain {
 
   /** Send what may be sent, and wait for answers, for `waitMs` at most. True when nothing more can be done, or no time is left. */
   step(waitMs: number): boolean {
-    const { clock, sender, deadline } = this.#plan
+    const { clock, sender, deadline, reach } = this.#plan
     const now = clock.now()
-    if (now >= deadline) return this.#end()
+    // Nothing listens there, after one more attempt: waiting for it would only be slow.
+    if (now >= deadline || (this.#hasFailed && this.#inFlight.size === 0 && reach?.isGivenUp)) return this.#end()
     for (const each of this.#lanes) each.send(now, (sent) => this.#begin(sent))
     const next = Math.min(...this.#lanes.map((each) => each.nextMoment(now)))
     if (this.#inFlight.size === 0 && next >= deadline) return this.#end()
-    for (const { id, outcome } of sender.answers(Math.min(next, deadline, now + waitMs) - now)) {
+    const until =
+      this.#hasFailed && this.#inFlight.size === 0 ? Math.min(deadline, reach?.briefUntil ?? deadline) : deadline
+    for (const { id, outcome } of sender.answers(Math.min(next, until, now + waitMs) - now)) {
       this.#settle(id, outcome)
     }
     return false
@@ -78,6 +86,7 @@ export class LastDrain {
     if (sent === undefined) return
     this.#inFlight.delete(id)
     const { draining, record } = sent
+    this.#hasFailed ||= isFailure(outcome)
     draining.answered(sent)
     if (!isFailure(outcome)) {
       this.#plan.buffer.settle(draining.lane, record, outcome)

@@ -9,8 +9,13 @@ export interface Observer {
   rejected(lane: LaneName, refusal: Rejection & { readonly body: string }): void
   /** The lane keeps its records until the key, bucket, plan or URL is corrected. */
   paused(lane: LaneName, cause: Refusal): void
-  /** The lane has been in an outage for a while: the service is out of reach or fails, records wait, one probe at a time. */
-  outage(lane: LaneName, cause: { readonly reason: string }): void
+  /** The first connection was refused: nothing listens at the address of the service. At most once. */
+  unreachable?(): void
+  /**
+   * The lane has been in an outage for a while: the service is out of reach or fails, records wait, one probe at a time. `isTold`: nothing
+   * has ever listened there, as {@link unreachable} has said.
+   */
+  outage(lane: LaneName, cause: { readonly reason: string; readonly isTold?: boolean }): void
   /** A lane delivers again after a pause or an outage that was reported. */
   resumed(lane: LaneName): void
   /** A lane that had to give up records delivers again and has room; at most once a minute. */
@@ -30,6 +35,7 @@ export function guarded(observer: Observer): Observer {
     dropped: (lane, loss) => guard(() => observer.dropped(lane, loss)),
     rejected: (lane, refusal) => guard(() => observer.rejected(lane, refusal)),
     paused: (lane, cause) => guard(() => observer.paused(lane, cause)),
+    unreachable: () => guard(() => observer.unreachable?.()),
     outage: (lane, cause) => guard(() => observer.outage(lane, cause)),
     resumed: (lane) => guard(() => observer.resumed(lane)),
     recovered: (lane, losses) => guard(() => observer.recovered(lane, losses)),

@@ -70,6 +70,8 @@ export type Outcome =
        * `answered`: the server asks for a retry; `unsent`: the request was never written; `ambiguous`: it was written and not answered.
        */
       readonly exchange: 'answered' | 'unsent' | 'ambiguous'
+      /** True where the connection was refused: nothing listens there. @default false */
+      readonly refused?: boolean
       /** Status of the answer, where there was one. */
       readonly status?: number
       readonly reason: string

@@ -52,6 +52,7 @@ export class Reporter implements Observer {
   readonly #listeners: Listeners
   readonly #elsewhere: readonly ReportedElsewhere[]
   readonly #causes = new Map<string, Cause>()
+  readonly #nowhere: string | undefined
   readonly #warn: (message: string) => void
   readonly #print: (text: string) => void
   /** Prints facts of the whole process, once in it. */
@@ -64,12 +65,15 @@ export class Reporter implements Observer {
     readonly print?: ((text: string) => void) | undefined
     /** News that this reporter leaves out. @default none */
     readonly elsewhere?: readonly ReportedElsewhere[] | undefined
+    /** The text that says at once that nothing listens at the address of the service. @default none: such an outage is told when it has lasted */
+    readonly nowhere?: string | undefined
     /** Deliver a log record of level warn. @default not at all: only a delivery finds a gap in the logs */
     readonly warn?: (message: string) => void
   }) {
     this.#clock = plan.clock
     this.#listeners = plan.listeners
     this.#elsewhere = plan.elsewhere ?? []
+    this.#nowhere = plan.nowhere
     this.#warn = plan.warn ?? (() => {})
     const { print = printLine, print: printOnce = printNews } = plan
     this.#print = (text) => print(oneLine(text))
@@ -136,12 +140,22 @@ export class Reporter implements Observer {
     this.#report(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', text, once: true })
   }
 
-  outage(lane: LaneName, { reason }: { readonly reason: string }): void {
+  unreachable(): void {
+    if (this.#nowhere === undefined || this.#elsewhere.includes('outage')) return
+    this.#printOnce(this.#nowhere)
+  }
+
+  outage(lane: LaneName, { reason, isTold = false }: { readonly reason: string; readonly isTold?: boolean }): void {
     if (this.#elsewhere.includes('outage')) return
     this.#publish('sluice:outage', { ...lane, reason })
     const text = () =>
       `${laneText(lane)} has delivered nothing for ${tellOutageAfterMs / 1000} s, records are kept: ${reason}`
-    this.#report(`outage ${lane.kind}`, { code: 'SLUICE_OUTAGE', text, once: true })
+    this.#report(`outage ${lane.kind}`, {
+      code: 'SLUICE_OUTAGE',
+      text,
+      once: true,
+      listenersOnly: isTold && this.#nowhere !== undefined,
+    })
   }
 
   /** Good news does not go to `onError`. */

@@ -18,7 +18,8 @@ import { type EngineSetting, lanesOf } from './engine-setting.js'
 import { EngineSpool } from './engine-spool.js'
 import { LogIntake } from './log-intake.js'
 import { type Machine, thisMachine } from './machine.js'
-import type { BodyWriter, DrainOptions, EndStep, FlushOptions, KeyedValue, PinoLine, RecordPort } from './ports.js'
+import { nothingListens } from './nothing-listens.js'
+import type { BodyWriter, EndOptions, EndStep, FlushOptions, KeyedValue, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 
 /** Time for which a process that is about to end gathers records, in case it lives on. */
@@ -62,6 +63,7 @@ export class Engine implements RecordPort {
       listeners: listeners ?? ownListeners(options.onError),
       print,
       elsewhere,
+      nowhere: nothingListens(options),
       warn: (message) => {
         if (this.#logLane !== -1) this.log(this.writer.warning(message))
       },
@@ -209,17 +211,18 @@ export class Engine implements RecordPort {
     return this.#delivery.whenRoom(bytes)
   }
 
-  flush({ timeoutMs = this.options.shutdownTimeoutMs, holdsProcess }: FlushOptions = {}): Promise<Ledger> {
-    return this.#delivery.flush({ timeoutMs, holdsProcess }).then((ledger) => {
+  flush({ timeoutMs, holdsProcess, brief = timeoutMs === undefined }: FlushOptions = {}): Promise<Ledger> {
+    const time = { timeoutMs: timeoutMs ?? this.options.shutdownTimeoutMs, holdsProcess, brief }
+    return this.#delivery.flush(time).then((ledger) => {
       // A signal may end the process next.
       this.#spool?.acknowledge()
       return ledger
     })
   }
 
-  park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
+  park({ timeoutMs, brief = timeoutMs === undefined }: EndOptions = {}): Promise<Ledger> {
     this.#logs.tell()
-    return this.flush({ timeoutMs: this.#beforeParking(timeoutMs) }).then(() => {
+    return this.flush({ timeoutMs: this.#beforeParking(timeoutMs), brief }).then(() => {
       if (this.#spool !== undefined) this.#delivery.park()
       this.#spool?.commit()
       this.#reporter.tellAll()
@@ -227,14 +230,14 @@ export class Engine implements RecordPort {
     })
   }
 
-  close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-    this.#closing ??= this.#close(timeoutMs)
+  close({ timeoutMs, brief = timeoutMs === undefined }: EndOptions = {}): Promise<Ledger> {
+    this.#closing ??= this.#close(timeoutMs, brief)
     return this.#closing
   }
 
-  #close(timeoutMs: number): Promise<Ledger> {
+  #close(timeoutMs: number | undefined, brief: boolean): Promise<Ledger> {
     this.#logs.end()
-    return this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs) }).then((ledger) => {
+    return this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs), brief }).then((ledger) => {
       this.#reporter.ended(ledger.lanes)
       if (this.options.debug) printLine(ledgerLine(ledger))
       return ledger
@@ -242,7 +245,7 @@ export class Engine implements RecordPort {
   }
 
   /** The time for requests: at the deadline, what is left must be on disk and counted as spooled. */
-  #beforeParking(timeoutMs: number): number {
+  #beforeParking(timeoutMs = this.options.shutdownTimeoutMs): number {
     return this.#spool === undefined ? timeoutMs : Math.max(timeoutMs * 0.75, timeoutMs - longestParkingMs)
   }
 
@@ -255,7 +258,8 @@ export class Engine implements RecordPort {
   }
 
   /** Another thread makes the requests while this one is blocked. What is left then stays on disk, where there is a spool. */
-  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
+  endSync(options: EndOptions = {}): EndStep {
+    const { timeoutMs = this.options.shutdownTimeoutMs, brief = options.timeoutMs === undefined } = options
     const end = () => {
       this.#reporter.tellAll()
       this.#delivery.leave()
@@ -269,7 +273,7 @@ export class Engine implements RecordPort {
     const sender = this.#sender.moveToThread(timeoutMs)
     if (sender === undefined) return end
     this.#spool?.commit()
-    const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - clock.now() })
+    const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - clock.now(), brief })
     return (waitMs) => {
       if (!drain.step(waitMs)) return false
       sender.close()

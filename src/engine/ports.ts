@@ -13,8 +13,18 @@ export interface DrainOptions {
   readonly timeoutMs?: number | undefined
 }
 
+/** How a drain is made that the application has not asked for itself, or without a time. */
+export interface EndOptions extends DrainOptions {
+  /**
+   * True where a service is not waited for at whose address nothing has ever listened; see `Reach` of delivery.
+   *
+   * @default true without a time, else false
+   */
+  readonly brief?: boolean | undefined
+}
+
 /** How a flush is made that the application has not asked for itself. */
-export interface FlushOptions extends DrainOptions {
+export interface FlushOptions extends EndOptions {
   /** False where the process may end before the flush does. @default true */
   readonly holdsProcess?: boolean | undefined
 }
@@ -104,8 +114,8 @@ export interface Drainable {
   stats(): Ledger
   flush(options?: FlushOptions): Promise<Ledger>
   /** Flush, and leave the rest to the spool, if there is one: a signal may end the process next. */
-  park(time?: DrainOptions): Promise<Ledger>
-  close(time?: DrainOptions): Promise<Ledger>
+  park(options?: EndOptions): Promise<Ledger>
+  close(options?: EndOptions): Promise<Ledger>
 }
 
 /**
@@ -121,7 +131,7 @@ export interface EndParticipant {
   /** The process exits soon, and other code blocks this thread first. True when another thread delivers meanwhile. */
   beforeEnd(): boolean
   /** The process exits now and its event loop has stopped. Begin to deliver what is left. */
-  endSync(time?: DrainOptions): EndStep
+  endSync(options?: EndOptions): EndStep
 }
 
 /** An engine in this thread, or the hand-off to one in the delivery worker. */

@@ -76,6 +76,12 @@ export class SluiceError extends Error {
   }
 }
 
+/**
+ * Where a wrong setting stands. `code`: an option of the application. `environment`: a variable, or a value that neither an option nor a
+ * variable gives.
+ */
+export type ConfigOrigin = 'code' | 'environment'
+
 /** A mistake in one setting. `value` is `'[redacted]'` for secrets. */
 export interface ConfigMistake {
   readonly code: ConfigErrorCode
@@ -85,11 +91,14 @@ export interface ConfigMistake {
   readonly variable?: string | undefined
   readonly value?: unknown
   readonly message: string
+  /** @default 'code' */
+  readonly origin?: ConfigOrigin
 }
 
 /**
- * A mistake in the configuration: an option or variable that is invalid, missing or unknown. Thrown where Sluice is set up
- * (`createSluice`, `new SluiceTransport`, the start of the pino target), never by `track` or a logger call.
+ * A mistake in the configuration: an option or variable that is invalid, missing or unknown. Thrown where Sluice is set up, never by `track`
+ * or a logger call. `createSluice` and the clients throw it for every mistake. Loggers (`SluiceTransport`, `sluicePino`, the pino target, the
+ * exporter for OpenTelemetry) throw it for mistakes in code alone: for one in the environment they are off, with one line on stderr.
  */
 export class ConfigError extends SluiceError {
   declare readonly code: ConfigErrorCode
@@ -99,11 +108,14 @@ export class ConfigError extends SluiceError {
   readonly variable: string | undefined
   /** The invalid value; `'[redacted]'` for secrets. */
   readonly value: unknown
+  /** `code` for a wrong option, `environment` for a wrong variable or a value that is missing. */
+  readonly origin: ConfigOrigin
 
   constructor(mistake: ConfigMistake) {
     super(mistake.code, mistake.message)
     this.option = mistake.option
     this.variable = mistake.variable
     this.value = mistake.value
+    this.origin = mistake.origin ?? 'code'
   }
 }

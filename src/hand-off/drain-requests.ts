@@ -1,3 +1,4 @@
+import type { FlushOptions } from '../engine/ports.js'
 import type { Clock } from '../runtime/clock.js'
 
 /** `park`: flush, and leave the rest to the spool. */
@@ -11,12 +12,26 @@ export interface DrainRequest {
   readonly timeoutMs: number
   /** True where the process stays alive until the answer, or the deadline. */
   readonly holdsProcess: boolean
+  /** True where a service is not waited for at whose address nothing has ever listened. @default false */
+  readonly brief?: boolean | undefined
+}
+
+/** The time of a drain, and how it is made. */
+export type DrainTime = Pick<DrainRequest, 'timeoutMs' | 'brief'> & { readonly holdsProcess?: boolean | undefined }
+
+/** The time of a drain that an application or the end of its process asks for. */
+export function timeOf(
+  { timeoutMs, brief = timeoutMs === undefined, holdsProcess }: FlushOptions = {},
+  { shutdownTimeoutMs }: { readonly shutdownTimeoutMs: number },
+): DrainTime {
+  return { timeoutMs: timeoutMs ?? shutdownTimeoutMs, brief, holdsProcess }
 }
 
 interface Open {
   readonly mode: DrainMode
   readonly deadline: number
   readonly holdsProcess: boolean
+  readonly brief: boolean
   readonly settle: () => void
 }
 
@@ -37,7 +52,7 @@ export class DrainRequests {
   }
 
   /** Ask for a drain. */
-  begin(mode: DrainMode, timeoutMs: number, holdsProcess = true): Promise<void> {
+  begin(mode: DrainMode, { timeoutMs, holdsProcess = true, brief = false }: DrainTime): Promise<void> {
     return new Promise((resolve) => {
       const request = this.#next++
       const settle = () => {
@@ -46,8 +61,8 @@ export class DrainRequests {
         resolve()
       }
       const timer = this.#clock.schedule(settle, timeoutMs + drainGraceMs[mode], holdsProcess)
-      this.#open.set(request, { mode, deadline: this.#clock.now() + timeoutMs, holdsProcess, settle })
-      this.#ask({ request, mode, timeoutMs, holdsProcess })
+      this.#open.set(request, { mode, deadline: this.#clock.now() + timeoutMs, holdsProcess, brief, settle })
+      this.#ask({ request, mode, timeoutMs, holdsProcess, brief })
     })
   }
 
@@ -57,9 +72,9 @@ export class DrainRequests {
 
   /** Ask for every open drain again: another engine delivers now. */
   askAgain(): void {
-    for (const [request, { mode, deadline, holdsProcess }] of this.#open) {
+    for (const [request, { mode, deadline, holdsProcess, brief }] of this.#open) {
       const timeoutMs = Math.max(0, Math.round(deadline - this.#clock.now()))
-      this.#ask({ request, mode, timeoutMs, holdsProcess })
+      this.#ask({ request, mode, timeoutMs, holdsProcess, brief })
     }
   }
 }

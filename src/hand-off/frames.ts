@@ -4,14 +4,14 @@ import { type LineFacts, logHead, type MappedLog, type WrittenHead } from '../re
 import type { Severity } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import type { WinstonLine } from '../records/winston-line.js'
-import type { DrainMode } from './drain-requests.js'
+import type { DrainMode, DrainRequest } from './drain-requests.js'
 
 /**
  * A line of text from the application's thread to the delivery worker. Its first character is the type:
  *
  *     0…6 log   r log with something hidden   a log with facts   u log that is left out   w winston   p pino   v value
  *     i value with a key   b record of a line below the level
- *     s style of a pino logger   f k c drains   e engine of the following lines
+ *     s style of a pino logger   f k c drains   F K C brief drains   e engine of the following lines
  *
  * JSON contains no raw line ends: a line is always whole.
  */
@@ -30,9 +30,11 @@ export type Frame =
   | { readonly type: 'style'; readonly number: number; readonly style: PinoStyle }
   | { readonly type: 'value'; readonly eventId: number; readonly milliseconds: number }
   | ({ readonly type: 'keyed' } & KeyedValue)
-  | { readonly type: 'drain'; readonly mode: DrainMode; readonly request: number; readonly timeoutMs: number }
+  | ({ readonly type: 'drain'; readonly mode: DrainMode } & DrainFrame)
 
 /** Stands for a log record that is left out. */
+type DrainFrame = Pick<DrainRequest, 'request' | 'timeoutMs' | 'brief'>
+
 export const sampledOutFrame = 'u\n'
 
 export function logFrame({ severity, head, redacted = false, facts, below = false }: WrittenHead): string {
@@ -86,8 +88,9 @@ export function engineFrame(engine: number): string {
 }
 
 /** A drain travels with the records: it reaches the engine after all records that were handed over before it. */
-export function drainFrame(mode: DrainMode, { request, timeoutMs }: { request: number; timeoutMs: number }): string {
-  return `${drainLetters[mode]}${request},${timeoutMs}\n`
+export function drainFrame(mode: DrainMode, { request, timeoutMs, brief }: DrainFrame): string {
+  const letter = drainLetters[mode]
+  return `${brief === true ? letter.toUpperCase() : letter}${request},${timeoutMs}\n`
 }
 
 /** True for a line that carries a record. */
@@ -111,13 +114,13 @@ function isValueCode(first: number): boolean {
 
 export function readFrame(line: string): Frame {
   const kind = line[0]
-  const mode = kind === undefined ? undefined : drainModes.get(kind)
+  const mode = kind === undefined ? undefined : drainModes.get(kind.toLowerCase())
   if (kind === 'v' || mode !== undefined) {
     const comma = line.indexOf(',')
     const first = Number(line.slice(1, comma))
     const second = Number(line.slice(comma + 1))
     if (mode === undefined) return { type: 'value', eventId: first, milliseconds: second }
-    return { type: 'drain', mode, request: first, timeoutMs: second }
+    return { type: 'drain', mode, request: first, timeoutMs: second, ...(kind! < 'a' && { brief: true }) }
   }
   if (kind === 'i') {
     const [eventId, milliseconds] = line.slice(1).split(',', 2)

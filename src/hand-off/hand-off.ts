@@ -9,7 +9,7 @@ import { InlineEngine } from '../engine/inline-engine.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
 import type {
   AcceptanceWatch,
-  DrainOptions,
+  EndOptions,
   EndStep,
   FlushOptions,
   KeyedValue,
@@ -26,7 +26,7 @@ import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
-import { type DrainRequest, DrainRequests } from './drain-requests.js'
+import { type DrainRequest, DrainRequests, type DrainTime, timeOf } from './drain-requests.js'
 import { deliverLine, drainFrame, isValue, keyedFrame } from './frames.js'
 import { nextModes } from './hand-off-mode.js'
 import { InTransit } from './in-transit.js'
@@ -168,16 +168,16 @@ export class HandOff implements RecordPort, EngineClient {
     return this.#mode.now === 'closed' ? this.#account.closed() : this.#account.ledger(this.#outbox.values)
   }
 
-  flush({ timeoutMs = this.options.shutdownTimeoutMs, holdsProcess }: FlushOptions = {}): Promise<Ledger> {
-    return this.#drain('flush', timeoutMs, holdsProcess)
+  flush(options?: FlushOptions): Promise<Ledger> {
+    return this.#drain('flush', options)
   }
 
-  park({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-    return this.#drain('park', timeoutMs).finally(() => this.#reporter.tellAll())
+  park(options?: EndOptions): Promise<Ledger> {
+    return this.#drain('park', options).finally(() => this.#reporter.tellAll())
   }
 
-  close({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): Promise<Ledger> {
-    this.#closing ??= this.#close(timeoutMs)
+  close(options?: EndOptions): Promise<Ledger> {
+    this.#closing ??= this.#close(timeOf(options, this.options))
     return this.#closing
   }
 
@@ -191,16 +191,16 @@ export class HandOff implements RecordPort, EngineClient {
     return this.#thread.handOverSync()
   }
 
-  endSync({ timeoutMs = this.options.shutdownTimeoutMs }: DrainOptions = {}): EndStep {
-    // A close that is under way resolves no more.
+  endSync(options?: EndOptions): EndStep {
+    const { timeoutMs, brief } = timeOf(options, this.options)
     if (this.#closing !== undefined) this.#reportEnd()
     if (this.#mode.now === 'closed') return () => true
     this.#outbox.handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
     this.#reporter.tellAll()
-    if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs })
+    if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs, brief })
     if (!reached) return () => true
-    this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs })))
+    this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs, brief })))
     return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#local.machine.clock, timeoutMs) : () => true
   }
 
@@ -245,10 +245,10 @@ export class HandOff implements RecordPort, EngineClient {
     return enginePlan(this.options, { memory: this.memory, closed: this.#closedFlag.memory, diskIsStalled })
   }
 
-  async #close(timeoutMs: number): Promise<Ledger> {
+  async #close(time: DrainTime): Promise<Ledger> {
     // Later records are refused: `closed` is true as soon as this method has returned its promise.
     this.#outbox.handOver()
-    await this.#drains.begin('close', timeoutMs)
+    await this.#drains.begin('close', time)
     this.#mode.enter('closed')
     this.#drains.askAgain()
     await this.#thread.leave(this.#number)
@@ -260,23 +260,23 @@ export class HandOff implements RecordPort, EngineClient {
     return ledger
   }
 
-  /** Report what the close has dropped so far, once. An engine in this thread reports that itself. */
+  /** Report once what the close has dropped so far: at the exit it resolves no more. An engine in this thread reports that itself. */
   #reportEnd(): void {
     if (this.#isEndReported) return
     this.#isEndReported = true
     this.#reporter.ended(this.#inline === undefined ? this.stats().lanes : [])
   }
 
-  #drain(mode: 'flush' | 'park', timeoutMs: number, holdsProcess?: boolean): Promise<Ledger> {
+  #drain(mode: 'flush' | 'park', options: FlushOptions | undefined): Promise<Ledger> {
     this.#outbox.handOver()
-    return this.#drains.begin(mode, timeoutMs, holdsProcess).then(() => this.stats())
+    return this.#drains.begin(mode, timeOf(options, this.options)).then(() => this.stats())
   }
 
-  #ask({ request, mode: drain, timeoutMs, holdsProcess }: DrainRequest): void {
+  #ask({ request, mode: drain, ...time }: DrainRequest): void {
     const mode = this.#mode.now
     const answered = () => this.#drains.answered(request)
-    if (mode === 'connected') this.#write(Buffer.from(drainFrame(drain, { request, timeoutMs })))
-    else if (mode === 'inline') void this.#inline?.[drain]({ timeoutMs, holdsProcess }).then(answered)
+    if (mode === 'connected') this.#write(Buffer.from(drainFrame(drain, { request, ...time })))
+    else if (mode === 'inline') void this.#inline?.[drain](time).then(answered)
     // The next worker gets the request again.
     else if (mode === 'waiting' && this.busy) this.#thread.hurry()
     else answered()

@@ -105,10 +105,10 @@ export class WorkerEngine {
     this.#plain = new PlainFrames(opened, this.#styles)
   }
 
-  async #drain({ mode, request, timeoutMs }: Drain): Promise<void> {
+  async #drain({ mode, request, timeoutMs, brief }: Drain): Promise<void> {
     const { engine, post, closed } = this.#plan
     if (mode === 'close') this.#stopProbing()
-    await Promise.all(this.#engines.map((each) => each[mode]({ timeoutMs })))
+    await Promise.all(this.#engines.map((each) => each[mode]({ timeoutMs, brief })))
     if (mode === 'close') {
       this.#closedFlag?.raise()
       closed()

@@ -12,7 +12,10 @@ export interface Break {
 }
 
 export function brokenOutcome({ sent, reason, timedOut }: Break): Outcome {
-  return { type: 'retry', exchange: sent ? 'ambiguous' : 'unsent', reason, backPressure: timedOut }
+  if (sent) return { type: 'retry', exchange: 'ambiguous', reason, backPressure: timedOut }
+  const broken = { type: 'retry', exchange: 'unsent', reason, backPressure: timedOut } as const
+  // A sender in another thread passes on no more than the text of the error.
+  return reason.includes('ECONNREFUSED') ? { ...broken, refused: true } : broken
 }
 
 /**

@@ -38,6 +38,8 @@ function gateOf(level: string, values: PinoLevels['values']): LevelGate | undefi
 export interface CurrentGatePlan {
   /** The option `level`. */
   readonly level: string | undefined
+  /** Where the option comes from. The mistake of a variable is reported, and lines of all levels are sent. @default the code */
+  readonly source?: string | undefined
   /** The numbers of the logger's levels, by name. */
   readonly values: PinoLevels['values']
   /** Called with a text for people, when `setLevel` names a level that the logger does not know. */
@@ -49,10 +51,11 @@ export interface CurrentGatePlan {
 /**
  * The lines that the level of `setLevel` lets through while it holds, else those of {@link levelGate}.
  *
- * @throws {ConfigError} for an unknown name in the option
+ * @throws {ConfigError} for an unknown name in an option of the code
  */
-export function currentGate({ level, values, report, overriding = overridingLevel }: CurrentGatePlan): LevelGate {
-  const configured = levelGate(level, values)
+export function currentGate(plan: CurrentGatePlan): LevelGate {
+  const { level, source, values, report, overriding = overridingLevel } = plan
+  const configured = source?.startsWith('SLUICE_') ? lenientGate(plan) : levelGate(level, values)
   let name: string | undefined
   let gate = configured
   return (line) => {
@@ -65,6 +68,17 @@ export function currentGate({ level, values, report, overriding = overridingLeve
     }
     return gate(line)
   }
+}
+
+function lenientGate({ level, values, report }: CurrentGatePlan): LevelGate {
+  const gate = level === undefined ? undefined : gateOf(level, values)
+  if (level !== undefined && gate === undefined) report(unknownLevel(level))
+  return gate ?? (() => true)
+}
+
+/** The report of a logger that does not know the option `level`. */
+export function unknownLevel(level: string): string {
+  return `option level (SLUICE_LEVEL): unknown level ${quoted(level)}; lines of all levels are sent`
 }
 
 /** The report of a logger that does not know the level of `setLevel`. */

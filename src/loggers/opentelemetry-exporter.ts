@@ -2,7 +2,7 @@ import { reasonOf } from '../errors/text-of.js'
 import type { SluiceOptions } from '../options/options.js'
 import type { Resolution } from '../options/resolve.js'
 import { withResource } from '../options/resource.js'
-import { configure } from '../process/configure.js'
+import { configureOrOff } from '../process/configure.js'
 import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
 import { controlling } from '../records/line-control.js'
 import { type OpenTelemetryRecord, openTelemetryMapper } from '../records/opentelemetry-record.js'
@@ -34,7 +34,9 @@ const succeeded: ExportOutcome = { code: 0 }
  * Each record is mapped at once, so later changes to its values have no effect. Records are never changed. Attributes of the resource
  * are the service's name, version, environment and host where neither options nor `SLUICE_*` variables set them.
  *
- * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
+ * While variables are missing or wrong it is off, with one line on stderr: exports then succeed and send nothing.
+ *
+ * @throws {ConfigError} for an option in code that is invalid or unknown
  */
 export class SluiceLogRecordExporter {
   readonly #resolution: Resolution
@@ -45,9 +47,10 @@ export class SluiceLogRecordExporter {
   #closing: Promise<void> | undefined
 
   constructor(options: SluiceOptions = {}) {
-    this.#resolution = configure(options, 'logs')
+    this.#resolution = configureOrOff(options, 'logs')
     this.#passes = currentGate({
       level: this.#resolution.options.level,
+      source: this.#resolution.sources.level,
       values: undefined,
       report: (text) => {
         const [lease] = this.#leases.values()

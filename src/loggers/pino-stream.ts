@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events'
 import { fieldsForLine, lineWith } from '../context/line-context.js'
-import type { SluiceOptions } from '../options/options.js'
-import { configure } from '../process/configure.js'
-import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
+import { IdlePort } from '../engine/idle.js'
+import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
+import type { EngineLease } from '../process/engine-lease.js'
 import { installProcessHooks } from '../process/install.js'
+import { leaseFor } from '../process/late-lease.js'
 import { severityOfNumber } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import { currentGate, type LevelGate, levelGate } from './level-gate.js'
@@ -16,13 +17,14 @@ import { baseOf, type PinoConfig, type PinoLevels, sharedStyle } from './pino-lo
  *     const logger = pino(sluicePino())
  *     const logger = pino({ level: 'debug' }, sluicePino({ bucket: 'b1' }))
  *
- * Options that are left out come from the environment. With nothing configured at all it is off and ignores its lines.
+ * Options that are left out come from the environment. While variables are missing or wrong it is off, with one line on stderr, and looks for
+ * new ones once a second at most.
  *
- * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
+ * @throws {ConfigError} for an option in code that is invalid or unknown
  */
 export function sluicePino(options: SluiceOptions = {}): SluicePinoStream {
   installProcessHooks()
-  return new SluicePinoStream(leaseEngine(configure(options, 'logs')))
+  return new SluicePinoStream(leaseFor(options, 'logs'))
 }
 
 /** The event `message`, by which pino gives a stream the logger's configuration. */
@@ -54,7 +56,9 @@ export class SluicePinoStream extends EventEmitter {
   /** Set by pino. Not used. */
   lastTime: unknown
   readonly #lease: EngineLease
-  readonly #kinds = new WeakMap<PinoLevels, LineKind>()
+  /** Others come where variables are set late. */
+  #options: ResolvedOptions
+  #kinds = new WeakMap<PinoLevels, LineKind>()
   /** Configuration of each root logger, by its levels. */
   readonly #configs = new WeakMap<PinoLevels, PinoConfig>()
   #levels: PinoLevels | undefined
@@ -64,12 +68,13 @@ export class SluicePinoStream extends EventEmitter {
   constructor(lease: EngineLease) {
     super()
     this.#lease = lease
+    this.#options = lease.options
     this.on('message', (message: PinoConfigMessage) => {
       if (message?.code !== 'PINO_CONFIG') return
       const { levels } = message.config ?? {}
       if (levels !== undefined) this.#configs.set(levels, message.config ?? {})
-      // An unknown level throws where the logger is made.
-      levelGate(this.#lease.options.level, levels?.values)
+      // An unknown level of the code throws where the logger is made.
+      if (lease.sources?.level !== 'SLUICE_LEVEL') levelGate(lease.options.level, levels?.values)
     })
   }
 
@@ -80,14 +85,16 @@ export class SluicePinoStream extends EventEmitter {
 
   /** Takes a line. Never blocks. Always returns true: there is never a reason to wait. */
   write(line: string): boolean {
-    const { engine, released } = this.#lease
+    const { engine, released, options } = this.#lease
+    if (engine instanceof IdlePort) return true
     try {
+      if (options !== this.#options) this.#adopt(options)
       const { lastLevel, lastLogger } = this
       if (lastLogger !== undefined && lastLogger.levels !== this.#levels) this.#choose(lastLogger)
       const { style, passes } = this.#kind
       const severity = severityOfNumber(lastLevel ?? 30)
       const below = lastLevel !== undefined && !passes({ number: lastLevel, severity })
-      if (below && this.#lease.options.keepForError === undefined) return true
+      if (below && this.#options.keepForError === undefined) return true
       if (released) engine.refuse('logs')
       else engine.pinoLine(this.#complete(oneLine(line)), { style, severity, arrivedAt: Date.now(), below })
     } catch (error) {
@@ -117,6 +124,13 @@ export class SluicePinoStream extends EventEmitter {
     })
   }
 
+  /** Read all lines in the way of these options from here on. */
+  #adopt(options: ResolvedOptions): void {
+    this.#options = options
+    this.#kinds = new WeakMap()
+    this.#levels = undefined
+  }
+
   /** A child may have levels of its own. The rest of its configuration is that of the root. */
   #configOf(logger: object): PinoConfig {
     for (let each: object | null = logger; each !== null; each = Object.getPrototypeOf(each)) {
@@ -138,7 +152,8 @@ export class SluicePinoStream extends EventEmitter {
       kind = {
         style: sharedStyle({ labels: levels.labels, messageKey, errorKey, base: baseOf(logger) }),
         passes: currentGate({
-          level: this.#lease.options.level,
+          level: this.#options.level,
+          source: this.#lease.sources?.level,
           values: levels.values,
           report: (text) => this.#lease.engine.misused('SLUICE_CONFIG_INVALID', text),
         }),

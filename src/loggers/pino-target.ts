@@ -10,7 +10,7 @@ import { optionNames, optionTable } from '../options/defaults.js'
 import { nearestName } from '../options/nearest-name.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { capturePort } from '../process/capture.js'
-import { configure } from '../process/configure.js'
+import { configureOrOff } from '../process/configure.js'
 import { watchEndInMainThread } from '../process/main-thread.js'
 import { processRegistry } from '../process/registry.js'
 import { controlling } from '../records/line-control.js'
@@ -32,13 +32,17 @@ export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
  *
  * An unknown option that is not similar to one of Sluice's may be an option of a later pino. It is ignored, with a line on stderr.
  *
- * @throws {ConfigError} at the start of the worker, which pino emits as `error` of the transport; also for `onError` and `waitUntil`
+ * While variables are missing or wrong it is off, with one line on stderr. The worker has the environment of its start: variables that are set
+ * later do not reach it.
+ *
+ * @throws {ConfigError} for an option in code that is invalid or unknown, or a function. It is thrown at the start of the worker, and pino
+ *   emits it as `error` of the transport
  */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
   const { own, unknown } = targetOptions(options)
   refuseFunctions(own)
   for (const name of unknown) tellUnknown(name)
-  const { state, options: resolved } = configure(own, 'logs')
+  const { state, options: resolved, sources } = configureOrOff(own, 'logs')
   const engine =
     state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
   processRegistry().add(engine)
@@ -49,9 +53,9 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   // pino sends its configuration to streams of pino-abstract-transport. Nothing else comes by this one.
   const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
   const stream = new LineIntake({
-    take: lineMapper(config as PinoConfig, resolved, port),
+    take: lineMapper(config as PinoConfig, { options: resolved, source: sources.level }, port),
     close: async () => {
-      await engine.close({ timeoutMs: processRegistry().timeToClose(engine) })
+      await engine.close({ timeoutMs: processRegistry().timeToClose(engine), brief: true })
       processRegistry().retire(engine)
     },
   })
@@ -113,13 +117,14 @@ function flushOf(port: () => Drainable, timeoutMs: number): (callback: (error?: 
 /** Maps each line and gives it to the engine. */
 function lineMapper(
   { levels, messageKey, errorKey }: PinoConfig,
-  options: ResolvedOptions,
+  { options, source }: { readonly options: ResolvedOptions; readonly source: string | undefined },
   port: () => RecordSink,
 ): LineIntakePlan['take'] {
   const style = { labels: levels?.labels, messageKey, errorKey }
   const map = pinoMapper({ ...controlling(options), ...style })
   const passes = currentGate({
     level: options.level,
+    source,
     values: levels?.values,
     report: (text) => port().misused('SLUICE_CONFIG_INVALID', text),
   })

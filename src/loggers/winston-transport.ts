@@ -1,18 +1,17 @@
 import winston from 'winston'
 import { fieldsForLine, lineWith, valuesOf } from '../context/line-context.js'
 import { IdlePort } from '../engine/idle.js'
-import { quoted } from '../errors/text-of.js'
 import { optionTable } from '../options/defaults.js'
-import type { SluiceOptions } from '../options/options.js'
-import { configure } from '../process/configure.js'
-import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
+import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
+import type { EngineLease } from '../process/engine-lease.js'
+import { leaseFor } from '../process/late-lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
 import { controlling } from '../records/line-control.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines, writtenLine } from '../records/winston-line.js'
 import { overridingLevel } from '../runtime/level-override.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
-import { unknownOverride } from './level-gate.js'
+import { unknownLevel, unknownOverride } from './level-gate.js'
 import { LineFormats } from './line-formats.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
@@ -45,14 +44,17 @@ const transportOptions: ReadonlySet<string> = new Set([
  *
  * Each line is mapped at once, so later changes to logged objects have no effect. `info` is never changed.
  *
- * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
+ * While variables are missing or wrong it is off, with one line on stderr, and looks for new ones once a second at most.
+ *
+ * @throws {ConfigError} for an option in code that is invalid or unknown
  */
 export class SluiceTransport extends Transport {
   /** Set by winston: the levels of the logger, by name. */
   declare readonly levels?: Record<string, number>
   readonly #lease: EngineLease
-  readonly #map: ReturnType<typeof winstonMapper>
-  readonly #level: string | undefined
+  /** Others come where variables are set late. */
+  #options: ResolvedOptions
+  #map: ReturnType<typeof winstonMapper>
   readonly #written = new WrittenLines()
   readonly #formats = new LineFormats()
   /** Names and severities of the known levels, by winston's LEVEL. */
@@ -85,11 +87,11 @@ export class SluiceTransport extends Transport {
 
   constructor(options: SluiceTransportOptions = {}) {
     const [own, theirs] = partition(options)
-    const resolution = configure(own, 'logs')
+    const lease = leaseFor(own, 'logs')
     super(theirs)
-    this.#lease = leaseEngine(resolution)
-    this.#map = winstonMapper(controlling(resolution.options))
-    this.#level = resolution.options.level
+    this.#lease = lease
+    this.#options = lease.options
+    this.#map = winstonMapper(controlling(this.#options))
     this.#ownLevel = theirs.level
     this.on('pipe', (source) => {
       this.#isPiped = true
@@ -139,9 +141,13 @@ export class SluiceTransport extends Transport {
   }
 
   #accept(info: WinstonInfo): void {
-    const { engine, released } = this.#lease
+    const { engine, released, options } = this.#lease
     if (engine instanceof IdlePort) return
     try {
+      if (options !== this.#options) {
+        this.#options = options
+        this.#map = winstonMapper(controlling(options))
+      }
       const { level, severity } = this.#levelOf(info)
       const below = !this.#passes(level, severity)
       if (below && this.#lease.options.keepForError === undefined) return
@@ -206,7 +212,7 @@ export class SluiceTransport extends Transport {
 
   /** winston itself handles a `level` of the transport that its logger has. It may change while the application runs. */
   #passes(level: string, severity: Severity): boolean {
-    const wanted = this.#override() ?? this.#level
+    const wanted = this.#override() ?? this.#options.level
     if (wanted === undefined || (this.level !== undefined && this.levels !== undefined)) return true
     return this.#isSevereEnough(wanted, { level, severity })
   }
@@ -218,8 +224,7 @@ export class SluiceTransport extends Transport {
     if (rank !== undefined && own !== undefined) return own <= rank
     const lowest = severityOfName(wanted)
     if (lowest !== undefined) return severity >= lowest
-    const text = `option level (SLUICE_LEVEL): unknown level ${quoted(wanted)}; lines of all levels are sent`
-    this.#lease.engine.misused('SLUICE_CONFIG_INVALID', text)
+    this.#lease.engine.misused('SLUICE_CONFIG_INVALID', unknownLevel(wanted))
     return true
   }
 

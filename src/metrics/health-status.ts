@@ -25,7 +25,7 @@ export interface LaneHealth {
 
 /** How the delivery of the process is. */
 export interface Health {
-  /** The worst status of the lanes; `ok` without any. */
+  /** The worst status of the lanes, `ok` without any; `failing` while Sluice is off for a wrong configuration. */
   readonly status: HealthStatus
   /** Every lane by kind and bucket, those of pino's workers included. */
   readonly lanes: readonly LaneHealth[]

@@ -34,15 +34,21 @@ export class HealthWatch {
     this.#wallClock = wallClock
   }
 
-  /** Judge the figures of all lanes now. */
-  look(figures: readonly LaneFigures[]): Health {
+  /** Judge the figures of all lanes now. @param off why Sluice is off in a thread where a variable is missing or wrong */
+  look(figures: readonly LaneFigures[], off?: string): Health {
     const time = { now: this.#clock.now(), wall: this.#wallClock() }
     const lanes = figures.map((lane) => this.#laneHealth(lane, time))
+    if (off !== undefined) return this.#off(off, { lanes, wall: time.wall })
     const status = healthStatuses.findLast((each) => lanes.some((lane) => lane.status === each)) ?? 'ok'
     const worst = lanes.filter((lane) => lane.status === status).map(({ reason }) => reason)
     // A lane that waits with another one, for the same key, may have had no answer of its own. Its reason names no error.
     const reason = worst.find((each) => each?.includes(': ')) ?? worst[0]
     return { status, lanes, since: this.#since.of(status, time.wall), reason }
+  }
+
+  /** A person must act: no lane shows it. */
+  #off(off: string, { lanes, wall }: { readonly lanes: readonly LaneHealth[]; readonly wall: number }): Health {
+    return { status: 'failing', lanes, since: this.#since.of('failing', wall), reason: `no records are sent: ${off}` }
   }
 
   #laneHealth(lane: LaneFigures, { now, wall }: { readonly now: number; readonly wall: number }): LaneHealth {

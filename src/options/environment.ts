@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors/sluice-error.js'
+import { ConfigError, type ConfigMistake } from '../errors/sluice-error.js'
 import { reasonOf } from '../errors/text-of.js'
 import { type OptionRow, optionNames, optionTable, variablesOf } from './defaults.js'
 import { nearestName } from './nearest-name.js'
@@ -71,14 +71,18 @@ function secretOf({ option, variable, path }: { option: string; variable: string
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     const message = `${variable} (option ${option}): cannot read the file ${shown}: ${code ?? reasonOf(cause)}`
-    throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: shown, message })
+    throw invalidFile({ option, variable, value: shown, message })
   }
   if (content === '') {
     const what = option === 'accessToken' ? 'token' : 'key'
     const message = `${variable} (option ${option}): the file ${shown} is empty, expected the ${what} in it`
-    throw new ConfigError({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: shown, message })
+    throw invalidFile({ option, variable, value: shown, message })
   }
   return content
+}
+
+function invalidFile(mistake: Omit<ConfigMistake, 'code' | 'origin'>): ConfigError {
+  return new ConfigError({ ...mistake, code: 'SLUICE_CONFIG_INVALID', origin: 'environment' })
 }
 
 /**

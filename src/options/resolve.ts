@@ -12,11 +12,11 @@ import { redacted, Secret } from './secret.js'
 
 /**
  * The outcome of reading the configuration: complete options, and the reason if Sluice is off. While it is off nothing is delivered, and
- * the options may have no destination.
+ * the options may have no destination. `resolve` throws where a logger is `misconfigured`.
  */
 export type Resolution = { readonly options: ResolvedOptions; readonly sources: Sources } & (
   | { readonly state: 'on' }
-  | { readonly state: 'off'; readonly reason: 'disabled' | 'not-configured' }
+  | { readonly state: 'off'; readonly reason: 'disabled' | 'not-configured' | 'misconfigured' }
 )
 
 export interface Surroundings {
@@ -64,10 +64,12 @@ export function resolve(user: SluiceOptions, { environment, needs, folder }: Sur
   if (off === undefined) {
     if (needs === 'content') requireCredentials(values)
     else requireDestination(values, needs)
-    refuseInsecure(values)
+    refuseInsecure(values, sources)
   }
-  requireOrder(values, 'retryBaseMs', 'retryCapMs')
-  requireOrder(values, 'probeBaseMs', 'probeCapMs')
+  if (values.disabled !== true) {
+    requireOrder(values, sources, ['retryBaseMs', 'retryCapMs'])
+    requireOrder(values, sources, ['probeBaseMs', 'probeCapMs'])
+  }
 
   const { bucket, apiKey, accessToken, ...rest } = values
   const options = {
@@ -117,6 +119,7 @@ function fromEnvironment(name: OptionName, row: OptionRow, environment: Environm
     option: name,
     variable: found.variable,
     value: shown,
+    origin: 'environment',
     message: `${found.variable} (option ${name}): expected ${checked.expected}, got ${quoted(shown)}`,
   })
 }
@@ -134,6 +137,7 @@ function redactionFrom(row: OptionRow, environment: Environment): Found | undefi
       option: 'redact',
       variable,
       value: text,
+      origin: 'environment',
       message: `${variable} (option redact): expected ${expected}, got ${quoted(text)}`,
     })
   }
@@ -232,6 +236,7 @@ function requireAll(all: readonly Missing[]): void {
     code: 'SLUICE_CONFIG_MISSING',
     option: first.option,
     variable: first.variable,
+    origin: 'environment',
     message: `${subject} or ${listed(all.map(({ words }) => words))}`,
   })
 }
@@ -240,7 +245,7 @@ function listed(words: readonly string[]): string {
   return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' and ')
 }
 
-function refuseInsecure(values: Partial<Record<OptionName, unknown>>): void {
+function refuseInsecure(values: Partial<Record<OptionName, unknown>>, sources: Sources): void {
   const url = new URL(String(values.url))
   if (url.protocol === 'https:' || values.allowInsecure === true || isLoopback(url.hostname)) return
   throw new ConfigError({
@@ -248,6 +253,7 @@ function refuseInsecure(values: Partial<Record<OptionName, unknown>>): void {
     option: 'url',
     variable: optionTable.url.variable,
     value: url.href,
+    origin: sources.url === 'option' ? 'code' : 'environment',
     message:
       `option url (SLUICE_URL): ${url.href} would send the key unencrypted; ` +
       'use https:, or set allowInsecure (SLUICE_ALLOW_INSECURE=true)',
@@ -258,13 +264,19 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
-function requireOrder(values: Partial<Record<OptionName, unknown>>, base: OptionName, cap: OptionName): void {
+function requireOrder(
+  values: Partial<Record<OptionName, unknown>>,
+  sources: Sources,
+  [base, cap]: readonly [OptionName, OptionName],
+): void {
   if (Number(values[base]) <= Number(values[cap])) return
   throw new ConfigError({
     code: 'SLUICE_CONFIG_INVALID',
     option: base,
     variable: optionTable[base].variable,
     value: values[base],
+    // A variable that no longer suits an option of the code is a mistake of the environment.
+    origin: [base, cap].some((name) => sources[name]?.startsWith('SLUICE_')) ? 'environment' : 'code',
     message: `option ${base}: expected at most ${cap} (${values[cap]}), got ${values[base]}`,
   })
 }

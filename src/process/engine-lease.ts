@@ -5,7 +5,7 @@ import { InlineEngine } from '../engine/inline-engine.js'
 import type { AcceptanceWatch, Drainable, RecordPort, RecordSink } from '../engine/ports.js'
 import { HandOff } from '../hand-off/hand-off.js'
 import { deliveryThread } from '../hand-off/supervisor.js'
-import type { ResolvedOptions } from '../options/options.js'
+import type { ResolvedOptions, Sources } from '../options/options.js'
 import type { Resolution } from '../options/resolve.js'
 import { capturePort, currentCapture } from './capture.js'
 import { DeliveryPromises } from './delivery-promises.js'
@@ -26,6 +26,8 @@ export interface EngineLease {
   /** The port that takes records now: the engine, an idle one when Sluice is off, or the capture of a test. */
   readonly engine: RecordSink & Drainable
   readonly options: ResolvedOptions
+  /** Where each of these options comes from. */
+  readonly sources?: Sources
   /** True once its user has released it. Later records of this user are refused, those of other users are not. */
   readonly released: boolean
   /** Flush, and close the engine if this was its last lease. */
@@ -36,17 +38,19 @@ export interface EngineLease {
  * An engine for a configuration. All users with the same options (winston, `track`, several loggers) share one engine, whatever their
  * `level`, `onError` and `waitUntil` are. Every `onError` gets all errors of the shared engine, every `waitUntil` a promise for all records.
  */
-export function leaseEngine({ options, state }: Resolution): EngineLease {
-  return state === 'off' ? new IdleLease(options) : new SharedLease(options)
+export function leaseEngine(resolution: Resolution): EngineLease {
+  return resolution.state === 'off' ? new IdleLease(resolution) : new SharedLease(resolution)
 }
 
 class IdleLease implements EngineLease {
   readonly options: ResolvedOptions
+  readonly sources: Sources
   readonly released = false
   readonly #port: IdlePort
 
-  constructor(options: ResolvedOptions) {
+  constructor({ options, sources }: Resolution) {
     this.options = options
+    this.sources = sources
     this.#port = new IdlePort(options)
   }
 
@@ -59,12 +63,14 @@ class IdleLease implements EngineLease {
 
 class SharedLease implements EngineLease {
   readonly options: ResolvedOptions
+  readonly sources: Sources
   readonly #key: string
   #shared: Shared | undefined
   #released: Promise<void> | undefined
 
-  constructor(options: ResolvedOptions) {
+  constructor({ options, sources }: Resolution) {
     this.options = options
+    this.sources = sources
     this.#key = destinationOf(options)
     // While a test captures records, no engine is started.
     if (currentCapture() === undefined) this.#shared = join(this.#key, options)
@@ -128,7 +134,10 @@ async function releaseUser(key: string, shared: Shared, timeoutMs: number | unde
     return
   }
   if (byDestination.get(key) === shared) byDestination.delete(key)
-  await shared.engine.close({ timeoutMs: timeoutMs ?? processRegistry().timeToClose(shared.engine) })
+  await shared.engine.close({
+    timeoutMs: timeoutMs ?? processRegistry().timeToClose(shared.engine),
+    brief: timeoutMs === undefined,
+  })
   processRegistry().retire(shared.engine)
 }
 

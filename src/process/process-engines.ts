@@ -2,7 +2,7 @@ import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { printLine } from '../diagnostics/stderr.js'
-import type { Drainable, EndParticipant, EndStep, EngineIdentity } from '../engine/ports.js'
+import type { EndOptions, EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/environment.js'
@@ -12,25 +12,15 @@ import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
+import { OffReasons } from './off-reasons.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
+import type { RegisteredEngine } from './registered-engine.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
-
-type Limit = 'maxQueueRecords' | 'maxQueueBytes'
-
-/** An engine in the registry. It may come from another copy of this package. */
-export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drainable, EndParticipant {
-  /** Memory of its `WorkerPosition`, if it has one. */
-  readonly position?: SharedArrayBuffer | undefined
-  readonly options: Pick<
-    ResolvedOptions,
-    'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir' | 'repeat' | Limit
-  >
-}
 
 export interface ProcessEnginesSetting {
   /** @default one whose clock all threads share */
@@ -57,6 +47,7 @@ export class ProcessEngines {
   readonly #channel = new ThreadChannel((message) => this.#receive(message))
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
+  readonly offReasons = new OffReasons((message) => this.#channel.post(message))
   readonly #rejections = new RecentRejections((rejected) => this.#channel.post({ type: 'rejected', rejected }))
   readonly #early = new EarlyWorkers({
     known: () => this.remote.known,
@@ -130,10 +121,8 @@ export class ProcessEngines {
     const engines: Figures[] = [this.#retired, ...this.#local.values(), ...this.remote.known]
     const ledgers = engines.map((engine) => engine.stats())
     const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, 0)
-    return sumLedger(
-      ledgers.flatMap(({ lanes }) => lanes),
-      invalid,
-    )
+    const lanes = ledgers.flatMap((ledger) => ledger.lanes)
+    return sumLedger(lanes, invalid)
   }
 
   /** The most that the engines of the process hold in memory, those that are closed left out. */
@@ -157,10 +146,10 @@ export class ProcessEngines {
   /**
    * Drain all records that were logged in the process before the call. Resolves with the ledger, at the deadline at the latest; never
    * rejects.
-   *
-   * @param timeoutMs by default `shutdownTimeoutMs`, and for `close` what is left of it
+   * @param askedMs by default `shutdownTimeoutMs`, and for `close` what is left of it
    */
-  async drain(mode: DrainMode, timeoutMs = this.#timeFor(mode)): Promise<Ledger> {
+  async drain(mode: DrainMode, askedMs?: number): Promise<Ledger> {
+    const timeoutMs = askedMs ?? this.#timeFor(mode)
     const deadline = systemClock.now() + timeoutMs
     const { delivered } = this.stats()
     const left = () => Math.max(0, deadline - systemClock.now())
@@ -175,7 +164,7 @@ export class ProcessEngines {
     const deadlineTimer = after(left())
     await within(Promise.race([handOver.done, deadlineTimer.over]))
     deadlineTimer.cancel()
-    await within(this.#drainAll(mode, left()))
+    await within(this.#drainAll(mode, { timeoutMs: left(), brief: askedMs === undefined }))
     expiry.cancel()
     handOver.release()
     const ledger = this.stats()
@@ -205,10 +194,10 @@ export class ProcessEngines {
     return mode === 'close' ? this.budget.allotment(this.shutdownTimeoutMs) : this.shutdownTimeoutMs
   }
 
-  async #drainAll(mode: DrainMode, timeoutMs: number): Promise<void> {
+  async #drainAll(mode: DrainMode, time: EndOptions): Promise<void> {
     const engines = this.remote.known
-    const local = [...this.#local.values()].map((engine) => engine[mode]({ timeoutMs }))
-    await Promise.all([...local, this.remote.drain(mode, { engines, timeoutMs })])
+    const local = [...this.#local.values()].map((engine) => engine[mode](time))
+    await Promise.all([...local, this.remote.drain(mode, { engines, ...time })])
   }
 
   /** Flush the engines of another thread. True when nothing is left. */
@@ -230,6 +219,7 @@ export class ProcessEngines {
       case 'who':
         for (const engine of this.#local.values()) this.#announce(engine)
         this.capture.tell()
+        this.offReasons.tell()
         this.tellLevel()
         return
       case 'level':
@@ -241,10 +231,10 @@ export class ProcessEngines {
         this.#early.announced(message)
         return
       case 'drain': {
-        const { id, mode, request, timeoutMs } = message
+        const { id, mode, request, timeoutMs, brief } = message
         const engine = this.#local.get(id)
         if (engine !== undefined && mode === 'park') this.budget.grant(engine, timeoutMs)
-        void engine?.[mode]({ timeoutMs }).then(() => {
+        void engine?.[mode]({ timeoutMs, brief }).then(() => {
           this.#rejections.tell()
           this.#channel.post({ type: 'drained', request })
         })
@@ -252,6 +242,9 @@ export class ProcessEngines {
       }
       case 'drained':
         this.remote.answered(message.request)
+        return
+      case 'off':
+        this.offReasons.receive(message)
         return
       case 'rejected':
         this.#rejections.receive(message.rejected)
@@ -284,7 +277,7 @@ export class ProcessEngines {
   }
 }
 
-function capacityOf({ maxQueueRecords, maxQueueBytes }: Pick<ResolvedOptions, Limit>): QueueCapacity {
+function capacityOf({ maxQueueRecords, maxQueueBytes }: RegisteredEngine['options']): QueueCapacity {
   return { records: maxQueueRecords, bytes: maxQueueBytes }
 }
 

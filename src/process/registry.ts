@@ -3,9 +3,9 @@ import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
-import type { RegisteredEngine } from './process-engines.js'
 import { ProcessEngines } from './process-engines.js'
 import type { QueueCapacity } from './queue-capacity.js'
+import type { RegisteredEngine } from './registered-engine.js'
 import { installShutdown } from './shutdown.js'
 
 /**
@@ -26,6 +26,10 @@ export interface ProcessRegistry {
   rejections?(): readonly RejectedMessage[]
   /** Tell the level of `setLevel` to threads that do not share this thread's memory. Since version 3. */
   tellLevel?(): void
+  /** Sluice is off in this thread: a variable is missing or wrong, for this reason. Undefined: it is on. Since version 4. */
+  reportOff?(reason: string | undefined): void
+  /** The last such reason of the process. Since version 4. */
+  offReason?(): string | undefined
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -45,7 +49,7 @@ export function processRegistry(): ProcessRegistry {
 function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
-    version: 3,
+    version: 4,
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
@@ -53,6 +57,8 @@ function ownRegistry(): ProcessRegistry {
     capacity: () => engines.capacity(),
     rejections: () => engines.rejections(),
     tellLevel: () => engines.tellLevel(),
+    reportOff: (reason) => engines.offReasons.report(reason),
+    offReason: () => engines.offReasons.first,
     drain: (mode, timeoutMs) => engines.drain(mode, timeoutMs),
     timeToClose: (engine) => engines.budget.remaining(engine),
     watchEnd: () => installShutdown(engines),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isMainThread } from 'node:worker_threads'
 import type { Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
-import type { EndStep } from '../engine/ports.js'
+import type { EndOptions, EndStep } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
@@ -22,6 +22,14 @@ export interface RemoteEngine extends Figures {
   readonly ended: () => Ledger
   /** True while its thread waits for the disk of the spool. */
   readonly isAtDisk: () => boolean
+}
+
+/** A drain of an engine of another thread, which is brief unless the application has given a time. */
+interface RemoteDrain {
+  readonly engine: RemoteEngine
+  readonly timeoutMs: number
+  /** @default true */
+  readonly brief?: boolean | undefined
 }
 
 /** The engines of other threads. Drains are asked for through a channel, ledgers are read in shared memory. */
@@ -77,9 +85,12 @@ export class RemoteEngines {
   }
 
   /** Drain engines at the same time, each within its own `shutdownTimeoutMs` where no time is given. */
-  async drain(mode: DrainMode, { engines, timeoutMs }: { engines: readonly RemoteEngine[]; timeoutMs?: number }) {
+  async drain(mode: DrainMode, { engines, ...time }: { engines: readonly RemoteEngine[] } & EndOptions) {
+    const { timeoutMs, brief } = time
     await Promise.all(
-      engines.map((engine) => this.#drained(mode, engine, timeoutMs ?? engine.options.shutdownTimeoutMs)),
+      engines.map((engine) =>
+        this.#drained(mode, { engine, timeoutMs: timeoutMs ?? engine.options.shutdownTimeoutMs, brief }),
+      ),
     )
   }
 
@@ -94,7 +105,7 @@ export class RemoteEngines {
     await Promise.all(
       this.#pending().map(async (engine) => {
         const timeoutMs = budget.grant(engine)
-        const drained = this.#drained('park', engine, timeoutMs)
+        const drained = this.#drained('park', { engine, timeoutMs })
         await new Promise<void>((resolve) => {
           // Nothing else keeps the process alive.
           const timer = systemClock.schedule(resolve, timeoutMs + drainGraceMs.park + answerMs, true)
@@ -133,16 +144,16 @@ export class RemoteEngines {
     return this.known.filter((engine) => undelivered(engine.stats()) > 0 && this.#budget.remaining(engine) > 0)
   }
 
-  #drained(mode: DrainMode, engine: RemoteEngine, timeoutMs: number): Promise<void> {
+  #drained(mode: DrainMode, how: RemoteDrain): Promise<void> {
     return new Promise((resolve) => {
-      const request = this.#ask(mode, { engine, timeoutMs })
-      this.#waiting.set(request, { id: engine.id, resolve })
+      const request = this.#ask(mode, how)
+      this.#waiting.set(request, { id: how.engine.id, resolve })
     })
   }
 
-  #ask(mode: DrainMode, { engine, timeoutMs }: { engine: RemoteEngine; timeoutMs: number }): string {
+  #ask(mode: DrainMode, { engine, timeoutMs, brief = true }: RemoteDrain): string {
     const request = randomUUID()
-    this.#channel().post({ type: 'drain', mode, id: engine.id, request, timeoutMs })
+    this.#channel().post({ type: 'drain', mode, id: engine.id, request, timeoutMs, brief })
     return request
   }
 }

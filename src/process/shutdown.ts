@@ -11,7 +11,8 @@ import { hostProcess } from '../runtime/host.js'
 import { sharedEnd } from '../runtime/shared-state.js'
 import { currentCapture, setCapture } from './capture.js'
 import { tellEndIsWatched } from './main-thread.js'
-import type { ProcessEngines, RegisteredEngine } from './process-engines.js'
+import type { ProcessEngines } from './process-engines.js'
+import type { RegisteredEngine } from './registered-engine.js'
 import { undelivered } from './remote-engines.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 
@@ -94,9 +95,9 @@ export class Shutdown {
     this.#drains++
     void remote.park()
     const flushed = waiting.map(async (engine) => {
-      const timeoutMs = budget.grant(engine)
+      const time = { timeoutMs: budget.grant(engine), brief: true }
       // A park also says which lines have been repeated. Perhaps no thread has read them yet.
-      await (engine.options.repeat !== undefined ? engine.park({ timeoutMs }) : engine.flush({ timeoutMs }))
+      await (engine.options.repeat !== undefined ? engine.park(time) : engine.flush(time))
       budget.spend(engine, { adds: hasRepeats(engine) })
     })
     void Promise.all(flushed).then(() => {
@@ -149,7 +150,7 @@ export class Shutdown {
     const engines = [...this.#engines.local]
     const droppedBefore = dropped(engines)
     const threads = this.#engines.endThreads()
-    const own = engines.map((engine) => engine.endSync({ timeoutMs: budget.remaining(engine) }))
+    const own = engines.map((engine) => engine.endSync({ timeoutMs: budget.remaining(engine), brief: true }))
     let steps: EndStep[] = [...own, ...threads.steps]
     while (steps.length > 0) {
       const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs

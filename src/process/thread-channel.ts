@@ -5,6 +5,7 @@ import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
 import type { LevelChange } from '../runtime/shared-level.js'
 import type { CaptureMessage } from './capture.js'
+import type { OffMessage } from './off-reasons.js'
 import type { QueueCapacity } from './queue-capacity.js'
 
 /** Messages between the threads of one process. */
@@ -30,12 +31,15 @@ export type ThreadMessage =
       readonly id: string
       readonly request: string
       readonly timeoutMs: number
+      /** True where a service is not waited for at whose address nothing has ever listened. @default false */
+      readonly brief?: boolean | undefined
     }
   | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }
   | { readonly type: 'rejected'; readonly rejected: readonly RejectedMessage[] }
   | LevelMessage
   | CaptureMessage
+  | OffMessage
 
 /** The last change of the level, for threads that do not share the sender's memory. */
 export interface LevelMessage {

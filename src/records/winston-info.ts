@@ -58,7 +58,7 @@ export function winstonMapper(mapping: WinstonMapping) {
     if (control?.keeps({ level, below }, context) === false) return control.leftOut(level, severity)
     redactor?.topFields(context)
 
-    const { stack } = context
+    const stack = stackIn(context)
     if (isErrorLike(message)) show(message)
     if (isError(info)) {
       show(info)
@@ -92,6 +92,25 @@ export function winstonMapper(mapping: WinstonMapping) {
     return { fields, severity, facts, ...(redactor?.takeRedacted() ? { redacted: true } : {}) }
   }
 }
+
+/**
+ * The stack of a line. nest-winston writes it as an array, with undefined (null in JSON) where it has none: that is removed. Any other array is
+ * a field of the application.
+ */
+function stackIn(context: Record<string, unknown>): unknown {
+  const { stack } = context
+  if (!Array.isArray(stack)) return stack
+  const texts = stack.filter((each) => each !== undefined && each !== null)
+  if (texts.length === 0) delete context.stack
+  return texts.every(isStackText) && texts.length > 0 ? [...new Set(texts)].join('\n') : undefined
+}
+
+function isStackText(value: unknown): value is string {
+  return typeof value === 'string' && /\n[ \t]+at /.test(value.slice(0, maxHeadChars))
+}
+
+/** The first frame of a stack stands within so many characters. */
+const maxHeadChars = 10_000
 
 /** Name of a line's level, without colours. */
 export function levelOf(info: WinstonInfo): string {

@@ -1,35 +1,23 @@
 import type { Ledger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
-import { printLine } from '../diagnostics/stderr.js'
 import { type DrainOptions, drainTime } from '../engine/ports.js'
-import { reasonOf } from '../errors/text-of.js'
 import type { SluiceOptions } from '../options/options.js'
-import { currentCapture } from '../process/capture.js'
-import { configure } from '../process/configure.js'
-import { type EngineLease, leaseEngine } from '../process/engine-lease.js'
+import { configure, configureOrOff } from '../process/configure.js'
+import type { EngineLease } from '../process/engine-lease.js'
+import { leaseFor, leaseLate } from '../process/late-lease.js'
 import { processRegistry } from '../process/registry.js'
 import { type Tracked, Tracker, type TrackOptions, trackedBy } from './tracker.js'
 
 let own: Sluice | undefined
-let misconfigured = false
 
 /**
  * Record one occurrence of the event with this number, configured by the `SLUICE_*` variables.
  *
- * Never throws and never blocks. An invalid configuration turns `track` off, with one line on stderr. A bad number is counted in
- * `invalid`.
+ * Never throws and never blocks. While variables are missing or wrong it is off, with one line on stderr; it looks for new ones once a second
+ * at most. A bad number is counted in `invalid`.
  */
 export function track(eventId: number, options?: TrackOptions): void {
-  if (misconfigured && currentCapture() === undefined) return
-  if (own === undefined) {
-    try {
-      own = createSluice()
-    } catch (error) {
-      misconfigured = true
-      printLine(`track is off: ${reasonOf(error)}`)
-      return
-    }
-  }
+  own ??= new LeasedSluice(leaseFor({}, 'values'))
   own.track(eventId, options)
 }
 
@@ -102,7 +90,7 @@ export interface Sluice extends AsyncDisposable {
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
 export function createSluice(options: SluiceOptions = {}): Sluice {
-  return new LeasedSluice(leaseEngine(configure(options, 'values')))
+  return new LeasedSluice(leaseLate(configure(options, 'values'), () => configureOrOff(options, 'values')))
 }
 
 class LeasedSluice implements Sluice {

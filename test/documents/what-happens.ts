@@ -177,8 +177,19 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('options/resolve.test.ts', 'in %s is reported with option, variable and value'),
     proof('scenarios/applications/winston.test.ts', 'throws a ConfigError where the transport is made'),
     proof(
+      'scenarios/applications/first-mistakes.test.ts',
+      'whose user %s gets one line that says so, and ends as it would without Sluice',
+    ),
+    proof(
       'scenarios/applications/applications.test.ts',
       'turns itself off, and says why, when the configuration is wrong',
     ),
+  ],
+  'nothing listens': [
+    proof(
+      'scenarios/applications/applications.test.ts',
+      'ends soon where nothing listens, says so at once, and says at the end how much was not delivered',
+    ),
+    proof('delivery/reach.test.ts', 'is told once, and given up 300 ms after the first brief drain began'),
   ],
 }

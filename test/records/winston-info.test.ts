@@ -213,3 +213,26 @@ describe('the severity of a level', () => {
     expect(severityIn(levels, 'level129999')).toBe(0)
   })
 })
+
+describe('the lines of nest-winston, whose stack is an array', () => {
+  const failure = new Error('no stock')
+  const nest = (fields: object) => (logger: winston.Logger) =>
+    logger.error('no stock', { context: 'Orders', ...fields })
+
+  it('have the stack as a text for people, once, also where the error comes with it', () => {
+    const shown = `no stock {"context":"Orders"}\n${failure.stack}`
+    expect(logged(nest({ stack: [failure.stack] })).message).toBe(shown)
+    expect(logged(nest({ stack: [failure.stack, undefined] }), { format: json() }).message).toBe(shown)
+    expect(logged(nest({ stack: [failure.stack], error: failure })).message).toBe(shown)
+  })
+
+  it('have no field for a stack that is missing', () => {
+    expect(logged(nest({ stack: [undefined] })).message).toBe('no stock {"context":"Orders"}')
+    expect(logged(nest({ stack: [null] })).message).toBe('no stock {"context":"Orders"}')
+  })
+
+  it('keep an array of the application that has no stack in it', () => {
+    const message = 'no stock {"context":"Orders","stack":["node","postgresql"]}'
+    expect(logged(nest({ stack: ['node', 'postgresql'] })).message).toBe(message)
+  })
+})

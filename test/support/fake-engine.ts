@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Ledger } from '../../src/delivery/ledger.js'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import type { EndStep } from '../../src/engine/ports.js'
-import type { RegisteredEngine } from '../../src/process/process-engines.js'
+import type { RegisteredEngine } from '../../src/process/registered-engine.js'
 
 /** An engine of the registry without a service: the test decides when it delivers. It notes how it is drained. */
 export class FakeEngine implements RegisteredEngine {

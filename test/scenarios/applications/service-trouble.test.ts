@@ -81,8 +81,9 @@ describe('an outage that lasts', () => {
       code: 'SLUICE_OUTAGE',
       message: `lane values of bucket demo has delivered nothing for 10 s, records are kept: ${refusal}`,
     })
+    // The first refusal has told it: the outage is not told once more on stderr.
     expect((await lines.next()).value).toBe(
-      `sluice: lane logs of bucket demo has delivered nothing for 10 s, records are kept: ${refusal}`,
+      `sluice: nothing listens at ${url}; records wait in memory: start a receiver with npx sluice-receiver, or see npx sluice doctor`,
     )
 
     const resumed = new Promise<unknown>((resolve) => subscribe('sluice:resumed', resolve))

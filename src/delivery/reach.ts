@@ -1,0 +1,58 @@
+import type { Clock } from '../runtime/clock.js'
+import type { Failure } from './rules.js'
+
+/** The brief drains of a delivery whose service was never reached take so long, all together, in milliseconds. */
+export const briefMs = 300
+
+/**
+ * Knows if the service was ever reached. While every connection was refused, nothing listens at its address, as on a developer's machine
+ * without a receiver: an end of the process that waited for it would only be slow.
+ */
+export class Reach {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #tell: () => void
+  #isReached = false
+  #isRefused = false
+  #isTold = false
+  #briefUntil: number | undefined
+
+  /** @param plan `tell` is called at the first refusal, if the service was not reached before */
+  constructor(plan: { readonly clock: Pick<Clock, 'now'>; readonly tell?: () => void }) {
+    this.#clock = plan.clock
+    this.#tell = plan.tell ?? (() => {})
+  }
+
+  /** True while the last connection was refused and no request has ever left. */
+  get isNowhere(): boolean {
+    return this.#isRefused && !this.#isReached
+  }
+
+  /** On the clock: the moment after which brief drains wait no longer, while nothing listens. */
+  get briefUntil(): number {
+    return this.isNowhere ? (this.#briefUntil ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
+  }
+
+  /** True when brief drains wait no longer. */
+  get isGivenUp(): boolean {
+    return this.#clock.now() >= this.briefUntil
+  }
+
+  /** A brief drain begins. The time of the first one counts for those that follow. */
+  beginBrief(): void {
+    this.#briefUntil ??= this.#clock.now() + briefMs
+  }
+
+  /** The service has taken or judged a record. */
+  succeeded(): void {
+    this.#isReached = true
+  }
+
+  failed(outcome: Failure): void {
+    if (this.#isReached) return
+    this.#isReached = outcome.type !== 'retry' || outcome.exchange !== 'unsent'
+    this.#isRefused = outcome.type === 'retry' && outcome.refused === true
+    if (this.#isTold || !this.isNowhere) return
+    this.#isTold = true
+    this.#tell()
+  }
+}

@@ -42,6 +42,7 @@ export const linkedDocuments = [
   ...maintainerDocuments,
   'receiver/README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   'benchmarks/README.md',
 ]
 

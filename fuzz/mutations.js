@@ -17,6 +17,9 @@ export function randomNumbers(seed) {
   }
 }
 
+/** Characters that separate and surround. */
+const structure = ' \t.,:;-+/"\'{}[]()<>=&?#@*_'
+
 /** Texts that many readers treat in a special way. */
 const specialTexts = [
   ...['0', '-1', '1e400', '2147483648', '4294967296', '9007199254740993', '18446744073709551616', '00', '0x10', 'NaN'],
@@ -53,6 +56,12 @@ export function mutator({ random, words, maxBytes }) {
     /** @type {number} */ to,
     /** @type {Buffer[]} */ ...between
   ) => Buffer.concat([input.subarray(0, from), ...between, input.subarray(to)])
+  // Most formats are text.
+  const byte = () => {
+    const kind = below(3)
+    if (kind === 0) return below(256)
+    return kind === 1 ? 0x20 + below(95) : structure.charCodeAt(below(structure.length))
+  }
   const place = (/** @type {Buffer} */ input) => below(input.length + 1)
   /** @param {Buffer} input @returns {[number, number]} */
   const range = (input) => {
@@ -69,12 +78,12 @@ export function mutator({ random, words, maxBytes }) {
     },
     (input) => {
       const changed = Buffer.from(input)
-      if (changed.length > 0) changed[below(changed.length)] = below(256)
+      if (changed.length > 0) changed[below(changed.length)] = byte()
       return changed
     },
     (input) => {
       const at = place(input)
-      return cut(input, at, at, Buffer.from(Array.from({ length: 1 + below(8) }, () => below(256))))
+      return cut(input, at, at, Buffer.from(Array.from({ length: below(2) === 0 ? 1 : 2 + below(7) }, byte)))
     },
     (input) => cut(input, ...range(input)),
     (input) => {

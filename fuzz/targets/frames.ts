@@ -23,10 +23,10 @@ export const seeds = [
   seed([1, 2, 1], `{"level":30,"time":${arrivedAt},"pid":1,"hostname":"h","msg":"hello"}`),
   seed([2, 1, 2, 3, 4, 5, 6, 7, 8], ''),
   seed([3, 2, 1], '{"message":"m","level":"info"'),
-  seed([4, 7], 'v7,8'),
-  seed([4, 7], 'a14,{"level":"a"}4{"a":1'),
-  seed([4, 7], 'w25,%E0%A4%A,{}'),
-  seed([4, 7], 'bbbp20,9,{}'),
+  seed([4], 'v7,8'),
+  seed([4], 'a14,{"level":"a"}4{"a":1'),
+  seed([4], 'w25,%E0%A4%A,{}'),
+  seed([4], 'bbbp20,9,{}'),
   seed([5, 9], 'a,b,"\\'),
 ]
 

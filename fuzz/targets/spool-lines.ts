@@ -14,12 +14,12 @@ export const seeds = [
   seed([1, 5, 9], `${withChecksum(rest)}\n${withChecksum(rest)}`),
   seed([2, 40, 0, 1], '\n'),
   seed([2, 140, 2, 7], withChecksum(rest)),
-  seed([3, 1], rest),
+  seed([3], rest),
   seed(
-    [3, 1],
+    [3],
     rest.replace(',"record"', ',"refusal":{"status":400,"reason":"r","validationErrors":[],"rejectedAt":1},"record"'),
   ),
-  seed([3, 1], rest.replace('"k"', '"k\\r\\nx: y"')),
+  seed([3], rest.replace('"k"', '"k\\r\\nx: y"')),
 ]
 
 const bodies = [
@@ -75,6 +75,9 @@ function roundTrip(input: Input): void {
   deepStrictEqual(readSpoolLine(Buffer.from(line)), written)
 }
 
+/** The length of a marker and a checksum: an input that has them brings a line of its own. */
+const restAt = 16
+
 /** Damage at one place of a file never makes a record that was not written. */
 function damaged(input: Input): void {
   const at = (input.below(256) * 3) % file.length
@@ -82,7 +85,10 @@ function damaged(input: Input): void {
   const bytes = Buffer.concat([file.subarray(0, at), input.rest(), file.subarray(at + removed)])
   for (const line of linesIn(bytes, [bytes.length])) {
     const written = Buffer.from(line, 'latin1').toString('utf8')
-    ok(ours.has(written) || input.rest().includes(line, 0, 'latin1'), `a line was made of damage: ${written}`)
+    ok(
+      ours.has(written) || input.rest().includes(line.slice(0, restAt), 0, 'latin1'),
+      `a line was made of damage: ${written}`,
+    )
   }
 }
 

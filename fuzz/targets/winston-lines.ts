@@ -12,7 +12,7 @@ export const seeds = [
   '{"level":"\\u001b[32minfo\\u001b[39m","message":"\\u001b[32mm\\u001b[39m"}',
   '{"level":"error","message":"m","stack":"Error: m\\n    at a","err":"a text","service":"shop"}',
   '{"message":"m","level":"info","a":{"b":[1,{"c":null}]},"token":"Bearer abcdefghij"}\n{"level":"info","message":"x"}',
-].flatMap((line) => [seed([0, 1, 0, 0, 0, 0], line), seed([0, 0, 1, 1, 1, 1], line)])
+].flatMap((line) => [seed([0, 1, 0, 0, 0], line), seed([0, 0, 1, 1, 1], line)])
 
 const abouts = [
   { level: 'info', severity: 2, arrivedAt },

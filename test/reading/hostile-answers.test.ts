@@ -38,9 +38,9 @@ describe('counts in an answer', () => {
   it('are taken where they are counts, with steps and without', () => {
     for (const answer of [counts, { ...counts, list: [step], others: 2, countedSince: arrival.receivedAt }]) {
       expect(countsIn(answer, asked)).toBe(answer)
-      expect(countsSummary(countsIn(answer, asked), { names: new Map(), hasSteps: 'list' in answer }).lines).toContainEqual(
-        expect.stringContaining('7'),
-      )
+      expect(
+        countsSummary(countsIn(answer, asked), { names: new Map(), hasSteps: 'list' in answer }).lines,
+      ).toContainEqual(expect.stringContaining('7'))
     }
   })
 

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openPage } from './browser.js'
 import { killAll, ready, start } from './processes.js'
+import { connected } from './sockets.js'
 import { caller, log } from './support.js'
 
 afterEach(killAll)
@@ -53,6 +54,24 @@ describe('--access-log', () => {
     await caller(receiver)('GET', `/${apiKey!.replace('_', '%5F')}`)
     const read = (await lines).map((line) => JSON.parse(line).path)
     expect(read).toEqual(['/?view=1', '/?view=2', '/api/logs/demo?key=slk_…', '/slk_…'])
+  })
+
+  it.each([
+    ['an escape sequence', '\u001b[31m'],
+    ['its beginning in one byte', '\u009b31m'],
+    ['its beginning in UTF-8', '\u00c2\u009b31m'],
+    ['a change of the writing direction', '\u00e2\u0080\u00ae'],
+    ['another line', '\n{}'],
+  ])('has no line with %s in its path: that is no request', async (_, hostile) => {
+    const receiver = await ready(...args)
+    const lines = next(receiver.child.stderr, 1)
+    const socket = await connected(receiver.url)
+    socket.write(Buffer.from(`GET /a${hostile} HTTP/1.1\r\nhost: x\r\n\r\n`, 'latin1'))
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /)
+    await caller(receiver)('GET', `/after${encodeURI(hostile)}`)
+    const [line = ''] = await lines
+    expect(line).toMatch(/^[\x20-\x7e]+$/)
+    expect(JSON.parse(line).path).toMatch(/^\/after/)
   })
 
   it('marks an answer of which the client did not see the end', async () => {

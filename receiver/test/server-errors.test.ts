@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { dataFolder } from './data-folder.js'
 import { log, refusal, startReceiverForTest } from './support.js'
 
@@ -43,6 +43,18 @@ describe('an unexpected error', () => {
       status: 500,
       body: { success: false, errors: [{ correlationId, message, stack: expect.any(String) }] },
     })
+  })
+
+  it('is told on stderr in one line, without the key and the token of the request', async () => {
+    const told: string[] = []
+    const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0)
+    const path = `/logs/demo?key=${receiver.apiKey}&token=secret`
+    const { status, headers } = await receiver.call('POST', path, log).finally(() => write.mockRestore())
+    expect(status).toBe(500)
+    const id = headers.get('x-correlation-id')
+    const line = told.find((each) => each.includes(String(id)))
+    expect(line).toMatch(/^sluice-receiver: POST \/logs\/demo\?key=slk_… failed \(\S+\): [^\p{Cc}]+\n$/u)
+    expect(told.join('')).not.toContain(receiver.apiKey)
   })
 
   it('shows neither stack nor cause in production', async () => {

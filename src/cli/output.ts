@@ -116,7 +116,7 @@ export async function printPaced(text: string): Promise<void> {
 }
 
 /** JSON leaves these characters as they are. */
-const unprintable = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+const unprintable = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -46,4 +46,4 @@ export function oneLine(text: string): string {
 }
 
 /** Control characters (C0, DEL, C1), ends of lines and paragraphs, and marks that change the direction of writing. */
-const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu

@@ -128,10 +128,10 @@ export class ResponseReader {
   #pushToHead(more: string): void {
     const from = this.#heldEnd.length
     const searched = this.#heldEnd + more
+    const hasBegun = this.#held.length >= beginning.length
     this.#held += more
     this.#heldEnd = searched.slice(-3)
-    const { length } = this.#held
-    const goesOn = length >= beginning.length && length <= maxHeadBytes && !searched.includes('\r\n\r\n')
+    const goesOn = hasBegun && this.#held.length <= maxHeadBytes && !searched.includes('\r\n\r\n')
     if (goesOn && !endsLineWithBareLf(searched, from)) return
     this.#text = this.#held
     this.#at = 0

@@ -292,6 +292,6 @@ function showable(row: OptionRow, value: unknown): unknown {
   if (row.kind.type !== 'url') return value
   // A URL may hold a key or a password by mistake.
   return textOf(value)
-    .replace(/\/\/[^/]*@/, `//${redacted}@`)
+    .replace(/^\s*([a-z]+:[\\/]*)?.*@/is, (_, scheme = '') => `${scheme}${redacted}@`)
     .replace(/[?#].*$/s, (rest) => `${rest[0]}${redacted}`)
 }

@@ -8,8 +8,20 @@ import type { RecordCounts } from './record-counts.js'
  * @throws {ApiError} where the answer has none
  */
 export function countsIn(answer: Readonly<Record<string, unknown>>, asked: Asked): RecordCounts {
-  const { total, totals, lastSeen, list = [] } = answer
-  const areComplete = typeof total === 'number' && objectOf(totals) !== undefined && objectOf(lastSeen) !== undefined
-  if (areComplete && Array.isArray(list)) return answer as object as RecordCounts
+  const { total, totals, lastSeen, list = [], others = 0, countedSince = '' } = answer
+  const areComplete = typeof total === 'number' && hasOnly(totals, 'number') && hasOnly(lastSeen, 'string')
+  const areRead = areComplete && typeof others === 'number' && typeof countedSince === 'string'
+  if (areRead && Array.isArray(list) && list.every(isStep)) return answer as object as RecordCounts
   throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'counts' })
+}
+
+function isStep(value: unknown): boolean {
+  const step = objectOf(value)
+  return typeof step?.time === 'string' && hasOnly(step.counts, 'number')
+}
+
+/** True for an object whose values are all of one type. */
+function hasOnly(value: unknown, type: 'number' | 'string'): boolean {
+  const fields = objectOf(value)
+  return fields !== undefined && Object.values(fields).every((each) => typeof each === type)
 }

@@ -130,7 +130,7 @@ class ReceiverClient implements ReadingClient {
     const page = async (bounds: RecordBounds = {}) => {
       const question = { path: path + queryOf({ ...filter, ...bounds }), what, signal: filter.signal }
       const { answer, asked } = await this.#requests.read(question)
-      return pageIn<Kind>(answer, asked)
+      return pageIn(answer, { asked, kind })
     }
     async function* all(): AsyncGenerator<Stored<Kind>, void> {
       let before: number | undefined

@@ -10,10 +10,10 @@ import type { Arrival, RecordPage, Stored } from './stored-record.js'
  */
 export function pageIn<Kind extends RecordKind>(
   answer: Readonly<Record<string, unknown>>,
-  asked: Asked,
+  { asked, kind }: { readonly asked: Asked; readonly kind: Kind },
 ): RecordPage<Stored<Kind>> {
   const { total, totalIsAtLeast, incomplete, list, next, hint } = answer
-  if (!Array.isArray(list) || !list.every(isStored)) {
+  if (!Array.isArray(list) || !list.every((each) => isStored(each, kind))) {
     throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'a list of records' })
   }
   return {
@@ -32,8 +32,9 @@ export function pageAfter({ list, next }: RecordPage<Arrival>, limit: number): n
   return next ?? (list.length < limit ? undefined : list.at(-1)?.id)
 }
 
-/** True for a record that can be printed and told from others. */
-export function isStored(value: unknown): boolean {
-  const record = objectOf(value)
-  return Number.isSafeInteger(record?.id) && typeof record?.timeStamp === 'number'
+/** True for a record of this kind with all that every such record has. */
+export function isStored(value: unknown, kind: RecordKind): boolean {
+  const { id, timeStamp, appName, level, message, eventId } = objectOf(value) ?? {}
+  if (!Number.isSafeInteger(id) || typeof timeStamp !== 'number' || typeof appName !== 'string') return false
+  return kind === 'values' ? typeof eventId === 'number' : typeof level === 'string' && typeof message === 'string'
 }

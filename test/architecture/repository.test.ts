@@ -16,10 +16,13 @@ function locked(path: string): Record<string, Locked> {
 }
 
 describe('the repository', () => {
-  it.each(['.', 'benchmarks', 'runtimes', 'mutation'])('names no registry host in the lock file of %s', (folder) => {
-    const packages = Object.values(locked(`${folder}/package-lock.json`))
-    expect(packages.filter(({ resolved }) => resolved?.includes('://'))).toEqual([])
-  })
+  it.each(['.', 'benchmarks', 'runtimes', 'mutation', 'fuzz'])(
+    'names no registry host in the lock file of %s',
+    (folder) => {
+      const packages = Object.values(locked(`${folder}/package-lock.json`))
+      expect(packages.filter(({ resolved }) => resolved?.includes('://'))).toEqual([])
+    },
+  )
 
   describe.each(['package-lock.json', 'benchmarks/package-lock.json'])('with %s', (path) => {
     const packages = locked(path)

@@ -15,6 +15,7 @@ const folders = [
   'examples',
   'demo',
   'runtimes',
+  'fuzz',
 ]
 
 const files = folders.flatMap((folder) =>

@@ -9,8 +9,8 @@ import { setUpSpool, spoolFolder } from '../support/spool.js'
 
 /** Colours, a link, a title, a bell, a carriage return, C1 controls, line ends, a change of the writing direction. */
 const hostile =
-  '\u001b[2J\u001b]8;;http://evil\u0007\u001b]0;t\u0007\rsluice: all is well\n\u009b31m\u0085\u2028\u202ex\u007f\b'
-const unsafe = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+  '\u001b[2J\u001b]8;;http://evil\u0007\u001b]0;t\u0007\rsluice: all is well\n\u009b31m\u0085\u2028\u202e\u200f\u061cx\u007f\b'
+const unsafe = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
 let server: FaultServer
 let folder: string

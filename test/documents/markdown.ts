@@ -47,6 +47,7 @@ export const linkedDocuments = [
   ...maintainerDocuments,
   'receiver/README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   'benchmarks/README.md',
 ]
 

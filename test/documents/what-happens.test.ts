@@ -1,22 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readMarkdown, root } from './markdown.js'
-import { type Proof, proofs } from './what-happens.js'
+import { readMarkdown } from './markdown.js'
+import { isThere } from './proof.js'
+import { proofs } from './what-happens.js'
 
 const rows = readMarkdown('README.md').rows['what-happens-when'] ?? []
 const topics = rows.map(([when = '']) => /^\*\*(.+?)\*\*/.exec(when)?.[1] ?? when)
-
-/** True when the file has a test or a suite with this title that is not skipped. */
-function isThere({ file, title }: Proof): boolean {
-  const source = readFileSync(join(root, 'test', file), 'utf8')
-  const at = source.indexOf(`'${title}'`)
-  const call = source
-    .slice(0, at)
-    .match(/\b(?:it|describe)(?:\.\w+)*(?=[(<])/g)
-    ?.at(-1)
-  return at !== -1 && call !== undefined && !/\.(skip|todo)$/.test(call)
-}
 
 describe('the README’s table of what happens when', () => {
   it('has the rows that people ask for', () => {
@@ -34,6 +22,6 @@ describe('the README’s table of what happens when', () => {
   })
 
   it('would be noticed without one of its tests', () => {
-    expect(isThere({ file: 'scenarios/applications/worker.test.ts', title: 'is no test at all' })).toBe(false)
+    expect(isThere({ file: 'test/scenarios/applications/worker.test.ts', title: 'is no test at all' })).toBe(false)
   })
 })

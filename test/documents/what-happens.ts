@@ -1,10 +1,7 @@
-/** A test that proves a row: its file below `test`, and its title as the file writes it. */
-export interface Proof {
-  readonly file: string
-  readonly title: string
-}
+import type { Proof } from './proof.js'
 
-const proof = (file: string, title: string): Proof => ({ file, title })
+/** @param file below `test` */
+const proof = (file: string, title: string): Proof => ({ file: `test/${file}`, title })
 
 /** The rows of the README's table "What happens when", by their first words in bold, with the tests that prove them. */
 export const proofs: Readonly<Record<string, readonly Proof[]>> = {

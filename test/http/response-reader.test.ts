@@ -331,6 +331,7 @@ describe('bytes that cannot become an answer', () => {
     ['other letters', 'GET / ', /not HTTP\/1/],
     ['a first letter', 'x', /not HTTP\/1/],
     ['another version', 'HTTP/2', /not HTTP\/1/],
+    ['another letter behind the version', 'HTTP/1x', /not HTTP\/1/],
     ['a bare LF behind the status', 'HTTP/1.1 200 OK\n', /bare LF/],
     ['a bare LF in a field', 'HTTP/1.1 200 OK\r\nx: y\n', /bare LF/],
     ['a head that is too long', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(16_384)}`, /too long/],

@@ -334,8 +334,17 @@ describe('a mistake in the configuration', () => {
   })
 
   it('does not repeat the password in a URL', () => {
-    for (const url of ['https://user:hunter2@api.example', 'https://:hunter2@api.example']) {
-      expect(inspect(mistake({ ...destination, url }), { depth: 9 })).not.toContain('hunter2')
+    const urls = [
+      ...['https://user:hunter2@api.example', 'https://:hunter2@api.example', 'https:user:hunter2@api.example'],
+      ...['https:\\\\user:hunter2@api.example', 'https://user:hunter2/x@api.example', 'user:hunter2@api.example'],
+      ...[
+        'https://user:hunter2@api.example/@',
+        'ftp://user:@hunter2@api.example',
+        ' https://user:hunter2\n@api.example',
+      ],
+    ]
+    for (const url of urls) {
+      expect(inspect(mistake({ ...destination, url }), { depth: 9 }), url).not.toContain('hunter2')
     }
   })
 

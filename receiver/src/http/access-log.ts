@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type LoggerOptions, pino } from 'pino'
+import { shownPath } from './shown-path.js'
 
 /** The streams of the process that can have the access log. */
 export type AccessLogStream = 'stdout' | 'stderr'
@@ -7,8 +8,6 @@ export type AccessLogStream = 'stdout' | 'stderr'
 const fileDescriptors: Readonly<Record<AccessLogStream, number>> = { stdout: 1, stderr: 2 }
 /** Lines that come while so many wait for a reader that does not read are dropped. */
 const maxWaitingBytes = 16_777_216
-/** Anything that looks like an API key. */
-const keys = /slk(_|%5f)[\w%-]+/gi
 const options: LoggerOptions = { base: null, timestamp: pino.stdTimeFunctions.isoTime }
 
 /** Writes a line of JSON for each request that was answered. No line has a secret. */
@@ -46,17 +45,4 @@ export class AccessLog {
       // Nobody reads them any more.
     }
   }
-}
-
-/** The path and its query, without the token of the page and without keys. */
-function shownPath(url: string): string {
-  const [path = '', query] = url.split(/\?(.*)/s)
-  const shown = path.replaceAll(keys, 'slk_…')
-  if (query === undefined) return shown
-  const parameters = query.split('&').filter((each) => !isToken(each))
-  return parameters.length === 0 ? shown : `${shown}?${parameters.join('&').replaceAll(keys, 'slk_…')}`
-}
-
-function isToken(parameter: string): boolean {
-  return new URLSearchParams(parameter).has('token')
 }

@@ -1,8 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorDetail, ValidationError } from '../schemas/envelopes.js'
+import { say } from '../stderr.js'
 import { isOutOfSpace, roomAwaitedS } from '../storage/out-of-space.js'
 import { StoreUnavailableError, storeAwaitedS } from '../storage/store-unavailable.js'
 import { invalid } from './envelope.js'
+import { shownPath } from './shown-path.js'
 import { type SchemaError, validationErrors } from './validation-errors.js'
 
 /**
@@ -36,7 +38,7 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
     message: production ? 'unexpected server error' : error.message,
     ...(production || error.stack === undefined ? {} : { stack: error.stack }),
   }
-  process.stderr.write(`sluice-receiver: ${request.method} ${request.url} failed (${request.id}): ${error.message}\n`)
+  say(`${request.method} ${shownPath(request.url)} failed (${request.id}): ${error.message}`)
   return reply.code(500).send({ success: false, ...generic, errors: [detail] })
 
   function unavailable(
@@ -53,17 +55,17 @@ const repeatedMs = 10_000
 let saidAt = Number.NEGATIVE_INFINITY
 
 function saidOutOfSpace(): void {
-  say('the disk is full: writes are answered with 507 until there is room')
+  sayOnce('the disk is full: writes are answered with 507 until there is room')
 }
 
 function saidUnavailable(reason: string): void {
-  say(`the store cannot be used, requests are answered with 503: ${reason}`)
+  sayOnce(`the store cannot be used, requests are answered with 503: ${reason}`)
 }
 
-function say(message: string): void {
+function sayOnce(message: string): void {
   if (performance.now() - saidAt < repeatedMs) return
   saidAt = performance.now()
-  process.stderr.write(`sluice-receiver: ${message}\n`)
+  say(message)
 }
 
 /** The failures of a request that is to blame itself. */

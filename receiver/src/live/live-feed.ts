@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { say } from '../stderr.js'
 import type { Arrivals, ArrivalsQuery, Position, RecordStorage } from '../storage/record-storage.js'
 import { LiveReader, type LiveRecords } from './live-reader.js'
 
@@ -113,7 +114,7 @@ export class LiveFeed {
       return await reader.advance(records)
     } catch (error) {
       if (this.#isClosed) return false
-      process.stderr.write(`sluice-receiver: cannot read live records: ${(error as Error).message}\n`)
+      say(`cannot read live records: ${(error as Error).message}`)
       reader.end()
       return false
     }

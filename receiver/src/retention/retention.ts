@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { say } from '../stderr.js'
 import type { RecordStorage } from '../storage/record-storage.js'
 import type { Clocks } from '../storage/steady-time.js'
 import { RetentionClock } from './retention-clock.js'
@@ -91,8 +92,4 @@ export class Retention {
   async #wait(ms: number): Promise<void> {
     await setTimeout(ms, undefined, { ref: false, signal: this.#stopping.signal }).catch(() => {})
   }
-}
-
-function say(text: string): void {
-  process.stderr.write(`sluice-receiver: ${text}\n`)
 }

@@ -33,9 +33,9 @@ if (!canOpenPages) {
 let browser: Browser
 
 /** Starts one browser for all tests of a file. */
-export function useBrowser(): void {
+export function useBrowser(more: readonly string[] = []): void {
   beforeAll(async () => {
-    if (canOpenPages) browser = await chromium.launch({ executablePath, args })
+    if (canOpenPages) browser = await chromium.launch({ executablePath, args: [...args, ...more] })
   })
   afterAll(() => browser?.close())
 }

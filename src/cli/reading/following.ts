@@ -105,7 +105,9 @@ export class Following<Kind extends RecordKind> {
     if (event === 'missed' && Number((content as Partial<Record<RecordKind, unknown>>)[kind]) > 0)
       yield* this.#catchUp()
     if (event === kind && Array.isArray(content)) {
-      const records = (content as Stored<Kind>[]).filter((record) => isStored(record) && !this.#shown.delete(record.id))
+      const records = (content as Stored<Kind>[]).filter(
+        (record) => isStored(record, kind) && !this.#shown.delete(record.id),
+      )
       for (const record of records) this.#newest = Math.max(this.#newest, record.id)
       if (records.length > 0) yield records
     }

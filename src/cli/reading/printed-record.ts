@@ -21,7 +21,7 @@ export function timeText(timeStamp: number): string {
   return time === undefined ? String(timeStamp) : new Date(time).toISOString()
 }
 
-const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 const picturesOfControls = 0x2400
 const pictureOfDelete = '\u2421'
 

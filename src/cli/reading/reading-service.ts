@@ -137,7 +137,10 @@ export class ReadingService<Kind extends RecordKind> {
 
   async #page(query: URLSearchParams): Promise<RecordPage<Stored<Kind>>> {
     const what = `read ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
-    return await this.#read(`?${query}`, { what, readBody: pageIn<Kind> })
+    return await this.#read(`?${query}`, {
+      what,
+      readBody: (body, asked) => pageIn(body, { asked, kind: this.#kind }),
+    })
   }
 
   async #read<Content>(path: string, { what, readBody }: Reading<Content>): Promise<Content> {

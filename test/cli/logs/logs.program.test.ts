@@ -38,7 +38,7 @@ describe('sluice logs', () => {
   })
 
   it('prints with --json the records as the API gives them', async () => {
-    await store(receiver, 'logs', [{ message: 'a\u009b\u202e\nb', eventId: 7 }])
+    await store(receiver, 'logs', [{ message: 'a\u009b\u202e\u061c\nb', eventId: 7 }])
     const { stdout } = await run('--json')
     expect(stdout).toMatch(/^[\x20-\x7e]+\n$/)
     expect(JSON.parse(stdout)).toEqual((await receiver.logs())[0])
@@ -77,9 +77,9 @@ describe('sluice logs', () => {
   })
 
   it('shows signs for the characters that a terminal would obey', async () => {
-    const hostile = '\u001b[2Jx\u0007\ry\u009b31m\u202ez\u007f'
+    const hostile = '\u001b[2Jx\u0007\ry\u009b31m\u202e\u200fz\u007f'
     await store(receiver, 'logs', [{ message: hostile, level: hostile, appName: hostile }])
-    const shown = '␛[2Jx␇␍y\\u009b31m\\u202ez␡'
+    const shown = '␛[2Jx␇␍y\\u009b31m\\u202e\\u200fz␡'
     expect((await run()).stdout).toBe(`2023-11-14T22:13:20.000Z ${shown} ${shown} ${shown}\n`)
   })
 

@@ -90,7 +90,7 @@ describe('with redact, a hidden value is not sent', () => {
     expect(await messages()).toEqual([`[redacted] {${shown}}`])
   })
 
-  it('and never touches the disk', async () => {
+  it('and never touches the disk, nor does the key', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-redaction-'))
     const url = receiver.url
     await receiver.close()
@@ -102,6 +102,7 @@ describe('with redact, a hidden value is not sent', () => {
     const text = files.map((file) => readFileSync(join(file.parentPath, file.name), 'utf8')).join('\n')
     expect(text).toContain('kept on disk')
     expect(text).not.toMatch(/hunter2|4111/)
+    expect(text).not.toContain(receiver.options.apiKey)
     rmSync(folder, { recursive: true })
     receiver = await startTestReceiver()
   })

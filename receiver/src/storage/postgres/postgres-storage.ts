@@ -1,3 +1,4 @@
+import { say } from '../../stderr.js'
 import { KnownProjects } from '../known-projects.js'
 import type { RecordStorage } from '../record-storage.js'
 import type { Clocks } from '../steady-time.js'
@@ -174,7 +175,7 @@ export class PostgresStorage implements Storage {
         .catch((error: Error) => {
           if (error instanceof StoreUnavailableError || error.message === told) return
           told = error.message
-          process.stderr.write(`sluice-receiver: work on the database ${this.servers.name} has failed: ${told}\n`)
+          say(`work on the database ${this.servers.name} has failed: ${told}`)
         })
         .finally(() => {
           isRunning = false

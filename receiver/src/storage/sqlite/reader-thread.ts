@@ -1,3 +1,4 @@
+import { say } from '../../stderr.js'
 import type { ContentReading } from '../content-storage.js'
 import type { RecordReading } from '../record-storage.js'
 import { ThreadLink } from './thread-link.js'
@@ -64,7 +65,7 @@ export class ReaderThread {
     this.#link.ask({ type: 'follow' }).then(followed, (error: Error) => {
       if (this.#index === 'closed') return
       // Only queries by words are affected: each of them retries the update and gets its error.
-      process.stderr.write(`sluice-receiver: cannot index texts: ${error.message}\n`)
+      say(`cannot index texts: ${error.message}`)
       this.#index = 'idle'
     })
   }

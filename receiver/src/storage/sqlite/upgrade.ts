@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { say } from '../../stderr.js'
 import { openSqlite } from './database.js'
 import { halfWay } from './first-version.js'
 import { isOld, newestVersion, versionOf } from './migrations.js'
@@ -36,8 +37,4 @@ function versionAt(path: string): number | undefined {
   } finally {
     database.close()
   }
-}
-
-function say(text: string): void {
-  process.stderr.write(`sluice-receiver: ${text}\n`)
 }

@@ -1,14 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { serveOrders, upTo } from '../support/framework-course.js'
-import { FrameworkExample } from '../support/framework-example.js'
+import { dies, testServer } from '../support/framework-tests.js'
 
-let example: FrameworkExample
-beforeAll(async () => {
-  example = await FrameworkExample.install('nestjs-pino')
-})
-afterAll(() => example.remove())
-
-const end = { code: null, signal: 'SIGTERM' }
 const others = {
   'Starting Nest application...': 1,
   'AppModule dependencies initialized': 1,
@@ -20,11 +11,4 @@ const others = {
   'no more orders after SIGTERM': 1,
 }
 
-describe('the server of the example nestjs-pino', () => {
-  it('loses no line at SIGTERM, and ends as without Sluice', async () => {
-    const course = await serveOrders(example)
-    const events = Array(20).fill(1001)
-    expect(course).toEqual({ ended: { ...end, stdout: '', stderr: '' }, orders: upTo(20), others, events })
-    expect((await serveOrders(example.withoutSluice())).ended).toEqual(course.ended)
-  })
-})
+testServer('nestjs-pino', [{ script: 'start', end: dies, others }])

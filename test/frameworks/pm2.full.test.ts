@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { ExampleServer } from '../support/example-server.js'
 import { placeOrders, sorted, upTo } from '../support/framework-course.js'
 import { FrameworkExample } from '../support/framework-example.js'
-import { closedGate } from '../support/gate.js'
+import { gateTo } from '../support/gate.js'
 import { startTestReceiver } from '../support/receiver.js'
 
 let example: FrameworkExample
@@ -34,7 +34,7 @@ function pm2Home(): string {
 it('pm2 loses no line and delivers none twice when it reloads and stops the two processes of the example pm2', async () => {
   const receiver = await startTestReceiver()
   onTestFinished(() => receiver.close())
-  const gate = await closedGate(receiver.url)
+  const gate = await gateTo(receiver.url)
   const PM2_HOME = pm2Home()
   const variables = { ...receiver.variables, PM2_HOME, SLUICE_URL: gate.url }
   const server = await ExampleServer.listening((PORT) => example.start('start', { ...variables, PORT }))
@@ -57,8 +57,12 @@ it('pm2 loses no line and delivers none twice when it reloads and stops the two 
   await reload
   expect(await messages()).toEqual(expect.arrayContaining(['no more orders']))
 
+  gate.shut()
   await placeOrders(server, { from: last + 1, to: last + 20 })
-  await example.runScript('stop', { PM2_HOME })
+  const stop = example.runScript('stop', { PM2_HOME })
+  await server.untilRefused()
+  gate.open()
+  await stop
   const { orders, others } = sorted(await messages())
   expect(orders).toEqual(upTo(last + 20))
   expect(others).toEqual({ 'no more orders': 4 })

@@ -1,6 +1,6 @@
 import { ExampleServer } from './example-server.js'
 import type { FrameworkExample } from './framework-example.js'
-import { closedGate } from './gate.js'
+import { gateTo } from './gate.js'
 import { ampleTime, type Ended } from './programs.js'
 import { startTestReceiver } from './receiver.js'
 
@@ -35,7 +35,7 @@ export async function serveOrders(example: FrameworkExample, options: CourseOpti
   const { script = 'start', orders = 20, signal = 'SIGTERM', stopsListening = true, byFile = false } = options
   const receiver = await startTestReceiver()
   try {
-    const gate = await closedGate(receiver.url)
+    const gate = await gateTo(receiver.url)
     const variables = { ...receiver.variables, ...ampleTime, SLUICE_URL: gate.url }
     if (byFile) writeVariables(example, variables)
     const given = byFile ? {} : variables

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { ExampleServer } from './example-server.js'
 import type { FrameworkExample } from './framework-example.js'
 import { gateTo } from './gate.js'
@@ -10,7 +11,11 @@ export interface CourseOptions {
   /** Number of orders. @default 20 */
   readonly orders?: number
   readonly signal?: NodeJS.Signals
-  /** True where the server stops to listen at the signal; false where it listens until the process ends. @default true */
+  /**
+   * True where the server stops to listen at the signal, and answers the last order, which is under way; false where it listens until the
+   * process ends.
+   * @default true
+   */
   readonly stopsListening?: boolean
   /** Give Sluice's variables to the program by a file `.env` alone. @default false */
   readonly byFile?: boolean
@@ -40,16 +45,32 @@ export async function serveOrders(example: FrameworkExample, options: CourseOpti
     if (byFile) writeVariables(example, variables)
     const given = byFile ? {} : variables
     const server = await ExampleServer.listening((PORT) => example.start(script, { ...given, PORT }))
-    await placeOrders(server, { from: 1, to: orders })
-    if (stopsListening) await server.terminate(signal)
-    else server.signal(signal)
-    gate.open()
+    await placeOrders(server, { from: 1, to: stopsListening ? orders - 1 : orders })
+    if (stopsListening) await endWithinRequest(server, { id: orders, signal, open: () => gate.open() })
+    else {
+      server.signal(signal)
+      gate.open()
+    }
     const ended = await server.ended
     const lines = (await receiver.logs()).map(({ message }) => message)
     return { ended, ...sorted(lines), events: (await receiver.values()).map(({ eventId }) => eventId) }
   } finally {
     await receiver.close()
   }
+}
+
+interface LastOrder {
+  readonly id: number
+  readonly signal: NodeJS.Signals
+  readonly open: () => void
+}
+
+/** The last order is under way at the signal. It is answered after the service has begun to take records. */
+async function endWithinRequest(server: ExampleServer, { id, signal, open }: LastOrder): Promise<void> {
+  const last = await server.begin({ id })
+  await server.terminate(signal)
+  open()
+  expect(await last.finish()).toMatchObject({ status: 201 })
 }
 
 /** Write variables to the file `.env` of an example. */

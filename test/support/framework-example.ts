@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Running, runningOf } from './programs.js'
@@ -34,15 +34,18 @@ export class FrameworkExample {
     return example
   }
 
-  /** A copy of an installed example, until the end of the test, in which a package that does nothing stands for Sluice. */
-  withoutSluice(): FrameworkExample {
-    const project = new Project()
-    cpSync(this.project.folder, project.folder, { recursive: true, verbatimSymlinks: true })
-    const library = join(project.folder, 'node_modules/sluice')
-    rmSync(library, { recursive: true })
+  /** Run something while a package that does nothing stands for Sluice in the installed example. */
+  async withoutSluice<T>(run: () => Promise<T>): Promise<T> {
+    const library = join(this.project.folder, 'node_modules/sluice')
+    const aside = join(this.project.folder, 'sluice')
+    renameSync(library, aside)
     cpSync(standIn, library, { recursive: true })
-    onTestFinished(() => project.remove())
-    return new FrameworkExample(project)
+    try {
+      return await run()
+    } finally {
+      rmSync(library, { recursive: true })
+      renameSync(aside, library)
+    }
   }
 
   /** Start a script of its package.json, without npm between. It is killed at the end of the test. */

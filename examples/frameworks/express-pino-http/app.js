@@ -14,4 +14,7 @@ app.post('/orders', express.json(), (request, response) => {
 })
 
 const server = app.listen(Number(process.env.PORT ?? 3000))
-process.once('SIGTERM', () => server.close(() => close()))
+process.once('SIGTERM', () => {
+  server.keepAliveTimeout = 1 // connections whose requests are answered meanwhile need not stay open
+  server.close(() => close())
+})

@@ -20,6 +20,10 @@ app.post('/orders', async (request, reply) => {
   return reply.code(201).send(request.body)
 })
 
+// A connection whose request is answered while app.close() waits would else stay open, for a minute.
+app.addHook('onSend', async (_request, reply) => {
+  if (!app.server.listening) reply.header('connection', 'close')
+})
 process.once('SIGTERM', () => app.close())
 
 await app.listen({ port: Number(process.env.PORT ?? 3000) })

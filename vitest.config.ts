@@ -38,7 +38,15 @@ export default defineConfig({
           expect: { poll: { timeout: 30_000 } },
         },
       },
-      { test: { ...shared, name: 'full', include: ['{test,receiver/test}/**/*.full.test.ts'], testTimeout: 600_000 } },
+      {
+        test: {
+          ...shared,
+          name: 'full',
+          include: ['{test,receiver/test}/**/*.full.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
     ],
   },
 })

@@ -21,6 +21,8 @@ const testFiles = ['test', 'receiver/test'].flatMap((folder) =>
 const others = [
   'docker run --init',
   'node app.js',
+  'node --watch',
+  'node --watch --env-file=.env app.js',
   'node --test',
   'npm version 1.2.0 --no-git-tag-version --workspaces --no-workspaces-update',
   'npm install --package-lock-only',

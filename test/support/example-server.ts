@@ -19,7 +19,7 @@ export interface Underway {
   readonly cutOff: Promise<void>
 }
 
-/** A program of examples/ that listens on PORT, as its clients see it. It is killed at the end of the test. */
+/** A program that listens on PORT, as its clients see it. It is killed at the end of the test. */
 export class ExampleServer {
   readonly #port: number
   readonly #program: Running
@@ -29,12 +29,24 @@ export class ExampleServer {
     this.#program = program
   }
 
-  /** Start it, and wait until it listens. */
-  static async start(file: string, variables: Record<string, string>): Promise<ExampleServer> {
+  /** Start a program of examples/, and wait until it listens. */
+  static start(file: string, variables: Record<string, string>): Promise<ExampleServer> {
+    return ExampleServer.listening((PORT) =>
+      startProgram(`../../examples/${file}`, { variables: { ...variables, PORT } }),
+    )
+  }
+
+  /** Start a program with this PORT, and wait until it listens. */
+  static async listening(start: (port: string) => Running): Promise<ExampleServer> {
     const port = await freePort()
-    const program = startProgram(`../../examples/${file}`, { variables: { ...variables, PORT: String(port) } })
+    const program = start(String(port))
     onTestFinished(() => void program.process.kill('SIGKILL'))
-    await vi.waitFor(() => connection(port), { timeout: 10_000, interval: 10 })
+    const early = program.ended.then(({ code, signal, stdout, stderr }) => {
+      // A program may leave its server to others, as pm2 does.
+      if (code !== 0) throw new Error(`it ended with ${code ?? signal}: ${stdout}${stderr}`)
+    })
+    early.catch(() => {})
+    await Promise.race([untilListening(port), early.then(() => untilListening(port))])
     return new ExampleServer(port, program)
   }
 
@@ -78,11 +90,21 @@ export class ExampleServer {
     }
   }
 
-  /** Send SIGTERM, and wait until it refuses connections. */
-  async terminate(): Promise<void> {
-    this.#program.process.kill('SIGTERM')
+  /** Send a signal. */
+  signal(signal: NodeJS.Signals): void {
+    this.#program.process.kill(signal)
+  }
+
+  /** Send SIGTERM, or another signal, and wait until it refuses connections. */
+  async terminate(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.signal(signal)
+    await this.untilRefused()
+  }
+
+  /** Wait until it refuses connections. */
+  async untilRefused(): Promise<void> {
     const refused = () => connection(this.#port).then(() => Promise.reject(new Error('it listens')), isRefused)
-    await vi.waitFor(refused, { timeout: 5000, interval: 5 })
+    await vi.waitFor(refused, { timeout: 30_000, interval: 5 })
   }
 
   #request(method: string, path: string, headers: Record<string, string | number>): ClientRequest {
@@ -99,6 +121,10 @@ async function answerOf(asked: ClientRequest): Promise<Answer> {
     asked.once('response', resolve).once('error', reject)
   })
   return { status: response.statusCode, body: await text(response) }
+}
+
+async function untilListening(port: number): Promise<void> {
+  await vi.waitFor(() => connection(port), { timeout: 30_000, interval: 10 })
 }
 
 function connection(port: number): Promise<void> {

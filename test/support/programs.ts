@@ -46,10 +46,35 @@ export function startProgram(name: string, options: StartOptions = {}): Running 
     env: { ...Object.fromEntries(inherited), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  return runningOf(child)
+}
+
+/** A process that has just been started. */
+export function runningOf(child: Running['process']): Running {
   const closed = new Promise<Pick<Ended, 'code' | 'signal'>>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal }))
   })
   const ended = Promise.all([text(child.stdout), text(child.stderr), closed])
   return { process: child, ended: ended.then(([stdout, stderr, end]) => ({ ...end, stdout, stderr })) }
+}
+
+/** Hear all that a program prints from now on. The function resolves when it has printed these words. */
+export function listenTo(stream: Readable): (words: string) => Promise<void> {
+  let heard = ''
+  const waiting = new Set<() => void>()
+  stream.on('data', (piece) => {
+    heard += piece
+    for (const look of waiting) look()
+  })
+  return (words) =>
+    new Promise((done) => {
+      const look = () => {
+        if (!heard.includes(words)) return
+        waiting.delete(look)
+        done()
+      }
+      waiting.add(look)
+      look()
+    })
 }

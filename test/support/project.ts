@@ -91,12 +91,18 @@ const ofThisMachine = /^npm warn Unknown \w+ config .*\n/gm
 const inherited =
   /^(?!SLUICE_|OTEL_|DD_|NODE_ENV$|NODE_OPTIONS$|VITEST|npm_)|^npm_config_(registry|cache|cafile|.*proxy|userconfig)$/i
 
+/** The variables of a program that runs as in a terminal of its own: none of Sluice, of a test runner, or of npm's scripts. */
+export function inheritedVariables(): Record<string, string> {
+  const known = Object.entries(process.env).filter(([name]) => inherited.test(name))
+  return Object.fromEntries(known) as Record<string, string>
+}
+
 function run(
   command: string,
   written: readonly string[],
   { folder, variables = {} }: { readonly folder: string; readonly variables?: Readonly<Record<string, string>> },
 ): Promise<Printed> {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => inherited.test(name)))
+  const env = inheritedVariables()
   return new Promise((resolve) => {
     const child = execFile(
       command,

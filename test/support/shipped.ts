@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { listenTo } from './programs.js'
 
 /** The result of a run of `sluice ship`. */
 export interface ShipEnded {
@@ -43,25 +44,10 @@ export function startShip(written: readonly string[], { variables, unread = fals
   })
   const stdout = unread ? Promise.resolve(Buffer.alloc(0)) : buffer(child.stdout)
   const ended = Promise.all([stdout, text(child.stderr), closed])
-  let heard = ''
-  const waiting = new Set<() => void>()
-  child.stderr.on('data', (piece) => {
-    heard += piece
-    for (const look of waiting) look()
-  })
   return {
     process: child,
     ended: ended.then(([stdout, stderr, end]) => ({ ...end, stdout, stderr })),
-    said: (words) =>
-      new Promise((done) => {
-        const look = () => {
-          if (!heard.includes(words)) return
-          waiting.delete(look)
-          done()
-        }
-        waiting.add(look)
-        look()
-      }),
+    said: listenTo(child.stderr),
   }
 }
 

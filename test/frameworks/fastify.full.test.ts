@@ -1,0 +1,9 @@
+import { dies, leaves, testServer } from '../support/framework-tests.js'
+
+const own = { 'Server listening': 1, 'incoming request': 20, 'request completed': 20 }
+
+testServer('fastify', [
+  { script: 'start', end: dies, stopsListening: false, others: own, tracks: false },
+  { script: 'start:stream', end: dies, stopsListening: false, others: own, tracks: false },
+  { script: 'start:plugin', end: leaves, others: { 'Server listening': 1, request: 20 } },
+])

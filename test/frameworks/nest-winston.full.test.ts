@@ -1,0 +1,13 @@
+import { dies, testServer } from '../support/framework-tests.js'
+
+const others = {
+  'Starting Nest application...': 1,
+  'AppModule dependencies initialized': 1,
+  OrdersController: 1,
+  Mapped: 1,
+  'Nest application successfully started': 1,
+  request: 20,
+  'no more orders after SIGTERM': 1,
+}
+
+testServer('nest-winston', [{ script: 'start', end: dies, others }])

@@ -95,15 +95,25 @@ export function winstonMapper(mapping: WinstonMapping) {
 
 /**
  * The stack of a line. nest-winston writes it as an array, with undefined (null in JSON) where it has none: that is removed. Any other array is
- * a field of the application.
+ * a field of the application, and so is anything that cannot be read.
  */
 function stackIn(context: Record<string, unknown>): unknown {
   const { stack } = context
-  if (!Array.isArray(stack)) return stack
-  const texts = stack.filter((each) => each !== undefined && each !== null)
-  if (texts.length === 0) delete context.stack
-  return texts.every(isStackText) && texts.length > 0 ? [...new Set(texts)].join('\n') : undefined
+  if (typeof stack !== 'object' || stack === null) return stack
+  try {
+    if (!Array.isArray(stack)) return stack
+    if (stack.length > mostTexts) return undefined
+    const texts = stack.filter((each) => each !== undefined && each !== null)
+    if (texts.length === 0) delete context.stack
+    return texts.length > 0 && texts.every(isStackText) ? [...new Set(texts)].join('\n') : undefined
+  } catch {
+    // A revoked proxy, or one that throws.
+    return undefined
+  }
 }
+
+/** An array of nest-winston has one text. */
+const mostTexts = 16
 
 function isStackText(value: unknown): value is string {
   return typeof value === 'string' && /\n[ \t]+at /.test(value.slice(0, maxHeadChars))

@@ -28,7 +28,7 @@ const secondAttemptMs = 1000
  *     connect, evaluate, disconnect ── one interrupt ──────▶ an immediate loads sluice/register
  */
 export function watchEndInMainThread(): void {
-  if (isMainThread || getEnvironmentData(key) !== undefined) return
+  if (isMainThread || getEnvironmentData(key) !== undefined || endsThreadsItself()) return
   try {
     if (runtimeIdentity().runtime !== runtimes.node) throw new Error('no inspector of the main thread')
     const { Session } = hostProcess.getBuiltinModule('node:inspector')
@@ -44,6 +44,11 @@ export function watchEndInMainThread(): void {
     // The permission model, a Node.js without an inspector, another runtime, a bundle without this package beside it.
     printLine(remedy)
   }
+}
+
+/** True under vitest and jest: they end threads at once, after the tests, and their main thread is not the application's. */
+function endsThreadsItself(): boolean {
+  return hostProcess.env.VITEST !== undefined || hostProcess.env.JEST_WORKER_ID !== undefined
 }
 
 /**

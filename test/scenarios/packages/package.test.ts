@@ -20,7 +20,8 @@ const mostOwnBytes = 740_000
 const notOwn = ['dist/undici.cjs', 'THIRD-PARTY-LICENSES']
 
 /** The README is the repository's, too. The registry's page resolves these links by `repository` of package.json. */
-const ofRepository = /^(CONTRIBUTING\.md|benchmarks\/|receiver\/|test\/|docs\/(testing-strategy\.md|receiver\.png)$)/
+const ofRepository =
+  /^((CONTRIBUTING|CHANGELOG|SECURITY)\.md|benchmarks\/|receiver\/|test\/|docs\/(testing-strategy\.md|threat-model\.md|receiver\.png)$)/
 
 let tarballs: Project
 let library: Awaited<ReturnType<typeof pack>>
@@ -45,7 +46,7 @@ describe('the package', () => {
       expect.arrayContaining(['LICENSE', 'THIRD-PARTY-LICENSES', 'README.md', 'package.json', 'bin/sluice.js']),
     )
     const known =
-      /^(LICENSE|THIRD-PARTY-LICENSES|README\.md|package\.json|docs\/[a-z-]+\.md|examples\/.*|bin\/sluice\.js|dist\/undici\.cjs|dist\/delivery-worker\.mjs|dist\/.*(?<!\.test)(\.js|\.d\.ts))$/
+      /^(LICENSE|THIRD-PARTY-LICENSES|(README|AGENTS)\.md|package\.json|docs\/(coming-from\/)?[a-z-]+\.md|examples\/.*|bin\/sluice\.js|dist\/undici\.cjs|dist\/delivery-worker\.mjs|dist\/.*(?<!\.test)(\.js|\.d\.ts))$/
     expect(paths.filter((path) => !known.test(path))).toEqual([])
     const scripts = paths.filter((path) => /\.[cm]?js$/.test(path))
     const mapped = scripts.filter((path) => project.read(`node_modules/sluice/${path}`).includes('sourceMappingURL'))

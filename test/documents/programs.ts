@@ -52,6 +52,8 @@ export const courses: Readonly<Record<string, Course>> = {
       'const promises = []\nhandler({ waitUntil: (promise) => promises.push(promise) })\nawait Promise.all(promises)\nconsole.log(promises.length)',
     stdout: '1\n',
   },
+  'docs/nextjs.md#nextjs, js 1': { logs: 1, after: "logger.info('page rendered')" },
+  'docs/nextjs.md#pinos-target, js 1': { logs: 1, after: "logger.info('page rendered')" },
   'docs/opentelemetry.md#opentelemetry, js 1': { logs: 1 },
   'docs/metrics.md#metrics-and-health, js 1': {
     values: 1,
@@ -81,5 +83,6 @@ export const courses: Readonly<Record<string, Course>> = {
 
 /** The blocks that are not run, and why. Their types are checked all the same. */
 export const unrun: Readonly<Record<string, string>> = {
+  'docs/testing.md#jest-in-commonjs, js 1': 'the configuration of jest, of examples/frameworks/jest',
   'docs/content.md#content, ts 1': 'TypeScript, which not every Node.js that is supported runs',
 }

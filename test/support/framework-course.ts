@@ -19,6 +19,8 @@ export interface CourseOptions {
   readonly stopsListening?: boolean
   /** Give Sluice's variables to the program by a file `.env` alone. @default false */
   readonly byFile?: boolean
+  /** Paths of pages that a browser asks for before the orders. @default none */
+  readonly pages?: readonly string[]
 }
 
 /** The marks that the life of a server has left. */
@@ -37,7 +39,14 @@ export interface Course {
  * while the service has taken nothing yet. Only then the service begins to take records.
  */
 export async function serveOrders(example: FrameworkExample, options: CourseOptions = {}): Promise<Course> {
-  const { script = 'start', orders = 20, signal = 'SIGTERM', stopsListening = true, byFile = false } = options
+  const {
+    script = 'start',
+    orders = 20,
+    signal = 'SIGTERM',
+    stopsListening = true,
+    byFile = false,
+    pages = [],
+  } = options
   const receiver = await startTestReceiver()
   try {
     const gate = await gateTo(receiver.url)
@@ -45,6 +54,7 @@ export async function serveOrders(example: FrameworkExample, options: CourseOpti
     if (byFile) writeVariables(example, variables)
     const given = byFile ? {} : variables
     const server = await ExampleServer.listening((PORT) => example.start(script, { ...given, PORT }))
+    for (const page of pages) expect(await server.ask('GET', page)).toMatchObject({ status: 200 })
     await placeOrders(server, { from: 1, to: stopsListening ? orders - 1 : orders })
     if (stopsListening) await endWithinRequest(server, { id: orders, signal, open: () => gate.open() })
     else {

@@ -1,0 +1,4 @@
+import pino from 'pino'
+import { sluicePino } from 'sluice/pino'
+
+export const logger = pino(sluicePino())

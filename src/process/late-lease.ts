@@ -70,7 +70,8 @@ class LateLease implements EngineLease {
     this.#isDue = false
     try {
       const seen = ownVariables()
-      if (seen === this.#seen) return
+      // A file with a key may come later than the variable that names it.
+      if (seen === this.#seen && !/^SLUICE_\w+_FILE,./m.test(seen)) return
       this.#seen = seen
       const resolution = this.#again()
       if (resolution.state === 'off') return

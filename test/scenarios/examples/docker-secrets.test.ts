@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,12 +63,18 @@ describe('the example docker-secrets/worker.js', () => {
     await expectAllLooks()
   })
 
-  it('does not begin without the file, and says which variable named it', async () => {
-    const { SLUICE_API_KEY: _key, ...rest } = receiver.variables
-    const variables = { ...rest, SLUICE_API_KEY_FILE: file }
-    const { code, stderr } = await startProgram('../../examples/docker-secrets/worker.js', { variables }).ended
-    expect(code).toBe(1)
-    expect(stderr).toContain(`SLUICE_API_KEY_FILE (option apiKey): cannot read the file ${file}: ENOENT`)
+  it('works without the file, says which variable named it, and sends when it has come', async () => {
+    const { SLUICE_API_KEY: key, ...rest } = receiver.variables
+    const variables = { ...rest, SLUICE_API_KEY_FILE: file, EVERY_MS: '50' }
+    const { process: worker, ended } = startProgram('../../examples/docker-secrets/worker.js', { variables })
+    const [said] = await once(worker.stderr, 'data')
+    expect(String(said)).toContain(`SLUICE_API_KEY_FILE (option apiKey): cannot read the file ${file}: ENOENT`)
+    writeFileSync(file, `${key}\n`)
+    await vi.waitFor(async () => expect(await receiver.logs()).not.toEqual([]), { timeout: 60_000 })
+    worker.kill('SIGTERM')
+    const { signal, stderr } = await ended
+    expect({ signal, lines: stderr.split('\n').length }).toEqual({ signal: 'SIGTERM', lines: 3 })
+    expect(stderr).toContain('sluice: on: ')
   })
 })
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// What a thread reads before it runs, and all that is built, in bytes as they are on the disk. scripts/check.js runs size-limit on it.
+// The files that a thread reads before it runs, and all that is built, in bytes as they are on the disk. scripts/check.js runs size-limit on it.
 
 /**
  * An entry of dist and the files that it imports.

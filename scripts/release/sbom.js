@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * What is bundled into the files of a package. These are development dependencies, which no lock file of a user names.
+ * The packages that are bundled into the files of another. They are development dependencies, which no lock file of a user names.
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const bundled = {

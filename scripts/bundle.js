@@ -13,6 +13,7 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const entries = Object.values(exports).filter((entry) => typeof entry !== 'string')
 const programs = ['cli.js', 'hand-off/delivery-worker.js']
 const undici = 'undici.cjs'
+const exported = /export\s*(?:type\s*)?(?:\{[^}]*\}|\*)\s*from\s*['"](\.[^'"]+)['"]/g
 
 /** @type {import('esbuild').BuildOptions} */
 const common = {
@@ -63,6 +64,18 @@ const { outputFiles: elsewhere } = await build({
 })
 
 const written = new Set(typesOf(entries.map((entry) => entry.types)))
+const named = new Set(
+  typesOf(
+    entries.map((entry) => entry.types),
+    exported,
+  ),
+)
+for (const path of written) {
+  if (named.has(path)) continue
+  const file = join(dist, path)
+  // No editor shows a comment on what no entry exports.
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^ *\/\*\*.*?\*\/\n/gms, ''))
+}
 for (const { path: built, text } of [...(modules ?? []), ...(parts ?? []), ...(elsewhere ?? [])]) {
   // A copy in a folder without this package's package.json is an ES module, too.
   const path = built.replace(/delivery-worker\.js$/, 'delivery-worker.mjs')
@@ -105,13 +118,14 @@ function withoutBareImports(text) {
 }
 
 /**
- * The files of types that those of the entries need.
+ * The files of types that those of the entries need, or those that they export from.
  * @param {readonly string[]} starts
+ * @param {RegExp} mention
  */
-function typesOf(starts) {
+function typesOf(starts, mention = /(?:from|import\()\s*['"](\.[^'"]+)['"]/g) {
   const files = new Set(starts.map((path) => join(root, path)))
   for (const file of files) {
-    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*['"](\.[^'"]+)['"]/g)) {
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(mention)) {
       const path = join(dirname(file), name.replace(/\.js$/, '.d.ts'))
       if (existsSync(path)) files.add(path)
     }

@@ -8,6 +8,7 @@ const steps = {
   types: 'tsc -p tsconfig.json',
   knip: 'knip',
   audit: 'node scripts/audit.js',
+  size: 'size-limit',
   publint: 'publint --strict . && publint --strict receiver',
   attw: 'attw --pack . --profile esm-only && attw --pack receiver --profile esm-only',
   tests: 'npm test',

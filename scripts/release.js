@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { changelogOf, changelogProblems } from './release/changelog.js'
+import { sbomOf } from './release/sbom.js'
 import { readManifest, versionProblems } from './release/versions.js'
 import { git, workingCopyProblems } from './release/working-copy.js'
 
@@ -22,8 +22,8 @@ const { version } = readManifest(root)
 const tag = `v${version}`
 const published = ['--provenance', '--access', 'public', '--tag', version.includes('-') ? 'next' : 'latest']
 const changelog = readFileSync(new URL('CHANGELOG.md', root), 'utf8')
-const folder = mkdtempSync(join(tmpdir(), 'sluice-release-'))
-process.once('exit', () => rmSync(folder, { recursive: true }))
+/** Has the tarballs afterwards, and what is attached to the release. */
+const folder = fileURLToPath(new URL('release/', root))
 
 try {
   refuse([
@@ -32,13 +32,17 @@ try {
     ...versionProblems(root),
   ])
   // Old output of deleted files would be published.
-  for (const built of ['dist/', 'receiver/dist/']) rmSync(new URL(built, root), { recursive: true, force: true })
+  for (const built of ['dist/', 'receiver/dist/', 'release/'])
+    rmSync(new URL(built, root), { recursive: true, force: true })
   run('npm', 'run', 'check')
+  mkdirSync(folder)
   const packages = [pack('.'), pack('receiver')]
+  const attached = packages.map(({ name }, index) => writeSbom(name, packages.slice(0, index + 1)))
   if (publishes) publish(packages)
   else {
     const steps = packages.map(({ name }) => `npm publish ${name}@${version} ${published.join(' ')}`)
-    const all = [...steps, `git tag ${tag}, with what CHANGELOG.md says`, `git push origin ${tag}`]
+    const after = `gh release create ${tag} --verify-tag --notes-from-tag ${attached.join(' ')}, by the workflow Release`
+    const all = [...steps, `git tag ${tag}, with what CHANGELOG.md says`, `git push origin ${tag}`, after]
     process.stdout.write(`\n${version} can be released. With --publish this would do it:\n  ${all.join('\n  ')}\n`)
   }
 } catch (error) {
@@ -66,6 +70,22 @@ function pack(workspace) {
   const list = [...others, `dist/ (${built.length} files)`].join(' ')
   process.stdout.write(`\n${filename}: ${size} bytes, ${unpackedSize} unpacked: ${list}\n`)
   return { name, tarball: join(folder, filename) }
+}
+
+/**
+ * Writes what the package consists of, for the page of the release.
+ * @param {string} name
+ * @param {readonly Packed[]} packages the package and those of this release that it needs
+ * @returns {string} the path of the file
+ */
+function writeSbom(name, packages) {
+  const npm = (/** @type {string} */ at, /** @type {string[]} */ ...args) =>
+    captureIn(at, 'npm', ...args, '--loglevel=error')
+  const bom = sbomOf(name, { root, tarballs: packages.map(({ tarball }) => tarball), npm })
+  const path = `release/${name}-${version}.cdx.json`
+  writeFileSync(new URL(path, root), `${JSON.stringify(bom, null, 2)}\n`)
+  process.stdout.write(`${path}: CycloneDX, ${bom.components.length} components\n`)
+  return path
 }
 
 /** @param {readonly Packed[]} packages the library first: the receiver asks for it */
@@ -117,7 +137,16 @@ function run(command, ...args) {
  * @param {...string} args
  */
 function capture(command, ...args) {
-  const { status, stdout } = spawnSync(command, args, { cwd: fileURLToPath(root), encoding: 'utf8' })
+  return captureIn(fileURLToPath(root), command, ...args)
+}
+
+/**
+ * @param {string} cwd
+ * @param {string} command
+ * @param {...string} args
+ */
+function captureIn(cwd, command, ...args) {
+  const { status, stdout } = spawnSync(command, args, { cwd, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`)
   return stdout
 }

@@ -1,6 +1,7 @@
-import { chmodSync, cpSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bundled } from '../../scripts/release/sbom.js'
 import { type Printed, Project } from '../support/project.js'
 
 const root = join(import.meta.dirname, '../..')
@@ -59,7 +60,10 @@ describe('npm run release', () => {
     write('receiver/package.json', { ...manifest('sluice-receiver'), dependencies: { sluice: '^1.2.0' } })
     write('package-lock.json', lock('1.2.0'))
     write('CHANGELOG.md', `# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-03-04\n\n${entries}\n`)
-    write('.gitignore', 'dist/\n')
+    write('.gitignore', 'dist/\nrelease/\nnode_modules/\n')
+    for (const name of Object.values(bundled).flat()) {
+      write(`node_modules/${name}/package.json`, { name, version: '3.2.1', license: 'MIT' })
+    }
     for (const path of ['scripts/release.js', 'scripts/release']) {
       cpSync(join(root, path), join(project.folder, 'repository', path), { recursive: true })
     }
@@ -83,8 +87,34 @@ describe('npm run release', () => {
     expect(stdout).toMatch(/^sluice-1\.2\.0\.tgz: .* package\.json dist\/ \(1 files\)$/m)
     expect(stdout).toMatch(/^sluice-receiver-1\.2\.0\.tgz: .* package\.json dist\/ \(1 files\)$/m)
     expect(stdout).toContain('npm publish sluice@1.2.0 --provenance')
-    expect(calls()).toEqual(['run check', 'pack --json', 'pack --json'])
+    expect(stdout).toContain('gh release create v1.2.0 --verify-tag --notes-from-tag release/sluice-1.2.0.cdx.json')
+    const described = ['install --package-lock-only', 'sbom --package-lock-only']
+    expect(calls()).toEqual(['run check', 'pack --json', 'pack --json', ...described, ...described])
     expect(await git('-C', 'repository', 'tag')).toBe('')
+  })
+
+  it('writes an SBOM of each package beside its tarball, with what is bundled into it', async () => {
+    expect(await release()).toMatchObject({ code: 0, stderr: '' })
+    const files = readdirSync(join(project.folder, 'repository/release')).sort()
+    const names = ['sluice-1.2.0', 'sluice-receiver-1.2.0']
+    expect(files).toEqual(names.flatMap((name) => [`${name}.cdx.json`, `${name}.tgz`]))
+    const [library, receiver] = names.map((name) => JSON.parse(project.read(`repository/release/${name}.cdx.json`)))
+    expect(library).toMatchObject({
+      bomFormat: 'CycloneDX',
+      metadata: { component: { purl: 'pkg:npm/sluice@1.2.0' } },
+      components: [{ purl: 'pkg:npm/undici@3.2.1', licenses: [{ license: { id: 'MIT' } }] }],
+      dependencies: [
+        { ref: 'sluice@1.2.0', dependsOn: ['undici@3.2.1'] },
+        { ref: 'undici@3.2.1', dependsOn: [] },
+      ],
+    })
+    expect(receiver.metadata.component.purl).toBe('pkg:npm/sluice-receiver@1.2.0')
+    const components = receiver.components.map(({ name }: { name: string }) => name)
+    expect(components).toEqual(['sluice', ...Object.values(bundled).flat()])
+    const own = receiver.dependencies.find(({ ref }: { ref: string }) => ref === 'sluice-receiver@1.2.0')
+    const bundles = bundled['sluice-receiver']!.map((name) => `${name}@3.2.1`)
+    expect(own.dependsOn).toEqual(['sluice@1.2.0', ...bundles])
+    expect(JSON.stringify([library, receiver])).not.toContain(project.folder)
   })
 
   it('with --publish publishes library and receiver with provenance, and tags the commit with what CHANGELOG.md says', async () => {

@@ -23,6 +23,9 @@ export const consumerKinds = {
   },
 } as const satisfies Record<string, ConsumerKind>
 
+/** In CommonJS files this refuses every import of an ES module. */
+export const node16: ConsumerKind = { type: 'commonjs', compilerOptions: { module: 'node16' } }
+
 /** The strictest settings. */
 const strict = {
   target: 'es2022',
@@ -65,15 +68,15 @@ export class Consumer {
   }
 
   /** The output of the compiler, line by line. */
-  async compile(compiler: string, kind: ConsumerKind): Promise<string[]> {
+  async compile(compiler: string, kind: ConsumerKind, names = ['application', 'mistakes']): Promise<string[]> {
     const { type, compilerOptions } = kind
     const folder = folderOf(compiler, kind)
     this.#project.write(`${folder}/package.json`, JSON.stringify({ private: true, type }))
-    const config = { compilerOptions: { ...strict, ...compilerOptions }, include: ['*.ts'] }
+    const config = { compilerOptions: { ...strict, ...compilerOptions }, files: names.map((name) => `${name}.ts`) }
     this.#project.write(`${folder}/tsconfig.json`, JSON.stringify(config))
     mkdirSync(join(this.#project.folder, folder), { recursive: true })
-    for (const name of ['application.ts', 'mistakes.ts']) {
-      copyFileSync(join(programs, name), join(this.#project.folder, folder, name))
+    for (const name of names) {
+      copyFileSync(join(programs, `${name}.ts`), join(this.#project.folder, folder, `${name}.ts`))
     }
     const home = this.#compilers.includes(compiler)
       ? join(this.#project.folder, `node_modules/typescript-${compiler}`)
@@ -83,9 +86,14 @@ export class Consumer {
     return code === 0 ? said : [...said, `ended with ${code}`]
   }
 
-  /** Run application.ts as it was compiled. */
-  run(compiler: string, kind: ConsumerKind, variables: Readonly<Record<string, string>>): Promise<Printed> {
-    const program = join(this.#project.folder, folderOf(compiler, kind), 'built/application.js')
+  /** Run a program as it was compiled. */
+  run(
+    compiler: string,
+    kind: ConsumerKind,
+    variables: Readonly<Record<string, string>>,
+    name = 'application',
+  ): Promise<Printed> {
+    const program = join(this.#project.folder, folderOf(compiler, kind), `built/${name}.js`)
     return this.#project.run(process.execPath, [program], variables)
   }
 

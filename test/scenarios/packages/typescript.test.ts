@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Consumer, consumerKinds } from '../../support/consumer.js'
+import { Consumer, consumerKinds, node16 } from '../../support/consumer.js'
 import { full, rowsOf } from '../../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -50,5 +50,18 @@ describe('an application in TypeScript', () => {
       expect(events.sort()).toEqual([1001, 1002, 1003])
     },
     60_000,
+  )
+
+  it.each(compilers)(
+    'compiles with TypeScript %s under node16 in CommonJS files when it awaits the import, and delivers',
+    async (compiler) => {
+      const refused = await consumer.compile(compiler, node16, ['static-import'])
+      expect(refused.join('\n')).toContain('error TS1479')
+      expect(await consumer.compile(compiler, node16, ['dynamic-import'])).toEqual([])
+      const before = (await receiver.values()).length
+      const ended = await consumer.run(compiler, node16, receiver.variables, 'dynamic-import')
+      expect(ended).toEqual({ code: 0, stdout: '', stderr: '' })
+      expect((await receiver.values()).slice(before)).toMatchObject([{ eventId: 1004, appName: 'dynamic' }])
+    },
   )
 })

@@ -36,7 +36,7 @@ export class Breakers {
     breaker.open(lane, { wait, atOnce: lane.probes.confirming })
     if (breaker.cause === 'outage') this.#outages.goesOn(lane, reason)
     for (const drain of this.#plan.drains) {
-      drain.checkReach()
+      drain.attemptFailed()
       if (breaker.cause === 'outage') drain.checkWait(lane, breaker.wait)
       else if (!lane.probing) drain.giveUp(lane)
     }

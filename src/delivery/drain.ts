@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.js'
+import type { Clock, Timer } from '../runtime/clock.js'
 import type { Lane } from './lane.js'
 import type { Ledger } from './ledger.js'
 import { briefMs, type Reach } from './reach.js'
@@ -24,6 +24,7 @@ export class Drain {
   readonly #reach: Reach | undefined
   readonly #waiting: Map<Lane, number>
   readonly #finish: () => void
+  #hasFailed = false
 
   constructor(plan: {
     readonly lanes: readonly Lane[]
@@ -55,9 +56,15 @@ export class Drain {
     if (notBefore > this.deadline && !lane.probing) this.giveUp(lane)
   }
 
-  /** Give all up where nothing listens: an attempt has been refused again. */
-  checkReach(): void {
-    if (this.#reach?.isGivenUp) this.end()
+  /** An attempt has failed again. Give all up where nothing listens and the time of brief drains is over. */
+  attemptFailed(): void {
+    this.#hasFailed = true
+    this.endIfBrief()
+  }
+
+  /** Give all up where nothing listens, this drain has seen it itself, and the time of brief drains is over. */
+  endIfBrief(): void {
+    if (this.#hasFailed && this.#reach?.isGivenUp) this.end()
   }
 
   /** Resolve now. */
@@ -99,7 +106,7 @@ export class Drains {
     const ledger = new Promise<Ledger>((resolve) => {
       end = () => {
         timer.cancel()
-        patience?.cancel()
+        for (const each of patience) each.cancel()
         this.#open.delete(drain)
         resolve(this.#stats())
       }
@@ -109,14 +116,30 @@ export class Drains {
     const drain = new Drain({ lanes, startedAt, deadline: startedAt + timeoutMs, last, reach, finish: end })
     this.#open.add(drain)
     reach?.beginBrief()
-    // Where the patience of earlier drains has run out, the next refusal ends this one.
-    const patience = reach && this.#clock.schedule(() => reach.isNowhere && end(), briefMs, holdsProcess)
+    const patience = reach === undefined ? [] : this.#patience(drain, { reach, startedAt, holdsProcess })
     for (const lane of lanes) {
       lane.attemptNow({ last })
       drain.check(lane)
       if (lane.breaker !== undefined) drain.checkWait(lane, lane.breaker.wait)
     }
     return { ledger, end }
+  }
+
+  /** A drain that follows another brief one ends with it. Where the time of that one is over, the next refusal ends this one. */
+  #patience(
+    drain: Drain,
+    {
+      reach,
+      startedAt,
+      holdsProcess,
+    }: { readonly reach: Reach; readonly startedAt: number; readonly holdsProcess: boolean },
+  ): Timer[] {
+    const leftMs = reach.endsBriefAt - startedAt
+    const timers = [this.#clock.schedule(() => reach.isNowhere && drain.end(), briefMs, holdsProcess)]
+    if (leftMs > 0 && leftMs < briefMs) {
+      timers.push(this.#clock.schedule(() => drain.endIfBrief(), Math.ceil(leftMs), holdsProcess))
+    }
+    return timers
   }
 
   /** Nothing is delivered any more: end all drains. A `flush` with a later deadline would hold the process until then. */

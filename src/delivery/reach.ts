@@ -29,7 +29,12 @@ export class Reach {
 
   /** On the clock: the moment after which brief drains wait no longer, while nothing listens. */
   get briefUntil(): number {
-    return this.isNowhere ? (this.#briefUntil ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
+    return this.isNowhere ? this.endsBriefAt : Number.POSITIVE_INFINITY
+  }
+
+  /** On the clock: the end of the time of brief drains, if nothing listens then. */
+  get endsBriefAt(): number {
+    return this.#briefUntil ?? Number.POSITIVE_INFINITY
   }
 
   /** True when brief drains wait no longer. */

@@ -21,7 +21,7 @@ export function unloadedVariables(environment: Environment, folder?: string): st
   try {
     const text = readPlainFile(join(folder ?? process.cwd(), name), { maxBytes, follow: true }).toString('utf8')
     const written = new Set(
-      [...text.matchAll(/^\s*(?:export\s+)?(SLUICE_\w+)\s*=\s*\S/gm)].map(([, variable]) => variable),
+      [...text.matchAll(/^[ \t]*(?:export[ \t]+)?(SLUICE_\w+)[ \t]*=[ \t]*[^\s#]/gm)].map(([, variable]) => variable),
     )
     return destinationVariables.filter((variable) => written.has(variable) && !environment[variable])
   } catch {

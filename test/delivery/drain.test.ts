@@ -143,3 +143,47 @@ describe('a record that could not be sent while others were delivered', () => {
     expect(addsUp(delivery.stats())).toBe(true)
   })
 })
+
+describe('a brief drain where nothing listens', () => {
+  const refused = { ...answers.refused, refused: true }
+
+  it('ends 300 ms after the first brief one began, and then at the next refusal; one with a time of its own has it', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => refused
+    log('one')
+    await clock.advance(10)
+    const drain = (brief: boolean) => momentOf(delivery.flush({ timeoutMs: 2000, brief }), () => clock.now())
+    const first = drain(true)
+    const patient = drain(false)
+    await clock.advance(250)
+    const second = drain(true)
+    await clock.advance(50)
+    expect([first.at, second.at]).toEqual([310, 310])
+    sender.latencyMs = 20
+    const third = drain(true)
+    await clock.advance(20)
+    expect(third.at).toBe(330)
+    await clock.advance(3000)
+    expect(patient.at).toBe(2010)
+    expect(clock.holding).toBe(0)
+  })
+
+  it('waits on where no attempt of its own has been refused yet: the service may have come', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => refused
+    log('one')
+    await clock.advance(10)
+    void delivery.flush({ timeoutMs: 2000, brief: true })
+    await clock.advance(290)
+    sender.latencyMs = 150
+    sender.answer = () => answers.delivered
+    void delivery.flush({ timeoutMs: 2000, brief: true })
+    await clock.advance(10)
+    const last = momentOf(delivery.flush({ timeoutMs: 2000, brief: true }), () => clock.now())
+    await clock.advance(100)
+    expect(last.at).toBeUndefined()
+    await clock.advance(100)
+    expect(last.at).toBeLessThan(500)
+    expect(delivery.stats()).toMatchObject({ delivered: 1 })
+  })
+})

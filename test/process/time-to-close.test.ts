@@ -13,7 +13,14 @@ let here: ProcessEngines
 let there: ProcessEngines
 beforeEach(async () => {
   server = await FaultServer.start(() => ({ type: 'silence' }))
-  const options = { url: server.url, apiKey: 'k', bucket: 'b', requestTimeoutMs: 50, shutdownTimeoutMs: 200, retryBaseMs: 30_000 }
+  const options = {
+    url: server.url,
+    apiKey: 'k',
+    bucket: 'b',
+    requestTimeoutMs: 50,
+    shutdownTimeoutMs: 200,
+    retryBaseMs: 30_000,
+  }
   engine = new Engine(configure(options, 'logs').options)
   engine.value(1001, Date.now())
   here = new ProcessEngines({ host: new FakeProcess() })

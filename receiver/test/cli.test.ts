@@ -1,21 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { dataFolder } from './data-folder.js'
-import { cli, killAll, ready, start } from './processes.js'
+import { cli, failure, killAll, ready, start } from './processes.js'
 import { connected } from './sockets.js'
 import { caller, log } from './support.js'
 
 const data = dataFolder()
 afterEach(killAll)
-
-async function failure(...args: string[]): Promise<string> {
-  const { child, exit } = start(...args)
-  const [stderr, [code]] = await Promise.all([text(child.stderr), exit])
-  expect(code).toBe(1)
-  return stderr
-}
 
 describe('sluice-receiver --json', () => {
   it('prints exactly one line when it is ready, and stops gracefully on SIGTERM', async () => {

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { expect } from 'vitest'
 
 export const cli = join(import.meta.dirname, '../bin/sluice-receiver.js')
 /** Node 22 warns of its own SQLite on stderr. */
@@ -58,4 +60,12 @@ async function end(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit')
   child.kill('SIGKILL')
   await exit
+}
+
+/** What a start that fails prints on stderr. */
+export async function failure(...args: string[]): Promise<string> {
+  const { child, exit } = start(...args)
+  const [stderr, [code]] = await Promise.all([text(child.stderr), exit])
+  expect(code).toBe(1)
+  return stderr
 }

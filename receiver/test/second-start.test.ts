@@ -4,21 +4,13 @@ import { mkdir } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { version } from '../dist/version.js'
 import { dataFolder } from './data-folder.js'
-import { killAll, ready, start } from './processes.js'
+import { failure, killAll, ready } from './processes.js'
 
 const data = dataFolder()
 afterEach(killAll)
-
-async function failure(...args: string[]): Promise<string> {
-  const { child, exit } = start(...args)
-  const [stderr, [code]] = await Promise.all([text(child.stderr), exit])
-  expect(code).toBe(1)
-  return stderr
-}
 
 describe('sluice-receiver on a port that is taken', () => {
   it('says that a receiver already runs there, with its version', async () => {

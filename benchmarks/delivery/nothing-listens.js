@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../support/free-port.js'
 import { median } from '../support/per-call.js'
 
 // A process whose service does not listen: how long does its end take, beyond that of the same process with Sluice off?
@@ -13,16 +13,6 @@ const rows = [
   ...['sluicePino()', 'winston', 'track'].flatMap((way) => ['worker', 'inline'].map((mode) => [way, mode])),
 ].filter(([way, mode]) => `${way}, ${mode}`.startsWith(process.env.ONLY ?? ''))
 const program = fileURLToPath(new URL('../support/ending-application.js', import.meta.url))
-
-/** A port at which nothing listens. */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /**
  * From the word of the process that it ends until it has ended, in ms.

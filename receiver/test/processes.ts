@@ -62,7 +62,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exit
 }
 
-/** What a start that fails prints on stderr. */
+/** Starts a receiver that must fail, and gives its stderr. */
 export async function failure(...args: string[]): Promise<string> {
   const { child, exit } = start(...args)
   const [stderr, [code]] = await Promise.all([text(child.stderr), exit])

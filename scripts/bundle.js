@@ -3,6 +3,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { minify } from 'terser'
+import { divide, earlyFile, earlyName, engineFile, engineName, readers, withoutParts, wrapped } from './engine-file.js'
 
 // Bundles the modules in build into dist, the folder that is published: one file for each entry of package.json, and files of what entries
 // share, so that a thread has it once. A worker reads all files when it starts: a dozen takes half as long as two hundred.
@@ -13,6 +14,7 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const entries = Object.values(exports).filter((entry) => typeof entry !== 'string')
 const programs = ['cli.js', 'hand-off/delivery-worker.js']
 const undici = 'undici.cjs'
+const compiled = join(root, 'build')
 const exported = /export\s*(?:type\s*)?(?:\{[^}]*\}|\*)\s*from\s*['"](\.[^'"]+)['"]/g
 
 /** @type {import('esbuild').BuildOptions} */
@@ -24,19 +26,39 @@ const common = {
   minifySyntax: true,
   write: false,
 }
+const starts = [...entries.map((entry) => basename(entry.default)), ...programs]
+const divided = await divide(compiled, starts)
 const { outputFiles: modules } = await build({
   ...common,
-  entryPoints: [...entries.map((entry) => basename(entry.default)), ...programs].map((path) => join('build', path)),
+  entryPoints: starts.map((path) => join('build', path)),
   entryNames: '[name]',
-  // src/hand-off/worker-link.ts knows its own file by this name.
   chunkNames: 'sluice-[hash]',
   outdir: 'dist',
   splitting: true,
   packages: 'external',
   format: 'esm',
+  plugins: [withoutParts(compiled, divided)],
+})
+const first = earlyFile(compiled, divided)
+const { outputFiles: early } = await build({
+  ...common,
+  stdin: { contents: first.contents, resolveDir: compiled },
+  outfile: join('dist', earlyName),
+  packages: 'external',
+  format: 'esm',
+  plugins: [first.plugin],
+})
+const alone = engineFile(compiled, divided)
+const { outputFiles: late } = await build({
+  ...common,
+  stdin: { contents: alone.contents, resolveDir: compiled },
+  outfile: join('dist', engineName),
+  packages: 'external',
+  format: 'cjs',
   plugins: [
+    alone.plugin,
     {
-      name: 'undici is a file beside the others',
+      name: 'undici is a file beside the engine',
       setup: ({ onResolve }) => {
         onResolve({ filter: /^\.\/undici\.js$/ }, () => ({ path: `./${undici}`, external: true }))
       },
@@ -76,11 +98,16 @@ for (const path of written) {
   // No editor shows a comment on what no entry exports.
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^ *\/\*\*.*?\*\/\n/gms, ''))
 }
-for (const { path: built, text } of [...(modules ?? []), ...(parts ?? []), ...(elsewhere ?? [])]) {
+for (const { path: built, text } of [modules, early, late, parts, elsewhere].flatMap((files) => files ?? [])) {
   // A copy in a folder without this package's package.json is an ES module, too.
   const path = built.replace(/delivery-worker\.js$/, 'delivery-worker.mjs')
-  writeFileSync(path, await shortened(withoutBareImports(text), path.endsWith('.cjs')))
+  const code = await shortened(withoutBareImports(text), path.endsWith('.cjs'))
+  writeFileSync(path, path.endsWith(engineName) ? wrapped(code) : code)
   written.add(relative(dist, path))
+}
+for (const [name, text] of Object.entries(readers)) {
+  writeFileSync(join(dist, name), text)
+  written.add(name)
 }
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (/\.[cm]?[jt]s$/.test(name) && !written.has(name)) rmSync(join(dist, name))
@@ -102,7 +129,7 @@ async function shortened(text, isCommon) {
     module: !isCommon,
     ecma: 2020,
     compress: false,
-    mangle: { ...names, reserved },
+    mangle: { ...names, reserved, toplevel: isCommon },
     format: { comments: /^!|webpackMode/, max_line_len: 200 },
   })
   return code

@@ -56,3 +56,21 @@ export interface DeliveryThread {
   /** Remove the engine. The worker ends with the last one. */
   leave(engine: number): Promise<void>
 }
+
+/** The delivery worker, as the end of the process sees it. */
+interface ThreadAtEnd {
+  /** True while it waits for a disk: Node cannot end the process then. */
+  readonly keepsProcess: boolean
+}
+
+let announced: ThreadAtEnd | undefined
+
+/** Called with the thread that was made for the first engine. */
+export function announceThread(thread: ThreadAtEnd): void {
+  announced = thread
+}
+
+/** The delivery thread, if any engine has asked for it. */
+export function announcedThread(): ThreadAtEnd | undefined {
+  return announced
+}

@@ -4,7 +4,7 @@ import { counted } from '../errors/counted.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { firstInProcess } from '../runtime/shared-state.js'
-import type { DeliveryThread, EngineClient, LostRecords } from './delivery-thread.js'
+import { announceThread, type DeliveryThread, type EngineClient, type LostRecords } from './delivery-thread.js'
 import { ModeMachine } from './mode-machine.js'
 import { type Link, type WorkerFailure, WorkerLink, type WorkerLinkPlan } from './worker-link.js'
 
@@ -286,7 +286,10 @@ let own: Supervisor | undefined
 
 /** The supervisor of this thread. */
 export function deliveryThread(): Supervisor {
-  own ??= new Supervisor({ clock: systemClock, start: startLink, print: printLine })
+  if (own === undefined) {
+    own = new Supervisor({ clock: systemClock, start: startLink, print: printLine })
+    announceThread(own)
+  }
   return own
 }
 

@@ -1,7 +1,3 @@
-import { existsSync } from 'node:fs'
-// By another name than the banner that many bundles begin with.
-import { createRequire as requireOf } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import type ThreadStream from 'thread-stream'
 import { type Standstill, WorkerPosition } from '../engine/worker-position.js'
@@ -17,9 +13,7 @@ import {
   type WorkerMessage,
   workerStates,
 } from './protocol.js'
-
-/** Streams to the delivery workers of this package, which closes them itself. */
-export const ownStreams = new WeakSet<object>()
+import { loadThreadStream, ownStreams, workerFile } from './worker-file.js'
 
 export interface WorkerFailure {
   readonly reason: string
@@ -261,40 +255,4 @@ function flushWhileItTakes(stream: ThreadStream, progress: () => number): void {
   } finally {
     Atomics.wait = wait
   }
-}
-
-/** It is not imported: most threads that load this file start no worker, and none is started in the bundle of an application. */
-function loadThreadStream(): typeof ThreadStream {
-  try {
-    return requireOf(import.meta.url)('thread-stream')
-  } catch (cause) {
-    throw new Error('thread-stream cannot be loaded', { cause })
-  }
-}
-
-declare const __webpack_require__: unknown
-
-/** This module by itself, or in the library's own bundle (scripts/bundle.js), where the worker's file is an ES module by its name. */
-const ownFiles: readonly (readonly [own: RegExp, workers: string])[] = [
-  [/sluice-[A-Z0-9]{8}\.js$/, 'delivery-worker.mjs'],
-  [/(?<=hand-off\/)worker-link\.js$/, 'delivery-worker.js'],
-]
-
-/**
- * The worker's file beside this one. Undefined in the bundle of an application: any file may lie beside that.
- *
- * No `new URL(…, import.meta.url)` with the name in it: bundlers copy a file that is named so, without the files that it imports.
- */
-function workerFile(): URL | undefined {
-  try {
-    const here = import.meta.url
-    if (typeof __webpack_require__ !== 'undefined') return undefined
-    for (const [own, workers] of ownFiles) {
-      const file = new URL(here.replace(own, workers))
-      if (own.test(here)) return existsSync(fileURLToPath(file)) ? file : undefined
-    }
-  } catch {
-    // An address that is no file.
-  }
-  return undefined
 }

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { ownStreams } from '../hand-off/worker-link.js'
+import { ownStreams } from '../hand-off/worker-file.js'
 
 /** Above this number the oldest stream is released once its records are delivered. */
 const maxHeld = 8

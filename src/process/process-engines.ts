@@ -13,7 +13,7 @@ import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { OffReasons } from './off-reasons.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
-import { type QueueCapacity, sumCapacity } from './queue-capacity.js'
+import { capacityOf, type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
@@ -54,6 +54,7 @@ export class ProcessEngines {
     flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
   })
   #leaveSignals = () => {}
+  #starts = false
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
     this.budget = budget
@@ -62,8 +63,8 @@ export class ProcessEngines {
       host,
       ended: (thread) => this.#threadEnded(thread),
       runsSluice: async (thread) => {
-        if (this.remote.ofThread(thread).length === 0) await this.#channel.caughtUp()
-        return this.remote.ofThread(thread).length > 0
+        if (!this.remote.runsSluice(thread)) await this.#channel.caughtUp()
+        return this.remote.runsSluice(thread)
       },
       drained: (thread) => this.#threadDrained(thread),
     })
@@ -85,7 +86,14 @@ export class ProcessEngines {
     this.#leaveSignals = leave
   }
 
+  /** An engine will be added. */
+  starts(): void {
+    this.#starts = true
+    this.#channel.post({ type: 'starting', threadId })
+  }
+
   add(engine: RegisteredEngine): void {
+    this.#starts = false
     this.#local.set(engine.id, engine)
     if (!engine.options.handleSignals) this.#leaveSignals()
     this.#announce(engine)
@@ -186,7 +194,7 @@ export class ProcessEngines {
 
   /** End the streams of pino's targets, as pino does at `exit`. Holds this thread until they are done. */
   endThreadStreams(): void {
-    this.#threadStreams.endSync((thread) => this.remote.ofThread(thread).length > 0)
+    this.#threadStreams.endSync((thread) => this.remote.runsSluice(thread))
   }
 
   #timeFor(mode: DrainMode): number {
@@ -216,6 +224,7 @@ export class ProcessEngines {
   #receive(message: ThreadMessage): void {
     switch (message.type) {
       case 'who':
+        if (this.#starts) this.starts()
         for (const engine of this.#local.values()) this.#announce(engine)
         this.capture.tell()
         this.offReasons.tell()
@@ -223,6 +232,9 @@ export class ProcessEngines {
         return
       case 'level':
         sharedLevel().adopt(message.change)
+        return
+      case 'starting':
+        this.remote.starts(message.threadId)
         return
       case 'engine':
         if (!message.handleSignals) this.#leaveSignals()
@@ -260,6 +272,7 @@ export class ProcessEngines {
   }
 
   #threadEnded(thread: number): void {
+    this.remote.threadEnded(thread)
     for (const engine of this.remote.ofThread(thread)) {
       this.remote.remove(engine.id)
       // pino's worker also ends when its logger is garbage.
@@ -274,10 +287,6 @@ export class ProcessEngines {
       print(ledger.spooled - before.spooled, 'left to the spool')
     }
   }
-}
-
-function capacityOf({ maxQueueRecords, maxQueueBytes }: RegisteredEngine['options']): QueueCapacity {
-  return { records: maxQueueRecords, bytes: maxQueueBytes }
 }
 
 function after(ms: number, keepAlive = false): { readonly over: Promise<void>; readonly cancel: () => void } {

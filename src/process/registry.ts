@@ -30,6 +30,8 @@ export interface ProcessRegistry {
   reportOff?(reason: string | undefined): void
   /** The last such reason of the process. Since version 4. */
   offReason?(): string | undefined
+  /** An engine of this thread will be added: drains wait for the lines that are on their way to it. Since version 5. */
+  starts?(): void
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -49,7 +51,7 @@ export function processRegistry(): ProcessRegistry {
 function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
-    version: 4,
+    version: 5,
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
@@ -59,6 +61,7 @@ function ownRegistry(): ProcessRegistry {
     tellLevel: () => engines.tellLevel(),
     reportOff: (reason) => engines.offReasons.report(reason),
     offReason: () => engines.offReasons.first,
+    starts: () => engines.starts(),
     drain: (mode, timeoutMs) => engines.drain(mode, timeoutMs),
     timeToClose: (engine) => engines.budget.remaining(engine),
     watchEnd: () => installShutdown(engines),

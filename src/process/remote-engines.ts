@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { isMainThread } from 'node:worker_threads'
+import { isMainThread, threadId } from 'node:worker_threads'
 import type { Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import type { EndOptions, EndStep } from '../engine/ports.js'
@@ -36,6 +35,9 @@ interface RemoteDrain {
 export class RemoteEngines {
   readonly #channel: () => ThreadChannel
   readonly #engines = new Map<string, RemoteEngine>()
+  /** Threads whose engine will come. */
+  readonly #starting = new Set<number>()
+  #asked = 0
   /** Unanswered requests. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
   readonly #budget: ShutdownBudget
@@ -54,6 +56,21 @@ export class RemoteEngines {
 
   ofThread(thread: number): readonly RemoteEngine[] {
     return this.known.filter(({ threadId }) => threadId === thread)
+  }
+
+  /** An engine of this thread will come. */
+  starts(thread: number): void {
+    this.#starting.add(thread)
+  }
+
+  /** True for a thread with an engine, and for one whose engine will come. */
+  runsSluice(thread: number): boolean {
+    return this.ofThread(thread).length > 0 || this.#starting.has(thread)
+  }
+
+  /** Forget a thread that has ended. */
+  threadEnded(thread: number): void {
+    this.#starting.delete(thread)
   }
 
   add({ id, lanes, memory, position, ...facts }: ThreadMessage & { type: 'engine' }): void {
@@ -152,7 +169,7 @@ export class RemoteEngines {
   }
 
   #ask(mode: DrainMode, { engine, timeoutMs, brief = true }: RemoteDrain): string {
-    const request = randomUUID()
+    const request = `${threadId}:${++this.#asked}`
     this.#channel().post({ type: 'drain', mode, id: engine.id, request, timeoutMs, brief })
     return request
   }

@@ -4,7 +4,7 @@ import { noAnswer } from '../delivery/rules.js'
 import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
-import { deliveryThread } from '../hand-off/supervisor.js'
+import { announcedThread } from '../hand-off/delivery-thread.js'
 import { loneOption } from '../options/environment.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
@@ -172,9 +172,8 @@ export class Shutdown {
 
   /** Node waits for every thread before a process ends, and a thread that waits for a disk waits for ever: no exit code beats no exit. */
   #endDespiteStalledDisk(): void {
-    const thread = deliveryThread()
     const deadline = systemClock.now() + this.#engines.budget.allotment(this.#engines.shutdownTimeoutMs)
-    while (thread.keepsProcess || this.#engines.remote.known.some((engine) => engine.isAtDisk())) {
+    while (announcedThread()?.keepsProcess || this.#engines.remote.known.some((engine) => engine.isAtDisk())) {
       if (systemClock.now() >= deadline) {
         this.#print(
           'the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL',

@@ -25,6 +25,8 @@ export type ThreadMessage =
       readonly capacity?: QueueCapacity | undefined
       readonly position?: SharedArrayBuffer | undefined
     }
+  /** An engine of this thread will follow. */
+  | { readonly type: 'starting'; readonly threadId: number }
   | {
       readonly type: 'drain'
       readonly mode: DrainMode

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { targetOptions } from '../../src/loggers/pino-target.js'
+import { targetOptions } from '../../src/loggers/pino-delivery.js'
+import { withoutPinos } from '../../src/loggers/pino-target.js'
 
 describe('the options of a target of pino', () => {
   it('are separated from those that pino and thread-stream add', () => {
     const added = { levels: {}, dedupe: true, pinoWillSendConfig: true, $context: {}, pinoSomethingNew: 1, PINO_X: 1 }
-    expect(targetOptions({ url: 'u', ...added })).toEqual({ own: { url: 'u' }, unknown: [] })
+    expect(withoutPinos({ url: 'u', ...added })).toEqual({ url: 'u' })
   })
 
   it('are checked if a name is similar to one of them, and reported if it is not', () => {

@@ -1,4 +1,5 @@
 import { installProcessHooks } from './process/install.js'
+import { readAhead } from './process/read-ahead.js'
 
 export { type ContextFields, currentContext, withContext } from './context/context.js'
 export type { Counts, DropReason, LaneReport, LaneState, Ledger } from './delivery/ledger.js'
@@ -33,3 +34,4 @@ export {
 export type { TrackOptions } from './tracking/tracker.js'
 
 installProcessHooks()
+readAhead()

@@ -30,22 +30,24 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
   const start = () => startPinoDelivery(written, config as PinoConfig)
   // An application that ends soon would miss an error that comes when the worker is ready. The environment causes none.
-  let delivery: PinoDelivery | undefined = Object.keys(written).length > 0 ? start() : undefined
-  // Otherwise lines wait in the stream until delivery has started.
-  const started = new Promise<PinoDelivery>((resolve) => {
+  const early = Object.keys(written).length > 0 ? start() : undefined
+  let delivery: PinoDelivery | undefined
+  // Otherwise it starts when pino knows that the worker is ready. Lines wait in the stream until then.
+  const started = new Promise<void>((resolve) => {
     setImmediate(() => {
-      delivery ??= start()
-      resolve(delivery)
+      delivery = early ?? start()
+      resolve()
     })
   })
   const stream = new LineIntake({
     start: () => started,
     take: (bytes, from, end) => delivery?.take(bytes, from, end),
-    close: async () => delivery?.close(),
+    close: async () => (delivery ?? early)?.close(),
   })
   config.on('error', (error) => stream.emit('error', error))
   const flush = (callback: (error?: Error) => void) => {
-    void started.then((each) => each.flush(callback))
+    if (delivery !== undefined) delivery.flush(callback)
+    else stream.write('', () => delivery?.flush(callback))
   }
   return Object.assign(stream, { flush })
 }

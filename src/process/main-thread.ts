@@ -6,6 +6,7 @@ import { runtimeIdentity } from '../options/identity.js'
 import { runtimes } from '../records/wire.js'
 import { hostProcess } from '../runtime/host.js'
 import { storeNames } from '../runtime/own-context.js'
+import { isNews } from '../runtime/shared-state.js'
 
 /** Set in the main thread, and so in the threads that it starts from then on. */
 const key = 'sluice:end-watched.v1'
@@ -43,7 +44,7 @@ export function watchEndInMainThread(): void {
     session.disconnect()
   } catch {
     // The permission model, a Node.js without an inspector, another runtime, a bundle without this package beside it.
-    printLine(remedy)
+    if (isNews(remedy)) printLine(remedy)
   }
 }
 

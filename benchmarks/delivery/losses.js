@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { startApplication } from '../support/contest.js'
 import { contestants } from '../support/contestants/contestants.js'
 import { mark } from '../support/contestants/order.js'
-import { startServer } from '../support/measure.js'
+import { startServer, urlOf } from '../support/measure.js'
 import { versionsOf } from '../support/versions.js'
 
 // Records that each transport loses with its defaults: at process.exit(), at SIGTERM, and in an outage.
@@ -48,7 +48,7 @@ async function lossOf({ name, env = {} }, { records, perSecond, port = 0 }, cour
     server = await startServer({ mark, port, ...contestants[name]?.server })
     return server
   }
-  const url = port === 0 ? (await begin()).url : `http://127.0.0.1:${port}`
+  const url = port === 0 ? (await begin()).url : urlOf(port, contestants[name]?.server)
   const application = startApplication(name, { url, records, env, ...(perSecond === undefined ? {} : { perSecond }) })
   try {
     await application.ready

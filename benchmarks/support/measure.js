@@ -15,7 +15,7 @@ export async function startServer(options = {}) {
   })
   const [port] = await once(/** @type {import('node:stream').Readable} */ (child.stdout), 'data')
   return {
-    url: `${options.secure ? 'https' : 'http'}://127.0.0.1:${Number(port)}`,
+    url: urlOf(Number(port), options),
     /** Resolves when its process has ended. */
     stop: async () => {
       child.kill()
@@ -28,6 +28,16 @@ export async function startServer(options = {}) {
       return message
     },
   }
+}
+
+/**
+ * Where such a server is found, started or not.
+ *
+ * @param {number} port
+ * @param {import('./cheap-server.js').ServerOptions | null} [options]
+ */
+export function urlOf(port, options) {
+  return `${options?.secure ? 'https' : 'http'}://127.0.0.1:${port}`
 }
 
 /**

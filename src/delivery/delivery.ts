@@ -60,7 +60,8 @@ export class Delivery {
     this.#store = plan.store ?? noStore
     this.#observer = guarded(plan.observer)
     this.book = new LedgerBook(plan.lanes, plan.memory)
-    const reach = new Reach({ clock: plan.clock, tell: () => this.#observer.unreachable?.() })
+    const { clock, service } = plan
+    const reach = new Reach({ clock, service, tell: () => this.#observer.unreachable?.() })
     this.#reach = reach
     this.#drains = new Drains({ clock: plan.clock, reach, stats: () => this.stats() })
     const events: LaneEvents = {

@@ -1,4 +1,5 @@
 import { queueMicrotask, type Timer } from '../runtime/clock.js'
+import { outsideTasks } from '../runtime/own-context.js'
 import { Attempt, type Consequences, type Way } from './attempt.js'
 import type { Drains } from './drain.js'
 import type { Lane } from './lane.js'
@@ -45,10 +46,14 @@ export class Dispatcher {
   wake(): void {
     if (this.#awake) return
     this.#awake = true
-    queueMicrotask(() => {
-      this.#awake = false
-      this.#fill()
-    })
+    queueMicrotask(this.#woken)
+  }
+
+  readonly #woken = (): void => outsideTasks(this.#begin)
+
+  readonly #begin = (): void => {
+    this.#awake = false
+    this.#fill()
   }
 
   /** Send one record to test the service, `beside` those in flight. False when a probe is in flight, or there is no record. */
@@ -57,7 +62,7 @@ export class Dispatcher {
     const record = lane.probing || lane.closed ? undefined : lane.takeProbe({ beside })
     if (record === undefined) return false
     lane.probeLeft()
-    void this.#carry(this.#batchOf(record), 'probe').then(() => this.wake())
+    outsideTasks(() => void this.#carry(this.#batchOf(record), 'probe').then(() => this.wake()))
     return true
   }
 

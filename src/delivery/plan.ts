@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.js'
+import type { ServiceReach } from '../runtime/shared-reach.js'
 import type { BackoffBounds } from './backoff.js'
 import type { LaneName } from './ledger.js'
 import type { Observer } from './observer.js'
@@ -31,6 +32,8 @@ export interface DeliveryPlan {
   readonly probe: BackoffBounds
   /** Memory of the ledger, where another thread has made it. */
   readonly memory?: SharedArrayBuffer | undefined
+  /** The service, as other deliveries know it. @default this one judges for itself */
+  readonly service?: ServiceReach | undefined
   /** Makes the idempotency keys of this delivery unlike those of any other. */
   readonly keyPrefix: string
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.js'
+import type { ServiceReach } from '../runtime/shared-reach.js'
 import type { Failure } from './rules.js'
 
 /** The brief drains of a delivery whose service was never reached take so long, all together, in milliseconds. */
@@ -11,20 +12,28 @@ export const briefMs = 300
 export class Reach {
   readonly #clock: Pick<Clock, 'now'>
   readonly #tell: () => void
+  readonly #shared: ServiceReach | undefined
   #isReached = false
   #isRefused = false
   #isTold = false
   #briefUntil: number | undefined
 
-  /** @param plan `tell` is called at the first refusal, if the service was not reached before */
-  constructor(plan: { readonly clock: Pick<Clock, 'now'>; readonly tell?: () => void }) {
+  /**
+   * @param plan `tell` is called at the first refusal, if the service was not reached before; `service`: what others know of it
+   */
+  constructor(plan: {
+    readonly clock: Pick<Clock, 'now'>
+    readonly tell?: () => void
+    readonly service?: ServiceReach | undefined
+  }) {
     this.#clock = plan.clock
+    this.#shared = plan.service
     this.#tell = plan.tell ?? (() => {})
   }
 
   /** True while the last connection was refused and no request has ever left. */
   get isNowhere(): boolean {
-    return this.#isRefused && !this.#isReached
+    return this.#isRefused && !this.#isReached && this.#shared?.isReached !== true
   }
 
   /** On the clock: the moment after which brief drains wait no longer, while nothing listens. */
@@ -49,15 +58,20 @@ export class Reach {
 
   /** The service has taken or judged a record. */
   succeeded(): void {
-    this.#isReached = true
+    if (!this.#isReached) this.#reached()
   }
 
   failed(outcome: Failure): void {
     if (this.#isReached) return
-    this.#isReached = outcome.type !== 'retry' || outcome.exchange !== 'unsent'
+    if (outcome.type !== 'retry' || outcome.exchange !== 'unsent') this.#reached()
     this.#isRefused = outcome.type === 'retry' && outcome.refused === true
     if (this.#isTold || !this.isNowhere) return
     this.#isTold = true
     this.#tell()
+  }
+
+  #reached(): void {
+    this.#isReached = true
+    this.#shared?.reached()
   }
 }

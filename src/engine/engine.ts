@@ -81,6 +81,7 @@ export class Engine implements RecordPort {
       lanes: this.lanes,
       clock,
       random,
+      service: machine.service?.(options.url),
       memory,
       observer: this.#reporter,
       limits: { maxQueueRecords, maxQueueBytes },

@@ -4,6 +4,7 @@ import { ThreadSender, type ThreadSenderPlan } from '../http/thread-sender.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
 import { whenDiskAnswers } from '../runtime/disk-watch.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
+import { type ServiceReach, sharedReach } from '../runtime/shared-reach.js'
 import { machineOwners, type Owners } from '../spool/owner.js'
 
 /** A {@link BlockingSender} with a thread of its own. */
@@ -23,6 +24,8 @@ export interface Machine {
   readonly whenDiskAnswers: (folder: string, answers: () => void) => () => void
   /** Opens connections. @default sockets of Node */
   readonly connection?: Pick<ConnectionOptions, 'open'>
+  /** The service at a URL, as other engines know it. @default each engine judges for itself */
+  readonly service?: (url: string) => ServiceReach
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
   /** Start a thread that makes requests while this one is blocked. Undefined when none starts within `withinMs`. */
@@ -36,5 +39,6 @@ export const thisMachine: Machine = {
   files: nodeFiles,
   owners: machineOwners,
   whenDiskAnswers,
+  service: sharedReach,
   startSender: ThreadSender.start,
 }

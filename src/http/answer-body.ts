@@ -33,6 +33,11 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> | un
     : undefined
 }
 
+/** True for a web page, which no service of this API sends. */
+export function isPage(body: string): boolean {
+  return /^\s*<(!doctype html|html|head|body|title|h1|!--)/i.test(body)
+}
+
 /** The text for a success that the service did not send. */
 export function foreignAnswer(status: number): string {
   return `not the service: a success (${status}) with neither JSON nor an empty body`

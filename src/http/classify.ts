@@ -2,6 +2,7 @@ import type { Outcome } from '../delivery/sender.js'
 import {
   boundedText,
   foreignAnswer,
+  isPage,
   objectOf,
   readBody,
   readErrors,
@@ -49,6 +50,11 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
       backPressure: status === 429 || status === 503,
       ...(wait === undefined ? {} : { retryAfterMs: wait }),
     }
+  }
+  if ((status === 401 || status === 403) && isPage(body)) {
+    const advice = 'check SLUICE_URL, and for a login page or proxy on the way, then the key'
+    const reason = `a web page answers in place of the service (${status}); ${advice}`
+    return { type: 'pause', status, scope: 'key', reason }
   }
   return {
     type: 'pause',

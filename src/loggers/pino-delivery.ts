@@ -19,7 +19,9 @@ import { isNews } from '../runtime/shared-state.js'
 import { currentGate } from './level-gate.js'
 import type { LineIntakePlan } from './line-intake.js'
 import { learnedBase, type PinoConfig } from './pino-logger.js'
-import type { PinoTargetOptions } from './pino-target.js'
+
+/** Options of the target. They are sent to pino's worker, so none of them can be a function. */
+export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
 
 /** The work of pino's target behind its stream. */
 export interface PinoDelivery extends LineIntakePlan {

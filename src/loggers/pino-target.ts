@@ -1,14 +1,12 @@
 import type { Writable } from 'node:stream'
 import build from 'pino-abstract-transport'
-import type { SluiceOptions } from '../options/options.js'
 import { processRegistry } from '../process/registry.js'
 import { setImmediate } from '../runtime/clock.js'
 import { LineIntake } from './line-intake.js'
-import { type PinoDelivery, startPinoDelivery } from './pino-delivery.js'
+import { type PinoDelivery, type PinoTargetOptions, startPinoDelivery } from './pino-delivery.js'
 import type { PinoConfig } from './pino-logger.js'
 
-/** Options of the target. They are sent to pino's worker, so none of them can be a function. */
-export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
+export type { PinoTargetOptions } from './pino-delivery.js'
 
 /**
  * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.

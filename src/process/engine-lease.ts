@@ -7,6 +7,7 @@ import { HandOff } from '../hand-off/hand-off.js'
 import { deliveryThread } from '../hand-off/supervisor.js'
 import type { ResolvedOptions, Sources } from '../options/options.js'
 import type { Resolution } from '../options/resolve.js'
+import { outsideTasks } from '../runtime/own-context.js'
 import { currentCapture } from './capture.js'
 import { capturePort } from './capture-port.js'
 import { DeliveryPromises } from './delivery-promises.js'
@@ -108,18 +109,22 @@ function join(key: string, options: ResolvedOptions): Shared {
     shared = undefined
   }
   if (shared === undefined) {
-    const listeners = new ErrorListeners()
-    const promises = new DeliveryPromises(() => engine)
-    const engine = startPort({ ...options, onError: listeners.notifyAll }, promises)
-    shared = { engine, listeners, promises, users: 0 }
+    shared = outsideTasks(() => start(options))
     byDestination.set(key, shared)
-    processRegistry().watchEnd()
-    processRegistry().add(shared.engine)
   }
   shared.listeners.add(options.onError)
   shared.promises.users.add(options.waitUntil)
   shared.users++
   return shared
+}
+
+function start(options: ResolvedOptions): Shared {
+  const listeners = new ErrorListeners()
+  const promises = new DeliveryPromises(() => engine)
+  const engine = startPort({ ...options, onError: listeners.notifyAll }, promises)
+  processRegistry().watchEnd()
+  processRegistry().add(engine)
+  return { engine, listeners, promises, users: 0 }
 }
 
 /** Deliver in the worker where that is possible: not in the application's own workers, and not without the worker's file. */

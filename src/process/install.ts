@@ -1,5 +1,6 @@
 import { publishMainScript } from '../options/identity.js'
 import { sharedLevel } from '../runtime/shared-level.js'
+import { shareReach } from '../runtime/shared-reach.js'
 import { shareState } from '../runtime/shared-state.js'
 import { processRegistry } from './registry.js'
 
@@ -8,5 +9,6 @@ export function installProcessHooks(): void {
   publishMainScript()
   shareState()
   sharedLevel()
+  shareReach()
   processRegistry().watchEnd()
 }

@@ -5,6 +5,8 @@ import { printLine } from '../diagnostics/stderr.js'
 import { runtimeIdentity } from '../options/identity.js'
 import { runtimes } from '../records/wire.js'
 import { hostProcess } from '../runtime/host.js'
+import { storeNames } from '../runtime/own-context.js'
+import { isNews } from '../runtime/shared-state.js'
 
 /** Set in the main thread, and so in the threads that it starts from then on. */
 const key = 'sluice:end-watched.v1'
@@ -42,7 +44,7 @@ export function watchEndInMainThread(): void {
     session.disconnect()
   } catch {
     // The permission model, a Node.js without an inspector, another runtime, a bundle without this package beside it.
-    printLine(remedy)
+    if (isNews(remedy)) printLine(remedy)
   }
 }
 
@@ -53,7 +55,7 @@ function endsThreadsItself(): boolean {
 
 /**
  * Evaluated in the middle of whatever the main thread does, so it only schedules: with the timers of Node.js itself, for a test may have
- * replaced the global ones. It keeps no process alive.
+ * replaced the global ones. It keeps no process alive, and leaves the request in whose middle it may be.
  */
 function expressionFor(file: string): string {
   return `{
@@ -71,6 +73,9 @@ function expressionFor(file: string): string {
     const tell = () => {
       try { builtin('node:fs').writeSync(2, ${JSON.stringify(`sluice: ${remedy}\n`)}) } catch {}
     }
-    timers.setImmediate(load, () => timers.setTimeout(load, ${secondAttemptMs}, tell).unref()).unref()
+    const next = timers.setImmediate(load, () => timers.setTimeout(load, ${secondAttemptMs}, tell).unref()).unref()
+    for (const name of Object.getOwnPropertySymbols(next)) {
+      if (${storeNames}.test(name.description)) next[name] = undefined
+    }
   }`
 }

@@ -127,17 +127,19 @@ class ReceiverClient implements ReadingClient {
   #records<Kind extends RecordKind>(kind: Kind, bucket: string, filter: LogFilter): RecordList<Stored<Kind>> {
     const path = `/api/${kind}/${pathSegment('bucket', bucket)}`
     const what = `read ${kind} of bucket ${bucket}`
-    const page = async (bounds: RecordBounds = {}) => {
+    const read = async (bounds: RecordBounds) => {
       const question = { path: path + queryOf({ ...filter, ...bounds }), what, signal: filter.signal }
       const { answer, asked } = await this.#requests.read(question)
-      return pageIn(answer, { asked, kind })
+      return { page: pageIn(answer, { asked, kind }), asked }
     }
+    const page = async (bounds: RecordBounds = {}) => (await read(bounds)).page
     async function* all(): AsyncGenerator<Stored<Kind>, void> {
       let before: number | undefined
       do {
-        const read = await page({ limit: pageRecords, before })
-        yield* read.list
-        before = pageAfter(read, pageRecords)
+        const limit = pageRecords
+        const { page, asked } = await read({ limit, before })
+        yield* page.list
+        before = pageAfter(page, { asked, limit, before })
       } while (before !== undefined)
     }
     return { page, [Symbol.asyncIterator]: all }

@@ -26,10 +26,34 @@ export function pageIn<Kind extends RecordKind>(
   }
 }
 
-/** The `before` of the page that follows one of `limit` records at most; undefined after the last page. */
-export function pageAfter({ list, next }: RecordPage<Arrival>, limit: number): number | undefined {
+/** How a page was asked for. */
+export interface PageQuestion {
+  readonly asked: Asked
+  /** Most records of it. */
+  readonly limit: number
+  /** Undefined for the newest records. */
+  readonly before: number | undefined
+}
+
+/**
+ * The `before` of the page that follows; undefined after the last page. It falls from page to page, else a service that answers the same
+ * again and again would be read for ever.
+ *
+ * @throws {ApiError} where it does not fall
+ */
+export function pageAfter(
+  { list, next }: RecordPage<Arrival>,
+  { asked, limit, before }: PageQuestion,
+): number | undefined {
   if (list.length === 0) return undefined
-  return next ?? (list.length < limit ? undefined : list.at(-1)?.id)
+  const after = next ?? (list.length < limit ? undefined : list.at(-1)?.id)
+  if (
+    after === undefined ||
+    (Number.isSafeInteger(after) && after >= 0 && after < (before ?? Number.POSITIVE_INFINITY))
+  )
+    return after
+  const expected = `a next page of older records than ${before ?? 'the newest'}, got ${after}`
+  throw unreadable({ status: 200, correlationId: undefined }, { asked, expected })
 }
 
 /** True for a record of this kind with all that every such record has. */

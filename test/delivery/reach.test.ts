@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { Reach } from '../../src/delivery/reach.js'
 import type { Failure } from '../../src/delivery/rules.js'
+import { sharedReach } from '../../src/runtime/shared-reach.js'
 
 const failure = (exchange: 'unsent' | 'answered' | 'ambiguous', refused = false): Failure => ({
   ...{ type: 'retry', exchange, reason: 'r', backPressure: false },
@@ -41,6 +43,19 @@ describe('a service at whose address nothing has ever listened', () => {
     reach.failed(failure('unsent', true))
     clock.at = 10_000
     expect([reach.isNowhere, reach.isGivenUp]).toEqual([false, false])
+  })
+
+  it('is waited for, and not told, where another engine of the process has reached it', () => {
+    const clock = { now: () => 10_000 }
+    const service = sharedReach(`http://${randomUUID()}.example`)
+    let told = 0
+    const [other, reach] = [new Reach({ clock, service }), new Reach({ clock, service, tell: () => told++ })]
+    other.succeeded()
+    reach.failed(failure('unsent', true))
+    expect([reach.isNowhere, told]).toEqual([false, 0])
+    const elsewhere = new Reach({ clock, service: sharedReach(`http://${randomUUID()}.example`) })
+    elsewhere.failed(failure('unsent', true))
+    expect(elsewhere.isNowhere).toBe(true)
   })
 
   it('is waited for where another failure says that something may be there', () => {

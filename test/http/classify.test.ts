@@ -68,6 +68,20 @@ describe('an answer of the service', () => {
     expect(outcome(status)).toMatchObject({ type: 'pause', scope: 'key', status })
   })
 
+  it.each([401, 403])('%i with a web page says so, and not that the key is wrong', (status) => {
+    for (const body of ['<!DOCTYPE html><title>Log in</title>', '\ufeff\n <html lang=en>', '<!-- proxy -->']) {
+      expect(outcome(status, body)).toEqual({
+        type: 'pause',
+        status,
+        scope: 'key',
+        reason: `a web page answers in place of the service (${status}); check SLUICE_URL, and for a login page or proxy on the way, then the key`,
+      })
+    }
+    for (const body of ['', '{"errors":[{"message":"<html>"}]}', 'Unauthorized', '<problem/>']) {
+      expect(outcome(status, body)).toMatchObject({ reason: expect.stringMatching(/^the key .*check/) })
+    }
+  })
+
   it.each([402, 404, 412, 301, 302, 307, 308, 405, 410])('%i pauses the lane', (status) => {
     expect(outcome(status)).toMatchObject({ type: 'pause', scope: 'lane', status })
   })

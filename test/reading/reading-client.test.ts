@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError, createReadingClient, type ReadingClient, type ReadingOptions } from 'sluice/reading'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ContentServer } from '../support/content-server.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
@@ -37,6 +37,53 @@ async function all<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
   for await (const item of list) items.push(item)
   return items
 }
+
+describe('a service whose pages do not go on', () => {
+  const record = {
+    id: 7,
+    receivedAt: '2026-01-01T00:00:00.000Z',
+    timeStamp: noon,
+    appName: 'a',
+    level: 'info',
+    message: 'm',
+  }
+
+  /** Reads all logs from a service that answers these pages, the last one again and again. */
+  async function readPages(...pages: object[]): Promise<{ read: unknown[]; error: unknown; requests: number }> {
+    const server = await ContentServer.start()
+    onTestFinished(() => server.close())
+    server.fault = ({ number }) => ({ status: 200, body: JSON.stringify(pages[number] ?? pages.at(-1)) })
+    const reading = connect({ url: server.url })
+    const read: unknown[] = []
+    const error = await (async () => {
+      for await (const { id } of reading.logs('demo')) read.push(id)
+    })().catch((reason: unknown) => reason)
+    await reading.close()
+    return { read, error, requests: server.requests.length }
+  }
+
+  it.each([{ next: 7 }, { next: 8 }])('ends with an error where it repeats one, or goes back: %j', async (last) => {
+    const { read, error, requests } = await readPages({ list: [record], next: 7 }, { list: [record], ...last })
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({
+      code: 'unreadable-answer',
+      message: `read logs of bucket demo: the answer (200) cannot be read: expected a next page of older records than 7, got ${last.next}`,
+    })
+    expect([read, requests]).toEqual([[7, 7], 2])
+  })
+
+  it.each([1.5, -1, 1e300])('ends with an error where it names no id: %j', async (next) => {
+    expect((await readPages({ list: [record], next })).error).toMatchObject({ code: 'unreadable-answer' })
+  })
+
+  it('ends where a page is empty, whatever comes next', async () => {
+    expect(await readPages({ list: [record], next: 7 }, { list: [], next: 3 })).toEqual({
+      read: [7],
+      error: undefined,
+      requests: 2,
+    })
+  })
+})
 
 describe('the reading client and the receiver', () => {
   it('read logs, newest first, with their id and time of arrival', async () => {

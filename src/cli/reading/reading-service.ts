@@ -68,11 +68,11 @@ export class ReadingService<Kind extends RecordKind> {
     let before: number | undefined
     while (left > 0) {
       const limit = Math.min(left, pageRecords)
-      const asked = { ...query, limit: String(limit), ...(before === undefined ? {} : { before: String(before) }) }
-      const page = await this.#page(new URLSearchParams(asked))
+      const bounded = { ...query, limit: String(limit), ...(before === undefined ? {} : { before: String(before) }) }
+      const { page, asked } = await this.#page(new URLSearchParams(bounded))
       yield page.list
       left -= page.list.length
-      before = pageAfter(page, limit)
+      before = pageAfter(page, { asked, limit, before })
       if (before === undefined) return
     }
   }
@@ -94,8 +94,8 @@ export class ReadingService<Kind extends RecordKind> {
    * @throws as {@link pages}
    */
   async newestId(): Promise<number> {
-    const { list } = await this.#page(new URLSearchParams({ limit: '1' }))
-    return list[0]?.id ?? 0
+    const { page } = await this.#page(new URLSearchParams({ limit: '1' }))
+    return page.list[0]?.id ?? 0
   }
 
   /**
@@ -135,11 +135,11 @@ export class ReadingService<Kind extends RecordKind> {
     await this.#proxy?.destroy()
   }
 
-  async #page(query: URLSearchParams): Promise<RecordPage<Stored<Kind>>> {
+  async #page(query: URLSearchParams): Promise<{ page: RecordPage<Stored<Kind>>; asked: Asked }> {
     const what = `read ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
     return await this.#read(`?${query}`, {
       what,
-      readBody: (body, asked) => pageIn(body, { asked, kind: this.#kind }),
+      readBody: (body, asked) => ({ page: pageIn(body, { asked, kind: this.#kind }), asked }),
     })
   }
 

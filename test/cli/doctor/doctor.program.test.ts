@@ -136,6 +136,16 @@ describe('sluice doctor', () => {
     expect(looks['log record']).toContain(`bad: not the service: a web page answers (${status}): POST ${server.url}`)
   })
 
+  it.each([401, 403])('tells a web page that answers %s from a wrong key', async (status) => {
+    const headers = { 'content-type': 'text/html; charset=utf-8' }
+    const server = await serverHere(() => ({ type: 'answer', status, body: '<html><h1>Log in</h1></html>', headers }))
+    const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
+    expect(code).toBe(1)
+    expect(looks['log record']).toContain(
+      `bad: a web page answers in place of the service (${status}) → check SLUICE_URL`,
+    )
+  })
+
   it('finds that the clocks differ by a day', async () => {
     const yesterday = new Date(Date.now() - 86_400_000).toUTCString()
     const server = await serverHere(() => ({ type: 'answer', status: 201, headers: { date: yesterday } }))

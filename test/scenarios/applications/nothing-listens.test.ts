@@ -29,6 +29,15 @@ describe('where nothing listens', () => {
     },
   )
 
+  it.each(['worker', 'inline'])('a service that another engine has reached has its time (%s)', async (SLUICE_MODE) => {
+    const variables = { SLUICE_MODE, SLUICE_SHUTDOWN_TIMEOUT_MS: '1500' }
+    const { stdout, stderr } = await runProgram('second-engine-in-outage.js', variables)
+    const { delivered, waited } = JSON.parse(stdout) as { delivered: number; waited: number }
+    expect(delivered).toBe(1)
+    expect(waited).toBeGreaterThanOrEqual(1400)
+    expect(stderr).not.toContain('nothing listens')
+  })
+
   it.each(['worker', 'inline'])('the records stay on disk, and the next process delivers them (%s)', async (mode) => {
     const port = await freePort()
     const dir = spoolFolder()

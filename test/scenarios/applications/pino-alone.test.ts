@@ -127,13 +127,18 @@ describe('an application that knows pino’s target alone', () => {
     expect(await storedLines()).toBe(1)
   })
 
-  it('reads on stderr what to do where the permission model forbids it', async () => {
-    const model = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
-    const { stdout, stderr } = await startProgram('pino-alone-ends.js', {
-      variables: receiver.variables,
-      flags: [model, '--allow-worker', '--allow-fs-read=*', '--no-warnings'],
-    }).ended
-    expect(stdout).toBe('0 listeners, 0 registries\n')
-    expect(stderr).toBe(hint)
-  })
+  it.each([{}, { TARGETS: '2' }])(
+    'reads on stderr what to do where the permission model forbids it: %j',
+    async (more) => {
+      const model = process.allowedNodeEnvironmentFlags.has('--permission')
+        ? '--permission'
+        : '--experimental-permission'
+      const { stdout, stderr } = await startProgram('pino-alone-ends.js', {
+        variables: { ...receiver.variables, ...more },
+        flags: [model, '--allow-worker', '--allow-fs-read=*', '--no-warnings'],
+      }).ended
+      expect(stdout).toBe('0 listeners, 0 registries\n')
+      expect(stderr).toBe(hint)
+    },
+  )
 })

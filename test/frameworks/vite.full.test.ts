@@ -1,0 +1,3 @@
+import { leaves, testServer } from '../support/framework-tests.js'
+
+testServer('vite', [{ script: 'start', end: leaves, others: {} }])

@@ -174,7 +174,7 @@ describe('the package', () => {
     const types = project.read('node_modules/sluice/dist/tracking/sluice.d.ts')
     for (const method of ['flush', 'close']) {
       expect(types).toContain(`function ${method}(options?: DrainOptions): Promise<Ledger>`)
-      expect(types).toContain(`    ${method}(options?: DrainOptions): Promise<Ledger>`)
+      expect(types).toContain(`\t${method}(options?: DrainOptions): Promise<Ledger>`)
     }
   })
 

@@ -1,0 +1,113 @@
+import { minify } from 'terser'
+
+/**
+ * Modules as esbuild has bundled them, without spaces and with short names of variables and of what files share. Functions and classes keep
+ * the names that stack traces show. Lines are short: Node prints the line of an error that nobody catches.
+ *
+ * @param {readonly { readonly path: string, readonly text: string }[]} modules all files that import each other
+ * @returns {Promise<{ path: string, text: string }[]>}
+ */
+export async function shortened(modules) {
+  const renamed = withShortExports(modules)
+  return Promise.all(renamed.map(async ({ path, text }) => ({ path, text: await minified(path, text) })))
+}
+
+/**
+ * @param {string} path
+ * @param {string} text
+ */
+async function minified(path, text) {
+  const isCommon = path.endsWith('.cjs')
+  const names = { keep_fnames: true, keep_classnames: true }
+  const { code = '' } = await minify(isCommon ? text : withVariables(text), {
+    ...names,
+    module: !isCommon,
+    ecma: 2020,
+    // A function that is used once stays where it is: it would be made again at each call.
+    compress: { ...names, defaults: false, join_vars: true },
+    mangle: { ...names, reserved: namedByVariable(text, isCommon) },
+    format: { comments: /^!|webpackMode/, max_line_len: 200, semicolons: false },
+  })
+  return code
+}
+
+/**
+ * Functions that have the name of their variable, and in CommonJS classes.
+ * @param {string} text
+ * @param {boolean} isCommon
+ */
+function namedByVariable(text, isCommon) {
+  const declared = text.matchAll(/([\w$]+) = (class\b|(?:async )?(?:\([^()]*\)|[\w$]+) => )/g)
+  return [...declared].flatMap(([, name = '', value]) => (value === 'class' && !isCommon ? [] : [name]))
+}
+
+/**
+ * Puts each function and class of a module into a variable, so that only its own name is long, not every mention of it. The functions come first:
+ * they are there before all else runs, as declarations are.
+ * @param {string} text
+ */
+function withVariables(text) {
+  /** @type {string[]} */
+  const functions = []
+  const rest = text.replaceAll(/^(?:async )?function\*? ([\w$]+)\(.*?^\}\n/gms, (declaration, name) => {
+    functions.push(`var ${name} = ${declaration.trimEnd()};\n`)
+    return ''
+  })
+  return (
+    functions.join('') + rest.replaceAll(/^((?:var )?|.*?, )([\w$]+) = class (?=\{|extends )/gm, '$1$2 = class $2 ')
+  )
+}
+
+/**
+ * Gives what one file exports for another a short name. What a file exports for a dynamic import keeps its name.
+ * @param {readonly { readonly path: string, readonly text: string }[]} modules
+ */
+function withShortExports(modules) {
+  const dynamic = new Set(
+    modules.flatMap(({ text }) => [...text.matchAll(/import\("\.\/(.*?)"\)/g)].map(([, name]) => name)),
+  )
+  /** @type {Map<string, Map<string, string>>} */
+  const namesOf = new Map()
+  const shortName = (/** @type {string} */ file, /** @type {string} */ name) => {
+    if (!/^sluice-\w+\.js$/.test(file) || dynamic.has(file)) return name
+    const names = namesOf.get(file) ?? new Map()
+    namesOf.set(file, names)
+    if (!names.has(name)) names.set(name, letters(names.size))
+    return names.get(name) ?? name
+  }
+  return modules.map(({ path, text }) => {
+    const file = path.replace(/^.*[\\/]/, '')
+    const imported = text.replaceAll(/^import \{([^}]*)\} from "\.\/(.*?)";$/gm, (_, list, from) => {
+      const links = list
+        .trim()
+        .split(/,\s*/)
+        .map((/** @type {string} */ link) => {
+          const [theirs = '', ours = theirs] = link.split(' as ')
+          return `${shortName(from, theirs)} as ${ours}`
+        })
+      return `import { ${links.join(', ')} } from "./${from}";`
+    })
+    const whole = imported.replace(/^export \{([^}]*)\};$/m, (_, list) => {
+      const links = list
+        .trim()
+        .split(/,\s*/)
+        .map((/** @type {string} */ link) => {
+          const [ours = '', theirs = ours] = link.split(' as ')
+          return `${ours} as ${shortName(file, theirs)}`
+        })
+      return `export { ${links.join(', ')} };`
+    })
+    return { path, text: whole }
+  })
+}
+
+/**
+ * a to Z, then aa, ba and so on.
+ * @param {number} index
+ * @returns {string}
+ */
+function letters(index) {
+  const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+  const rest = Math.floor(index / alphabet.length)
+  return `${alphabet[index % alphabet.length]}${rest === 0 ? '' : letters(rest - 1)}`
+}

@@ -19,26 +19,43 @@ export async function shortened(modules) {
 async function minified(path, text) {
   const isCommon = path.endsWith('.cjs')
   const names = { keep_fnames: true, keep_classnames: true }
-  const { code = '' } = await minify(isCommon ? text : withVariables(text), {
+  const readable = isCommon ? text : withVariables(text)
+  const { code = '' } = await minify(readable, {
     ...names,
     module: !isCommon,
     ecma: 2020,
-    // A function that is used once stays where it is: it would be made again at each call.
-    compress: { ...names, defaults: false, join_vars: true },
-    mangle: { ...names, reserved: namedByVariable(text, isCommon) },
+    // esbuild has done the rest. Functions stay where they are: one that were moved to its only call would be made again each time.
+    compress: isCommon
+      ? false
+      : {
+          ...names,
+          defaults: false,
+          join_vars: true,
+          collapse_vars: true,
+          unused: true,
+          reduce_vars: true,
+          evaluate: true,
+          reduce_funcs: false,
+          global_defs: { '@Number.POSITIVE_INFINITY': '1/0', '@Number.NEGATIVE_INFINITY': '-1/0' },
+        },
+    mangle: { ...names, reserved: namedByVariable(readable, isCommon) },
     format: { comments: /^!|webpackMode/, max_line_len: 200, semicolons: false },
   })
   return code
 }
 
 /**
- * Functions that have the name of their variable, and in CommonJS classes.
+ * The functions of a file that have the name of their variable, and in CommonJS its classes. A function within another is short: the line and
+ * the column say which it is.
  * @param {string} text
  * @param {boolean} isCommon
  */
 function namedByVariable(text, isCommon) {
-  const declared = text.matchAll(/([\w$]+) = (class\b|(?:async )?(?:\([^()]*\)|[\w$]+) => )/g)
-  return [...declared].flatMap(([, name = '', value]) => (value === 'class' && !isCommon ? [] : [name]))
+  const outer = isCommon ? text : text.replaceAll(/^ .*\n/gm, '')
+  const declared = outer.matchAll(
+    /(?<![#.\w$])([\w$]+) = (class (?![\w$]+ (?:\{|extends))|(?:async )?(?:\([^()]*\)|[\w$]+) => )/g,
+  )
+  return [...declared].map(([, name = '']) => name)
 }
 
 /**

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { minify } from 'terser'
 import { divide, earlyFile, earlyName, engineFile, engineName, readers, withoutParts, wrapped } from './engine-file.js'
+import { shortened } from './shorten.js'
+import { neededTypes } from './types.js'
 
 // Bundles the modules in build into dist, the folder that is published: one file for each entry of package.json, and files of what entries
 // share, so that a thread has it once. A worker reads all files when it starts: a dozen takes half as long as two hundred.
@@ -15,7 +16,6 @@ const entries = Object.values(exports).filter((entry) => typeof entry !== 'strin
 const programs = ['cli.js', 'hand-off/delivery-worker.js']
 const undici = 'undici.cjs'
 const compiled = join(root, 'build')
-const exported = /export\s*(?:type\s*)?(?:\{[^}]*\}|\*)\s*from\s*['"](\.[^'"]+)['"]/g
 
 /** @type {import('esbuild').BuildOptions} */
 const common = {
@@ -85,24 +85,21 @@ const { outputFiles: elsewhere } = await build({
   target: 'es2022',
 })
 
-const written = new Set(typesOf(entries.map((entry) => entry.types)))
-const named = new Set(
-  typesOf(
-    entries.map((entry) => entry.types),
-    exported,
-  ),
-)
-for (const path of written) {
-  if (named.has(path)) continue
-  const file = join(dist, path)
-  // No editor shows a comment on what no entry exports.
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^ *\/\*\*.*?\*\/\n/gms, ''))
+/** @type {Set<string>} */
+const written = new Set()
+for (const [path, text] of neededTypes(entries.map((entry) => join(root, entry.types)))) {
+  writeFileSync(path, text)
+  written.add(relative(dist, path))
 }
-for (const { path: built, text } of [modules, early, late, parts, elsewhere].flatMap((files) => files ?? [])) {
-  // A copy in a folder without this package's package.json is an ES module, too.
-  const path = built.replace(/delivery-worker\.js$/, 'delivery-worker.mjs')
-  const code = await shortened(withoutBareImports(text), path.endsWith('.cjs'))
-  writeFileSync(path, path.endsWith(engineName) ? wrapped(code) : code)
+const bundled = [modules, early, late, parts, elsewhere]
+  .flatMap((files) => files ?? [])
+  .map(({ path, text }) => ({
+    // A copy in a folder without this package's package.json is an ES module, too.
+    path: path.replace(/delivery-worker\.js$/, 'delivery-worker.mjs'),
+    text: withoutBareImports(text),
+  }))
+for (const { path, text } of await shortened(bundled)) {
+  writeFileSync(path, path.endsWith(engineName) ? wrapped(text) : text)
   written.add(relative(dist, path))
 }
 for (const [name, text] of Object.entries(readers)) {
@@ -114,48 +111,10 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
 }
 
 /**
- * Without spaces, and with short names of variables. Functions and classes keep their names: stack traces are read. Lines are short: Node
- * prints the line of an error that nobody catches.
- * @param {string} text
- * @param {boolean} isCommon
- */
-async function shortened(text, isCommon) {
-  const names = { keep_fnames: true, keep_classnames: true }
-  const reserved = [...text.matchAll(/([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) => )/g)].map(
-    ([, name = '']) => name,
-  )
-  const { code = '' } = await minify(text, {
-    ...names,
-    module: !isCommon,
-    ecma: 2020,
-    compress: false,
-    mangle: { ...names, reserved, toplevel: isCommon },
-    format: { comments: /^!|webpackMode/, max_line_len: 200 },
-  })
-  return code
-}
-
-/**
  * esbuild also imports files of which an entry needs nothing, for their effects. They have none, as package.json says, and bundlers of
  * applications warn of such an import.
  * @param {string} text
  */
 function withoutBareImports(text) {
   return text.replaceAll(/^import "\.\/sluice-\w+\.js";$/gm, '')
-}
-
-/**
- * The files of types that those of the entries need, or those that they export from.
- * @param {readonly string[]} starts
- * @param {RegExp} mention
- */
-function typesOf(starts, mention = /(?:from|import\()\s*['"](\.[^'"]+)['"]/g) {
-  const files = new Set(starts.map((path) => join(root, path)))
-  for (const file of files) {
-    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(mention)) {
-      const path = join(dirname(file), name.replace(/\.js$/, '.d.ts'))
-      if (existsSync(path)) files.add(path)
-    }
-  }
-  return [...files].map((file) => relative(dist, file))
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
+import { letters } from './letters.js'
 
 // The modules of the library have three parts: the early ones, which `import 'sluice'` reads; the engine, which is read when the first logger is made
 // or the first record comes; and the others, which belong to one entry or program. The early modules are one file, because a thread waits for each
@@ -49,6 +50,7 @@ export const readEngine=early=>engine(early,process.getBuiltinModule);
  * @property {(path: string) => boolean} isCopied
  * @property {(isImporter: (path: string) => boolean, isImported: (path: string) => boolean) => [path: string, names: string[]][]} shared the names
  *   that modules import from others
+ * @property {(path: string, name: string) => string} key short, for what one part gives the other
  */
 
 /**
@@ -81,7 +83,15 @@ export async function divide(folder, entries) {
   const early = reached([...(imports.get('index.js')?.keys() ?? [])], new Set(doors))
   const late = reached(doors, early)
   const copied = reached([purely], early)
+  /** @type {Map<string, string>} */
+  const keys = new Map()
   return {
+    key: (path, name) => {
+      const whole = `${path} ${name}`
+      const known = keys.get(whole) ?? letters(keys.size)
+      keys.set(whole, known)
+      return known
+    },
     isEarly: (path) => early.has(path),
     isLate: (path) => late.has(path),
     isCopied: (path) => copied.has(path),
@@ -120,7 +130,7 @@ function importsOf(folder, path) {
  * @param {Parts} parts
  * @returns {Part}
  */
-export function earlyFile(folder, { isEarly, isLate, isCopied, shared }) {
+export function earlyFile(folder, { isEarly, isLate, isCopied, shared, key }) {
   const given = shared(isLate, isEarly)
   const asked = shared((path) => isCopied(path) || !(isEarly(path) || isLate(path)), isEarly)
   const doorsUsed = shared(isEarly, isLate)
@@ -128,15 +138,12 @@ export function earlyFile(folder, { isEarly, isLate, isCopied, shared }) {
     `export { late } from 'late'`,
     ...asked.map(([path, names]) => `export { ${names} } from './${path}'`),
   ].join('\n')
+  const gift = gathered(given, key)
   const reader = [
     `import { readEngine } from '#engine'`,
-    ...given.map(
-      ([path, names], index) => `import { ${names.map((name) => `${name} as ${name}${index}`)} } from './${path}'`,
-    ),
+    gift.imports,
     'let engine',
-    `export const late = (path) => (engine ??= readEngine({${given.map(
-      ([path, names], index) => `'${path}': {${names.map((name) => `${name}: ${name}${index}`)}}`,
-    )}}))[path]`,
+    `export const late = () => (engine ??= readEngine(${gift.object}))`,
   ].join('\n')
   return {
     contents,
@@ -153,11 +160,24 @@ export function earlyFile(folder, { isEarly, isLate, isCopied, shared }) {
         onLoad({ filter: /.*/, namespace: 'reader' }, () => ({ contents: reader, resolveDir: folder }))
         onLoad({ filter: /.*/, namespace: 'door' }, ({ path }) => {
           const names = doorsUsed.find(([module]) => module === path)?.[1] ?? []
-          return { contents: `import { late } from 'late'\n${door(path, names)}`, resolveDir: folder }
+          return { contents: `import { late } from 'late'\n${door(path, names, key)}`, resolveDir: folder }
         })
       },
     },
   }
+}
+
+/**
+ * The code that imports names of modules, and an object that has them all.
+ * @param {readonly [path: string, names: readonly string[]][]} modules
+ * @param {Parts['key']} key
+ */
+function gathered(modules, key) {
+  const imports = modules.map(
+    ([path, names], index) => `import { ${names.map((name) => `${name} as ${name}${index}`)} } from './${path}'`,
+  )
+  const members = modules.flatMap(([path, names], index) => names.map((name) => `${key(path, name)}: ${name}${index}`))
+  return { imports: imports.join('\n'), object: `{${members}}` }
 }
 
 /**
@@ -169,10 +189,10 @@ function entryWith(path) {
   return './pino.js'
 }
 
-/** Functions of the engine. @param {string} path @param {readonly string[]} names */
-function door(path, names) {
+/** Functions of the engine. @param {string} path @param {readonly string[]} names @param {Parts['key']} key */
+function door(path, names, key) {
   return names
-    .map((name) => `export function ${name}(...given) { return late('${path}').${name}(...given) }`)
+    .map((name) => `export function ${name}(...given) { return late().${key(path, name)}(...given) }`)
     .join('\n')
 }
 
@@ -182,7 +202,7 @@ function door(path, names) {
  * @param {Parts} parts
  * @returns {import('esbuild').Plugin}
  */
-export function withoutParts(folder, { isEarly, isLate, isCopied, shared }) {
+export function withoutParts(folder, { isEarly, isLate, isCopied, shared, key }) {
   return {
     name: 'without early modules and engine',
     setup: ({ onResolve, onLoad }) => {
@@ -200,8 +220,8 @@ export function withoutParts(folder, { isEarly, isLate, isCopied, shared }) {
         const start = `import { late } from './${earlyName}'\n`
         return {
           contents: doors.includes(path)
-            ? `${start}${door(path, names)}`
-            : `${start}export const { ${names} } = late('${path}')`,
+            ? `${start}${door(path, names, key)}`
+            : `${start}export const { ${names.map((name) => `${key(path, name)}: ${name}`)} } = late()`,
           resolveDir: folder,
         }
       })
@@ -215,18 +235,14 @@ export function withoutParts(folder, { isEarly, isLate, isCopied, shared }) {
  * @param {Parts} parts
  * @returns {Part}
  */
-export function engineFile(folder, { isEarly, isLate, shared }) {
+export function engineFile(folder, { isEarly, isLate, shared, key }) {
   const given = shared(isLate, isEarly)
-  const asked = shared((path) => !isLate(path), isLate)
+  const answer = gathered(
+    shared((path) => !isLate(path), isLate),
+    key,
+  )
   return {
-    contents: [
-      ...asked.map(
-        ([path, names], index) => `import { ${names.map((name) => `${name} as ${name}${index}`)} } from './${path}'`,
-      ),
-      ...asked.map(
-        ([path, names], index) => `module.exports['${path}'] = {${names.map((name) => `${name}: ${name}${index}`)}}`,
-      ),
-    ].join('\n'),
+    contents: `${answer.imports}\nmodule.exports = ${answer.object}`,
     plugin: {
       name: 'the engine',
       setup: ({ onResolve, onLoad }) => {
@@ -235,7 +251,7 @@ export function engineFile(folder, { isEarly, isLate, shared }) {
           return isEarly(module) ? { path: module, namespace: 'early' } : undefined
         })
         onLoad({ filter: /.*/, namespace: 'early' }, ({ path }) => ({
-          contents: `export const { ${given.find(([module]) => module === path)?.[1]} } = early['${path}']`,
+          contents: `export const { ${given.find(([module]) => module === path)?.[1].map((name) => `${key(path, name)}: ${name}`)} } = early`,
         }))
       },
     },

@@ -65,6 +65,7 @@ export class SluicePinoStream extends EventEmitter {
   #kind: LineKind = { style: sharedStyle({}), passes: () => true }
   #ended = false
 
+  /** @internal */
   constructor(lease: EngineLease) {
     super()
     this.#lease = lease

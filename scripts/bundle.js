@@ -63,13 +63,9 @@ const { outputFiles: elsewhere } = await build({
   target: 'es2022',
 })
 
-const written = new Set(typesOf(entries.map((entry) => entry.types)))
-const named = new Set(
-  typesOf(
-    entries.map((entry) => entry.types),
-    exported,
-  ),
-)
+const types = process.argv.includes('--no-types') ? [] : entries.map((entry) => entry.types)
+const written = new Set(typesOf(types))
+const named = new Set(typesOf(types, exported))
 for (const path of written) {
   if (named.has(path)) continue
   const file = join(dist, path)

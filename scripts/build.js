@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { root, run, runStep } from './step.js'
@@ -28,6 +28,7 @@ async function library() {
 /** @returns {Promise<Outcome>} */
 async function libraryWithoutTypes() {
   await transpile('src', 'build')
+  mkdirSync(dist, { recursive: true })
   return await beside([
     () => node('scripts/bundle.js', '--no-types'),
     async () => {

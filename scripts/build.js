@@ -4,14 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { root, run, runStep } from './step.js'
 
 // Builds the library (build, dist), the receiver and its page. What does not wait for another step runs beside it. Where the development
-// dependencies are not installed, as for `npm run demo`, types are neither checked nor written.
+// dependencies are not installed, as for `npm run demo`, types are neither checked nor written, and nothing is
+// shortened.
 const folder = fileURLToPath(root)
 const build = join(folder, 'build')
 const dist = join(folder, 'dist')
-const isTyped = existsSync(join(folder, 'node_modules/typescript/package.json'))
+const hasTools = existsSync(join(folder, 'node_modules/typescript/package.json'))
 
 process.exitCode = await runStep('Building', () =>
-  beside([isTyped ? library : libraryWithoutTypes, () => node('scripts/bundle-page.js')]),
+  beside([hasTools ? library : quickly, () => node('scripts/bundle-page.js')]),
 )
 
 /** @typedef {import('./step.js').Outcome} Outcome */
@@ -26,16 +27,10 @@ async function library() {
 }
 
 /** @returns {Promise<Outcome>} */
-async function libraryWithoutTypes() {
-  await transpile('src', 'build')
+async function quickly() {
   mkdirSync(dist, { recursive: true })
-  return await beside([
-    () => node('scripts/bundle.js', '--no-types'),
-    async () => {
-      await transpile('receiver/src', 'receiver/dist')
-      return { status: 0, said: '' }
-    },
-  ])
+  await Promise.all([transpile('src', 'build'), transpile('receiver/src', 'receiver/dist')])
+  return await node('scripts/bundle.js', '--quick')
 }
 
 /** @param {readonly (() => Promise<Outcome>)[]} steps @returns {Promise<Outcome>} */

@@ -63,7 +63,9 @@ const { outputFiles: elsewhere } = await build({
   target: 'es2022',
 })
 
-const types = process.argv.includes('--no-types') ? [] : entries.map((entry) => entry.types)
+// For the demo, which waits for it: no types, and nothing shortened.
+const isQuick = process.argv.includes('--quick')
+const types = isQuick ? [] : entries.map((entry) => entry.types)
 const written = new Set(typesOf(types))
 const named = new Set(typesOf(types, exported))
 for (const path of written) {
@@ -75,7 +77,8 @@ for (const path of written) {
 for (const { path: built, text } of [...(modules ?? []), ...(parts ?? []), ...(elsewhere ?? [])]) {
   // A copy in a folder without this package's package.json is an ES module, too.
   const path = built.replace(/delivery-worker\.js$/, 'delivery-worker.mjs')
-  writeFileSync(path, await shortened(withoutBareImports(text), path.endsWith('.cjs')))
+  const needed = withoutBareImports(text)
+  writeFileSync(path, isQuick ? needed : await shortened(needed, path.endsWith('.cjs')))
   written.add(relative(dist, path))
 }
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {

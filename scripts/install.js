@@ -21,11 +21,16 @@ async function install(folder, { mayOmit = false } = {}) {
   const isNew = installed !== undefined && installed >= (age('package-lock.json') ?? 0)
   if (isNew && (hasTools || mayOmit)) return
   // Where the tools are there, they stay.
-  const command = mayOmit && !(installed !== undefined && hasTools) ? ['ci', omit] : ['ci']
+  const command = mayOmit && !hasTools ? ['ci', omit] : ['ci']
   const where = folder === root ? '' : ` in ${folder.pathname.slice(root.pathname.length)}`
   const title = `Installing the dependencies (npm ${command.join(' ')})${where}`
-  const what = { ...npm([...command, '--loglevel=error']), folder: fileURLToPath(folder) }
-  const status = await runStep(title, () => run(what))
+  const attempt = (/** @type {string[]} */ ...options) =>
+    run({ ...npm([...command, '--loglevel=error', ...options]), folder: fileURLToPath(folder) })
+  const status = await runStep(title, async () => {
+    // npm asks the registry about no package that its cache describes. A cache may be too old to know a version.
+    const outcome = await attempt('--prefer-offline')
+    return outcome.said.includes('ETARGET') ? attempt() : outcome
+  })
   if (status === 0) return
   process.stderr.write('npm ci failed\n')
   process.exitCode = status

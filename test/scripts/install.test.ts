@@ -11,6 +11,7 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 const [command, ...options] = process.argv.slice(2)
 appendFileSync('calls', [command, ...options].join(' ') + '\\n')
 if (process.env.FAIL) { console.log('a line on stdout'); console.error('no network'); process.exit(7) }
+if (process.env.OLD_CACHE && options.includes('--prefer-offline')) { console.error('npm error code ETARGET'); process.exit(1) }
 rmSync('node_modules', { recursive: true, force: true })
 mkdirSync('node_modules/tool', { recursive: true })
 writeFileSync('node_modules/.package-lock.json', '{}')
@@ -48,7 +49,7 @@ describe('scripts/install.js', () => {
   it('installs everything once, and says so on stderr', async () => {
     expect(await install()).toEqual({ code: 0, stdout: '', stderr: 'Installing the dependencies (npm ci) …\n' })
     expect(await install()).toEqual({ code: 0, stdout: '', stderr: '' })
-    expect(calls()).toEqual(['ci --loglevel=error'])
+    expect(calls()).toEqual(['ci --loglevel=error --prefer-offline'])
   })
 
   it('leaves the development dependencies out for the demo, and adds them for whatever comes after it', async () => {
@@ -59,12 +60,12 @@ describe('scripts/install.js', () => {
     expect(await install()).toMatchObject({ stderr: 'Installing the dependencies (npm ci) …\n' })
     expect(await install(['--omit=dev'])).toMatchObject({ stderr: '' })
     expect(hasTool()).toBe(true)
-    expect(calls()).toEqual(['ci --omit=dev --loglevel=error', 'ci --loglevel=error'])
+    expect(calls()).toEqual(['ci --omit=dev --loglevel=error --prefer-offline', 'ci --loglevel=error --prefer-offline'])
   })
 
   it.each([
-    ['everything again where everything was installed', [], 'ci --loglevel=error'],
-    ['less where less was installed', ['--omit=dev'], 'ci --omit=dev --loglevel=error'],
+    ['everything again where everything was installed', [], 'ci --loglevel=error --prefer-offline'],
+    ['less where less was installed', ['--omit=dev'], 'ci --omit=dev --loglevel=error --prefer-offline'],
   ])('installs %s before a new lock file came', async (_, before, call) => {
     await install(before)
     lockAgain()
@@ -85,7 +86,13 @@ describe('scripts/install.js', () => {
     project.write('fuzz/package-lock.json', '{}')
     const { stderr } = await install(['fuzz'])
     expect(stderr).toBe('Installing the dependencies (npm ci) …\nInstalling the dependencies (npm ci) in fuzz/ …\n')
-    expect(calls('fuzz')).toEqual(['ci --loglevel=error'])
+    expect(calls('fuzz')).toEqual(['ci --loglevel=error --prefer-offline'])
+  })
+
+  it('asks the registry where the cache of npm is older than the lock file', async () => {
+    const stderr = 'Installing the dependencies (npm ci) …\n'
+    expect(await install([], { OLD_CACHE: '1' })).toEqual({ code: 0, stdout: '', stderr })
+    expect(calls()).toEqual(['ci --loglevel=error --prefer-offline', 'ci --loglevel=error'])
   })
 
   it('ends with the status of npm, and prints what npm said', async () => {

@@ -57,7 +57,8 @@ else if (process.stdin.isTTY) {
     `\nthe page      ${receiver.page}\nIt shows these records until Ctrl+C. With npm run demo -- --stay the shop goes on, too.`,
   )
   await once(process, 'SIGINT')
-} else say('\nnpm run demo -- --stay keeps the receiver, its page and the shop.')
+} else
+  say(`\nthe page was ${receiver.page}\nIt ends with the receiver. npm run demo -- --stay keeps both, and the shop.`)
 receiverProcess.child.kill('SIGTERM')
 await receiverProcess.ended
 

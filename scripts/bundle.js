@@ -3,7 +3,6 @@ import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { divide, earlyFile, earlyName, engineFile, engineName, readers, withoutParts, wrapped } from './engine-file.js'
-import { shortened } from './shorten.js'
 import { neededTypes } from './types.js'
 
 // Bundles the modules in build into dist, the folder that is published: one file for each entry of package.json, and files of what entries
@@ -85,9 +84,11 @@ const { outputFiles: elsewhere } = await build({
   target: 'es2022',
 })
 
+// For the demo, which waits for it: no types, and nothing shortened.
+const isQuick = process.argv.includes('--quick')
 /** @type {Set<string>} */
 const written = new Set()
-for (const [path, text] of neededTypes(entries.map((entry) => join(root, entry.types)))) {
+for (const [path, text] of neededTypes(isQuick ? [] : entries.map((entry) => join(root, entry.types)))) {
   writeFileSync(path, text)
   written.add(relative(dist, path))
 }
@@ -98,7 +99,7 @@ const bundled = [modules, early, late, parts, elsewhere]
     path: path.replace(/delivery-worker\.js$/, 'delivery-worker.mjs'),
     text: withoutBareImports(text),
   }))
-for (const { path, text } of await shortened(bundled)) {
+for (const { path, text } of isQuick ? bundled : await (await import('./shorten.js')).shortened(bundled)) {
   writeFileSync(path, path.endsWith(engineName) ? wrapped(text) : text)
   written.add(relative(dist, path))
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const steps = {
   format: 'biome ci .',
   build: 'npm run build --silent',
-  types: 'tsc -p tsconfig.json',
+  types: 'tsc -p tsconfig.json && tsc -p receiver/web/tsconfig.json',
   knip: 'knip',
   audit: 'node scripts/audit.js',
   size: 'size-limit',

@@ -114,7 +114,7 @@ function importsOf(folder, path) {
   const text = readFileSync(join(folder, path), 'utf8')
   /** @type {Map<string, string[]>} */
   const found = new Map()
-  for (const [, names = '', from = ''] of text.matchAll(/^(?:import|export) \{([^}]*)\} from '(\.[^']+)'/gm)) {
+  for (const [, names = '', from = ''] of text.matchAll(/^(?:import|export) \{([^}]*)\} from ['"](\.[^'"]+)['"]/gm)) {
     const plain = names.split(',').map((name) => name.replace(/ as .*/s, '').trim())
     const module = join(dirname(path), from)
     found.set(module, [...(found.get(module) ?? []), ...plain.filter((name) => name !== '')])

@@ -52,6 +52,13 @@ describe('the repository', () => {
     },
   )
 
+  it('leaves the versions of all that the demo installs to the root', () => {
+    const { dependencies } = JSON.parse(read('demo/package.json')) as { dependencies: Record<string, string> }
+    const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> }
+    expect(new Set(Object.values(dependencies))).toEqual(new Set(['*']))
+    expect(Object.keys(dependencies).filter((name) => devDependencies[name] === undefined)).toEqual([])
+  })
+
   it('says the same version in its package.json and in the header user-agent', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string }
     expect(packageVersion).toBe(version)

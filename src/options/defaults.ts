@@ -1,3 +1,4 @@
+import { endOptions } from './end-defaults.js'
 import type { LineWindowKind } from './line-window.js'
 import type { OptionName } from './options.js'
 
@@ -201,8 +202,7 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
   },
   shutdownTimeoutMs: {
     kind: integer(0, 8000),
-    variable: 'SLUICE_SHUTDOWN_TIMEOUT_MS',
-    default: 5000,
+    ...endOptions.shutdownTimeoutMs,
     about: 'longest wait for delivery at the end of the process',
   },
   retryBaseMs: {
@@ -257,8 +257,7 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
   },
   handleSignals: {
     kind: flag,
-    variable: 'SLUICE_HANDLE_SIGNALS',
-    default: true,
+    ...endOptions.handleSignals,
     about: 'deliver before SIGTERM and SIGINT end the process, if the application has no listener for them',
   },
   allowInsecure: {

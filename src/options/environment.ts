@@ -85,13 +85,10 @@ function invalidFile(mistake: Omit<ConfigMistake, 'code' | 'origin'>): ConfigErr
   return new ConfigError({ ...mistake, code: 'SLUICE_CONFIG_INVALID', origin: 'environment' })
 }
 
-/**
- * One option from the environment, for use before any engine has resolved all options. The default if the variable is unset or has an
- * invalid value.
- */
-export function loneOption<Name extends 'shutdownTimeoutMs' | 'handleSignals'>(name: Name, environment: Environment) {
+/** One option from the environment. The default if the variable is unset or has an invalid value. */
+export function loneOption(name: 'shutdownTimeoutMs' | 'handleSignals', environment: Environment): unknown {
   const row = optionTable[name]
   const text = written(name, row, environment)?.text
   const checked = text === undefined ? undefined : readVariable(row.kind, text)
-  return (checked?.ok ? checked.value : row.default) as Name extends 'handleSignals' ? boolean : number
+  return checked?.ok ? checked.value : row.default
 }

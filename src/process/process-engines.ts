@@ -5,7 +5,7 @@ import { printLine } from '../diagnostics/stderr.js'
 import type { EndOptions, EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
-import { loneOption } from '../options/environment.js'
+import { endOption } from '../options/end-options.js'
 import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
@@ -114,7 +114,7 @@ export class ProcessEngines {
     const remote = this.remote.known.map(({ options }) => options.shutdownTimeoutMs)
     const known = [...local, ...remote]
     // The options of a worker that is still starting are not known yet.
-    return known.length === 0 ? loneOption('shutdownTimeoutMs', process.env) : Math.max(...known)
+    return known.length === 0 ? endOption('shutdownTimeoutMs', process.env) : Math.max(...known)
   }
 
   /** The ledgers of engines with the option `debug`. */

@@ -5,7 +5,7 @@ import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
 import { announcedThread } from '../hand-off/delivery-thread.js'
-import { loneOption } from '../options/environment.js'
+import { endOption } from '../options/end-options.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedEnd } from '../runtime/shared-state.js'
@@ -79,7 +79,7 @@ export class Shutdown {
     })
     this.#engines.onLeaveSignals(() => this.#signals.stop())
     // Only the main thread receives signals.
-    if (isMainThread && loneOption('handleSignals', process.env)) this.#signals.start()
+    if (isMainThread && endOption('handleSignals', process.env)) this.#signals.start()
   }
 
   /** Node emits the event again after each drain. Records that have had their time are not drained again. */

@@ -97,7 +97,7 @@ const bundled = [modules, early, late, parts, elsewhere]
   .map(({ path, text }) => ({
     // A copy in a folder without this package's package.json is an ES module, too.
     path: path.replace(/delivery-worker\.js$/, 'delivery-worker.mjs'),
-    text: withoutBareImports(text),
+    text: withFewImports(text),
   }))
 for (const { path, text } of isQuick ? bundled : await (await import('./shorten.js')).shortened(bundled)) {
   writeFileSync(path, path.endsWith(engineName) ? wrapped(text) : text)
@@ -112,10 +112,16 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
 }
 
 /**
- * esbuild also imports files of which an entry needs nothing, for their effects. They have none, as package.json says, and bundlers of
- * applications warn of such an import.
+ * One import for each file: esbuild leaves those of each module, and imports files of which nothing is needed, for their effects. They have none,
+ * as package.json says, and bundlers of applications warn of such an import.
  * @param {string} text
  */
-function withoutBareImports(text) {
-  return text.replaceAll(/^import "\.\/sluice-\w+\.js";$/gm, '')
+function withFewImports(text) {
+  /** @type {Map<string, string[]>} */
+  const lists = new Map()
+  const rest = text.replaceAll(/^import (?:\{([^}]*)\} from )?"(.*)";\n/gm, (_, list, from) => {
+    if (list !== undefined) lists.set(from, [...(lists.get(from) ?? []), list.trim().replace(/,$/, '')])
+    return ''
+  })
+  return [...lists].map(([from, names]) => `import { ${names.join(', ')} } from "${from}";\n`).join('') + rest
 }

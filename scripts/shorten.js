@@ -2,6 +2,17 @@ import { minify } from 'terser'
 import { engineName } from './engine-file.js'
 import { letters } from './letters.js'
 
+// Those that esbuild does not know. The others would cost a second of each build.
+const rules = {
+  defaults: false,
+  join_vars: true,
+  conditionals: true,
+  if_return: true,
+  booleans: true,
+  comparisons: true,
+  global_defs: { '@Number.POSITIVE_INFINITY': '1/0', '@Number.NEGATIVE_INFINITY': '-1/0' },
+}
+
 /**
  * Modules as esbuild has bundled them, without spaces and with short names of variables and of what files share. Functions and classes keep
  * the names that stack traces show. Lines are short: Node prints the line of an error that nobody catches.
@@ -27,22 +38,9 @@ async function minified(path, text) {
     ...names,
     module: !isCommon,
     ecma: 2020,
-    // esbuild has done the rest. Functions stay where they are: one that were moved to its only call would be made again each time.
-    compress: isCommon
-      ? false
-      : {
-          ...names,
-          defaults: false,
-          join_vars: true,
-          collapse_vars: true,
-          unused: true,
-          reduce_vars: true,
-          evaluate: true,
-          reduce_funcs: false,
-          global_defs: { '@Number.POSITIVE_INFINITY': '1/0', '@Number.NEGATIVE_INFINITY': '-1/0' },
-        },
+    compress: isCommon ? false : { ...names, ...rules },
     mangle: { ...names, reserved: namedByVariable(readable, isCommon) },
-    format: { comments: /^!|webpackMode/, max_line_len: 200, semicolons: false },
+    format: { comments: /^!|webpackMode/, max_line_len: 400, semicolons: false },
   })
   return code
 }

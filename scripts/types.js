@@ -12,11 +12,11 @@ import { dirname, join } from 'node:path'
 const statement = /(?:^\/\*\*.*?\*\/\n)?(^(?:export|import|declare|interface|type)\b[^\n]*\n(?:[ \t})\]][^\n]*\n)*)/gms
 const linking = /^(import|export)( type)? (?:\{ (.*?),? \}|(\w+)) from '(.*)';\n$/
 const declaring = /^(?:export )?(?:declare )?(?:abstract )?(?:class|const|function|interface|type) ([\w$]+)/
-const comment = /\/\*\*.*?\*\//gs
+const comment = /^[ \t]*\/\*\*.*?\*\/\n/gms
 const marksModule = 'export {};\n'
 
 /**
- * The types that entries export, and those that they mention. TypeScript writes the first line of a statement from the first column on and indents
+ * The types that entries export, and those that they mention. Where no entry exports anything of a file, it has no comments. TypeScript writes the first line of a statement from the first column on and indents
  * the rest: this knows no more of the syntax.
  *
  * @param {readonly string[]} entries the paths of their files of types
@@ -24,19 +24,19 @@ const marksModule = 'export {};\n'
  * @throws {Error} for a statement that this cannot read
  */
 export function neededTypes(entries) {
-  /** @type {Map<string, { readonly statements: readonly Statement[], readonly needed: Set<string> }>} */
+  /** @type {Map<string, { readonly statements: readonly Statement[], readonly needed: Set<string>, readonly shown: Set<string> }>} */
   const files = new Map()
   for (const path of entries) {
     for (const { code, name = '', links } of fileAt(path).statements) {
       if (!code.startsWith('export')) continue
-      for (const { ours } of links ?? [{ ours: name }]) need(path, ours)
+      for (const { ours } of links ?? [{ ours: name }]) need(path, ours, true)
     }
   }
-  return new Map([...files].map(([path, { statements, needed }]) => [path, textOf(statements, needed)]))
+  return new Map([...files].map(([path, { statements, needed, shown }]) => [path, textOf(statements, needed, shown)]))
 
   /** @param {string} path */
   function fileAt(path) {
-    const file = files.get(path) ?? { statements: statementsOf(path), needed: new Set() }
+    const file = files.get(path) ?? { statements: statementsOf(path), needed: new Set(), shown: new Set() }
     files.set(path, file)
     return file
   }
@@ -44,16 +44,19 @@ export function neededTypes(entries) {
   /**
    * @param {string} path
    * @param {string} name
+   * @param {boolean} [isShown] true where an entry exports it
    */
-  function need(path, name) {
-    const { statements, needed } = fileAt(path)
-    if (needed.has(name)) return
+  function need(path, name, isShown = false) {
+    const { statements, needed, shown } = fileAt(path)
+    if ((isShown ? shown : needed).has(name)) return
     const used = statements.filter((each) => each.name === name || each.links?.some(({ ours }) => ours === name))
-    if (used.length > 0) needed.add(name)
+    if (used.length === 0) return
+    needed.add(name)
+    if (isShown) shown.add(name)
     for (const { code, links, from } of used) {
       const link = links?.find(({ ours }) => ours === name)
       if (link === undefined) for (const [word] of code.replaceAll(comment, '').matchAll(/[\w$]+/g)) need(path, word)
-      else if (from !== undefined) need(from, link.theirs)
+      else if (from !== undefined) need(from, link.theirs, isShown)
     }
   }
 }
@@ -89,8 +92,9 @@ function statementsOf(path) {
 /**
  * @param {readonly Statement[]} statements
  * @param {ReadonlySet<string>} needed
+ * @param {ReadonlySet<string>} shown
  */
-function textOf(statements, needed) {
+function textOf(statements, needed, shown) {
   const texts = statements.map(({ text, code, name, links }) => {
     if (name !== undefined) return needed.has(name) ? text : ''
     const kept = links?.filter(({ ours }) => needed.has(ours)) ?? []
@@ -98,5 +102,8 @@ function textOf(statements, needed) {
     const list = kept.map((link) => link.text).join(', ')
     return list === '' ? '' : code.replace(/\{.*\}/, `{ ${list} }`)
   })
-  return texts.join('').replaceAll(/^ {4,}/gm, (indent) => '\t'.repeat(indent.length / 4))
+  const text = texts.join('')
+  return (shown.size > 0 ? text : text.replaceAll(comment, '')).replaceAll(/^ {4,}/gm, (indent) =>
+    '\t'.repeat(indent.length / 4),
+  )
 }

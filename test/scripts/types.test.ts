@@ -16,7 +16,7 @@ const typesOf = (files: Record<string, string>) => {
 }
 
 describe('the types of the package', () => {
-  it('are those that an entry exports or that these mention, with their comments', () => {
+  it('are those that an entry exports or that these mention, with comments where an entry exports something of the file', () => {
     const texts = typesOf({
       'entry.d.ts': "export { open as default, type Options } from './open.js';\n",
       'open.d.ts': [
@@ -34,7 +34,7 @@ describe('the types of the package', () => {
         'export interface Options {\n\t/** The place. */\n\treadonly near: {\n\t\treadonly at: Near;\n\t};\n}\n',
         'export declare function open(options?: Options): void;\n',
       ].join(''),
-      'near.d.ts': '/** A place. */\nexport type Near = Place[];\ninterface Place {\n\tname: string;\n}\nexport {};\n',
+      'near.d.ts': 'export type Near = Place[];\ninterface Place {\n\tname: string;\n}\nexport {};\n',
     })
   })
 

@@ -24,8 +24,10 @@ import { learnedBase, type PinoConfig } from './pino-logger.js'
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
 
 /** The work of pino's target behind its stream. */
-export interface PinoDelivery extends LineIntakePlan {
-  readonly flush: (callback: (error?: Error) => void) => void
+export interface PinoDelivery extends Pick<LineIntakePlan, 'close'> {
+  /** How the lines of a logger with this configuration are taken. */
+  taking(config: PinoConfig): LineIntakePlan['take']
+  flush(callback: (error?: Error) => void): void
 }
 
 /**
@@ -33,7 +35,7 @@ export interface PinoDelivery extends LineIntakePlan {
  *
  * @throws {ConfigError} for an option in code that is invalid or unknown, or a function
  */
-export function startPinoDelivery(options: PinoTargetOptions, config: PinoConfig): PinoDelivery {
+export function startPinoDelivery(options: PinoTargetOptions): PinoDelivery {
   const { own, unknown } = targetOptions(options)
   refuseFunctions(own)
   for (const name of unknown) tellUnknown(name)
@@ -48,7 +50,7 @@ export function startPinoDelivery(options: PinoTargetOptions, config: PinoConfig
   // Once the worker is ready: loading in the main thread takes time from its start on a machine with few cores.
   if (state === 'on' && resolved.handleSignals) setImmediate(watchEndInMainThread)
   return {
-    take: lineMapper(config, { options: resolved, source: sources.level }, port),
+    taking: (config) => lineMapper(config, { options: resolved, source: sources.level }, port),
     close: async () => {
       await engine.close({ timeoutMs: processRegistry().timeToClose(engine), brief: true })
       processRegistry().retire(engine)

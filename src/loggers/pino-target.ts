@@ -2,8 +2,8 @@ import type { Writable } from 'node:stream'
 import build from 'pino-abstract-transport'
 import { processRegistry } from '../process/registry.js'
 import { setImmediate } from '../runtime/clock.js'
-import { LineIntake } from './line-intake.js'
-import { type PinoDelivery, type PinoTargetOptions, startPinoDelivery } from './pino-delivery.js'
+import { LineIntake, type LineIntakePlan } from './line-intake.js'
+import { type PinoTargetOptions, startPinoDelivery } from './pino-delivery.js'
 import type { PinoConfig } from './pino-logger.js'
 
 export type { PinoTargetOptions } from './pino-delivery.js'
@@ -23,28 +23,29 @@ export type { PinoTargetOptions } from './pino-delivery.js'
  */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
   const written = withoutPinos(options)
-  processRegistry().starts?.()
+  // An application that ends soon would miss an error that comes when the worker is ready. The environment causes none.
+  const early = Object.keys(written).length > 0 ? startPinoDelivery(written) : undefined
+  if (early === undefined) processRegistry().starts?.()
   // pino sends its configuration to streams of pino-abstract-transport. Nothing else comes by this one.
   const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
-  const start = () => startPinoDelivery(written, config as PinoConfig)
-  // An application that ends soon would miss an error that comes when the worker is ready. The environment causes none.
-  const early = Object.keys(written).length > 0 ? start() : undefined
-  let delivery: PinoDelivery | undefined
-  // Otherwise it starts when pino knows that the worker is ready. Lines wait in the stream until then.
+  let delivery = early
+  let take: LineIntakePlan['take'] | undefined
+  // Without options delivery starts when pino knows that the worker is ready. Lines wait in the stream until then.
   const started = new Promise<void>((resolve) => {
     setImmediate(() => {
-      delivery = early ?? start()
+      delivery ??= startPinoDelivery(written)
+      take = delivery.taking(config as PinoConfig)
       resolve()
     })
   })
   const stream = new LineIntake({
     start: () => started,
-    take: (bytes, from, end) => delivery?.take(bytes, from, end),
-    close: async () => (delivery ?? early)?.close(),
+    take: (bytes, from, end) => take?.(bytes, from, end),
+    close: async () => delivery?.close(),
   })
   config.on('error', (error) => stream.emit('error', error))
   const flush = (callback: (error?: Error) => void) => {
-    if (delivery !== undefined) delivery.flush(callback)
+    if (take !== undefined) delivery?.flush(callback)
     else stream.write('', () => delivery?.flush(callback))
   }
   return Object.assign(stream, { flush })

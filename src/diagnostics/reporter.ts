@@ -57,6 +57,9 @@ export class Reporter implements Observer {
   readonly #print: (text: string) => void
   /** Prints facts of the whole process, once in it. */
   readonly #printOnce: (text: string) => void
+  readonly #isToldByMain: () => boolean
+  /** As it was when the first record was dropped by `shutdown`. */
+  #leavesEndToMain: boolean | undefined
 
   constructor(plan: {
     readonly clock: Clock
@@ -67,6 +70,8 @@ export class Reporter implements Observer {
     readonly elsewhere?: readonly ReportedElsewhere[] | undefined
     /** The text that says at once that nothing listens at the address of the service. @default none: such an outage is told when it has lasted */
     readonly nowhere?: string | undefined
+    /** True once the main thread reports what all threads lose at the end. @default of this process */
+    readonly isToldByMain?: (() => boolean) | undefined
     /** Deliver a log record of level warn. @default not at all: only a delivery finds a gap in the logs */
     readonly warn?: (message: string) => void
   }) {
@@ -75,14 +80,16 @@ export class Reporter implements Observer {
     this.#elsewhere = plan.elsewhere ?? []
     this.#nowhere = plan.nowhere
     this.#warn = plan.warn ?? (() => {})
+    this.#isToldByMain = plan.isToldByMain ?? (() => !isMainThread && sharedEnd.isReportedForAll)
     const { print = printLine, print: printOnce = printNews } = plan
     this.#print = (text) => print(oneLine(text))
     this.#printOnce = (text) => printOnce(oneLine(text))
   }
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
-    // `ended` reports all of them at once.
-    if (reason !== 'shutdown') this.#dropped(lane, { reason, count, explanation: explanations[reason] })
+    // `ended` reports all of them at once, also where the main thread begins to report the end between the two: it leaves out these.
+    if (reason === 'shutdown') this.#leavesEndToMain ??= this.#isToldByMain()
+    else this.#dropped(lane, { reason, count, explanation: explanations[reason] })
   }
 
   /** Records that a worker held when it failed. One line about its failure counts them for all engines. */
@@ -93,7 +100,7 @@ export class Reporter implements Observer {
 
   /** The end: report what the lanes have dropped by `shutdown`, and all that throttles have held back. */
   ended(lanes: readonly LaneReport[]): void {
-    const listenersOnly = !isMainThread && sharedEnd.isReportedForAll
+    const listenersOnly = this.#leavesEndToMain ?? this.#isToldByMain()
     for (const lane of this.#elsewhere.includes('shutdown') ? [] : lanes) {
       const { kind, bucket, dropped, lastError } = lane
       const explanation = `not delivered before the end${lastErrorText(lastError)}`

@@ -117,9 +117,10 @@ export class Shutdown {
     const { budget, remote } = this.#engines
     // A thread that ends is not the end of the process.
     if (isMainThread) budget.begin(this.#engines.shutdownTimeoutMs)
-    this.#droppedBefore = this.#engines.stats().dropped.shutdown
     const comesLast = this.#host.listeners('exit').at(-1) === this.#deliver
     if (isMainThread && comesLast && this.#engines.knowsAll) sharedEnd.reportForAll()
+    // After that: a thread that drops records before it tells them itself.
+    this.#droppedBefore = this.#engines.stats().dropped.shutdown
     remote.beginParking()
     const delivering = this.#waiting().filter((engine) => engine.beforeEnd())
     for (const engine of delivering) budget.grant(engine)

@@ -169,7 +169,8 @@ export class ProcessEngines {
     await within(this.#early.drain(left(), mode))
     const handOver = this.#threadStreams.handedOver()
     const deadlineTimer = after(left())
-    await within(Promise.race([handOver.done, deadlineTimer.over]))
+    // The streams of pino 9 do not wait for what their workers start.
+    await within(Promise.race([handOver.done.then(() => this.remote.started()), deadlineTimer.over]))
     deadlineTimer.cancel()
     await within(this.#drainAll(mode, { timeoutMs: left(), brief: askedMs === undefined }))
     expiry.cancel()

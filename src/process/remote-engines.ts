@@ -37,6 +37,7 @@ export class RemoteEngines {
   readonly #engines = new Map<string, RemoteEngine>()
   /** Threads whose engine will come. */
   readonly #starting = new Set<number>()
+  readonly #started: (() => void)[] = []
   #asked = 0
   /** Unanswered requests. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
@@ -68,9 +69,20 @@ export class RemoteEngines {
     return this.ofThread(thread).length > 0 || this.#starting.has(thread)
   }
 
+  /** Resolves when no engine is to come: each has come, or its thread has ended. */
+  async started(): Promise<void> {
+    this.#channel().catchUp()
+    while (this.#starting.size > 0) await new Promise<void>((resolve) => this.#started.push(resolve))
+  }
+
+  /** The engine of a thread has come, or will not come any more. */
+  #hasStarted(thread: number): void {
+    if (this.#starting.delete(thread)) for (const started of this.#started.splice(0)) started()
+  }
+
   /** Forget a thread that has ended. */
   threadEnded(thread: number): void {
-    this.#starting.delete(thread)
+    this.#hasStarted(thread)
   }
 
   add({ id, lanes, memory, position, ...facts }: ThreadMessage & { type: 'engine' }): void {
@@ -82,6 +94,7 @@ export class RemoteEngines {
     const options = { shutdownTimeoutMs, debug }
     const ended = () => book.ended({ spools })
     this.#engines.set(id, { id, threadId, options, capacity, isAtDisk, ended, stats: () => book.read() })
+    this.#hasStarted(threadId)
   }
 
   /** Forget an engine that is gone. Its unanswered requests end. */

@@ -22,6 +22,9 @@ const doors = [
 /** An entry of functions without state. It has its own copies of modules of the engine, and reads nothing else. */
 const purely = 'records.js'
 
+/** Modules of Node whose import must be seen: from it, @vercel/nft finds the files that a module names. */
+const seen = ['node:fs', 'node:module', 'node:url']
+
 /** The file of the early modules. src/hand-off/worker-file.ts knows it by this name. */
 export const earlyName = 'sluice.js'
 export const engineName = 'engine.cjs'
@@ -154,7 +157,9 @@ export function earlyFile(folder, { isEarly, isLate, isCopied, shared, key }) {
       name: 'the early modules',
       setup: ({ onResolve, onLoad }) => {
         onResolve({ filter: /^#engine$/ }, ({ path }) => ({ path, external: true }))
-        onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: 'builtin' }))
+        onResolve({ filter: /^node:/ }, ({ path }) =>
+          seen.includes(path) ? undefined : { path, namespace: 'builtin' },
+        )
         onResolve({ filter: /^late$/ }, ({ path }) => ({ path, namespace: 'reader' }))
         onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
           const module = relative(folder, join(resolveDir, path))

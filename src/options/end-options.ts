@@ -6,6 +6,11 @@ type EndOption<Name> = Name extends 'handleSignals' ? boolean : number
 /** One of them from the environment. The default if the variable is unset or has an invalid value. */
 export function endOption<Name extends keyof typeof endOptions>(name: Name, environment: Environment): EndOption<Name> {
   const { variable, default: preset } = endOptions[name]
-  // Most applications set neither. All that reads options is not needed then.
-  return (environment[variable] ? loneOption(name, environment) : preset) as EndOption<Name>
+  try {
+    // Most applications set neither. All that reads options is not needed then.
+    if (environment[variable]) return loneOption(name, environment) as EndOption<Name>
+  } catch {
+    // The engine cannot be read. The end of the process must not fail for it.
+  }
+  return preset as EndOption<Name>
 }

@@ -8,5 +8,13 @@ import { readEngine } from './late-lease.js'
  * Keeps no process alive.
  */
 export function readAhead(): void {
-  if (isMainThread && hostProcess.env.SLUICE_URL) setImmediate(readEngine).unref()
+  if (isMainThread && hostProcess.env.SLUICE_URL) setImmediate(read).unref()
+}
+
+function read(): void {
+  try {
+    readEngine()
+  } catch {
+    // The first logger, or `track`, says why.
+  }
 }

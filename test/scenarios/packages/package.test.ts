@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Project, pack } from '../../support/project.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -170,6 +170,29 @@ describe('the package', () => {
     expect(stderr).toMatch(/ {4}at (Module\.)?createSluice \(file:.*sluice\.js:/)
     expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(1000)
   })
+
+  it.each([{}, { SLUICE_URL: 'http://127.0.0.1:9' }, { SLUICE_SHUTDOWN_TIMEOUT_MS: '100' }])(
+    'loses events and nothing else where its engine cannot be read, with %j',
+    async (variables) => {
+      const engine = join(project.folder, 'node_modules/sluice/dist/engine.cjs')
+      renameSync(engine, `${engine}.away`)
+      onTestFinished(() => renameSync(`${engine}.away`, engine))
+      project.write(
+        'unread.mjs',
+        `import { close, flush, stats, track } from 'sluice'
+        track(1)
+        await new Promise((resolve) => setTimeout(resolve))
+        track(2)
+        await flush()
+        process.stdout.write(String(stats().accepted + (await close()).accepted))`,
+      )
+      const ended = await project.run(process.execPath, ['unread.mjs'], variables)
+      expect(ended).toMatchObject({ code: 0, stdout: '0' })
+      expect(ended.stderr).toBe(
+        'sluice: dist/engine.cjs of sluice cannot be read (MODULE_NOT_FOUND), events are lost: install sluice again, or leave it out of the bundle\n',
+      )
+    },
+  )
 
   it('names winston where sluice/winston is imported without it', async () => {
     const { code, stderr } = await project.node('--input-type=module', '--eval', `import 'sluice/winston'`)

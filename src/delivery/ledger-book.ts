@@ -107,6 +107,7 @@ export class LedgerBook {
     const row = this.#open(lane)
     row[column[loss.from]]!--
     row[column[loss.reason]]!++
+    if (loss.from === 'inFlight') row[column.ambiguousRetries]!++
     row[column.heldBytes]! -= loss.bytes
     this.#done()
   }

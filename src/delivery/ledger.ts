@@ -43,7 +43,10 @@ export interface Counts {
   readonly inFlight: number
   /** Attempts after the first. */
   readonly retries: number
-  /** Retries of requests that were written and never answered. Each may be a duplicate at the service. */
+  /**
+   * Requests that were written and never answered. Their records were sent again, and may be at the service twice; or they were given up at
+   * the end, and may have arrived.
+   */
   readonly ambiguousRetries: number
   /** Requests handed to the sender. */
   readonly requests: number

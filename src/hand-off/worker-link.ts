@@ -231,7 +231,7 @@ function writeWithOwnImmediate(stream: ThreadStream, bytes: Buffer): void {
  *
  * @throws when the worker takes none for a second
  */
-function flushWhileItTakes(stream: ThreadStream, progress: () => number): void {
+export function flushWhileItTakes(stream: Pick<ThreadStream, 'flushSync'>, progress: () => number): void {
   const { wait } = Atomics
   let seen = progress()
   let patientUntil = systemClock.now() + patienceMs

@@ -14,7 +14,7 @@ const quietLooks = 3
 export interface EarlyWorkersPlan {
   /** Engines of other threads. */
   readonly known: () => readonly RemoteEngine[]
-  /** True for a thread whose start was seen. */
+  /** True for a thread whose stream is known, or that has none. */
   readonly sawStart: (threadId: number) => boolean
   /** Flush engines of other threads. */
   readonly flush: (engines: readonly RemoteEngine[], timeoutMs: number) => Promise<unknown>
@@ -28,6 +28,7 @@ export class EarlyWorkers {
   readonly #plan: EarlyWorkersPlan
   readonly #mayExist: boolean
   readonly #meetUntil: number
+  #met = false
   #passedWithout = false
 
   constructor(plan: EarlyWorkersPlan) {
@@ -39,7 +40,9 @@ export class EarlyWorkers {
 
   /** An engine has announced itself. Reports on stderr that an earlier drain missed it. */
   announced(engine: Pick<RemoteEngine, 'threadId'>): void {
-    if (!this.#passedWithout || this.#plan.sawStart(engine.threadId)) return
+    if (this.#plan.sawStart(engine.threadId)) return
+    this.#met = true
+    if (!this.#passedWithout) return
     this.#passedWithout = false
     printLine('a flush() has not waited for lines of a pino worker that had started before: import sluice before pino')
   }
@@ -51,7 +54,7 @@ export class EarlyWorkers {
   async drain(timeoutMs: number, mode: DrainMode): Promise<void> {
     if (!this.#mayExist && (mode !== 'park' || this.#engines.length === 0)) return
     const deadline = systemClock.now() + timeoutMs
-    while (this.#engines.length === 0) {
+    while (!this.#met && this.#engines.length === 0) {
       if (systemClock.now() >= Math.min(deadline, this.#meetUntil)) {
         this.#passedWithout = true
         return

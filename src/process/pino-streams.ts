@@ -1,5 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { ownStreams } from '../hand-off/worker-file.js'
+import { flushWhileItTakes } from '../hand-off/worker-link.js'
+import { watchLoggers } from './watch-loggers.js'
 
 /** Above this number the oldest stream is released once its records are delivered. */
 const maxHeld = 8
@@ -86,9 +88,10 @@ interface StreamWorker extends Worker {
  */
 export class ThreadStreams {
   readonly #workers = new Map<number, StreamWorker>()
-  /** Living threads whose start was seen, thread-stream's and others. */
+  /** Living threads whose start was seen or that were found later, thread-stream's and others. */
   readonly #seen = new Set<number>()
   readonly #runsSluice: (threadId: number) => Promise<boolean>
+  readonly #ended: (threadId: number) => void
   readonly #held: HeldStreams
 
   constructor(plan: {
@@ -105,20 +108,22 @@ export class ThreadStreams {
       runsSluice: plan.runsSluice,
       settled: (threadId) => this.#handOver(threadId).then(() => plan.drained(threadId)),
     })
-    plan.host.on('worker', (worker: StreamWorker) => {
-      const id = worker.threadId
-      this.#seen.add(id)
-      if (typeof worker.stream?.deref === 'function') this.#add(id, worker)
-      worker.once('exit', () => {
-        this.#seen.delete(id)
-        this.#workers.delete(id)
-        this.#held.release(id)
-        plan.ended(id)
-      })
+    this.#ended = plan.ended
+    plan.host.on('worker', (worker: StreamWorker) => this.#add(worker))
+  }
+
+  /**
+   * Until the returned function is called, learn of the workers that started before this module was loaded, by the lines that are logged to
+   * them.
+   */
+  watchLoggers(): () => void {
+    return watchLoggers((stream) => {
+      const { worker } = stream as { readonly worker?: StreamWorker }
+      if (worker !== undefined && !this.#seen.has(worker.threadId)) this.#add(worker)
     })
   }
 
-  /** True for a thread that started after this module was loaded. */
+  /** True for a thread whose start was seen, or that was found later. */
   sawStart(threadId: number): boolean {
     return this.#seen.has(threadId)
   }
@@ -128,10 +133,21 @@ export class ThreadStreams {
     return this.#workers.has(threadId)
   }
 
-  #add(threadId: number, worker: StreamWorker): void {
+  #add(worker: StreamWorker): void {
+    const { threadId } = worker
+    // A thread that has ended has this number.
+    if (threadId === -1) return
+    this.#seen.add(threadId)
+    worker.once('exit', () => {
+      this.#seen.delete(threadId)
+      this.#workers.delete(threadId)
+      this.#held.release(threadId)
+      this.#ended(threadId)
+    })
+    if (typeof worker.stream?.deref !== 'function') return
     this.#workers.set(threadId, worker)
-    const stream = worker.stream?.deref()
-    if (stream !== undefined && !ownStreams.has(stream)) this.#held.hold(threadId, stream)
+    const stream = worker.stream.deref()
+    if (stream !== undefined && !stream.ready && !ownStreams.has(stream)) this.#held.hold(threadId, stream)
   }
 
   /**
@@ -152,16 +168,32 @@ export class ThreadStreams {
 
   /** End the streams whose workers run Sluice, and those whose workers are still starting: they may run it. */
   endSync(runsSluice: (threadId: number) => boolean): void {
-    for (const [threadId, worker] of this.#workers) {
-      const stream = worker.stream?.deref()
-      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
-      if (stream.ready && !runsSluice(threadId)) continue
+    for (const { stream } of this.#delivering(runsSluice)) {
       try {
         stream.flushSync()
         stream.end()
       } catch {
         // thread-stream throws when the worker is gone or does not answer. Its lines are lost in either case.
       }
+    }
+  }
+
+  /** Hold this thread until the workers have taken all that was written to them. `accepted` counts the records of a thread. */
+  takeSync(runsSluice: (threadId: number) => boolean, accepted: (threadId: number) => number): void {
+    for (const { threadId, stream } of this.#delivering(runsSluice)) {
+      try {
+        flushWhileItTakes(stream, () => accepted(threadId))
+      } catch {
+        // The worker is gone, or takes nothing. Its lines are lost.
+      }
+    }
+  }
+
+  *#delivering(runsSluice: (threadId: number) => boolean) {
+    for (const [threadId, worker] of this.#workers) {
+      const stream = worker.stream?.deref()
+      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
+      if (!stream.ready || runsSluice(threadId)) yield { threadId, stream }
     }
   }
 

@@ -155,8 +155,19 @@ export class ProcessEngines {
    * rejects.
    * @param askedMs by default `shutdownTimeoutMs`, and for `close` what is left of it
    */
-  async drain(mode: DrainMode, askedMs?: number): Promise<Ledger> {
-    const timeoutMs = askedMs ?? this.#timeFor(mode)
+  drain(mode: DrainMode, askedMs?: number): Promise<Ledger> {
+    return this.#drain(mode, { timeoutMs: askedMs ?? this.#timeFor(mode), brief: askedMs === undefined })
+  }
+
+  /** A `park` that takes this share of `shutdownTimeoutMs`. */
+  park(share: number): Promise<Ledger> {
+    return this.#drain('park', { timeoutMs: this.shutdownTimeoutMs * share, brief: true })
+  }
+
+  async #drain(
+    mode: DrainMode,
+    { timeoutMs, brief }: { readonly timeoutMs: number; readonly brief: boolean },
+  ): Promise<Ledger> {
     const deadline = systemClock.now() + timeoutMs
     const { delivered } = this.stats()
     const left = () => Math.max(0, deadline - systemClock.now())
@@ -164,6 +175,7 @@ export class ProcessEngines {
     const expiry = after(timeoutMs + drainGraceMs[mode] + answerMs, true)
     const within = (work: Promise<unknown>) => Promise.race([work, expiry.over])
 
+    const ignoreLoggers = this.#threadStreams.watchLoggers()
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
     await within(this.#early.drain(left(), mode))
@@ -172,8 +184,9 @@ export class ProcessEngines {
     // The streams of pino 9 do not wait for what their workers start.
     await within(Promise.race([handOver.done.then(() => this.remote.started()), deadlineTimer.over]))
     deadlineTimer.cancel()
-    await within(this.#drainAll(mode, { timeoutMs: left(), brief: askedMs === undefined }))
+    await within(this.#drainAll(mode, { timeoutMs: left(), brief }))
     expiry.cancel()
+    ignoreLoggers()
     handOver.release()
     const ledger = this.stats()
     const inVain = left() === 0 && undelivered(ledger) > 0 && ledger.delivered === delivered
@@ -182,15 +195,25 @@ export class ProcessEngines {
   }
 
   /**
-   * At the end of the process: close the engines of the application's own threads, which end without an event. Does nothing outside the
-   * main thread: the others live on.
+   * At the end of the process: close the engines of the application's own threads, which end without an event, and with `streams` those of
+   * pino's workers, whose streams end at an exit alone. Does nothing outside the main thread: the others live on.
    */
-  endThreads(): { readonly steps: readonly EndStep[]; readonly engines: readonly Figures[] } {
+  endThreads({ streams }: { readonly streams: boolean }): {
+    readonly steps: readonly EndStep[]
+    readonly engines: readonly Figures[]
+  } {
     if (!isMainThread) return { steps: [], engines: [] }
-    const engines = this.remote.known.filter(
-      (engine) => !this.#threadStreams.has(engine.threadId) && undelivered(engine.stats()) > 0,
+    const engines = this.remote.known.filter((engine) =>
+      this.#threadStreams.has(engine.threadId) ? streams : undelivered(engine.stats()) > 0,
     )
     return { steps: this.remote.closeSync(engines), engines }
+  }
+
+  /** Hold this thread until pino's workers have taken all lines. */
+  takeFromStreams(): void {
+    const accepted = (thread: number) =>
+      this.remote.ofThread(thread).reduce((sum, engine) => sum + engine.stats().accepted, 0)
+    this.#threadStreams.takeSync((thread) => this.remote.runsSluice(thread), accepted)
   }
 
   /** End the streams of pino's targets, as pino does at `exit`. Holds this thread until they are done. */

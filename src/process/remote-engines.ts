@@ -157,12 +157,18 @@ export class RemoteEngines {
   /** Close engines while this thread is held, step by step, each within what is left of its time. */
   closeSync(engines: readonly RemoteEngine[]): EndStep[] {
     const pause = new Int32Array(new SharedArrayBuffer(4))
+    const channel = this.#channel()
     return engines.map((engine) => {
       const timeoutMs = this.#budget.remaining(engine)
       const deadline = systemClock.now() + timeoutMs
-      this.#ask('close', { engine, timeoutMs })
+      let answered = false
+      void this.#drained('close', { engine, timeoutMs }, () => {
+        answered = true
+      })
       return (waitMs) => {
-        if (undelivered(engine.stats()) === 0 || systemClock.now() >= deadline) return true
+        channel.catchUp()
+        const done = answered || (!channel.readsSynchronously && undelivered(engine.stats()) === 0)
+        if (done || systemClock.now() >= deadline) return true
         Atomics.wait(pause, 0, 0, Math.min(waitMs, pollMs))
         return false
       }
@@ -174,9 +180,13 @@ export class RemoteEngines {
     return this.known.filter((engine) => undelivered(engine.stats()) > 0 && this.#budget.remaining(engine) > 0)
   }
 
-  #drained(mode: DrainMode, how: RemoteDrain): Promise<void> {
-    return new Promise((resolve) => {
+  #drained(mode: DrainMode, how: RemoteDrain, answered = () => {}): Promise<void> {
+    return new Promise((done) => {
       const request = this.#ask(mode, how)
+      const resolve = () => {
+        answered()
+        done()
+      }
       this.#waiting.set(request, { id: how.engine.id, resolve })
     })
   }

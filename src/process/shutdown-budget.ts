@@ -2,7 +2,7 @@ import type { Ledger } from '../delivery/ledger.js'
 import { processNow, sharedEnd } from '../runtime/shared-state.js'
 
 /** A late engine has this share of its time: earlier waits served the records of others. */
-const leastShare = 0.25
+export const leastShare = 0.25
 /** An end within this time after a flush that delivered nothing belongs to that flush. */
 const soonMs = 1000
 
@@ -44,10 +44,10 @@ export class ShutdownBudget {
     this.#end = end
   }
 
-  /** The process ends: the time of all its engines runs from now on. Only the first call counts. */
-  begin(shutdownTimeoutMs: number): void {
+  /** The process ends: the time of all its engines runs from now on, or since that moment. Only the first call counts. */
+  begin(shutdownTimeoutMs: number, since = Number.POSITIVE_INFINITY): void {
     const gone = shutdownTimeoutMs - this.allotment(shutdownTimeoutMs)
-    this.#end.begin(this.#now() - gone)
+    this.#end.begin(Math.min(since, this.#now() - gone))
   }
 
   /** Start the time of the records that this engine has accepted. Gives the milliseconds that are left of it. */

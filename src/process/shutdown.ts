@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
-import type { LaneReport, Ledger } from '../delivery/ledger.js'
+import { emptyLedger, type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
 import { noAnswer } from '../delivery/rules.js'
 import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
@@ -8,12 +8,13 @@ import { announcedThread } from '../hand-off/delivery-thread.js'
 import { endOption } from '../options/end-options.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
-import { sharedEnd } from '../runtime/shared-state.js'
+import { processNow, sharedEnd } from '../runtime/shared-state.js'
 import { currentCapture, setCapture } from './capture.js'
 import { tellEndIsWatched } from './main-thread.js'
 import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { undelivered } from './remote-engines.js'
+import { leastShare } from './shutdown-budget.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 
 /** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
@@ -48,7 +49,7 @@ export function installShutdown(engines: ProcessEngines): void {
  * Reports in one line the records that could not be delivered. Nothing here keeps the process alive but an unfinished drain.
  *
  *     beforeExit ─▶ flush what has time left ─▶ … ─▶ exit, first ─▶ pino ends its streams ─▶ exit, last ─▶ the thread delivers
- *     SIGTERM, SIGINT ─▶ drain the process ─▶ the same signal again
+ *     SIGTERM, SIGINT ─▶ drain the process ─▶ deliver what came meanwhile, as at an exit ─▶ the same signal again
  */
 export class Shutdown {
   readonly #engines: ProcessEngines
@@ -57,14 +58,21 @@ export class Shutdown {
   readonly #signals: SignalWatch
   #drains = 0
   #turned = false
-  /** Records that the process had dropped by `shutdown` when its end began. */
-  #droppedBefore = 0
+  /** The ledger of the process when its end began. */
+  #before = emptyLedger
+  /** On the clock that all threads share. */
+  #signalAt = 0
 
   constructor(engines: ProcessEngines, { host = hostProcess, print = printLine }: ShutdownSetting = {}) {
     this.#engines = engines
     this.#host = host
     this.#print = print
-    this.#signals = new SignalWatch(() => this.#drainBeforeSignal(), host)
+    const drain = (dies: boolean) => {
+      this.#signalAt = processNow()
+      this.#before = this.#engines.stats()
+      return this.#engines.park(dies ? 1 - leastShare : 1)
+    }
+    this.#signals = new SignalWatch({ drain, end: (dies) => (dies ? this.#endBySignal() : this.#reportDrain()) }, host)
   }
 
   install(): void {
@@ -105,11 +113,20 @@ export class Shutdown {
     })
   }
 
-  async #drainBeforeSignal(): Promise<void> {
-    const { queued, inFlight, lanes } = await this.#engines.drain('park')
-    this.#reportUndelivered(queued + inFlight, lanes)
-    // No `exit` event follows a signal that ends the process.
-    for (const ledger of this.#engines.debugLedgers()) this.#print(ledgerLine(ledger))
+  /** The process dies of a signal: deliver what came during the drain as at an exit, while nothing more can come. */
+  #endBySignal(): void {
+    const { budget } = this.#engines
+    budget.begin(this.#engines.shutdownTimeoutMs, this.#signalAt)
+    this.#engines.takeFromStreams()
+    this.#begin()
+    this.#end({ streams: true })
+  }
+
+  /** After the drain of a process that may survive its signal. */
+  #reportDrain(): void {
+    const ledger = this.#engines.stats()
+    this.#reportUndelivered(undelivered(ledger), ledger.lanes)
+    for (const each of this.#engines.debugLedgers()) this.#print(ledgerLine(each))
   }
 
   /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
@@ -120,7 +137,7 @@ export class Shutdown {
     const comesLast = this.#host.listeners('exit').at(-1) === this.#deliver
     if (isMainThread && comesLast && this.#engines.knowsAll) sharedEnd.reportForAll()
     // After that: a thread that drops records before it tells them itself.
-    this.#droppedBefore = this.#engines.stats().dropped.shutdown
+    this.#before = this.#engines.stats()
     remote.beginParking()
     const delivering = this.#waiting().filter((engine) => engine.beforeEnd())
     for (const engine of delivering) budget.grant(engine)
@@ -144,28 +161,29 @@ export class Shutdown {
     }
   }
 
-  /** The process ends now: hold this thread until all is delivered or the time is over. */
-  readonly #deliver = (): void => {
+  readonly #deliver = (): void => this.#end({ streams: false })
+
+  /** The process ends now: hold this thread until all is delivered or the time is over. `streams`: pino does not end its own. */
+  #end(which: { readonly streams: boolean }): void {
     const { budget } = this.#engines
     // Engines whose close() is under way are among them: its end will not come.
     const engines = [...this.#engines.local]
     const droppedBefore = dropped(engines)
-    const threads = this.#engines.endThreads()
+    const threads = this.#engines.endThreads(which)
     const own = engines.map((engine) => engine.endSync({ timeoutMs: budget.remaining(engine), brief: true }))
     let steps: EndStep[] = [...own, ...threads.steps]
     while (steps.length > 0) {
       const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
       steps = steps.filter((step) => !step(waitMs))
     }
-    if (sharedEnd.isReportedForAll) {
-      const ledger = this.#engines.stats()
-      this.#reportUndelivered(undelivered(ledger) + ledger.dropped.shutdown - this.#droppedBefore, ledger.lanes)
-    } else {
-      const all = [...engines, ...threads.engines].map((engine) => engine.stats())
-      const left = all.reduce((sum, ledger) => sum + undelivered(ledger), 0)
-      const lanes = all.flatMap((ledger) => ledger.lanes)
-      this.#reportUndelivered(left + dropped(engines) - droppedBefore, lanes)
-    }
+    const all = sharedEnd.isReportedForAll ? [this.#engines] : [...engines, ...threads.engines]
+    const ledgers = all.map((each) => each.stats())
+    const lanes = ledgers.flatMap((ledger) => ledger.lanes)
+    const left = ledgers.reduce((sum, ledger) => sum + undelivered(ledger), 0)
+    const droppedNow = sharedEnd.isReportedForAll
+      ? dropped(all) - this.#before.dropped.shutdown
+      : dropped(engines) - droppedBefore
+    this.#reportUndelivered(left + droppedNow, lanes)
     this.#reportLateRecords()
     for (const engine of engines) if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
     this.#endDespiteStalledDisk()
@@ -212,8 +230,11 @@ export class Shutdown {
 
   #reportUndelivered(count: number, lanes: readonly LaneReport[]): void {
     if (count === 0) return
+    const { inFlight, ambiguousRetries } = sumLedger(lanes, 0)
+    const unanswered = Math.min(count, inFlight + ambiguousRetries - this.#before.ambiguousRetries)
+    const fate = unanswered > 0 ? `; up to ${unanswered} of them may have arrived` : ''
     const text = `${counted(count, 'record')} not delivered before the end of the process`
-    this.#print(`${text}${lastErrorText(lastErrorOf(lanes))}`)
+    this.#print(`${text}${lastErrorText(lastErrorOf(lanes))}${fate}`)
   }
 
   /** Engines of this thread. Those of pino's workers close when their stream ends. */

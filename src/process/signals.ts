@@ -15,24 +15,31 @@ const signals = ['SIGTERM', 'SIGINT'] as const
 /** A process that lives for so long after the signal was raised again does not die of it, such as PID 1 of a container. */
 const survivalMs = 100
 
+/** What a signal begins. Neither function may throw or reject. */
+export interface SignalPlan {
+  /** Deliver what is pending while the application goes on. `dies`: {@link end} follows, and needs some of the time. */
+  readonly drain: (dies: boolean) => Promise<unknown>
+  /** The signal is raised when this returns. `dies`: it ends the process for certain, so nothing comes after. */
+  readonly end: (dies: boolean) => void
+}
+
 /**
  * Drains before a signal ends the process, and then raises the same signal again without its own listener, so that the exit status is
  * what it would have been. It does nothing in an application that has a listener for the signal.
  *
  *     off ── start ──▶ watching ── signal, no other listener ──▶ draining
- *      ▲                  ▲                                         │ drained, or a second signal
+ *      ▲                  ▲                                         │ drained: end; or a second signal
  *      └── stop           └──────── still alive ◀── signal raised ──┘
  */
 export class SignalWatch {
-  readonly #drain: () => Promise<void>
+  readonly #plan: SignalPlan
   readonly #host: ProcessHost
   readonly #listeners = new Map<NodeJS.Signals, () => void>()
   #seen = false
   #mode: 'off' | 'watching' | 'draining' = 'off'
 
-  /** @param drain delivers all pending records, by its deadline; must not reject */
-  constructor(drain: () => Promise<void>, host: ProcessHost = hostProcess) {
-    this.#drain = drain
+  constructor(plan: SignalPlan, host: ProcessHost = hostProcess) {
+    this.#plan = plan
     this.#host = host
   }
 
@@ -64,11 +71,16 @@ export class SignalWatch {
     this.#seen = true
     if (this.#mode === 'off' || this.#isHandled(signal)) return
     this.#mode = 'draining'
-    void this.#drain().finally(() => this.#raise(signal))
+    void this.#plan.drain(this.#kills(signal)).finally(() => {
+      if (this.#mode !== 'draining') return
+      // Without our listener a second signal acts at once, also while `end` holds this thread.
+      this.stop()
+      this.#plan.end(this.#kills(signal))
+      this.#raise(signal)
+    })
   }
 
   #raise(signal: NodeJS.Signals): void {
-    if (this.#mode !== 'draining') return
     this.stop()
     this.#host.kill(this.#host.pid, signal)
     systemClock.schedule(() => this.start(), survivalMs)
@@ -89,6 +101,11 @@ export class SignalWatch {
       host.prependListener(event as NodeJS.Signals, listener)
       host.on('newListener', this.#keepFirst)
     })
+  }
+
+  /** True when nothing but our listener keeps the process alive. PID 1 survives, and so may a process with listeners of signal-exit. */
+  #kills(signal: NodeJS.Signals): boolean {
+    return this.#host.pid !== 1 && this.#host.listenerCount(signal) === (this.#listeners.has(signal) ? 1 : 0)
   }
 
   /** True when the application listens itself. The package signal-exit does not count: it waits for this listener to go. */

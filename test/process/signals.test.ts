@@ -5,11 +5,15 @@ import { FakeProcess } from '../support/fake-process.js'
 
 let host: FakeProcess
 let drains: (() => void)[]
+/** Whether each of them was certain to end the process. */
+let ends: boolean[]
 let watch: SignalWatch
 beforeEach(() => {
   host = new FakeProcess()
   drains = []
-  watch = new SignalWatch(() => new Promise((resolve) => drains.push(resolve)), host.host)
+  ends = []
+  const drain = () => new Promise<void>((resolve) => drains.push(resolve))
+  watch = new SignalWatch({ drain, end: (dies) => ends.push(dies) }, host.host)
   watch.start()
 })
 afterEach(() => watch.stop())

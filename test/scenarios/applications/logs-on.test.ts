@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { startBusyProcesses } from '../../support/busy-processes.js'
+import { delivered, FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
+import { ampleTime, startProgram } from '../../support/programs.js'
+
+let endBusyProcesses = () => {}
+beforeAll(() => {
+  endBusyProcesses = startBusyProcesses(2)
+})
+afterAll(() => endBusyProcesses())
+
+interface Setting {
+  readonly way: string
+  readonly server: FaultServer
+  readonly signal?: NodeJS.Signals
+  readonly variables?: Record<string, string>
+}
+
+/** Ends an application by a signal while it logs on. */
+async function endWhileLogging({ way, server, signal = 'SIGTERM', variables = {} }: Setting) {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-logs-on-'))
+  const count = join(folder, 'count')
+  const destination = { SLUICE_URL: server.url, SLUICE_API_KEY: 'key', SLUICE_BUCKET: 'bucket' }
+  const program = startProgram('logs-on.js', {
+    variables: { WAY: way, COUNT: count, ...destination, ...ampleTime, ...variables },
+  })
+  try {
+    await once(program.process.stdout, 'data')
+    program.process.kill(signal)
+    const { signal: by, stderr } = await program.ended
+    const accepted = Number(readFileSync(count, 'utf8'))
+    const arrived = new Set(server.taken.map((body) => /"line (\d+)|"eventId":(\d+)/.exec(body)?.slice(1).join('')))
+    return { by, stderr, missing: accepted - arrived.size }
+  } finally {
+    program.process.kill('SIGKILL')
+    await server.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Takes each record at once, and answers so much later. It names the keys of records, so that values are pipelined, too. */
+function startService(afterMs: number): Promise<FaultServer> {
+  return FaultServer.start(({ headers }) => ({
+    ...delivered,
+    headers: { 'idempotency-key': headers.get('idempotency-key') ?? '' },
+    afterMs,
+  }))
+}
+
+const inline = { SLUICE_MODE: 'inline' }
+const loggers: readonly Pick<Setting, 'way' | 'variables' | 'signal'>[] = [
+  { way: 'pino' },
+  { way: 'sluicePino' },
+  { way: 'winston', signal: 'SIGINT' },
+  { way: 'track' },
+]
+
+describe.concurrent('a signal while the application logs on, on a busy machine', () => {
+  const ends = Array.from({ length: full ? 17 : 1 }, (_, round) =>
+    [0, 150, 400].flatMap((afterMs) => loggers.map((logger) => ({ ...logger, afterMs, round }))),
+  ).flat()
+
+  it.for(ends)(
+    '$way, answers after $afterMs ms: all arrives, and nothing is told ($round)',
+    async (end, { expect }) => {
+      const ended = await endWhileLogging({ ...end, server: await startService(end.afterMs) })
+      expect(ended).toEqual({ by: end.signal ?? 'SIGTERM', missing: 0, stderr: '' })
+    },
+  )
+
+  it.for([
+    { way: 'pino', variables: { IMPORT: 'first' } },
+    { way: 'sluicePino', variables: inline },
+    { way: 'track', variables: inline },
+  ])('$way with $variables: all arrives, and nothing is told', async (end, { expect }) => {
+    const ended = await endWhileLogging({ ...end, server: await startService(20) })
+    expect(ended).toEqual({ by: 'SIGTERM', missing: 0, stderr: '' })
+  })
+
+  it.for([...loggers, { way: 'winston', variables: inline }])(
+    '$way, no time for all: the number that is told is missing, but for requests without an answer',
+    async ({ way, variables }, { expect }) => {
+      const server = await startService(400)
+      const ended = await endWhileLogging({
+        way,
+        server,
+        variables: { ...variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '500' },
+      })
+      const told = toldBy(ended.stderr)
+      expect(ended).toMatchObject({ by: 'SIGTERM', missing: expect.toSatisfy((missing) => missing > 0) })
+      expect(told.lost).toBeGreaterThanOrEqual(ended.missing)
+      expect(told.lost - told.unanswered).toBeLessThanOrEqual(ended.missing)
+    },
+  )
+})
+
+const losses =
+  /^sluice: (\d+) records? not delivered before the end of the process; last error: the service did not answer in time(?:; up to (\d+) of them may have arrived)?\n$/
+
+function toldBy(stderr: string): { readonly lost: number; readonly unanswered: number } {
+  const [, lost = Number.NaN, unanswered = 0] = losses.exec(stderr) ?? [stderr]
+  return { lost: Number(lost), unanswered: Number(unanswered) }
+}

@@ -193,7 +193,7 @@ export class Lane implements BreakerLane {
 
   /** A record in flight will get no answer any more: it is ready again. */
   takeBack(record: Pending): void {
-    this.#plan.book.putBack(this.index, { ambiguous: true })
+    this.#plan.book.putBack(this.index, { ambiguous: !this.reach.isNowhere })
     this.ready.putBack(record)
   }
 

@@ -103,11 +103,14 @@ export class LedgerBook {
     this.#add(lane, { inFlight: -1, queued: 1, ambiguousRetries: ambiguous ? 1 : 0 })
   }
 
-  drop(lane: number, loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number }): void {
+  drop(
+    lane: number,
+    loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number; ambiguous?: boolean },
+  ): void {
     const row = this.#open(lane)
     row[column[loss.from]]!--
     row[column[loss.reason]]!++
-    if (loss.from === 'inFlight') row[column.ambiguousRetries]!++
+    if (loss.ambiguous) row[column.ambiguousRetries]!++
     row[column.heldBytes]! -= loss.bytes
     this.#done()
   }

@@ -244,7 +244,7 @@ export class RecordBuffer implements StoreOwner {
   }
 
   #drop(lane: Lane, loss: { from: From; reason: DropReason; bytes: number }): void {
-    this.#plan.book.drop(lane.index, loss)
+    this.#plan.book.drop(lane.index, { ...loss, ambiguous: loss.from === 'inFlight' && !lane.reach.isNowhere })
     this.#reportLoss(lane, { reason: loss.reason, count: 1 })
   }
 

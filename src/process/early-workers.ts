@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { printLine } from '../diagnostics/stderr.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
-import { systemClock } from '../runtime/clock.js'
+import { after, systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { type RemoteEngine, undelivered } from './remote-engines.js'
 
@@ -59,14 +59,14 @@ export class EarlyWorkers {
         this.#passedWithout = true
         return
       }
-      await pause()
+      await after(lookMs, true).over
     }
     for (let quiet = 0; quiet < quietLooks && systemClock.now() < deadline; ) {
       const before = accepted(this.#engines)
       if (this.#engines.some((engine) => undelivered(engine.stats()) > 0)) {
         await this.#plan.flush(this.#engines, deadline - systemClock.now())
       }
-      await pause()
+      await after(lookMs, true).over
       quiet = accepted(this.#engines) === before ? quiet + 1 : 0
     }
   }
@@ -78,8 +78,4 @@ export class EarlyWorkers {
 
 function accepted(engines: readonly RemoteEngine[]): number {
   return engines.reduce((sum, engine) => sum + engine.stats().accepted, 0)
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => systemClock.schedule(resolve, lookMs, true))
 }

@@ -69,7 +69,6 @@ interface ThreadStream {
   off(event: 'ready' | 'close', listener: () => void): unknown
   flush(callback: (error?: Error | null) => void): void
   flushSync(): void
-  end(): void
 }
 
 /** Emits `worker` with each worker that this thread starts. */
@@ -166,34 +165,20 @@ export class ThreadStreams {
     return { done, release }
   }
 
-  /** End the streams whose workers run Sluice, and those whose workers are still starting: they may run it. */
-  endSync(runsSluice: (threadId: number) => boolean): void {
-    for (const { stream } of this.#delivering(runsSluice)) {
-      try {
-        stream.flushSync()
-        stream.end()
-      } catch {
-        // thread-stream throws when the worker is gone or does not answer. Its lines are lost in either case.
-      }
-    }
-  }
-
-  /** Hold this thread until the workers have taken all that was written to them. `accepted` counts the records of a thread. */
+  /**
+   * Hold this thread until the workers that run Sluice, or start and may run it, have taken all that was written to them. `accepted` counts
+   * the records of a thread.
+   */
   takeSync(runsSluice: (threadId: number) => boolean, accepted: (threadId: number) => number): void {
-    for (const { threadId, stream } of this.#delivering(runsSluice)) {
+    for (const [threadId, worker] of this.#workers) {
+      const stream = worker.stream?.deref()
+      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
+      if (stream.ready && !runsSluice(threadId)) continue
       try {
         flushWhileItTakes(stream, () => accepted(threadId))
       } catch {
         // The worker is gone, or takes nothing. Its lines are lost.
       }
-    }
-  }
-
-  *#delivering(runsSluice: (threadId: number) => boolean) {
-    for (const [threadId, worker] of this.#workers) {
-      const stream = worker.stream?.deref()
-      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
-      if (!stream.ready || runsSluice(threadId)) yield { threadId, stream }
     }
   }
 

@@ -6,7 +6,7 @@ import type { EndOptions, EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
-import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
+import { after, setImmediate, systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
 import { ProcessCapture } from './capture.js'
@@ -216,11 +216,6 @@ export class ProcessEngines {
     this.#threadStreams.takeSync((thread) => this.remote.runsSluice(thread), accepted)
   }
 
-  /** End the streams of pino's targets, as pino does at `exit`. Holds this thread until they are done. */
-  endThreadStreams(): void {
-    this.#threadStreams.endSync((thread) => this.remote.runsSluice(thread))
-  }
-
   #timeFor(mode: DrainMode): number {
     return mode === 'close' ? this.budget.allotment(this.shutdownTimeoutMs) : this.shutdownTimeoutMs
   }
@@ -311,12 +306,4 @@ export class ProcessEngines {
       print(ledger.spooled - before.spooled, 'left to the spool')
     }
   }
-}
-
-function after(ms: number, keepAlive = false): { readonly over: Promise<void>; readonly cancel: () => void } {
-  let timer: Timer | undefined
-  const over = new Promise<void>((resolve) => {
-    timer = systemClock.schedule(resolve, ms, keepAlive)
-  })
-  return { over, cancel: () => timer?.cancel() }
 }

@@ -2,7 +2,7 @@ import type { Ledger } from '../delivery/ledger.js'
 import { processNow, sharedEnd } from '../runtime/shared-state.js'
 
 /** A late engine has this share of its time: earlier waits served the records of others. */
-export const leastShare = 0.25
+const leastShare = 0.25
 /** An end within this time after a flush that delivered nothing belongs to that flush. */
 const soonMs = 1000
 

@@ -14,7 +14,6 @@ import { tellEndIsWatched } from './main-thread.js'
 import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { undelivered } from './remote-engines.js'
-import { leastShare } from './shutdown-budget.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 
 /** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
@@ -67,10 +66,11 @@ export class Shutdown {
     this.#engines = engines
     this.#host = host
     this.#print = print
+    // A half is left for what comes during the drain.
     const drain = (dies: boolean) => {
       this.#signalAt = processNow()
       this.#before = this.#engines.stats()
-      return this.#engines.park(dies ? 1 - leastShare : 1)
+      return this.#engines.park(dies ? 0.5 : 1)
     }
     this.#signals = new SignalWatch({ drain, end: (dies) => (dies ? this.#endBySignal() : this.#reportDrain()) }, host)
   }
@@ -80,11 +80,7 @@ export class Shutdown {
     // pino added its listener with its first target, and ends its streams in it: this one comes before.
     this.#host.prependListener('exit', this.#begin)
     this.#listenLast('exit', this.#deliver)
-    onFatalError(() => {
-      this.#begin()
-      this.#engines.endThreadStreams()
-      this.#deliver()
-    })
+    onFatalError(() => this.#endWithoutExit())
     this.#engines.onLeaveSignals(() => this.#signals.stop())
     // Only the main thread receives signals.
     if (isMainThread && endOption('handleSignals', process.env)) this.#signals.start()
@@ -117,6 +113,11 @@ export class Shutdown {
   #endBySignal(): void {
     const { budget } = this.#engines
     budget.begin(this.#engines.shutdownTimeoutMs, this.#signalAt)
+    this.#endWithoutExit()
+  }
+
+  /** No `exit` event will come, in which pino ends its streams. */
+  #endWithoutExit(): void {
     this.#engines.takeFromStreams()
     this.#begin()
     this.#end({ streams: true })

@@ -15,7 +15,7 @@ const signals = ['SIGTERM', 'SIGINT'] as const
 /** A process that lives for so long after the signal was raised again does not die of it, such as PID 1 of a container. */
 const survivalMs = 100
 
-/** What a signal begins. Neither function may throw or reject. */
+/** The work of a signal. Neither function may throw or reject. */
 export interface SignalPlan {
   /** Deliver what is pending while the application goes on. `dies`: {@link end} follows, and needs some of the time. */
   readonly drain: (dies: boolean) => Promise<unknown>

@@ -5,7 +5,7 @@ import { FakeProcess } from '../support/fake-process.js'
 
 let host: FakeProcess
 let drains: (() => void)[]
-/** Whether each of them was certain to end the process. */
+/** True where the signal was certain to end the process. */
 let ends: boolean[]
 let watch: SignalWatch
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBusyProcesses } from '../../support/busy-processes.js'
 import { delivered, FaultServer } from '../../support/fault-server.js'
 import { full } from '../../support/full.js'
@@ -31,11 +31,13 @@ async function endWhileLogging({ way, server, signal = 'SIGTERM', variables = {}
   })
   try {
     await once(program.process.stdout, 'data')
+    const startedAt = performance.now()
     program.process.kill(signal)
     const { signal: by, stderr } = await program.ended
+    const ms = performance.now() - startedAt
     const accepted = Number(readFileSync(count, 'utf8'))
     const arrived = new Set(server.taken.map((body) => /"line (\d+)|"eventId":(\d+)/.exec(body)?.slice(1).join('')))
-    return { by, stderr, missing: accepted - arrived.size }
+    return { by, ms, stderr, missing: accepted - arrived.size }
   } finally {
     program.process.kill('SIGKILL')
     await server.close()
@@ -65,13 +67,12 @@ describe.concurrent('a signal while the application logs on, on a busy machine',
     [0, 150, 400].flatMap((afterMs) => loggers.map((logger) => ({ ...logger, afterMs, round }))),
   ).flat()
 
-  it.for(ends)(
-    '$way, answers after $afterMs ms: all arrives, and nothing is told ($round)',
-    async (end, { expect }) => {
-      const ended = await endWhileLogging({ ...end, server: await startService(end.afterMs) })
-      expect(ended).toEqual({ by: end.signal ?? 'SIGTERM', missing: 0, stderr: '' })
-    },
-  )
+  it.for(ends)('$way, answers after $afterMs ms: all arrives, or is told ($round)', async (end, { expect }) => {
+    const ended = await endWhileLogging({ ...end, server: await startService(end.afterMs) })
+    expect(ended).toMatchObject({ by: end.signal ?? 'SIGTERM', ...honest(ended) })
+    // On a machine that is busy enough, not all of it arrives in time.
+    if (ended.missing > 0) expect(ended.ms).toBeGreaterThan(0.9 * Number(ampleTime.SLUICE_SHUTDOWN_TIMEOUT_MS))
+  })
 
   it.for([
     { way: 'pino', variables: { IMPORT: 'first' } },
@@ -79,22 +80,16 @@ describe.concurrent('a signal while the application logs on, on a busy machine',
     { way: 'track', variables: inline },
   ])('$way with $variables: all arrives, and nothing is told', async (end, { expect }) => {
     const ended = await endWhileLogging({ ...end, server: await startService(20) })
-    expect(ended).toEqual({ by: 'SIGTERM', missing: 0, stderr: '' })
+    expect(ended).toMatchObject({ by: 'SIGTERM', missing: 0, stderr: '' })
   })
 
   it.for([...loggers, { way: 'winston', variables: inline }])(
-    '$way, no time for all: the number that is told is missing, but for requests without an answer',
+    '$way with $variables, no time for all: the missing records are told',
     async ({ way, variables }, { expect }) => {
-      const server = await startService(400)
-      const ended = await endWhileLogging({
-        way,
-        server,
-        variables: { ...variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '500' },
-      })
-      const told = toldBy(ended.stderr)
-      expect(ended).toMatchObject({ by: 'SIGTERM', missing: expect.toSatisfy((missing) => missing > 0) })
-      expect(told.lost).toBeGreaterThanOrEqual(ended.missing)
-      expect(told.lost - told.unanswered).toBeLessThanOrEqual(ended.missing)
+      const short = { ...variables, SLUICE_SHUTDOWN_TIMEOUT_MS: '500' }
+      const ended = await endWhileLogging({ way, server: await startService(400), variables: short })
+      expect(ended).toMatchObject({ by: 'SIGTERM', ...honest(ended) })
+      expect(ended.missing).toBeGreaterThan(0)
     },
   )
 })
@@ -102,7 +97,12 @@ describe.concurrent('a signal while the application logs on, on a busy machine',
 const losses =
   /^sluice: (\d+) records? not delivered before the end of the process; last error: the service did not answer in time(?:; up to (\d+) of them may have arrived)?\n$/
 
-function toldBy(stderr: string): { readonly lost: number; readonly unanswered: number } {
-  const [, lost = Number.NaN, unanswered = 0] = losses.exec(stderr) ?? [stderr]
-  return { lost: Number(lost), unanswered: Number(unanswered) }
+/** An end that tells as many records as are missing. A request without an answer may have arrived. */
+function honest({ missing, stderr }: { readonly missing: number; readonly stderr: string }) {
+  const [, lost = '0', unanswered = '0'] = losses.exec(stderr) ?? []
+  const told = Number(lost)
+  return {
+    missing: Math.min(Math.max(missing, told - Number(unanswered)), told),
+    stderr: told === 0 ? '' : expect.stringMatching(losses),
+  }
 }

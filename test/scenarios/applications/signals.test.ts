@@ -11,8 +11,6 @@ import { rowsOf } from '../../support/full.js'
 import { ampleTime, atOnceMs, runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
-const noAnswer = 'the service did not answer in time'
-
 let receiver: TestReceiver
 beforeEach(async () => {
   receiver = await startTestReceiver()
@@ -145,8 +143,8 @@ describe('a signal to an application without a listener of its own', () => {
     expect(patient).toMatchObject({ by: 'SIGTERM' })
     expect(patient.ms).toBeGreaterThan(1400)
     expect(patient.ms).toBeLessThan(1500 + 500)
-    expect(patient.stderr).toBe(
-      `sluice: 1000 records not delivered before the end of the process; last error: ${noAnswer}\n`,
+    expect(patient.stderr).toMatch(
+      /^sluice: 1000 records not delivered before the end of the process; last error: the service did not answer in time; up to \d+ of them may have arrived\n$/,
     )
 
     const hasty = await endBySignal('track', {

@@ -128,8 +128,8 @@ describe('the end of a process, right after a thousand records', () => {
         SLUICE_SHUTDOWN_TIMEOUT_MS: '3000',
       })
       expect(performance.now() - startedAt).toBeLessThan(3000 + 500 + 1000)
-      expect(stderr).toBe(
-        'sluice: 1000 records not delivered before the end of the process; last error: the service did not answer in time\n',
+      expect(stderr).toMatch(
+        /^sluice: 1000 records not delivered before the end of the process; last error: the service did not answer in time; up to \d+ of them may have arrived\n$/,
       )
       await server.close()
     },

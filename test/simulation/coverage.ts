@@ -47,6 +47,7 @@ export function expectedStates(): string[] {
     'adopted',
     'spooled',
     'ambiguous retry',
+    'logged while a signal is drained',
   ]
 }
 

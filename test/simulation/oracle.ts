@@ -81,6 +81,7 @@ export function checkEnd(world: World, evidence: Evidence): void {
   checkLosses(world, evidence)
   checkDuplicates(world, evidence)
   checkDelivered(world, evidence)
+  checkTold(world, evidence)
   for (const each of evidence.processes) checkReasons(world, each, evidence.schedule)
 }
 
@@ -146,6 +147,19 @@ function checkDelivered(world: World, { processes, successes }: Evidence): void 
   const delivered = sum(ledgers(processes), (ledger) => ledger.delivered)
   if (delivered > successes)
     world.fail(`${delivered} records count as delivered, and the service has taken ${successes}`)
+}
+
+/** Before a signal ends a process, it tells how many records are missing. Those that arrived all the same were in a request without an answer. */
+function checkTold(world: World, { processes, stored, schedule, proxied }: Evidence): void {
+  const lies = schedule.faults.some(({ kind }) => kind === '500 after commit' || kind === 'garbage')
+  if (lies || schedule.options.spoolDir !== undefined || workerMayFail(schedule)) return
+  for (const { name, end, accepted } of processes) {
+    if (end?.how !== 'signal') continue
+    const { delivered, ambiguousRetries, inFlight } = end.ledger
+    const arrived = [...accepted.keys()].filter((id) => stored.has(id)).length
+    const unexplained = arrived - delivered - ambiguousRetries - inFlight - proxied
+    if (unexplained > 0) world.fail(`${unexplained} records of ${name} have arrived, and are told as missing`)
+  }
 }
 
 /** Each reason of a drop, and each rejection, has a cause in the schedule. */

@@ -97,6 +97,7 @@ export function deriveSchedule(seed: number): Schedule {
       deriveBurst(choice, { process, index, ids, poison: poison !== undefined, healsAt, longest }),
     ),
   )
+  bursts.push(...deriveLateBursts(seed, { processes, ids }))
   const flushes = Array.from({ length: choice.between(0, 3) }, () => ({
     process: choice.below(processes.length),
     at: choice.real(0, healsAt),
@@ -194,6 +195,23 @@ function deriveBurst(
   })
   const at = choice.real(process.startsAt, until)
   return { process: index, at, everyMs: choice.oneOf([0, 0, 1, 50, 1000]), records }
+}
+
+/** Half of the applications that end by a signal log on while it is drained. */
+function deriveLateBursts(
+  seed: number,
+  { processes, ids }: { processes: readonly PlannedProcess[]; ids: { next: number } },
+): Burst[] {
+  const choice = new Choice(seeded(Math.imul(seed, 0x85ebca6b) ^ 0xc2b2ae35))
+  return processes.flatMap(({ end, endsAt }, process) => {
+    if (end !== 'signal' || choice.chance(0.5)) return []
+    const by = choice.oneOf(['pino', 'winston', 'track'] as const)
+    const records = Array.from({ length: choice.oneOf([30, 100, 300]) }, () => {
+      const id = ids.next++
+      return { id, by, level: 30, message: `r#${id} ` }
+    })
+    return [{ process, at: Math.max(0, endsAt - 20), everyMs: choice.oneOf([1, 10, 50]), records }]
+  })
 }
 
 function deriveService(choice: Choice): PlannedService {

@@ -143,11 +143,13 @@ class Simulation {
     return process
   }
 
-  /** Log a record, also while the application closes Sluice. */
+  /** Log a record, also while the application closes Sluice, or a signal is drained. */
   #log(number: number, record: SimulatedRecord): void {
     const process = this.#processes.get(number)
     process?.app.post(() => {
-      if (!process.ending || (process.closing && process.end === undefined)) process.log(record)
+      if (process.end !== undefined || (process.ending && !process.closing && !process.draining)) return
+      if (process.draining) count(this.#coverage, 'logged while a signal is drained')
+      process.log(record)
     })
   }
 

@@ -73,6 +73,8 @@ export class SimulatedProcess {
   endingAt: number | undefined
   /** Sluice is being closed, and the application goes on. */
   closing = false
+  /** A signal has come, and the application goes on until what it had logged is delivered. */
+  draining = false
   readonly #world: World
   readonly #plan: ProcessPlan
   readonly #threads: SimulatedThread[] = []
@@ -158,27 +160,39 @@ export class SimulatedProcess {
     })
   }
 
-  /** SIGTERM: everything is drained, then the process dies. */
+  /** SIGTERM: a drain while the application goes on, then the end as at an exit, and the process dies. */
   signal(): void {
     if (this.ending) return
     this.endingAt = this.#world.now
-    const { shutdownTimeoutMs: timeoutMs } = this.port.options
+    this.draining = true
+    const { shutdownTimeoutMs } = this.port.options
+    const beganAt = this.app.clock.now()
+    const timeoutMs = shutdownTimeoutMs / 2
     void this.#expect('park', this.port.park({ timeoutMs }), timeoutMs).ledger.then(() => {
-      if (this.end === undefined) this.#die('signal')
+      this.draining = false
+      if (this.end !== undefined) return
+      const leftMs = Math.max(shutdownTimeoutMs / 4, shutdownTimeoutMs - (this.app.clock.now() - beganAt))
+      if (this.mode === 'target') void this.port.close({ timeoutMs: leftMs }).then(() => this.#die('signal'))
+      else this.#endSync('signal', leftMs)
     })
   }
 
   /** process.exit(): the event loop of the application's thread turns no more. */
   exit(): void {
     if (this.ending) return
-    const { port, app } = this
-    const { shutdownTimeoutMs: timeoutMs } = port.options
+    const { shutdownTimeoutMs } = this.port.options
     if (this.mode === 'target') {
       // pino ends its stream, and waits for the worker, which closes its engine.
-      this.close(timeoutMs)
+      this.close(shutdownTimeoutMs)
       return
     }
     this.endingAt = this.#world.now
+    this.#endSync('exit', shutdownTimeoutMs)
+  }
+
+  /** Deliver while the event loop of the application's thread stands. */
+  #endSync(how: 'exit' | 'signal', timeoutMs: number): void {
+    const { port, app } = this
     const beganAt = app.clock.now()
     port.beforeEnd()
     app.freeze()
@@ -187,8 +201,8 @@ export class SimulatedProcess {
       if (this.end !== undefined) return
       if (step(0)) {
         const tookMs = app.clock.now() - beganAt
-        if (tookMs > timeoutMs * 1.25 + 4500) this.#world.fail(`${this.name} took ${tookMs} ms to exit`)
-        this.#die('exit')
+        if (tookMs > timeoutMs * 1.25 + 4500) this.#world.fail(`${this.name} took ${tookMs} ms to end`)
+        this.#die(how)
       } else this.#world.schedule(goOn, endStepMs)
     }
     this.#world.schedule(goOn, app.clock.now() - this.#world.now)
@@ -211,6 +225,7 @@ export class SimulatedProcess {
   }
 
   #die(how: EndOfProcess['how']): void {
+    if (this.end !== undefined) return
     this.#ended(how, this.port.stats())
     this.#killThreads()
   }

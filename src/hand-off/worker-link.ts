@@ -3,6 +3,7 @@ import type ThreadStream from 'thread-stream'
 import { type Standstill, WorkerPosition } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
+import { ownThreadEnvironment } from '../runtime/own-thread.js'
 import { engineFrame } from './frames.js'
 import { Heartbeat } from './heartbeat.js'
 import {
@@ -73,7 +74,7 @@ export class WorkerLink implements Link {
     this.#stream = new Stream({
       filename: workerFile()!.href,
       workerData: { state, heartbeat, position: this.#position.memory },
-      workerOpts: { name: 'sluice', execArgv: [] },
+      workerOpts: { name: 'sluice', execArgv: [], env: ownThreadEnvironment() },
     })
     ownStreams.add(this.#stream)
     const { worker } = this.#stream as unknown as { worker: Worker }

@@ -123,6 +123,12 @@ export class ThreadStreams {
     return this.#seen.has(threadId)
   }
 
+  /** True while a thread of thread-stream starts that is not ours. */
+  get isStarting(): boolean {
+    const streams = [...this.#workers.values()].map(({ stream }) => stream?.deref())
+    return streams.some((stream) => stream !== undefined && !stream.ready && !stream.destroyed && !ownStreams.has(stream))
+  }
+
   /** True for a thread of thread-stream. */
   has(threadId: number): boolean {
     return this.#workers.has(threadId)

@@ -21,6 +21,9 @@ import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 
+/** `start`: records may come. `rest`: perhaps none is left. `leave`: the application handles its signals itself. */
+type ChangeSignals = (change: 'start' | 'rest' | 'leave') => unknown
+
 export interface ProcessEnginesSetting {
   /** @default one whose clock all threads share */
   readonly budget?: ShutdownBudget
@@ -53,7 +56,7 @@ export class ProcessEngines {
     sawStart: (thread) => this.#threadStreams.sawStart(thread),
     flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
   })
-  #leaveSignals = () => {}
+  #changeSignals: ChangeSignals = () => {}
   #starts = false
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
@@ -81,9 +84,18 @@ export class ProcessEngines {
     return this.#channel.readsSynchronously
   }
 
-  /** Call `leave` when an engine of any thread has the option `handleSignals: false`. */
-  onLeaveSignals(leave: () => void): void {
-    this.#leaveSignals = leave
+  /** True while a worker is starting that may run Sluice. */
+  get awaitsWorkers(): boolean {
+    return this.#threadStreams.isStarting || this.remote.isStarting
+  }
+
+  /** Call `change` when records may come from now on, and when an engine of any thread has the option `handleSignals: false`. */
+  onSignalsChange(change: ChangeSignals): void {
+    this.#changeSignals = change
+  }
+
+  signals(change: 'start' | 'rest'): unknown {
+    return this.#changeSignals(change)
   }
 
   /** An engine will be added. */
@@ -95,7 +107,7 @@ export class ProcessEngines {
   add(engine: RegisteredEngine): void {
     this.#starts = false
     this.#local.set(engine.id, engine)
-    if (!engine.options.handleSignals) this.#leaveSignals()
+    if (!engine.options.handleSignals) this.#changeSignals('leave')
     this.#announce(engine)
   }
 
@@ -235,10 +247,11 @@ export class ProcessEngines {
         sharedLevel().adopt(message.change)
         return
       case 'starting':
+        this.#changeSignals('start')
         this.remote.starts(message.threadId)
         return
       case 'engine':
-        if (!message.handleSignals) this.#leaveSignals()
+        this.#changeSignals(message.handleSignals ? 'start' : 'leave')
         this.remote.add(message)
         this.#early.announced(message)
         return

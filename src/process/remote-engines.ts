@@ -64,6 +64,10 @@ export class RemoteEngines {
     this.#starting.add(thread)
   }
 
+  get isStarting(): boolean {
+    return this.#starting.size > 0
+  }
+
   /** True for a thread with an engine, and for one whose engine will come. */
   runsSluice(thread: number): boolean {
     return this.ofThread(thread).length > 0 || this.#starting.has(thread)

@@ -1,6 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import type { LaneReport, Ledger } from '../delivery/ledger.js'
 import { noAnswer } from '../delivery/rules.js'
+import { stderrQuietMs } from '../diagnostics/reporter.js'
 import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
@@ -14,6 +15,7 @@ import { tellEndIsWatched } from './main-thread.js'
 import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { undelivered } from './remote-engines.js'
+import { movesAgain } from './rounds.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 
 /** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
@@ -57,6 +59,9 @@ export class Shutdown {
   readonly #signals: SignalWatch
   #drains = 0
   #turned = false
+  /** Records that were dropped or rejected, and the moment at which all of them have been told. */
+  #losses = 0
+  #toldBy = Number.NEGATIVE_INFINITY
   /** Records that the process had dropped by `shutdown` when its end began. */
   #droppedBefore = 0
 
@@ -64,7 +69,11 @@ export class Shutdown {
     this.#engines = engines
     this.#host = host
     this.#print = print
-    this.#signals = new SignalWatch(() => this.#drainBeforeSignal(), host)
+    this.#signals = new SignalWatch({
+      drain: () => this.#drainBeforeSignal(),
+      needed: () => this.#concernsSignals(),
+      host,
+    })
   }
 
   install(): void {
@@ -77,9 +86,25 @@ export class Shutdown {
       this.#engines.endThreadStreams()
       this.#deliver()
     })
-    this.#engines.onLeaveSignals(() => this.#signals.stop())
+    this.#engines.onSignalsChange((change) => this.#signals[change]())
     // Only the main thread receives signals.
-    if (isMainThread && endOption('handleSignals', process.env)) this.#signals.start()
+    if (!isMainThread || !endOption('handleSignals', process.env)) this.#signals.leave()
+    // Workers of pino that have started before.
+    else if (this.#host.listeners('exit').some(({ name }) => name === 'onExit')) this.#signals.start()
+  }
+
+  /**
+   * Lines reach the workers of other threads without a word to this one, so that each line that has been written to them may still be on its
+   * way. A debugging ledger is shown at the end, and what throttles hold back is told then, or after a minute.
+   */
+  #concernsSignals(): boolean {
+    const { remote, local } = this.#engines
+    const ledger = this.#engines.stats()
+    const losses = ledger.rejected + Object.values(ledger.dropped).reduce((sum, count) => sum + count, 0)
+    if (losses !== this.#losses) this.#toldBy = systemClock.now() + stderrQuietMs
+    this.#losses = losses
+    if (undelivered(ledger) > 0 || systemClock.now() < this.#toldBy || this.#engines.awaitsWorkers) return true
+    return remote.known.length > 0 || [...local].some((engine) => engine.options.debug || hasRepeats(engine))
   }
 
   /** Node emits the event again after each drain. Records that have had their time are not drained again. */
@@ -188,9 +213,13 @@ export class Shutdown {
   /** The application's own listeners may log, and that is delivered, too: this one stays the last, whenever others are added. */
   #listenLast(last: 'beforeExit' | 'exit', listener: () => void): void {
     const host = this.#host
+    const moves = movesAgain()
     host.on(last, listener)
     host.on('newListener', (event, added) => {
       if (event !== last || added === listener) return
+      // pino adds one with each target, before that takes any line.
+      if (last === 'exit') this.#signals.start()
+      if (!moves(added)) return
       host.nextTick(() => {
         host.off(last, listener)
         host.on(last, listener)

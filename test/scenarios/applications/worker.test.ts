@@ -203,6 +203,13 @@ describe('the delivery worker', () => {
     expect({ ...JSON.parse(stdout), stderr }).toEqual({ delivered: 100, workers: 1, stderr: '' })
   })
 
+  it('does not load what an application loads into every thread, which may take seconds', async () => {
+    const preloads = { NODE_OPTIONS: `--require ${join(import.meta.dirname, '../../fixtures/slow-preload.cjs')}` }
+    const variables = { ...receiver.variables, ...preloads, WAY: 'track', END: 'exit 0' }
+    expect(await runProgram('exits.js', variables)).toMatchObject({ code: 0, stderr: '' })
+    expect(await receiver.values()).toHaveLength(1000)
+  })
+
   it('loses none of a million track calls in one turn without counting it', async () => {
     const { stdout } = await runProgram('million-tracks.js', {
       ...receiver.variables,

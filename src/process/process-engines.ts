@@ -173,7 +173,7 @@ export class ProcessEngines {
     const { delivered } = this.stats()
     const left = () => Math.max(0, deadline - systemClock.now())
     // Engines keep the deadline themselves. An answer from another thread may take a moment longer, or never come.
-    const expiry = after(timeoutMs + drainGraceMs[mode] + answerMs, true)
+    const expiry = after(timeoutMs + drainGraceMs(mode, timeoutMs) + answerMs, true)
     const within = (work: Promise<unknown>) => Promise.race([work, expiry.over])
 
     // Node announces a worker in the tick after its start.

@@ -142,7 +142,7 @@ export class RemoteEngines {
         const drained = this.#drained('park', { engine, timeoutMs })
         await new Promise<void>((resolve) => {
           // Nothing else keeps the process alive.
-          const timer = systemClock.schedule(resolve, timeoutMs + drainGraceMs.park + answerMs, true)
+          const timer = systemClock.schedule(resolve, timeoutMs + drainGraceMs('park', timeoutMs) + answerMs, true)
           void drained.then(() => {
             timer.cancel()
             resolve()

@@ -6,6 +6,7 @@ import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
 import { announcedThread } from '../hand-off/delivery-thread.js'
+import { endGraceMs } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
@@ -147,7 +148,7 @@ export class Shutdown {
     // After that: a thread that drops records before it tells them itself.
     this.#droppedBefore = this.#engines.stats().dropped.shutdown
     remote.beginParking()
-    const delivering = this.#waiting().filter((engine) => engine.beforeEnd())
+    const delivering = this.#waiting().filter((engine) => engine.beforeEnd(budget.remaining(engine)))
     for (const engine of delivering) budget.grant(engine)
     this.#waitForProgress(delivering)
   }
@@ -175,11 +176,15 @@ export class Shutdown {
     // Engines whose close() is under way are among them: its end will not come.
     const engines = [...this.#engines.local]
     const droppedBefore = dropped(engines)
+    const latest = this.#latest
     const threads = this.#engines.endThreads()
-    const own = engines.map((engine) => engine.endSync({ timeoutMs: budget.remaining(engine), brief: true }))
+    const own = engines.map((engine) => {
+      const most = Math.max(0, latest - endGraceMs - systemClock.now())
+      return engine.endSync({ timeoutMs: Math.min(budget.remaining(engine), most), brief: true })
+    })
     let steps: EndStep[] = [...own, ...threads.steps]
-    while (steps.length > 0) {
-      const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
+    while (steps.length > 0 && systemClock.now() < latest) {
+      const waitMs = steps.length === 1 ? latest - systemClock.now() : turnMs
       steps = steps.filter((step) => !step(waitMs))
     }
     if (sharedEnd.isReportedForAll) {
@@ -198,9 +203,9 @@ export class Shutdown {
 
   /** Node waits for every thread before a process ends, and a thread that waits for a disk waits for ever: no exit code beats no exit. */
   #endDespiteStalledDisk(): void {
-    const deadline = systemClock.now() + this.#engines.budget.allotment(this.#engines.shutdownTimeoutMs)
+    const latest = this.#latest
     while (announcedThread()?.keepsProcess || this.#engines.remote.known.some((engine) => engine.isAtDisk())) {
-      if (systemClock.now() >= deadline) {
+      if (systemClock.now() >= latest) {
         this.#print(
           'the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL',
         )
@@ -208,6 +213,11 @@ export class Shutdown {
       }
       Atomics.wait(pause, 0, 0, turnMs)
     }
+  }
+
+  /** The moment on the clock at which the end is over, whatever hangs. */
+  get #latest(): number {
+    return systemClock.now() + this.#engines.budget.untilLatest(this.#engines.shutdownTimeoutMs)
   }
 
   /** The application's own listeners may log, and that is delivered, too: this one stays the last, whenever others are added. */

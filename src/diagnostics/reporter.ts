@@ -33,7 +33,7 @@ export function ownListeners(onError: ((error: SluiceError) => void) | undefined
 export type ReportedElsewhere = 'shutdown' | 'outage'
 
 /** At most one line on stderr for each cause in this time. */
-const stderrQuietMs = 60_000
+export const stderrQuietMs = 60_000
 /** At most one call of `onError` for each cause in this time: a listener that logs must not cause its next call. */
 const listenerQuietMs = 1000
 /** Characters of a rejected record in its message. */

@@ -128,8 +128,12 @@ export type EndStep = (waitMs: number) => boolean
 export interface EndParticipant {
   /** The process has no work left. Gather records for a moment from now on: the exit may be next, and a delivery must not delay it. */
   ending(): void
-  /** The process exits soon, and other code blocks this thread first. True when another thread delivers meanwhile. */
-  beforeEnd(): boolean
+  /**
+   * The process exits soon, and other code blocks this thread first. True when another thread delivers meanwhile.
+   *
+   * @param withinMs the longest time to hand over what that thread does not have yet
+   */
+  beforeEnd(withinMs?: number): boolean
   /** The process exits now and its event loop has stopped. Begin to deliver what is left. */
   endSync(options?: EndOptions): EndStep
 }

@@ -49,10 +49,10 @@ export interface DeliveryThread {
   write(engine: number, lines: Buffer): void
   /** A drain waits: start a worker soon, even after many failures. */
   hurry(): void
-  /** Block this thread until the worker has taken everything. False when it is stuck. */
-  handOverSync(): boolean
-  /** At the end of the process: the same, with one more worker if the present one is stuck. False when none answers in time. */
-  reachSync(timeoutMs: number): boolean
+  /** Block this thread until the worker has taken everything. False when it has not within this time, or is stuck. */
+  handOverSync(withinMs: number): boolean
+  /** At the end of the process: the same, with one more worker if the present one is stuck. */
+  reachSync(withinMs: number): boolean
   /** Remove the engine. The worker ends with the last one. */
   leave(engine: number): Promise<void>
 }

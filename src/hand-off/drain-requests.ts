@@ -35,8 +35,18 @@ interface Open {
   readonly settle: () => void
 }
 
-/** Time that the answer of a drain has after the deadline. A park has more: its records must count as spooled, even on a busy machine. */
-export const drainGraceMs: Readonly<Record<DrainMode, number>> = { flush: 10, park: 400, close: 10 }
+/** At the end of the process a thread has this time to answer, where no other is left: with it lines reach the spool. */
+export const endGraceMs = 50
+const graceMs = 10
+/** Records of a park must count as spooled, even on a busy machine. */
+const longestParkGraceMs = 400
+const shortestParkGraceMs = 30
+
+/** Time that the answer of a drain has after the deadline: within a quarter of the whole, or 50 ms. */
+export function drainGraceMs(mode: DrainMode, timeoutMs: number): number {
+  if (mode !== 'park') return graceMs
+  return Math.min(longestParkGraceMs, Math.max(shortestParkGraceMs, timeoutMs * 0.2))
+}
 
 /** The drains that no worker has answered yet. Each resolves by its deadline, whatever the worker does. */
 export class DrainRequests {
@@ -60,7 +70,7 @@ export class DrainRequests {
         this.#open.delete(request)
         resolve()
       }
-      const timer = this.#clock.schedule(settle, timeoutMs + drainGraceMs[mode], holdsProcess)
+      const timer = this.#clock.schedule(settle, timeoutMs + drainGraceMs(mode, timeoutMs), holdsProcess)
       this.#open.set(request, { mode, deadline: this.#clock.now() + timeoutMs, holdsProcess, brief, settle })
       this.#ask({ request, mode, timeoutMs, holdsProcess, brief })
     })

@@ -26,7 +26,7 @@ import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
-import { type DrainRequest, DrainRequests, type DrainTime, timeOf } from './drain-requests.js'
+import { type DrainRequest, DrainRequests, type DrainTime, endGraceMs, timeOf } from './drain-requests.js'
 import { deliverLine, drainFrame, isValue, keyedFrame } from './frames.js'
 import { nextModes } from './hand-off-mode.js'
 import { InTransit } from './in-transit.js'
@@ -185,10 +185,10 @@ export class HandOff implements RecordPort, EngineClient {
     this.#outbox.ending()
   }
 
-  beforeEnd(): boolean {
+  beforeEnd(withinMs = this.options.shutdownTimeoutMs): boolean {
     if (this.#mode.now !== 'connected') return false
     void this.park()
-    return this.#thread.handOverSync()
+    return this.#thread.handOverSync(withinMs)
   }
 
   endSync(options?: EndOptions): EndStep {
@@ -196,12 +196,15 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#closing !== undefined) this.#reportEnd()
     if (this.#mode.now === 'closed') return () => true
     this.#outbox.handOver()
-    const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs)
+    const { clock } = this.#local.machine
+    const deadline = clock.now() + timeoutMs
+    const leftMs = () => Math.max(0, Math.round(deadline - clock.now()))
+    const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs + endGraceMs)
     this.#reporter.tellAll()
-    if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs, brief })
+    if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs: leftMs(), brief })
     if (!reached) return () => true
-    this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs, brief })))
-    return this.#thread.handOverSync() ? this.#closedFlag.wait(this.#local.machine.clock, timeoutMs) : () => true
+    this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs: leftMs(), brief })))
+    return this.#thread.handOverSync(leftMs() + endGraceMs) ? this.#closedFlag.wait(clock, leftMs()) : () => true
   }
 
   attached(): void {

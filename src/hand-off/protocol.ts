@@ -3,6 +3,7 @@ import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Clock } from '../runtime/clock.js'
 import { absolutePath } from '../spool/spool-folder.js'
+import { endGraceMs } from './drain-requests.js'
 
 // Everything but records that crosses between the application's thread and the delivery worker. For the records see frames.ts.
 
@@ -60,8 +61,8 @@ export type WorkerMessage = { readonly engine: number } & (
   | { readonly type: 'channel'; readonly name: string; readonly message: unknown }
 )
 
-/** Time that the worker has after the deadline of a close. */
-const graceMs = 500
+/** Most time that the worker has after the deadline of a close. */
+const longestGraceMs = 500
 const open = 0
 const closed = 1
 
@@ -83,6 +84,7 @@ export class ClosedFlag {
 
   /** Called by the application's thread: waits for the end of a close that may take `timeoutMs`. The worker keeps that deadline itself. */
   wait(clock: Clock, timeoutMs: number): EndStep {
+    const graceMs = Math.min(longestGraceMs, Math.max(endGraceMs, timeoutMs / 4))
     const deadline = clock.now() + timeoutMs + graceMs
     return (waitMs) => {
       const left = deadline - clock.now()

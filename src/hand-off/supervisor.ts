@@ -22,8 +22,6 @@ const failureWindowMs = 60_000
 /** The first pause, and the longest. Each is twice as long as the one before, until a worker has lived for the time above. */
 const firstPauseMs = 1000
 const longestPauseMs = 60_000
-/** The end of the process waits at least this long for a worker that is starting. */
-const startPatienceMs = 3000
 
 /**
  * - `idle`: no engine needs a worker.
@@ -109,17 +107,19 @@ export class Supervisor implements DeliveryThread {
     else this.#startIn(firstPauseMs - pausedMs)
   }
 
-  handOverSync(): boolean {
+  handOverSync(withinMs: number): boolean {
     const link = this.#link
     if (this.#mode.now !== 'running' || link === undefined) return false
-    return link.answersSync(startPatienceMs) && link.flushSync()
+    const deadline = this.#plan.clock.now() + withinMs
+    return link.answersSync(withinMs) && link.flushSync(deadline - this.#plan.clock.now())
   }
 
-  reachSync(timeoutMs: number): boolean {
+  reachSync(withinMs: number): boolean {
     const link = this.#link
+    const deadline = this.#plan.clock.now() + withinMs
     if (this.#mode.now === 'running' && link !== undefined) {
-      if (link.answersSync(Math.max(timeoutMs, startPatienceMs)) && link.flushSync()) return true
-      if (this.#replacedAtEnd) return false
+      if (this.handOverSync(withinMs)) return true
+      if (this.#replacedAtEnd || this.#plan.clock.now() >= deadline) return false
       this.#replacedAtEnd = true
       this.#fail(link, 'it does not answer at the end of the process')
     }
@@ -129,7 +129,7 @@ export class Supervisor implements DeliveryThread {
       this.#replace({ atOnce: true })
     }
     if (this.#mode.now === 'backoff') this.#start()
-    return this.handOverSync()
+    return this.handOverSync(deadline - this.#plan.clock.now())
   }
 
   async leave(engine: number): Promise<void> {

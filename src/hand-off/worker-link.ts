@@ -3,6 +3,7 @@ import type ThreadStream from 'thread-stream'
 import { type Standstill, WorkerPosition } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
+import { ownThreadEnvironment } from '../runtime/own-thread.js'
 import { engineFrame } from './frames.js'
 import { Heartbeat } from './heartbeat.js'
 import {
@@ -35,15 +36,15 @@ export interface Link {
   readonly outlivesItsEnd: boolean
   open(engine: number, plan: EnginePlan): void
   write(engine: number, bytes: Buffer): void
-  answersSync(startPatienceMs: number): boolean
-  flushSync(): boolean
+  answersSync(withinMs: number): boolean
+  flushSync(withinMs: number): boolean
   terminate(): Promise<void>
   terminateSync(): void
 }
 
 /** While this thread is blocked: a worker that does not answer, or takes no line, for this time is stuck. */
 const patienceMs = 1000
-const lookMs = 50
+const lookMs = 10
 
 /** One worker and the stream to it. */
 export class WorkerLink implements Link {
@@ -73,7 +74,7 @@ export class WorkerLink implements Link {
     this.#stream = new Stream({
       filename: workerFile()!.href,
       workerData: { state, heartbeat, position: this.#position.memory },
-      workerOpts: { name: 'sluice', execArgv: [] },
+      workerOpts: { name: 'sluice', execArgv: [], env: ownThreadEnvironment() },
     })
     ownStreams.add(this.#stream)
     const { worker } = this.#stream as unknown as { worker: Worker }
@@ -141,23 +142,32 @@ export class WorkerLink implements Link {
     this.#heartbeat.watch()
   }
 
-  /** Block this thread until the worker answers. False when it does not, or does not start within `startPatienceMs`. */
-  answersSync(startPatienceMs: number): boolean {
+  /** Block this thread until the worker, which may have to start before, answers. False when it does not within this time. */
+  answersSync(withinMs: number): boolean {
     if (this.#over || this.#stuck) return false
-    if (Atomics.wait(this.#state, 0, workerStates.starting, startPatienceMs) === 'timed-out') return false
-    this.#stuck = !this.#heartbeat.answersWithin(patienceMs)
-    return !this.#stuck
+    const deadline = systemClock.now() + withinMs
+    if (Atomics.wait(this.#state, 0, workerStates.starting, withinMs) === 'timed-out') return false
+    const leftMs = deadline - systemClock.now()
+    const { progress } = this.#position
+    if (this.#heartbeat.answersWithin(Math.min(patienceMs, leftMs))) return true
+    // On a busy machine a thread may have waited for a processor all the time. One that stands at a line or at the disk has not.
+    const stands = this.standstill !== undefined && this.#position.progress === progress
+    if (!stands && this.#heartbeat.answersWithin(Math.min(withinMs / 2, deadline - systemClock.now()))) return true
+    this.#stuck = leftMs >= patienceMs
+    return false
   }
 
-  /** Block this thread until the worker has taken all lines. False when it gets stuck. */
-  flushSync(): boolean {
+  /** Block this thread until the worker has taken all lines. False when it has not within this time. */
+  flushSync(withinMs: number): boolean {
     if (this.#over || this.#stuck) return false
+    const deadline = systemClock.now() + withinMs
     try {
-      flushWhileItTakes(this.#stream, () => this.#position.progress)
+      flushWhileItTakes(this.#stream, { progress: () => this.#position.progress, deadline })
+      return true
     } catch {
-      this.#stuck = true
+      this.#stuck = systemClock.now() < deadline
+      return false
     }
-    return !this.#stuck
   }
 
   /**
@@ -229,9 +239,12 @@ function writeWithOwnImmediate(stream: ThreadStream, bytes: Buffer): void {
  * thread-stream's `flushSync` waits ten seconds for a stuck worker, more than the end of a process may take. This one waits only while the
  * worker takes lines. For that it replaces `Atomics.wait` during the call.
  *
- * @throws when the worker takes none for a second
+ * @throws when the worker takes none for a second, and at the deadline
  */
-export function flushWhileItTakes(stream: Pick<ThreadStream, 'flushSync'>, progress: () => number): void {
+export function flushWhileItTakes(
+  stream: Pick<ThreadStream, 'flushSync'>,
+  { progress, deadline }: { readonly progress: () => number; readonly deadline: number },
+): void {
   const { wait } = Atomics
   let seen = progress()
   let patientUntil = systemClock.now() + patienceMs
@@ -239,13 +252,13 @@ export function flushWhileItTakes(stream: Pick<ThreadStream, 'flushSync'>, progr
     const now = systemClock.now()
     if (progress() !== seen) patientUntil = now + patienceMs
     seen = progress()
-    return now >= patientUntil
+    return now >= Math.min(patientUntil, deadline)
   }
   const watched = (words: Int32Array, index: number, value: number, ms: number): ReturnType<typeof wait> => {
-    const deadline = systemClock.now() + ms
+    const until = systemClock.now() + ms
     for (;;) {
       const result = wait(words, index, value, Math.min(lookMs, ms))
-      if (result !== 'timed-out' || systemClock.now() >= deadline) return result
+      if (result !== 'timed-out' || systemClock.now() >= until) return result
       if (isStuck()) throw new Error('the worker takes no line')
     }
   }

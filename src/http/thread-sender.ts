@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
+import { ownThreadEnvironment } from '../runtime/own-thread.js'
 import { classify } from './classify.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import { type Break, brokenOutcome, safeOutcome } from './settlement.js'
@@ -66,8 +67,7 @@ export class ThreadSender implements BlockingSender {
       workerData,
       transferList: [port2],
       execArgv: [],
-      // No time is left for the modules that an application loads into every thread.
-      env: { ...process.env, NODE_OPTIONS: '' },
+      env: ownThreadEnvironment(),
     })
     this.#worker.on('error', () => {})
   }

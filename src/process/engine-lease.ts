@@ -121,9 +121,14 @@ function join(key: string, options: ResolvedOptions): Shared {
 function start(options: ResolvedOptions): Shared {
   const listeners = new ErrorListeners()
   const promises = new DeliveryPromises(() => engine)
-  const engine = startPort({ ...options, onError: listeners.notifyAll }, promises)
-  processRegistry().watchEnd()
-  processRegistry().add(engine)
+  const registry = processRegistry()
+  const accepted = () => {
+    registry.accepts?.()
+    return promises.accepted()
+  }
+  const engine = startPort({ ...options, onError: listeners.notifyAll }, { accepted })
+  registry.watchEnd()
+  registry.add(engine)
   return { engine, listeners, promises, users: 0 }
 }
 

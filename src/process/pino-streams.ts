@@ -71,6 +71,13 @@ interface ThreadStream {
   flushSync(): void
 }
 
+interface TakePlan {
+  readonly runsSluice: (threadId: number) => boolean
+  /** Count of the records that a thread has accepted. */
+  readonly accepted: (threadId: number) => number
+  readonly deadline: number
+}
+
 /** Emits `worker` with each worker that this thread starts. */
 export interface WorkerSource {
   on(event: 'worker', listener: (worker: Worker) => void): unknown
@@ -127,6 +134,14 @@ export class ThreadStreams {
     return this.#seen.has(threadId)
   }
 
+  /** True while a thread of thread-stream starts that is not ours. */
+  get isStarting(): boolean {
+    const streams = [...this.#workers.values()].map(({ stream }) => stream?.deref())
+    return streams.some(
+      (stream) => stream !== undefined && !stream.ready && !stream.destroyed && !ownStreams.has(stream),
+    )
+  }
+
   /** True for a thread of thread-stream. */
   has(threadId: number): boolean {
     return this.#workers.has(threadId)
@@ -166,16 +181,16 @@ export class ThreadStreams {
   }
 
   /**
-   * Hold this thread until the workers that run Sluice, or start and may run it, have taken all that was written to them. `accepted` counts
-   * the records of a thread.
+   * Hold this thread until the workers that run Sluice, or start and may run it, have taken all that was written to them, until `deadline` on
+   * the clock at most.
    */
-  takeSync(runsSluice: (threadId: number) => boolean, accepted: (threadId: number) => number): void {
+  takeSync({ runsSluice, accepted, deadline }: TakePlan): void {
     for (const [threadId, worker] of this.#workers) {
       const stream = worker.stream?.deref()
       if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
       if (stream.ready && !runsSluice(threadId)) continue
       try {
-        flushWhileItTakes(stream, () => accepted(threadId))
+        flushWhileItTakes(stream, { progress: () => accepted(threadId), deadline })
       } catch {
         // The worker is gone, or takes nothing. Its lines are lost.
       }

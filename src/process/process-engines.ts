@@ -21,6 +21,9 @@ import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 
+/** `start`: records may come. `rest`: perhaps none is left. `leave`: the application handles its signals itself. */
+type ChangeSignals = (change: 'start' | 'rest' | 'leave') => unknown
+
 export interface ProcessEnginesSetting {
   /** @default one whose clock all threads share */
   readonly budget?: ShutdownBudget
@@ -53,7 +56,7 @@ export class ProcessEngines {
     sawStart: (thread) => this.#threadStreams.sawStart(thread),
     flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
   })
-  #leaveSignals = () => {}
+  #changeSignals: ChangeSignals = () => {}
   #starts = false
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
@@ -81,9 +84,18 @@ export class ProcessEngines {
     return this.#channel.readsSynchronously
   }
 
-  /** Call `leave` when an engine of any thread has the option `handleSignals: false`. */
-  onLeaveSignals(leave: () => void): void {
-    this.#leaveSignals = leave
+  /** True while a worker is starting that may run Sluice. */
+  get awaitsWorkers(): boolean {
+    return this.#threadStreams.isStarting || this.remote.isStarting
+  }
+
+  /** Call `change` when records may come from now on, and when an engine of any thread has the option `handleSignals: false`. */
+  onSignalsChange(change: ChangeSignals): void {
+    this.#changeSignals = change
+  }
+
+  signals(change: 'start' | 'rest'): unknown {
+    return this.#changeSignals(change)
   }
 
   /** An engine will be added. */
@@ -95,7 +107,7 @@ export class ProcessEngines {
   add(engine: RegisteredEngine): void {
     this.#starts = false
     this.#local.set(engine.id, engine)
-    if (!engine.options.handleSignals) this.#leaveSignals()
+    if (!engine.options.handleSignals) this.#changeSignals('leave')
     this.#announce(engine)
   }
 
@@ -172,7 +184,7 @@ export class ProcessEngines {
     const { delivered } = this.stats()
     const left = () => Math.max(0, deadline - systemClock.now())
     // Engines keep the deadline themselves. An answer from another thread may take a moment longer, or never come.
-    const expiry = after(timeoutMs + drainGraceMs[mode] + answerMs, true)
+    const expiry = after(timeoutMs + drainGraceMs(mode, timeoutMs) + answerMs, true)
     const within = (work: Promise<unknown>) => Promise.race([work, expiry.over])
 
     const ignoreLoggers = this.#threadStreams.watchLoggers()
@@ -209,11 +221,11 @@ export class ProcessEngines {
     return { steps: this.remote.closeSync(engines), engines }
   }
 
-  /** Hold this thread until pino's workers have taken all lines. */
-  takeFromStreams(): void {
+  /** Hold this thread until pino's workers have taken all lines, until `deadline` on the clock at most. */
+  takeFromStreams(deadline: number): void {
     const accepted = (thread: number) =>
       this.remote.ofThread(thread).reduce((sum, engine) => sum + engine.stats().accepted, 0)
-    this.#threadStreams.takeSync((thread) => this.remote.runsSluice(thread), accepted)
+    this.#threadStreams.takeSync({ runsSluice: (thread) => this.remote.runsSluice(thread), accepted, deadline })
   }
 
   #timeFor(mode: DrainMode): number {
@@ -253,10 +265,11 @@ export class ProcessEngines {
         sharedLevel().adopt(message.change)
         return
       case 'starting':
+        this.#changeSignals('start')
         this.remote.starts(message.threadId)
         return
       case 'engine':
-        if (!message.handleSignals) this.#leaveSignals()
+        this.#changeSignals(message.handleSignals ? 'start' : 'leave')
         this.remote.add(message)
         this.#early.announced(message)
         return

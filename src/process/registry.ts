@@ -32,6 +32,8 @@ export interface ProcessRegistry {
   offReason?(): string | undefined
   /** An engine of this thread will be added: drains wait for the lines that are on their way to it. Since version 5. */
   starts?(): void
+  /** An engine of this thread has accepted a record. Since version 6. */
+  accepts?(): void
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -51,7 +53,7 @@ export function processRegistry(): ProcessRegistry {
 function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
-    version: 5,
+    version: 6,
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
@@ -62,7 +64,12 @@ function ownRegistry(): ProcessRegistry {
     reportOff: (reason) => engines.offReasons.report(reason),
     offReason: () => engines.offReasons.first,
     starts: () => engines.starts(),
-    drain: (mode, timeoutMs) => engines.drain(mode, timeoutMs),
+    accepts: () => engines.signals('start'),
+    drain: async (mode, timeoutMs) => {
+      const ledger = await engines.drain(mode, timeoutMs)
+      await engines.signals('rest')
+      return ledger
+    },
     timeToClose: (engine) => engines.budget.remaining(engine),
     watchEnd: () => installShutdown(engines),
   }

@@ -64,6 +64,10 @@ export class RemoteEngines {
     this.#starting.add(thread)
   }
 
+  get isStarting(): boolean {
+    return this.#starting.size > 0
+  }
+
   /** True for a thread with an engine, and for one whose engine will come. */
   runsSluice(thread: number): boolean {
     return this.ofThread(thread).length > 0 || this.#starting.has(thread)
@@ -138,7 +142,7 @@ export class RemoteEngines {
         const drained = this.#drained('park', { engine, timeoutMs })
         await new Promise<void>((resolve) => {
           // Nothing else keeps the process alive.
-          const timer = systemClock.schedule(resolve, timeoutMs + drainGraceMs.park + answerMs, true)
+          const timer = systemClock.schedule(resolve, timeoutMs + drainGraceMs('park', timeoutMs) + answerMs, true)
           void drained.then(() => {
             timer.cancel()
             resolve()

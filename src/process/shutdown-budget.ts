@@ -1,4 +1,5 @@
 import type { Ledger } from '../delivery/ledger.js'
+import { endGraceMs } from '../hand-off/drain-requests.js'
 import { processNow, sharedEnd } from '../runtime/shared-state.js'
 
 /** A late engine has this share of its time: earlier waits served the records of others. */
@@ -88,6 +89,12 @@ export class ShutdownBudget {
     const { beganAt } = this.#end
     if (beganAt === undefined) return this.#hasJustFlushedInVain ? leastMs : shutdownTimeoutMs
     return Math.max(leastMs, shutdownTimeoutMs - (this.#now() - beganAt))
+  }
+
+  /** Milliseconds until the last moment of the end, whatever hangs: what is left of its time, and a quarter of all, or {@link endGraceMs}. */
+  untilLatest(shutdownTimeoutMs: number): number {
+    const goneMs = this.#now() - (this.#end.beganAt ?? this.#now())
+    return Math.max(0, shutdownTimeoutMs - goneMs) + Math.max(shutdownTimeoutMs * leastShare, endGraceMs)
   }
 
   get #hasJustFlushedInVain(): boolean {

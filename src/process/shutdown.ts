@@ -1,10 +1,12 @@
 import { isMainThread } from 'node:worker_threads'
 import { emptyLedger, type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
 import { noAnswer } from '../delivery/rules.js'
+import { stderrQuietMs } from '../diagnostics/reporter.js'
 import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
 import { announcedThread } from '../hand-off/delivery-thread.js'
+import { endGraceMs } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
@@ -14,6 +16,7 @@ import { tellEndIsWatched } from './main-thread.js'
 import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { undelivered } from './remote-engines.js'
+import { movesAgain } from './rounds.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 
 /** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
@@ -61,18 +64,25 @@ export class Shutdown {
   #before = emptyLedger
   /** On the clock that all threads share. */
   #signalAt = 0
+  /** Records that were dropped or rejected, and the moment at which all of them have been told. */
+  #losses = 0
+  #toldBy = Number.NEGATIVE_INFINITY
 
   constructor(engines: ProcessEngines, { host = hostProcess, print = printLine }: ShutdownSetting = {}) {
     this.#engines = engines
     this.#host = host
     this.#print = print
-    // A half is left for what comes during the drain.
-    const drain = (dies: boolean) => {
-      this.#signalAt = processNow()
-      this.#before = this.#engines.stats()
-      return this.#engines.park(dies ? 0.5 : 1)
-    }
-    this.#signals = new SignalWatch({ drain, end: (dies) => (dies ? this.#endBySignal() : this.#reportDrain()) }, host)
+    this.#signals = new SignalWatch({
+      // A half is left for what comes during the drain.
+      drain: (dies) => {
+        this.#signalAt = processNow()
+        this.#before = this.#engines.stats()
+        return this.#engines.park(dies ? 0.5 : 1)
+      },
+      end: (dies) => (dies ? this.#endBySignal() : this.#reportDrain()),
+      needed: () => this.#concernsSignals(),
+      host,
+    })
   }
 
   install(): void {
@@ -81,9 +91,25 @@ export class Shutdown {
     this.#host.prependListener('exit', this.#begin)
     this.#listenLast('exit', this.#deliver)
     onFatalError(() => this.#endWithoutExit())
-    this.#engines.onLeaveSignals(() => this.#signals.stop())
+    this.#engines.onSignalsChange((change) => this.#signals[change]())
     // Only the main thread receives signals.
-    if (isMainThread && endOption('handleSignals', process.env)) this.#signals.start()
+    if (!isMainThread || !endOption('handleSignals', process.env)) this.#signals.leave()
+    // Workers of pino that have started before.
+    else if (this.#host.listeners('exit').some(({ name }) => name === 'onExit')) this.#signals.start()
+  }
+
+  /**
+   * Lines reach the workers of other threads without a word to this one, so that each line that has been written to them may still be on its
+   * way. A debugging ledger is shown at the end, and what throttles hold back is told then, or after a minute.
+   */
+  #concernsSignals(): boolean {
+    const { remote, local } = this.#engines
+    const ledger = this.#engines.stats()
+    const losses = ledger.rejected + Object.values(ledger.dropped).reduce((sum, count) => sum + count, 0)
+    if (losses !== this.#losses) this.#toldBy = systemClock.now() + stderrQuietMs
+    this.#losses = losses
+    if (undelivered(ledger) > 0 || systemClock.now() < this.#toldBy || this.#engines.awaitsWorkers) return true
+    return remote.known.length > 0 || [...local].some((engine) => engine.options.debug || hasRepeats(engine))
   }
 
   /** Node emits the event again after each drain. Records that have had their time are not drained again. */
@@ -118,7 +144,7 @@ export class Shutdown {
 
   /** No `exit` event will come, in which pino ends its streams. */
   #endWithoutExit(): void {
-    this.#engines.takeFromStreams()
+    this.#engines.takeFromStreams(this.#latest)
     this.#begin()
     this.#end({ streams: true })
   }
@@ -140,7 +166,7 @@ export class Shutdown {
     // After that: a thread that drops records before it tells them itself.
     this.#before = this.#engines.stats()
     remote.beginParking()
-    const delivering = this.#waiting().filter((engine) => engine.beforeEnd())
+    const delivering = this.#waiting().filter((engine) => engine.beforeEnd(budget.remaining(engine)))
     for (const engine of delivering) budget.grant(engine)
     this.#waitForProgress(delivering)
   }
@@ -170,11 +196,15 @@ export class Shutdown {
     // Engines whose close() is under way are among them: its end will not come.
     const engines = [...this.#engines.local]
     const droppedBefore = dropped(engines)
+    const latest = this.#latest
     const threads = this.#engines.endThreads(which)
-    const own = engines.map((engine) => engine.endSync({ timeoutMs: budget.remaining(engine), brief: true }))
+    const own = engines.map((engine) => {
+      const most = Math.max(0, latest - endGraceMs - systemClock.now())
+      return engine.endSync({ timeoutMs: Math.min(budget.remaining(engine), most), brief: true })
+    })
     let steps: EndStep[] = [...own, ...threads.steps]
-    while (steps.length > 0) {
-      const waitMs = steps.length === 1 ? Number.POSITIVE_INFINITY : turnMs
+    while (steps.length > 0 && systemClock.now() < latest) {
+      const waitMs = steps.length === 1 ? latest - systemClock.now() : turnMs
       steps = steps.filter((step) => !step(waitMs))
     }
     const all = sharedEnd.isReportedForAll ? [this.#engines] : [...engines, ...threads.engines]
@@ -192,9 +222,9 @@ export class Shutdown {
 
   /** Node waits for every thread before a process ends, and a thread that waits for a disk waits for ever: no exit code beats no exit. */
   #endDespiteStalledDisk(): void {
-    const deadline = systemClock.now() + this.#engines.budget.allotment(this.#engines.shutdownTimeoutMs)
+    const latest = this.#latest
     while (announcedThread()?.keepsProcess || this.#engines.remote.known.some((engine) => engine.isAtDisk())) {
-      if (systemClock.now() >= deadline) {
+      if (systemClock.now() >= latest) {
         this.#print(
           'the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL',
         )
@@ -204,12 +234,21 @@ export class Shutdown {
     }
   }
 
+  /** The moment on the clock at which the end is over, whatever hangs. */
+  get #latest(): number {
+    return systemClock.now() + this.#engines.budget.untilLatest(this.#engines.shutdownTimeoutMs)
+  }
+
   /** The application's own listeners may log, and that is delivered, too: this one stays the last, whenever others are added. */
   #listenLast(last: 'beforeExit' | 'exit', listener: () => void): void {
     const host = this.#host
+    const moves = movesAgain()
     host.on(last, listener)
     host.on('newListener', (event, added) => {
       if (event !== last || added === listener) return
+      // pino adds one with each target, before that takes any line.
+      if (last === 'exit') this.#signals.start()
+      if (!moves(added)) return
       host.nextTick(() => {
         host.off(last, listener)
         host.on(last, listener)

@@ -1,8 +1,10 @@
 import { isMainThread } from 'node:worker_threads'
 import { runtimeIdentity } from '../options/identity.js'
 import { runtimes } from '../records/wire.js'
-import { systemClock } from '../runtime/clock.js'
+import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
 import { hostGlobal, hostProcess } from '../runtime/host.js'
+import { outsideTasks } from '../runtime/own-context.js'
+import { movesAgain } from './rounds.js'
 
 /** The parts of `process` that this file uses. */
 export type ProcessHost = Pick<
@@ -10,17 +12,24 @@ export type ProcessHost = Pick<
   'pid' | 'kill' | 'nextTick' | 'on' | 'off' | 'prependListener' | 'listeners' | 'listenerCount'
 >
 
-const signals = ['SIGTERM', 'SIGINT'] as const
+/** Those that end a process which does not listen. SIGUSR1 is not among them: it starts the debugger of Node.js. */
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const
 
 /** A process that lives for so long after the signal was raised again does not die of it, such as PID 1 of a container. */
 const survivalMs = 100
+/** Each listener that comes and goes is an event of `process`: an application that logs again and again keeps ours. */
+const lookMs = 1000
 
-/** The work of a signal. Neither function may throw or reject. */
-export interface SignalPlan {
+/** The work of a signal. No function may throw or reject. */
+export interface SignalWatchPlan {
   /** Deliver what is pending while the application goes on. `dies`: {@link end} follows, and needs some of the time. */
   readonly drain: (dies: boolean) => Promise<unknown>
   /** The signal is raised when this returns. `dies`: it ends the process for certain, so nothing comes after. */
   readonly end: (dies: boolean) => void
+  /** True while a signal would end the process with records. */
+  readonly needed: () => boolean
+  /** @default the process */
+  readonly host?: ProcessHost
 }
 
 /**
@@ -28,19 +37,25 @@ export interface SignalPlan {
  * what it would have been. It does nothing in an application that has a listener for the signal.
  *
  *     off ── start ──▶ watching ── signal, no other listener ──▶ draining
- *      ▲                  ▲                                         │ drained: end; or a second signal
- *      └── stop           └──────── still alive ◀── signal raised ──┘
+ *      ▲                │    ▲                                      │ drained: end; or a second signal
+ *      └── not needed ──┘    └───── still alive ◀── signal raised ──┘
+ *
+ *     every mode ── leave ──▶ left
+ *
+ * While it is off, a signal ends the process even in a loop that never returns to the event loop, in which no listener can run.
  */
 export class SignalWatch {
-  readonly #plan: SignalPlan
+  readonly #plan: SignalWatchPlan
   readonly #host: ProcessHost
   readonly #listeners = new Map<NodeJS.Signals, () => void>()
   #seen = false
-  #mode: 'off' | 'watching' | 'draining' = 'off'
+  #mode: 'off' | 'watching' | 'draining' | 'left' = 'off'
+  #timer: Timer | undefined
+  readonly #moves = movesAgain()
 
-  constructor(plan: SignalPlan, host: ProcessHost = hostProcess) {
+  constructor(plan: SignalWatchPlan) {
     this.#plan = plan
-    this.#host = host
+    this.#host = plan.host ?? hostProcess
   }
 
   get hasSeenSignal(): boolean {
@@ -48,16 +63,46 @@ export class SignalWatch {
   }
 
   start(): void {
-    if (this.#mode !== 'off') return
+    // Most probably a request of the application logs its first line now.
+    if (this.#mode === 'off') outsideTasks(() => this.#start())
+  }
+
+  #start(): void {
     this.#mode = 'watching'
     for (const signal of signals) this.#listeners.set(signal, () => this.#received(signal))
     for (const signal of signals) this.#host.prependListener(signal, this.#listeners.get(signal)!)
     this.#host.on('newListener', this.#keepFirst)
+    this.#lookLater()
   }
 
-  stop(): void {
-    if (this.#mode === 'off') return
+  /** Leave the signals to the application from now on. */
+  leave(): void {
+    this.#stop()
+    this.#mode = 'left'
+  }
+
+  /**
+   * Stop watching where that is not needed. A signal that has come and was not heard would be lost with the listener: Node hears the signals
+   * of a turn of the event loop just before its immediates.
+   */
+  async rest(): Promise<void> {
+    if (this.#mode !== 'watching') return
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    if (this.#mode === 'watching' && !this.#plan.needed()) this.#stop()
+  }
+
+  #lookLater(): void {
+    const look = async () => {
+      await this.rest()
+      if (this.#mode === 'watching') this.#lookLater()
+    }
+    this.#timer = systemClock.schedule(() => void look(), lookMs)
+  }
+
+  #stop(): void {
+    if (this.#mode === 'off' || this.#mode === 'left') return
     this.#mode = 'off'
+    this.#timer?.cancel()
     this.#host.off('newListener', this.#keepFirst)
     for (const [signal, listener] of this.#listeners) this.#host.off(signal, listener)
     this.#listeners.clear()
@@ -69,20 +114,21 @@ export class SignalWatch {
       return
     }
     this.#seen = true
-    if (this.#mode === 'off' || this.#isHandled(signal)) return
+    if (this.#mode !== 'watching' || this.#isHandled(signal)) return
     this.#mode = 'draining'
     void this.#plan.drain(this.#kills(signal)).finally(() => {
       if (this.#mode !== 'draining') return
       // Without our listener a second signal acts at once, also while `end` holds this thread.
-      this.stop()
+      this.#stop()
       this.#plan.end(this.#kills(signal))
       this.#raise(signal)
     })
   }
 
   #raise(signal: NodeJS.Signals): void {
-    this.stop()
-    this.#host.kill(this.#host.pid, signal)
+    this.#stop()
+    // Windows cannot raise a SIGHUP, and each signal that it can raise ends a process in the same way.
+    this.#host.kill(this.#host.pid, hostProcess.platform === 'win32' ? 'SIGTERM' : signal)
     systemClock.schedule(() => this.start(), survivalMs)
   }
 
@@ -90,12 +136,16 @@ export class SignalWatch {
    * A listener that was added with `once` and is called before this one is gone when listeners are counted. Stay the first, whenever
    * others are added.
    */
-  readonly #keepFirst = (event: string | symbol): void => {
+  readonly #keepFirst = (event: string | symbol, added: unknown): void => {
     const listener = this.#listeners.get(event as NodeJS.Signals)
-    if (listener === undefined) return
+    if (listener === undefined || !this.#moves(added)) return
     const host = this.#host
     host.nextTick(() => {
-      if (this.#mode === 'off' || host.listeners(event as NodeJS.Signals)[0] === listener) return
+      if (
+        this.#listeners.get(event as NodeJS.Signals) !== listener ||
+        host.listeners(event as NodeJS.Signals)[0] === listener
+      )
+        return
       host.off('newListener', this.#keepFirst)
       host.off(event, listener)
       host.prependListener(event as NodeJS.Signals, listener)

@@ -137,12 +137,12 @@ describe('the end of a process with a hand-off', () => {
     expect(errors).toContain('1 value record dropped (worker-failed): the delivery worker has failed')
   })
 
-  it('waits for the worker’s close until half a second after its deadline', () => {
+  it('waits for the worker’s close until a quarter of its time after its deadline', () => {
     const { clock, thread, engine } = startHandOff()
     engine.value(1, 0)
     thread.answer = () => {}
     const step = engine.endSync({ timeoutMs: 1000 })
-    clock.block(1499)
+    clock.block(1249)
     expect(step(0)).toBe(false)
     clock.block(1)
     expect(step(0)).toBe(true)

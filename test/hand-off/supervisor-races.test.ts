@@ -99,9 +99,9 @@ describe('the supervisor, when engines leave or the process ends while a worker 
     const { engine } = join()
     await fail()
     links[1]!.plan.failed({ reason: 'it has died', cannotStart: false })
-    expect(supervisor.handOverSync()).toBe(false)
+    expect(supervisor.handOverSync(1000)).toBe(false)
     await settle()
-    expect(supervisor.handOverSync()).toBe(false)
+    expect(supervisor.handOverSync(1000)).toBe(false)
     supervisor.write(engine, Buffer.from('v1,1\n'))
     expect(links.flatMap(({ written }) => written)).toEqual([])
   })
@@ -170,20 +170,32 @@ describe('the end of a process with a supervisor', () => {
   it('hands over only to a worker that answers and takes the lines', () => {
     const { links, supervisor, join } = superviseFakes()
     join()
-    expect(supervisor.handOverSync()).toBe(true)
-    expect(links[0]!.patience).toEqual([3000])
+    expect(supervisor.handOverSync(1000)).toBe(true)
+    expect(links[0]!.patience).toEqual([1000])
     links[0]!.flushes = false
-    expect(supervisor.handOverSync()).toBe(false)
+    expect(supervisor.handOverSync(1000)).toBe(false)
     links[0]!.answers = false
-    expect(supervisor.handOverSync()).toBe(false)
+    expect(supervisor.handOverSync(1000)).toBe(false)
   })
 
-  it('waits for a worker for its own time, and three seconds at least', () => {
+  it('waits for a worker for its own time and no longer, also where that worker is starting', () => {
     const { links, supervisor, join } = superviseFakes()
     join()
     expect([supervisor.reachSync(100), supervisor.reachSync(10_000)]).toEqual([true, true])
-    expect(links[0]!.patience).toEqual([3000, 10_000])
+    expect(links[0]!.patience).toEqual([100, 10_000])
     expect(links).toHaveLength(1)
+  })
+
+  it('starts no other worker where the time is over with the first one', () => {
+    const { clock, links, printed, supervisor, join } = superviseFakes()
+    join()
+    links[0]!.answersSync = (withinMs) => {
+      clock.block(withinMs)
+      return false
+    }
+    expect(supervisor.reachSync(100)).toBe(false)
+    expect(links).toHaveLength(1)
+    expect(printed).toEqual([])
   })
 
   it('replaces a worker that takes no lines, at once, though others have failed before', async () => {

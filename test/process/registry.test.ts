@@ -44,9 +44,9 @@ it('the registry of another copy, which may be of another version, is asked for 
   await flush()
   await close()
   stats()
-  expect([...asked].filter((name) => !Object.hasOwn(members, name))).toEqual([])
+  // Members that came later are done without.
+  expect([...asked].filter((name) => !Object.hasOwn(members, name))).toEqual(['accepts'])
   expect(asked.size).toBeGreaterThan(4)
-  // A member that came later is done without.
   expect(rejections()).toEqual([])
   expect(() => setLevel(undefined)).not.toThrow()
 })

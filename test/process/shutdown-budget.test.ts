@@ -113,6 +113,15 @@ describe('at the end of the process', () => {
     expect(budget.remaining(engine)).toBe(0)
   })
 
+  it('is over a quarter after its time, or 50 ms where that is longer, but leaves what comes late a quarter', () => {
+    expect([budget.untilLatest(4000), budget.untilLatest(100), budget.untilLatest(0)]).toEqual([5000, 150, 50])
+    budget.begin(4000)
+    now += 3000
+    expect(budget.untilLatest(4000)).toBe(2000)
+    now += 60_000
+    expect(budget.untilLatest(4000)).toBe(1000)
+  })
+
   it('a beginning right after a flush in vain leaves a quarter to every thread', () => {
     budget.flushedInVain()
     budget.begin(4000)

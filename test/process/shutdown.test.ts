@@ -120,6 +120,22 @@ describe('an exit', () => {
     expect(left).toEqual([0])
   })
 
+  it('leaves the last place after three rounds to a library that keeps it by the same means', async () => {
+    let rounds = 0
+    const rival = () => {}
+    host.on('newListener', (event, added) => {
+      if (event !== 'exit' || added === rival || ++rounds > 100) return
+      process.nextTick(() => {
+        host.off('exit', rival)
+        host.on('exit', rival)
+      })
+    })
+    host.on('exit', rival)
+    await turn()
+    expect(rounds).toBeLessThan(5)
+    expect(host.listeners('exit').at(-1)).toBe(rival)
+  })
+
   it('shows the ledger of an engine with debug', () => {
     registered({ debug: true })
     host.emit('exit')
@@ -134,6 +150,7 @@ describe('a signal', () => {
     fine.accept()
     stuck.accept()
     const raised = new Promise((resolve) => host.once('raised', resolve))
+    engines.signals('start')
     host.emit('SIGTERM')
     expect(await raised).toBe('SIGTERM')
     expect([modes(fine), modes(stuck)]).toEqual([['park'], ['park']])
@@ -142,6 +159,7 @@ describe('a signal', () => {
 
   it('is the application’s when any engine has handleSignals: false', () => {
     registered({ handleSignals: false })
+    engines.signals('start')
     expect(host.listenerCount('SIGTERM')).toBe(0)
   })
 })

@@ -7,16 +7,20 @@ let host: FakeProcess
 let drains: (() => void)[]
 /** True where the signal was certain to end the process. */
 let ends: boolean[]
+let needed: boolean
 let watch: SignalWatch
 beforeEach(() => {
   host = new FakeProcess()
   drains = []
   ends = []
+  needed = true
   const drain = () => new Promise<void>((resolve) => drains.push(resolve))
-  watch = new SignalWatch({ drain, end: (dies) => ends.push(dies) }, host.host)
+  watch = new SignalWatch({ drain, end: (dies) => ends.push(dies), needed: () => needed, host: host.host })
   watch.start()
 })
-afterEach(() => watch.stop())
+afterEach(() => watch.leave())
+
+const listeners = () => host.listenerCount('SIGTERM') + host.listenerCount('SIGINT') + host.listenerCount('newListener')
 
 describe('a signal that only Sluice listens to', () => {
   it('is raised again once the drain is over, without a listener that keeps the process alive', async () => {
@@ -55,15 +59,58 @@ describe('an application that listens itself', () => {
     expect(drains).toEqual([])
   })
 
-  it('has the signals for itself again after stop()', () => {
-    watch.stop()
-    expect(host.listenerCount('SIGTERM') + host.listenerCount('SIGINT') + host.listenerCount('newListener')).toBe(0)
+  it('has the signals for itself again after leave(), for ever', () => {
+    watch.leave()
+    watch.start()
+    expect(listeners()).toBe(0)
+  })
+
+  it('has the first place after three rounds, if it keeps it by the same means', async () => {
+    let rounds = 0
+    const rival = () => {}
+    host.on('newListener', (event, added) => {
+      if (event !== 'SIGTERM' || added === rival || ++rounds > 100) return
+      process.nextTick(() => {
+        host.off('SIGTERM', rival)
+        host.prependListener('SIGTERM', rival)
+      })
+    })
+    host.prependListener('SIGTERM', rival)
+    await turn()
+    expect(rounds).toBeLessThan(5)
+    expect(host.listeners('SIGTERM')[0]).toBe(rival)
   })
 })
 
-it('a watch that is stopped while it drains raises no signal', async () => {
+describe('a watch that is not needed', () => {
+  it('listens to nothing until it is started again', async () => {
+    needed = false
+    await watch.rest()
+    expect(listeners()).toBe(0)
+    watch.start()
+    host.emit('SIGTERM')
+    expect(drains).toHaveLength(1)
+  })
+
+  it('hears the signals that have come before it rests', async () => {
+    needed = false
+    const rested = watch.rest()
+    host.emit('SIGTERM')
+    await rested
+    drains[0]!()
+    await turn()
+    expect(host.raised).toEqual(['SIGTERM'])
+  })
+
+  it('rests not while it is needed', async () => {
+    await watch.rest()
+    expect(listeners()).toBeGreaterThan(0)
+  })
+})
+
+it('a watch that is left while it drains raises no signal', async () => {
   host.emit('SIGTERM')
-  watch.stop()
+  watch.leave()
   drains[0]!()
   await turn()
   expect(host.raised).toEqual([])

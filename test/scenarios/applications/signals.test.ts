@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
 import { rowsOf } from '../../support/full.js'
-import { ampleTime, atOnceMs, runProgram } from '../../support/programs.js'
+import { ampleTime, atOnceMs, listenTo, runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
@@ -72,7 +72,8 @@ describe('a signal to an application without a listener of its own', () => {
     expect(stderr.split('\n').filter((line) => line.includes('ledger'))).toEqual([`sluice: ledger ${ledger}`])
   })
 
-  const all = ways.flatMap((way) => (['SIGTERM', 'SIGINT'] as const).map((signal) => ({ way, signal })))
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const
+  const all = ways.flatMap((way) => signals.map((signal) => ({ way, signal })))
 
   it.each(rowsOf(all, ({ way, signal }) => signal === 'SIGTERM' || way === 'winston'))(
     '$way, $signal: everything is delivered, and the status is that signal',
@@ -163,6 +164,30 @@ describe('a signal to an application without a listener of its own', () => {
     expect(ended.ms).toBeLessThan(atOnceMs)
     await server.close()
   })
+})
+
+describe('a signal while the event loop is blocked', () => {
+  const phases = ['imported', 'flushed', 'settled']
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s ends a process in which Sluice is off', async (signal) => {
+    expect(await endWhileBusy('imported', { signal, variables: {} })).toMatchObject({ code: null, signal, stderr: '' })
+  })
+
+  it.each(phases)('ends a process that has nothing to deliver: %s', async (phase) => {
+    const signal = 'SIGTERM'
+    const ended = await endWhileBusy(phase, { signal, variables: receiver.variables })
+    expect(ended).toMatchObject({ code: null, signal, stderr: '' })
+  })
+
+  async function endWhileBusy(
+    phase: string,
+    { signal, variables }: { readonly signal: NodeJS.Signals; readonly variables: Record<string, string> },
+  ) {
+    const running = startProgram('busy.js', { variables: { ...variables, PHASE: phase } })
+    await listenTo(running.process.stdout)('busy')
+    running.process.kill(signal)
+    return await running.ended
+  }
 })
 
 describe('a listener that raises its signal again', () => {

@@ -130,14 +130,17 @@ export class SimulatedLink implements Link {
     this.#heartbeat.watch()
   }
 
-  answersSync(startPatienceMs: number): boolean {
+  answersSync(withinMs: number): boolean {
     if (this.#over || this.#stuck) return false
     const { app } = this.#plan
-    const waitMs = this.#isReading ? 0 : this.#startsAt - app.clock.now()
-    if (waitMs > startPatienceMs || this.#stands(patienceMs)) {
-      app.block(Math.min(Math.max(waitMs, patienceMs), startPatienceMs))
-      this.#stuck = true
+    const waitMs = this.#isReading ? 0 : Math.max(0, this.#startsAt - app.clock.now())
+    if (waitMs > withinMs) {
+      app.block(withinMs)
       return false
+    }
+    if (this.#stands(patienceMs)) {
+      app.block(waitMs)
+      return this.#waitInVain(withinMs - waitMs)
     }
     if (this.#plan.start.fails) return false
     if (waitMs > 0) app.block(waitMs)
@@ -145,14 +148,15 @@ export class SimulatedLink implements Link {
     return true
   }
 
-  flushSync(): boolean {
+  #waitInVain(withinMs: number): false {
+    this.#plan.app.block(Math.min(patienceMs, withinMs))
+    this.#stuck = withinMs >= patienceMs
+    return false
+  }
+
+  flushSync(withinMs: number): boolean {
     if (this.#over || this.#stuck) return false
-    const { app } = this.#plan
-    if (this.#stands(patienceMs)) {
-      app.block(patienceMs)
-      this.#stuck = true
-      return false
-    }
+    if (this.#stands(patienceMs)) return this.#waitInVain(withinMs)
     for (let message = this.#messages.shift(); message !== undefined; message = this.#messages.shift()) {
       this.#listener(message)
     }

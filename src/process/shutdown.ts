@@ -195,26 +195,25 @@ export class Shutdown {
     const { budget } = this.#engines
     // Engines whose close() is under way are among them: its end will not come.
     const engines = [...this.#engines.local]
-    const droppedBefore = dropped(engines)
+    const tellsAll = sharedEnd.isReportedForAll
+    const droppedBefore = dropped(tellsAll ? [this.#before] : engines.map((engine) => engine.stats()))
     const latest = this.#latest
     const threads = this.#engines.endThreads(which)
-    const own = engines.map((engine) => {
+    const ends = engines.map((engine) => {
       const most = Math.max(0, latest - endGraceMs - systemClock.now())
       return engine.endSync({ timeoutMs: Math.min(budget.remaining(engine), most), brief: true })
     })
-    let steps: EndStep[] = [...own, ...threads.steps]
+    let steps: EndStep[] = [...ends, ...threads.steps]
     while (steps.length > 0 && systemClock.now() < latest) {
       const waitMs = steps.length === 1 ? latest - systemClock.now() : turnMs
       steps = steps.filter((step) => !step(waitMs))
     }
-    const all = sharedEnd.isReportedForAll ? [this.#engines] : [...engines, ...threads.engines]
-    const ledgers = all.map((each) => each.stats())
-    const lanes = ledgers.flatMap((ledger) => ledger.lanes)
-    const left = ledgers.reduce((sum, ledger) => sum + undelivered(ledger), 0)
-    const droppedNow = sharedEnd.isReportedForAll
-      ? dropped(all) - this.#before.dropped.shutdown
-      : dropped(engines) - droppedBefore
-    this.#reportUndelivered(left + droppedNow, lanes)
+    // Other threads tell what they drop themselves.
+    const own = (tellsAll ? [this.#engines] : engines).map((each) => each.stats())
+    const others = (tellsAll ? [] : threads.engines).map((each) => each.stats())
+    const left = [...own, ...others].reduce((sum, ledger) => sum + undelivered(ledger), 0)
+    const lanes = [...own, ...others].flatMap((ledger) => ledger.lanes)
+    this.#reportUndelivered(left + dropped(own) - droppedBefore, lanes)
     this.#reportLateRecords()
     for (const engine of engines) if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
     this.#endDespiteStalledDisk()
@@ -270,7 +269,12 @@ export class Shutdown {
 
   #reportUndelivered(count: number, lanes: readonly LaneReport[]): void {
     if (count === 0) return
-    const { inFlight, ambiguousRetries } = sumLedger(lanes, 0)
+    // Where the last connection was refused, the next one has taken nothing.
+    const { inFlight } = sumLedger(
+      lanes.filter(({ lastError }) => !lastError?.includes('ECONNREFUSED')),
+      0,
+    )
+    const { ambiguousRetries } = sumLedger(lanes, 0)
     const unanswered = Math.min(count, inFlight + ambiguousRetries - this.#before.ambiguousRetries)
     const fate = unanswered > 0 ? `; up to ${unanswered} of them may have arrived` : ''
     const text = `${counted(count, 'record')} not delivered before the end of the process`
@@ -311,6 +315,6 @@ function sendable(engines: readonly RegisteredEngine[]): number {
   return lanes.reduce((sum, lane) => sum + undelivered(lane), 0)
 }
 
-function dropped(engines: readonly { stats(): Pick<Ledger, 'dropped'> }[]): number {
-  return engines.reduce((sum, engine) => sum + engine.stats().dropped.shutdown, 0)
+function dropped(ledgers: readonly Pick<Ledger, 'dropped'>[]): number {
+  return ledgers.reduce((sum, ledger) => sum + ledger.dropped.shutdown, 0)
 }

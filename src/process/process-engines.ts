@@ -9,6 +9,8 @@ import { endOption } from '../options/end-options.js'
 import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
+import { isNews, sharedEnd } from '../runtime/shared-state.js'
+import { systemThread } from '../runtime/system-thread.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { OffReasons } from './off-reasons.js'
@@ -16,7 +18,7 @@ import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { capacityOf, type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
 import type { RegisteredEngine } from './registered-engine.js'
-import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
+import { answerMs, type RemoteEngine, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
@@ -58,10 +60,10 @@ export class ProcessEngines {
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
     this.budget = budget
-    this.remote = new RemoteEngines(() => this.#channel, budget)
+    this.remote = new RemoteEngines({ channel: () => this.#channel, budget, lost: (engine) => this.#lost(engine) })
     this.#threadStreams = new ThreadStreams({
       host,
-      ended: (thread) => this.#threadEnded(thread),
+      ended: (thread) => this.remote.threadEnded(thread),
       runsSluice: async (thread) => {
         if (!this.remote.runsSluice(thread)) await this.#channel.caughtUp()
         return this.remote.runsSluice(thread)
@@ -89,7 +91,7 @@ export class ProcessEngines {
   /** An engine will be added. */
   starts(): void {
     this.#starts = true
-    this.#channel.post({ type: 'starting', threadId })
+    this.#channel.post({ type: 'starting', threadId, systemThread: systemThread() })
   }
 
   add(engine: RegisteredEngine): void {
@@ -219,7 +221,7 @@ export class ProcessEngines {
     const { shutdownTimeoutMs, handleSignals, debug, spoolDir } = options
     const spools = spoolDir !== undefined
     const facts = { shutdownTimeoutMs, handleSignals, debug, spools, capacity: capacityOf(options), position }
-    this.#channel.post({ type: 'engine', id, threadId, lanes, memory, ...facts })
+    this.#channel.post({ type: 'engine', id, threadId, systemThread: systemThread(), lanes, memory, ...facts })
   }
 
   #receive(message: ThreadMessage): void {
@@ -235,7 +237,7 @@ export class ProcessEngines {
         sharedLevel().adopt(message.change)
         return
       case 'starting':
-        this.remote.starts(message.threadId)
+        this.remote.starts(message.threadId, message.systemThread)
         return
       case 'engine':
         if (!message.handleSignals) this.#leaveSignals()
@@ -272,21 +274,20 @@ export class ProcessEngines {
     }
   }
 
-  #threadEnded(thread: number): void {
-    this.remote.threadEnded(thread)
-    for (const engine of this.remote.ofThread(thread)) {
-      this.remote.remove(engine.id)
-      // pino's worker also ends when its logger is garbage.
-      const before = engine.stats()
-      const ledger = engine.ended()
-      this.#retired.keep({ stats: () => ledger })
-      const print = (count: number, fate: string) => {
-        const text = `${counted(count, 'record')} ${fate}: the worker that delivered them has ended`
-        if (count > 0) printLine(text)
-      }
-      print(ledger.dropped.shutdown - before.dropped.shutdown, 'lost')
-      print(ledger.spooled - before.spooled, 'left to the spool')
+  /** The thread of this engine has ended: it was terminated, or its logger was garbage, which ends a worker of pino. */
+  #lost(engine: RemoteEngine): void {
+    const before = engine.stats()
+    const ledger = engine.ended()
+    this.#retired.keep({ stats: () => ledger })
+    const lost = ledger.dropped.shutdown - before.dropped.shutdown
+    const left = ledger.spooled - before.spooled
+    // At the end of the process its report counts them. Other threads may have found out, too.
+    if (lost + left === 0 || sharedEnd.beganAt !== undefined || !isNews(`${engine.id} has ended`)) return
+    const print = (count: number, fate: string) => {
+      if (count > 0) printLine(`${counted(count, 'record')} ${fate}: the worker that delivered them has ended`)
     }
+    print(lost, 'lost')
+    print(left, 'left to the spool')
   }
 }
 

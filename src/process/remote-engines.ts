@@ -5,6 +5,7 @@ import type { EndOptions, EndStep } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
+import { systemThreadLives } from '../runtime/system-thread.js'
 import type { QueueCapacity } from './queue-capacity.js'
 import type { Figures } from './retired-engines.js'
 import type { ShutdownBudget } from './shutdown-budget.js'
@@ -19,6 +20,8 @@ export interface RemoteEngine extends Figures {
   readonly capacity: QueueCapacity | undefined
   /** The last ledger, once its thread is gone. */
   readonly ended: () => Ledger
+  /** False when its thread has ended, where the system tells. */
+  readonly lives: () => boolean
   /** True while its thread waits for the disk of the spool. */
   readonly isAtDisk: () => boolean
 }
@@ -35,23 +38,33 @@ interface RemoteDrain {
 export class RemoteEngines {
   readonly #channel: () => ThreadChannel
   readonly #engines = new Map<string, RemoteEngine>()
-  /** Threads whose engine will come. */
-  readonly #starting = new Set<number>()
+  /** Threads whose engine will come, with their numbers in the operating system. */
+  readonly #starting = new Map<number, number>()
   readonly #started: (() => void)[] = []
   #asked = 0
   /** Unanswered requests. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
   readonly #budget: ShutdownBudget
+  readonly #lost: (engine: RemoteEngine) => void
 
-  /** @param channel read when it is needed: its first message makes the first engine known */
-  constructor(channel: () => ThreadChannel, budget: ShutdownBudget) {
-    this.#channel = channel
-    this.#budget = budget
+  constructor(plan: {
+    /** Read when it is needed: its first message makes the first engine known. */
+    readonly channel: () => ThreadChannel
+    readonly budget: ShutdownBudget
+    /** Called with each engine whose thread has ended before it closed. */
+    readonly lost: (engine: RemoteEngine) => void
+  }) {
+    this.#channel = plan.channel
+    this.#budget = plan.budget
+    this.#lost = plan.lost
   }
 
-  /** All engines that have announced themselves. */
+  /** All engines that have announced themselves, and live. */
   get known(): readonly RemoteEngine[] {
     this.#channel().catchUp()
+    // A thread of a thread ends without an event here.
+    for (const { threadId, lives } of this.#engines.values()) if (!lives()) this.#forget(threadId)
+    for (const [thread, system] of this.#starting) if (!systemThreadLives(system)) this.#forget(thread)
     return [...this.#engines.values()]
   }
 
@@ -60,8 +73,8 @@ export class RemoteEngines {
   }
 
   /** An engine of this thread will come. */
-  starts(thread: number): void {
-    this.#starting.add(thread)
+  starts(thread: number, system = 0): void {
+    this.#starting.set(thread, system)
   }
 
   /** True for a thread with an engine, and for one whose engine will come. */
@@ -71,7 +84,7 @@ export class RemoteEngines {
 
   /** Resolves when no engine is to come: each has come, or its thread has ended. */
   async started(): Promise<void> {
-    this.#channel().catchUp()
+    void this.known
     while (this.#starting.size > 0) await new Promise<void>((resolve) => this.#started.push(resolve))
   }
 
@@ -80,12 +93,21 @@ export class RemoteEngines {
     if (this.#starting.delete(thread)) for (const started of this.#started.splice(0)) started()
   }
 
-  /** Forget a thread that has ended. */
+  /** A thread has ended, and with it the threads that it had started. */
   threadEnded(thread: number): void {
-    this.#hasStarted(thread)
+    void this.known
+    this.#forget(thread)
   }
 
-  add({ id, lanes, memory, position, ...facts }: ThreadMessage & { type: 'engine' }): void {
+  #forget(thread: number): void {
+    this.#hasStarted(thread)
+    for (const engine of [...this.#engines.values()].filter(({ threadId }) => threadId === thread)) {
+      this.remove(engine.id)
+      this.#lost(engine)
+    }
+  }
+
+  add({ id, lanes, memory, position, systemThread = 0, ...facts }: ThreadMessage & { type: 'engine' }): void {
     if (this.#engines.has(id)) return
     const book = new LedgerBook(lanes, memory)
     const place = position === undefined ? undefined : new WorkerPosition(position)
@@ -93,7 +115,8 @@ export class RemoteEngines {
     const { threadId, shutdownTimeoutMs, debug, spools, capacity } = facts
     const options = { shutdownTimeoutMs, debug }
     const ended = () => book.ended({ spools })
-    this.#engines.set(id, { id, threadId, options, capacity, isAtDisk, ended, stats: () => book.read() })
+    const lives = () => systemThreadLives(systemThread)
+    this.#engines.set(id, { id, threadId, options, capacity, lives, isAtDisk, ended, stats: () => book.read() })
     this.#hasStarted(threadId)
   }
 
@@ -162,7 +185,7 @@ export class RemoteEngines {
       const deadline = systemClock.now() + timeoutMs
       this.#ask('close', { engine, timeoutMs })
       return (waitMs) => {
-        if (undelivered(engine.stats()) === 0 || systemClock.now() >= deadline) return true
+        if (undelivered(engine.stats()) === 0 || systemClock.now() >= deadline || !engine.lives()) return true
         Atomics.wait(pause, 0, 0, Math.min(waitMs, pollMs))
         return false
       }

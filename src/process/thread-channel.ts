@@ -24,9 +24,10 @@ export type ThreadMessage =
       /** Undefined from a copy of the package that is older than this field. */
       readonly capacity?: QueueCapacity | undefined
       readonly position?: SharedArrayBuffer | undefined
+      readonly systemThread?: number | undefined
     }
   /** An engine of this thread will follow. */
-  | { readonly type: 'starting'; readonly threadId: number }
+  | { readonly type: 'starting'; readonly threadId: number; readonly systemThread?: number | undefined }
   | {
       readonly type: 'drain'
       readonly mode: DrainMode

@@ -253,6 +253,7 @@ export class SluiceTransport extends Transport {
     void this.#release().then(() => callback())
   }
 
+  /** Delivers the lines so far and refuses later ones, until a logger adds the transport again. */
   override close(): void {
     void this.#release()
   }

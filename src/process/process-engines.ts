@@ -1,15 +1,12 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
-import { printLine } from '../diagnostics/stderr.js'
 import type { EndOptions, EndStep } from '../engine/ports.js'
-import { counted } from '../errors/counted.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
 import { setImmediate, systemClock, type Timer } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
-import { isNews, sharedEnd } from '../runtime/shared-state.js'
 import { systemThread } from '../runtime/system-thread.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
@@ -18,7 +15,7 @@ import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { capacityOf, type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
 import type { RegisteredEngine } from './registered-engine.js'
-import { answerMs, type RemoteEngine, RemoteEngines, undelivered } from './remote-engines.js'
+import { answerMs, lastLedger, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
@@ -49,7 +46,7 @@ export class ProcessEngines {
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
   readonly offReasons = new OffReasons((message) => this.#channel.post(message))
-  readonly #rejections = new RecentRejections((rejected) => this.#channel.post({ type: 'rejected', rejected }))
+  readonly #rejections = new RecentRejections((message) => this.#channel.post(message))
   readonly #early = new EarlyWorkers({
     known: () => this.remote.known,
     sawStart: (thread) => this.#threadStreams.sawStart(thread),
@@ -60,7 +57,14 @@ export class ProcessEngines {
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
     this.budget = budget
-    this.remote = new RemoteEngines({ channel: () => this.#channel, budget, lost: (engine) => this.#lost(engine) })
+    this.remote = new RemoteEngines({
+      channel: () => this.#channel,
+      budget,
+      lost: (engine) => {
+        const ledger = lastLedger(engine)
+        this.#keep({ stats: () => ledger }, engine.threadId)
+      },
+    })
     this.#threadStreams = new ThreadStreams({
       host,
       ended: (thread) => this.remote.threadEnded(thread),
@@ -106,7 +110,7 @@ export class ProcessEngines {
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
     // The thread may end next.
-    this.#rejections.tell()
+    this.#rejections.showLast()
     this.#channel.post({ type: 'retired', id: engine.id })
   }
 
@@ -231,6 +235,7 @@ export class ProcessEngines {
         for (const engine of this.#local.values()) this.#announce(engine)
         this.capture.tell()
         this.offReasons.tell()
+        this.#rejections.tell()
         this.tellLevel()
         return
       case 'level':
@@ -249,7 +254,7 @@ export class ProcessEngines {
         const engine = this.#local.get(id)
         if (engine !== undefined && mode === 'park') this.budget.grant(engine, timeoutMs)
         void engine?.[mode]({ timeoutMs, brief }).then(() => {
-          this.#rejections.tell()
+          this.#rejections.show()
           this.#channel.post({ type: 'drained', request })
         })
         return
@@ -260,12 +265,12 @@ export class ProcessEngines {
       case 'off':
         this.offReasons.receive(message)
         return
-      case 'rejected':
-        this.#rejections.receive(message.rejected)
+      case 'rejections':
+        this.#rejections.receive(message)
         return
       case 'retired': {
         const engine = this.remote.remove(message.id)
-        if (engine !== undefined) this.#retired.keep(engine)
+        if (engine !== undefined) this.#keep(engine, engine.threadId)
         return
       }
       case 'capture':
@@ -274,20 +279,9 @@ export class ProcessEngines {
     }
   }
 
-  /** The thread of this engine has ended: it was terminated, or its logger was garbage, which ends a worker of pino. */
-  #lost(engine: RemoteEngine): void {
-    const before = engine.stats()
-    const ledger = engine.ended()
-    this.#retired.keep({ stats: () => ledger })
-    const lost = ledger.dropped.shutdown - before.dropped.shutdown
-    const left = ledger.spooled - before.spooled
-    // At the end of the process its report counts them. Other threads may have found out, too.
-    if (lost + left === 0 || sharedEnd.beganAt !== undefined || !isNews(`${engine.id} has ended`)) return
-    const print = (count: number, fate: string) => {
-      if (count > 0) printLine(`${counted(count, 'record')} ${fate}: the worker that delivered them has ended`)
-    }
-    print(lost, 'lost')
-    print(left, 'left to the spool')
+  #keep(figures: Figures, thread: number): void {
+    this.#retired.keep(figures)
+    this.#rejections.keep(thread)
   }
 }
 

@@ -1,10 +1,13 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import type { Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
+import { printLine } from '../diagnostics/stderr.js'
 import type { EndOptions, EndStep } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
+import { counted } from '../errors/counted.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
+import { isNews, sharedEnd } from '../runtime/shared-state.js'
 import { systemThreadLives } from '../runtime/system-thread.js'
 import type { QueueCapacity } from './queue-capacity.js'
 import type { Figures } from './retired-engines.js'
@@ -219,4 +222,18 @@ export const answerMs = 20
 /** Count of records that are not settled. */
 export function undelivered({ queued, inFlight }: Pick<Ledger, 'queued' | 'inFlight'>): number {
   return queued + inFlight
+}
+
+/** The ledger of an engine whose thread has ended: it was terminated, or its logger was garbage, which ends a worker of pino. */
+export function lastLedger(engine: RemoteEngine): Ledger {
+  const before = engine.stats()
+  const ledger = engine.ended()
+  const lost = [ledger.dropped.shutdown - before.dropped.shutdown, 'lost'] as const
+  const left = [ledger.spooled - before.spooled, 'left to the spool'] as const
+  for (const [count, fate] of [lost, left]) {
+    // At the end of the process its report counts them. Other threads may have found out, too.
+    if (count === 0 || sharedEnd.beganAt !== undefined || !isNews(`${engine.id} ${fate}`)) continue
+    printLine(`${counted(count, 'record')} ${fate}: the worker that delivered them has ended`)
+  }
+  return ledger
 }

@@ -61,6 +61,12 @@ describe('an application that imports sluice after pino’s worker has started',
     expect(accepted).toBe(0)
     expect(ms).toBeLessThan(1500)
   })
+
+  it('does not wait where listeners of the application have the names of pino’s', async () => {
+    const { code, stdout } = await runProgram('listeners-like-pino.js', receiver.variables)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).ms).toBeLessThan(700)
+  })
 })
 
 describe('loggers of pino that are garbage', () => {

@@ -205,6 +205,11 @@ export class Delivery {
     return new LastDrain({ ...this.#plan, ...shared, sender, deadline })
   }
 
+  /** Remember why no lane can deliver any more. */
+  failed(reason: string): void {
+    for (const lane of this.#lanes) lane.failed(reason)
+  }
+
   /** After a {@link drainSync}, or in its place: leave the records to the store. Nothing may be called after it. */
   leave(): void {
     this.#stop()

@@ -24,6 +24,7 @@ import { RecordWriter } from './record-writer.js'
 
 /** Time for which a process that is about to end gathers records, in case it lives on. */
 const endingMs = 50
+const noThread = 'no thread can start to deliver them at the exit: allow threads, or await close() before it'
 /** Time to move what is left to the spool, before a deadline. */
 const longestParkingMs = 250
 
@@ -272,7 +273,10 @@ export class Engine implements RecordPort {
     const { queued, inFlight } = this.stats()
     if (queued + inFlight === 0 || timeoutMs === 0) return end
     const sender = this.#sender.moveToThread(timeoutMs)
-    if (sender === undefined) return end
+    if (sender === undefined) {
+      this.#delivery.failed(noThread)
+      return end
+    }
     this.#spool?.commit()
     const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - clock.now(), brief })
     return (waitMs) => {

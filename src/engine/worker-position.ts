@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync } from 'node:fs'
+import { systemThread, systemThreadLives } from '../runtime/system-thread.js'
 
 /** The work at which a worker stands. */
 export interface Standstill {
@@ -37,17 +37,12 @@ export class WorkerPosition {
 
   /** Called by the worker: writes down its thread of the operating system, on Linux. */
   nameThread(): void {
-    try {
-      Atomics.store(this.#words, threadWord, Number(/\d+$/.exec(readlinkSync('/proc/thread-self'))?.[0]))
-    } catch {
-      // Other systems do not tell.
-    }
+    Atomics.store(this.#words, threadWord, systemThread())
   }
 
   /** False when the worker's thread has ended. Always true where the system does not tell. */
   get threadLives(): boolean {
-    const thread = Atomics.load(this.#words, threadWord)
-    return thread === 0 || existsSync(`/proc/self/task/${thread}`)
+    return systemThreadLives(Atomics.load(this.#words, threadWord))
   }
 
   takesLinesOf(engine: number): void {

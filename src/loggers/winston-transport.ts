@@ -13,6 +13,7 @@ import { overridingLevel } from '../runtime/level-override.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
 import { unknownLevel, unknownOverride } from './level-gate.js'
 import { LineFormats } from './line-formats.js'
+import { TransportLoggers } from './transport-loggers.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
 export type SluiceTransportOptions = SluiceOptions & winston.transport.TransportStreamOptions
@@ -51,12 +52,13 @@ const transportOptions: ReadonlySet<string> = new Set([
 export class SluiceTransport extends Transport {
   /** Set by winston: the levels of the logger, by name. */
   declare readonly levels?: Record<string, number>
-  readonly #lease: EngineLease
+  #lease: EngineLease
   /** Others come where variables are set late. */
   #options: ResolvedOptions
   #map: ReturnType<typeof winstonMapper>
   readonly #written = new WrittenLines()
   readonly #formats = new LineFormats()
+  readonly #loggers: TransportLoggers
   /** Names and severities of the known levels, by winston's LEVEL. */
   readonly #known = new Map<unknown, KnownLevel>()
   /** The property `level`, as the application has set it. */
@@ -93,10 +95,14 @@ export class SluiceTransport extends Transport {
     this.#options = lease.options
     this.#map = winstonMapper(controlling(this.#options))
     this.#ownLevel = theirs.level
-    this.on('pipe', (source) => {
-      this.#isPiped = true
-      watchCalls(source)
-      this.#formats.add(source)
+    this.#loggers = new TransportLoggers(this, {
+      added: (logger) => {
+        this.#isPiped = true
+        watchCalls(logger)
+        this.#formats.add(logger)
+        if (this.#lease.released) this.#lease = leaseFor(own, 'logs')
+      },
+      unused: () => void this.#release(),
     })
     this.on('unpipe', (source) => this.#formats.remove(source))
     this.once('pipe', (logger: { readonly level?: string }) => {
@@ -236,12 +242,18 @@ export class SluiceTransport extends Transport {
     return name === undefined ? undefined : this.levels[name]
   }
 
-  /** `logger.end()`: winston emits `finish` when all logged lines are settled. */
+  /** `logger.end()`: winston calls it for each of its transports. */
+  override end(...all: unknown[]): this {
+    if (this.#loggers.goOnAfter(() => this.#lease.engine.flush())) return this
+    return (super.end as (...all: unknown[]) => this).apply(this, all)
+  }
+
+  /** winston emits `finish` when all logged lines are settled. */
   override _final(callback: (error?: Error | null) => void): void {
     void this.#release().then(() => callback())
   }
 
-  /** Called when winston removes the transport from its logger. */
+  /** Delivers the lines so far and refuses later ones, until a logger adds the transport again. */
   override close(): void {
     void this.#release()
   }

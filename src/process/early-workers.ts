@@ -11,6 +11,12 @@ const lookMs = 20
 /** An engine that accepts nothing in this number of looks has read its stream to the end. */
 const quietLooks = 3
 
+/**
+ * The text of the listeners that pino adds: for `exit` while a worker is starting, for `beforeExit` when one is ready. By their names alone,
+ * `flush` would wait for listeners of the application.
+ */
+const ofPino = /\bstream\.flushSync\(\)[\s\S]*\bstream\.end\(\)|\bcallRefs\w*\(["']beforeExit["']\)/
+
 export interface EarlyWorkersPlan {
   /** Engines of other threads. */
   readonly known: () => readonly RemoteEngine[]
@@ -33,8 +39,8 @@ export class EarlyWorkers {
 
   constructor(plan: EarlyWorkersPlan) {
     this.#plan = plan
-    // pino adds such a listener with its first transport.
-    this.#mayExist = isMainThread && hostProcess.listeners('exit').some(({ name }) => name === 'onExit')
+    const listeners = [...hostProcess.listeners('exit'), ...hostProcess.listeners('beforeExit')]
+    this.#mayExist = isMainThread && listeners.some((each) => ofPino.test(Function.prototype.toString.call(each)))
     this.#meetUntil = systemClock.now() + meetingMs
   }
 

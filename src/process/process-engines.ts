@@ -1,14 +1,13 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
-import { printLine } from '../diagnostics/stderr.js'
 import type { EndOptions, EndStep } from '../engine/ports.js'
-import { counted } from '../errors/counted.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
 import { after, setImmediate, systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
+import { systemThread } from '../runtime/system-thread.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { OffReasons } from './off-reasons.js'
@@ -16,7 +15,7 @@ import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { capacityOf, type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
 import type { RegisteredEngine } from './registered-engine.js'
-import { answerMs, RemoteEngines, undelivered } from './remote-engines.js'
+import { answerMs, lastLedger, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
@@ -50,7 +49,7 @@ export class ProcessEngines {
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
   readonly offReasons = new OffReasons((message) => this.#channel.post(message))
-  readonly #rejections = new RecentRejections((rejected) => this.#channel.post({ type: 'rejected', rejected }))
+  readonly #rejections = new RecentRejections((message) => this.#channel.post(message))
   readonly #early = new EarlyWorkers({
     known: () => this.remote.known,
     sawStart: (thread) => this.#threadStreams.sawStart(thread),
@@ -61,10 +60,17 @@ export class ProcessEngines {
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
     this.budget = budget
-    this.remote = new RemoteEngines(() => this.#channel, budget)
+    this.remote = new RemoteEngines({
+      channel: () => this.#channel,
+      budget,
+      lost: (engine) => {
+        const ledger = lastLedger(engine)
+        this.#keep({ stats: () => ledger }, engine.threadId)
+      },
+    })
     this.#threadStreams = new ThreadStreams({
       host,
-      ended: (thread) => this.#threadEnded(thread),
+      ended: (thread) => this.remote.threadEnded(thread),
       runsSluice: async (thread) => {
         if (!this.remote.runsSluice(thread)) await this.#channel.caughtUp()
         return this.remote.runsSluice(thread)
@@ -101,7 +107,7 @@ export class ProcessEngines {
   /** An engine will be added. */
   starts(): void {
     this.#starts = true
-    this.#channel.post({ type: 'starting', threadId })
+    this.#channel.post({ type: 'starting', threadId, systemThread: systemThread() })
   }
 
   add(engine: RegisteredEngine): void {
@@ -116,7 +122,7 @@ export class ProcessEngines {
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
     // The thread may end next.
-    this.#rejections.tell()
+    this.#rejections.showLast()
     this.#channel.post({ type: 'retired', id: engine.id })
   }
 
@@ -249,7 +255,7 @@ export class ProcessEngines {
     const { shutdownTimeoutMs, handleSignals, debug, spoolDir } = options
     const spools = spoolDir !== undefined
     const facts = { shutdownTimeoutMs, handleSignals, debug, spools, capacity: capacityOf(options), position }
-    this.#channel.post({ type: 'engine', id, threadId, lanes, memory, ...facts })
+    this.#channel.post({ type: 'engine', id, threadId, systemThread: systemThread(), lanes, memory, ...facts })
   }
 
   #receive(message: ThreadMessage): void {
@@ -259,6 +265,7 @@ export class ProcessEngines {
         for (const engine of this.#local.values()) this.#announce(engine)
         this.capture.tell()
         this.offReasons.tell()
+        this.#rejections.tell()
         this.tellLevel()
         return
       case 'level':
@@ -266,7 +273,7 @@ export class ProcessEngines {
         return
       case 'starting':
         this.#changeSignals('start')
-        this.remote.starts(message.threadId)
+        this.remote.starts(message.threadId, message.systemThread)
         return
       case 'engine':
         this.#changeSignals(message.handleSignals ? 'start' : 'leave')
@@ -278,7 +285,7 @@ export class ProcessEngines {
         const engine = this.#local.get(id)
         if (engine !== undefined && mode === 'park') this.budget.grant(engine, timeoutMs)
         void engine?.[mode]({ timeoutMs, brief }).then(() => {
-          this.#rejections.tell()
+          this.#rejections.show()
           this.#channel.post({ type: 'drained', request })
         })
         return
@@ -289,12 +296,12 @@ export class ProcessEngines {
       case 'off':
         this.offReasons.receive(message)
         return
-      case 'rejected':
-        this.#rejections.receive(message.rejected)
+      case 'rejections':
+        this.#rejections.receive(message)
         return
       case 'retired': {
         const engine = this.remote.remove(message.id)
-        if (engine !== undefined) this.#retired.keep(engine)
+        if (engine !== undefined) this.#keep(engine, engine.threadId)
         return
       }
       case 'capture':
@@ -303,20 +310,8 @@ export class ProcessEngines {
     }
   }
 
-  #threadEnded(thread: number): void {
-    this.remote.threadEnded(thread)
-    for (const engine of this.remote.ofThread(thread)) {
-      this.remote.remove(engine.id)
-      // pino's worker also ends when its logger is garbage.
-      const before = engine.stats()
-      const ledger = engine.ended()
-      this.#retired.keep({ stats: () => ledger })
-      const print = (count: number, fate: string) => {
-        const text = `${counted(count, 'record')} ${fate}: the worker that delivered them has ended`
-        if (count > 0) printLine(text)
-      }
-      print(ledger.dropped.shutdown - before.dropped.shutdown, 'lost')
-      print(ledger.spooled - before.spooled, 'left to the spool')
-    }
+  #keep(figures: Figures, thread: number): void {
+    this.#retired.keep(figures)
+    this.#rejections.keep(thread)
   }
 }

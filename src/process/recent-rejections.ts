@@ -1,50 +1,81 @@
 import { subscribe } from 'node:diagnostics_channel'
+import { threadId } from 'node:worker_threads'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { systemClock, type Timer } from '../runtime/clock.js'
+import { maxHeld, SharedRejections } from './shared-rejections.js'
 
-/** Rejected records that are held, at most. */
-const maxHeld = 100
-/** Other threads hear of rejected records this often, at most. */
+/** Tells other threads where the rejected records of this one are. */
+export interface RejectionsMessage {
+  readonly type: 'rejections'
+  readonly threadId: number
+  readonly memory: SharedArrayBuffer
+}
+
+/** Other threads see rejected records this often, at most. */
 const gatherMs = 100
 
-/** The last rejected records of the process: those of this thread come by `node:diagnostics_channel`, those of others by messages. */
+/** The last rejected records of the process: those of this thread come by `node:diagnostics_channel`, those of others by shared memory. */
 export class RecentRejections {
-  readonly #tellOthers: (rejected: readonly RejectedMessage[]) => void
+  readonly #post: (message: RejectionsMessage) => void
+  /** Records of this thread, and of threads that are gone. */
   #held: readonly RejectedMessage[] = []
-  /** Records of this thread of which the others have not heard. */
-  #news: RejectedMessage[] = []
+  /** Records of this thread, for the others. */
+  #own: SharedRejections | undefined
+  /** Those of other threads. */
+  readonly #others = new Map<number, SharedRejections>()
   #timer: Timer | undefined
 
-  constructor(tellOthers: (rejected: readonly RejectedMessage[]) => void) {
-    this.#tellOthers = tellOthers
+  constructor(post: (message: RejectionsMessage) => void) {
+    this.#post = post
     subscribe('sluice:rejected', (message) => this.#add(message as RejectedMessage))
   }
 
   /** The newest is last. */
   get list(): readonly RejectedMessage[] {
-    return this.#held
+    return newest([...this.#held, ...[...this.#others.values()].flatMap(({ list }) => list)])
   }
 
-  /** Take what another thread has told. */
-  receive(rejected: readonly RejectedMessage[]): void {
-    this.#held = [...this.#held, ...rejected].sort((a, b) => a.at - b.at).slice(-maxHeld)
+  receive({ threadId, memory }: RejectionsMessage): void {
+    this.#others.set(threadId, new SharedRejections(memory))
   }
 
-  /** Tell other threads at once. */
-  tell(): void {
+  /** A thread has closed an engine, or has ended: keep what it has told so far. */
+  keep(thread: number): void {
+    this.#held = newest([...this.#held, ...(this.#others.get(thread)?.list ?? [])])
+    this.#others.delete(thread)
+  }
+
+  /** Show them to other threads at once. */
+  show(): void {
     this.#timer?.cancel()
     this.#timer = undefined
-    if (this.#news.length === 0) return
-    this.#tellOthers(this.#news)
-    this.#news = []
+    this.#own?.write()
+  }
+
+  /** The same for the last time: the others keep what they have seen. */
+  showLast(): void {
+    this.show()
+    this.#own = undefined
+  }
+
+  /** A thread asks for what it has missed. */
+  tell(): void {
+    if (this.#own !== undefined) this.#post({ type: 'rejections', threadId, memory: this.#own.memory })
   }
 
   #add(message: RejectedMessage): void {
     // An older copy of the package leaves the record and the time out.
     if (!Number.isFinite(message.at)) return
-    this.receive([message])
-    this.#news.push(message)
-    if (this.#news.length > maxHeld) this.#news.shift()
-    this.#timer ??= systemClock.schedule(() => this.tell(), gatherMs)
+    this.#held = newest([...this.#held, message])
+    if (this.#own === undefined) {
+      this.#own = new SharedRejections()
+      this.tell()
+    }
+    this.#own.add(message)
+    this.#timer ??= systemClock.schedule(() => this.show(), gatherMs)
   }
+}
+
+function newest(rejected: readonly RejectedMessage[]): readonly RejectedMessage[] {
+  return rejected.toSorted((a, b) => a.at - b.at).slice(-maxHeld)
 }

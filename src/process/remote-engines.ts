@@ -1,10 +1,14 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import type { Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
+import { printLine } from '../diagnostics/stderr.js'
 import type { EndOptions, EndStep } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
+import { counted } from '../errors/counted.js'
 import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
+import { isNews, sharedEnd } from '../runtime/shared-state.js'
+import { systemThreadLives } from '../runtime/system-thread.js'
 import type { QueueCapacity } from './queue-capacity.js'
 import type { Figures } from './retired-engines.js'
 import type { ShutdownBudget } from './shutdown-budget.js'
@@ -19,6 +23,8 @@ export interface RemoteEngine extends Figures {
   readonly capacity: QueueCapacity | undefined
   /** The last ledger, once its thread is gone. */
   readonly ended: () => Ledger
+  /** False when its thread has ended, where the system tells. */
+  readonly lives: () => boolean
   /** True while its thread waits for the disk of the spool. */
   readonly isAtDisk: () => boolean
 }
@@ -35,23 +41,33 @@ interface RemoteDrain {
 export class RemoteEngines {
   readonly #channel: () => ThreadChannel
   readonly #engines = new Map<string, RemoteEngine>()
-  /** Threads whose engine will come. */
-  readonly #starting = new Set<number>()
+  /** Threads whose engine will come, with their numbers in the operating system. */
+  readonly #starting = new Map<number, number>()
   readonly #started: (() => void)[] = []
   #asked = 0
   /** Unanswered requests. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
   readonly #budget: ShutdownBudget
+  readonly #lost: (engine: RemoteEngine) => void
 
-  /** @param channel read when it is needed: its first message makes the first engine known */
-  constructor(channel: () => ThreadChannel, budget: ShutdownBudget) {
-    this.#channel = channel
-    this.#budget = budget
+  constructor(plan: {
+    /** Read when it is needed: its first message makes the first engine known. */
+    readonly channel: () => ThreadChannel
+    readonly budget: ShutdownBudget
+    /** Called with each engine whose thread has ended before it closed. */
+    readonly lost: (engine: RemoteEngine) => void
+  }) {
+    this.#channel = plan.channel
+    this.#budget = plan.budget
+    this.#lost = plan.lost
   }
 
-  /** All engines that have announced themselves. */
+  /** All engines that have announced themselves, and live. */
   get known(): readonly RemoteEngine[] {
     this.#channel().catchUp()
+    // A thread of a thread ends without an event here.
+    for (const { threadId, lives } of this.#engines.values()) if (!lives()) this.#forget(threadId)
+    for (const [thread, system] of this.#starting) if (!systemThreadLives(system)) this.#forget(thread)
     return [...this.#engines.values()]
   }
 
@@ -60,8 +76,8 @@ export class RemoteEngines {
   }
 
   /** An engine of this thread will come. */
-  starts(thread: number): void {
-    this.#starting.add(thread)
+  starts(thread: number, system = 0): void {
+    this.#starting.set(thread, system)
   }
 
   get isStarting(): boolean {
@@ -75,7 +91,7 @@ export class RemoteEngines {
 
   /** Resolves when no engine is to come: each has come, or its thread has ended. */
   async started(): Promise<void> {
-    this.#channel().catchUp()
+    void this.known
     while (this.#starting.size > 0) await new Promise<void>((resolve) => this.#started.push(resolve))
   }
 
@@ -84,12 +100,21 @@ export class RemoteEngines {
     if (this.#starting.delete(thread)) for (const started of this.#started.splice(0)) started()
   }
 
-  /** Forget a thread that has ended. */
+  /** A thread has ended, and with it the threads that it had started. */
   threadEnded(thread: number): void {
-    this.#hasStarted(thread)
+    void this.known
+    this.#forget(thread)
   }
 
-  add({ id, lanes, memory, position, ...facts }: ThreadMessage & { type: 'engine' }): void {
+  #forget(thread: number): void {
+    this.#hasStarted(thread)
+    for (const engine of [...this.#engines.values()].filter(({ threadId }) => threadId === thread)) {
+      this.remove(engine.id)
+      this.#lost(engine)
+    }
+  }
+
+  add({ id, lanes, memory, position, systemThread = 0, ...facts }: ThreadMessage & { type: 'engine' }): void {
     if (this.#engines.has(id)) return
     const book = new LedgerBook(lanes, memory)
     const place = position === undefined ? undefined : new WorkerPosition(position)
@@ -97,7 +122,8 @@ export class RemoteEngines {
     const { threadId, shutdownTimeoutMs, debug, spools, capacity } = facts
     const options = { shutdownTimeoutMs, debug }
     const ended = () => book.ended({ spools })
-    this.#engines.set(id, { id, threadId, options, capacity, isAtDisk, ended, stats: () => book.read() })
+    const lives = () => systemThreadLives(systemThread)
+    this.#engines.set(id, { id, threadId, options, capacity, lives, isAtDisk, ended, stats: () => book.read() })
     this.#hasStarted(threadId)
   }
 
@@ -172,7 +198,7 @@ export class RemoteEngines {
       return (waitMs) => {
         channel.catchUp()
         const done = answered || (!channel.readsSynchronously && undelivered(engine.stats()) === 0)
-        if (done || systemClock.now() >= deadline) return true
+        if (done || systemClock.now() >= deadline || !engine.lives()) return true
         Atomics.wait(pause, 0, 0, Math.min(waitMs, pollMs))
         return false
       }
@@ -210,4 +236,18 @@ export const answerMs = 20
 /** Count of records that are not settled. */
 export function undelivered({ queued, inFlight }: Pick<Ledger, 'queued' | 'inFlight'>): number {
   return queued + inFlight
+}
+
+/** The ledger of an engine whose thread has ended: it was terminated, or its logger was garbage, which ends a worker of pino. */
+export function lastLedger(engine: RemoteEngine): Ledger {
+  const before = engine.stats()
+  const ledger = engine.ended()
+  const lost = [ledger.dropped.shutdown - before.dropped.shutdown, 'lost'] as const
+  const left = [ledger.spooled - before.spooled, 'left to the spool'] as const
+  for (const [count, fate] of [lost, left]) {
+    // At the end of the process its report counts them. Other threads may have found out, too.
+    if (count === 0 || sharedEnd.beganAt !== undefined || !isNews(`${engine.id} ${fate}`)) continue
+    printLine(`${counted(count, 'record')} ${fate}: the worker that delivered them has ended`)
+  }
+  return ledger
 }

@@ -1,12 +1,12 @@
 import { BroadcastChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { LaneName } from '../delivery/ledger.js'
-import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { systemClock } from '../runtime/clock.js'
 import type { LevelChange } from '../runtime/shared-level.js'
 import type { CaptureMessage } from './capture.js'
 import type { OffMessage } from './off-reasons.js'
 import type { QueueCapacity } from './queue-capacity.js'
+import type { RejectionsMessage } from './recent-rejections.js'
 
 /** Messages between the threads of one process. */
 export type ThreadMessage =
@@ -24,9 +24,10 @@ export type ThreadMessage =
       /** Undefined from a copy of the package that is older than this field. */
       readonly capacity?: QueueCapacity | undefined
       readonly position?: SharedArrayBuffer | undefined
+      readonly systemThread?: number | undefined
     }
   /** An engine of this thread will follow. */
-  | { readonly type: 'starting'; readonly threadId: number }
+  | { readonly type: 'starting'; readonly threadId: number; readonly systemThread?: number | undefined }
   | {
       readonly type: 'drain'
       readonly mode: DrainMode
@@ -38,7 +39,7 @@ export type ThreadMessage =
     }
   | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }
-  | { readonly type: 'rejected'; readonly rejected: readonly RejectedMessage[] }
+  | RejectionsMessage
   | LevelMessage
   | CaptureMessage
   | OffMessage

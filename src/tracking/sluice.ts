@@ -45,7 +45,7 @@ function ownSluice(): Sluice | undefined {
 
 /**
  * Wraps a function so that it records an event each time it returns, or its promise resolves. Nothing is recorded when it throws or
- * rejects.
+ * rejects. Where it returns a query that runs at its `then`, as those of knex, the event is recorded when the caller's `then` resolves.
  *
  *     const checkout = tracked(events.upgraded, async (cart: Cart) => { … })
  *

@@ -98,7 +98,7 @@ type Track = (eventId: number) => void
 
 /**
  * Wraps a function so that it records an event each time it returns, or its promise resolves. Nothing is recorded when it throws or
- * rejects. `this`, arguments and result are passed on unchanged.
+ * rejects. `this`, arguments, result and properties of the function are passed on unchanged.
  *
  * @throws {TypeError} if `run` is not a function
  */
@@ -109,29 +109,51 @@ export function trackedBy<Run extends Tracked>(
   if (typeof run !== 'function') throw new TypeError(`tracked: expected a function, got ${typeof run}`)
   function recorded(this: unknown, ...args: unknown[]): unknown {
     const result = run.apply(this, args)
-    if (isThenable(result)) {
-      // The caller gets the promise itself. This branch handles its rejection, so that it causes no unhandled one.
-      try {
-        result.then(
-          () => track(eventId),
-          () => {},
-        )
-      } catch {
-        // Its `then` throws, so it never resolves.
-      }
-    } else track(eventId)
+    whenThere(result, () => track(eventId))
     return result
   }
-  Object.defineProperty(recorded, 'name', { value: run.name, configurable: true })
-  Object.defineProperty(recorded, 'length', { value: run.length, configurable: true })
-  return recorded as unknown as Run
+  return Object.defineProperties(recorded, Object.getOwnPropertyDescriptors(run)) as unknown as Run
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
+type Then = (this: unknown, done?: unknown, ...others: unknown[]) => unknown
+
+/** Calls `record` once when the result of a function is there. Runs nothing that the caller has not asked for. */
+function whenThere(result: unknown, record: () => void): void {
+  const then = thenOf(result)
+  if (then === undefined) {
+    record()
+    return
+  }
+  if (result instanceof Promise && then === Promise.prototype.then) {
+    // The caller gets the promise itself. This branch handles its rejection, so that it causes no unhandled one.
+    result.then(record, () => {})
+    return
+  }
+  // The `then` of a query runs it, each time. So the caller's own call is watched.
+  let isThere = false
+  const watched: Then = function (done, ...others) {
+    const resolved = (value: unknown) => {
+      if (!isThere) record()
+      isThere = true
+      return typeof done === 'function' ? done(value) : value
+    }
+    return then.call(this, resolved, ...others)
+  }
   try {
-    return typeof (value as { then?: unknown }).then === 'function'
+    Object.defineProperty(result, 'then', { value: watched, writable: true, configurable: true })
   } catch {
-    return false
+    // It is frozen. Its event is recorded, for all that is known.
+    record()
+  }
+}
+
+/** The method `then` of a promise or a query. */
+function thenOf(value: unknown): Then | undefined {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined
+  try {
+    const { then } = value as { then?: unknown }
+    return typeof then === 'function' ? (then as Then) : undefined
+  } catch {
+    return undefined
   }
 }

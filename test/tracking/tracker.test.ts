@@ -61,6 +61,14 @@ describe('a tracked function', () => {
     void run(7)
   })
 
+  it('has the properties of the function, as its type says', () => {
+    const run = tracked(
+      5,
+      Object.assign((cart: string) => cart, { retries: 3 }),
+    )
+    expect([run('full'), run.retries, Object.keys(run)]).toEqual(['full', 3, ['retries']])
+  })
+
   it('is refused if it is not a function', () => {
     expect(() => tracked(1, 'checkout' as never)).toThrow(new TypeError('tracked: expected a function, got string'))
   })

@@ -5,7 +5,7 @@ import winston from 'winston'
 import { optionNames } from '../../../src/options/defaults.js'
 import { FaultServer } from '../../support/fault-server.js'
 import { full, rowsOf } from '../../support/full.js'
-import { runProgram, startProgram } from '../../support/programs.js'
+import { ampleTime, atOnceMs, runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
@@ -60,6 +60,12 @@ describe('an application that imports sluice after pino’s worker has started',
     const { accepted, ms } = JSON.parse(stdout.slice(stdout.lastIndexOf('{"accepted"')))
     expect(accepted).toBe(0)
     expect(ms).toBeLessThan(1500)
+  })
+
+  it('does not wait where listeners of the application have the names of pino’s', async () => {
+    const { code, stdout } = await runProgram('listeners-like-pino.js', receiver.variables)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).ms).toBeLessThan(700)
   })
 })
 
@@ -243,6 +249,27 @@ describe('flush and close of the process', () => {
     const { stdout, stderr } = await runProgram('pino-worker-lost.js', variables)
     expect(stderr).toContain('sluice: 10 records lost: the worker that delivered them has ended\n')
     expect(JSON.parse(stdout)).toMatchObject({ accepted: 10, queued: 0, inFlight: 0, dropped: { shutdown: 10 } })
+    await server.close()
+  })
+
+  it.runIf(process.platform === 'linux').each([
+    ['before', ['target', 'stream', 'thread']],
+    ['during', ['target', 'stream', 'thread']],
+    ['starting', ['target']],
+  ])('do not wait for threads that are terminated, whatever they started: %s', async (when, ways) => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const variables = { ...receiver.variables, ...ampleTime, SLUICE_URL: server.url }
+    const startedAt = performance.now()
+    const program = startProgram('pool-terminates-threads.js', { arguments: [when, ...ways], variables })
+    const { code, stdout, stderr } = await program.ended
+    expect(performance.now() - startedAt).toBeLessThan(atOnceMs)
+    const { accepted, pending, lost } = JSON.parse(stdout)
+    expect({ code, pending }).toEqual({ code: 0, pending: 0 })
+    expect(lost).toBe(accepted)
+    if (when !== 'starting') {
+      const told = 'sluice: 10 records lost: the worker that delivered them has ended'
+      expect(stderr.trim().split('\n')).toEqual(ways.map(() => told))
+    }
     await server.close()
   })
 

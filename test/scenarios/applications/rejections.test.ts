@@ -40,6 +40,12 @@ describe('rejections()', () => {
     expect(own).toEqual(all!.filter(({ bucket }) => bucket === 'other'))
   })
 
+  it('costs a thread that reads no messages one message, and it sees all of them', async () => {
+    const { code, stdout } = await run('thread-reads-nothing.js')
+    expect({ code, ...JSON.parse(stdout) }).toEqual({ code: 0, rejected: 100, kept: expect.any(Number), seen: 100 })
+    expect(JSON.parse(stdout).kept).toBeLessThan(5)
+  })
+
   it('keeps those of a worker of pino that has ended', async () => {
     const { code, stdout } = await run('pino-end-rejected.js')
     expect(code).toBe(0)

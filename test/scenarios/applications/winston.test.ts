@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
@@ -115,5 +116,63 @@ describe('an application that logs with winston', () => {
       expect.objectContaining({ code: 'SLUICE_CONFIG_INVALID', option: 'maxBatch', value: 0 }),
     )
     expect(() => new SluiceTransport({ ...receiver.options, buckt: 'demo' } as object)).toThrow('did you mean bucket?')
+  })
+})
+
+describe('a transport that outlives its logger', () => {
+  const transport = () => new SluiceTransport({ ...receiver.options, shutdownTimeoutMs: 8000 })
+  const messages = async () => (await receiver.logs()).map(({ message }) => message).sort()
+  const log = (logger: winston.Logger, name: string) => {
+    for (const number of [1, 2, 3]) logger.info(`${name} ${number}`)
+  }
+  const lines = (...names: string[]) => names.flatMap((name) => [1, 2, 3].map((number) => `${name} ${number}`)).sort()
+
+  it.each(['first', 'second'])('takes the lines of the other logger while and after the %s one ends', async (ends) => {
+    const shared = transport()
+    const loggers = ['first', 'second'].map(() => winston.createLogger({ transports: [shared] }))
+    const [ending, other] = ends === 'first' ? loggers : loggers.toReversed()
+    log(ending!, 'the one that ends')
+    const end = ended(ending!)
+    log(other!, 'at once')
+    await turn()
+    log(other!, 'while it ends')
+    await end
+    expect(await messages()).toEqual(expect.arrayContaining(lines('the one that ends', 'at once')))
+    log(other!, 'after its end')
+    await ended(other!)
+    expect(await messages()).toEqual(lines('the one that ends', 'at once', 'while it ends', 'after its end'))
+  })
+
+  it.each<[string, (logger: winston.Logger, shared: SluiceTransport) => void]>([
+    ['taken out and added again', (logger, shared) => logger.remove(shared).add(shared)],
+    ['in a logger that is configured anew', (logger, shared) => logger.configure({ transports: [shared] })],
+    ['in a logger that is cleared first', (logger, shared) => logger.clear().add(shared)],
+  ])('takes all lines where it is %s, at once or later', async (_, change) => {
+    const shared = transport()
+    const logger = winston.createLogger({ transports: [shared] })
+    log(logger, 'before')
+    change(logger, shared)
+    log(logger, 'after')
+    logger.remove(shared)
+    await turn()
+    await turn()
+    logger.add(shared)
+    log(logger, 'at last')
+    logger.debug('below the level of the logger')
+    await ended(logger)
+    expect(await messages()).toEqual(lines('before', 'after', 'at last'))
+  })
+
+  it('takes the lines of one logger when another has closed', async () => {
+    const shared = transport()
+    const [closing, other] = [1, 2].map(() => winston.createLogger({ transports: [shared] }))
+    log(closing!, 'before')
+    closing!.close()
+    await turn()
+    await turn()
+    log(other!, 'after')
+    other!.debug('below the level of the logger')
+    await ended(other!)
+    expect(await messages()).toEqual(lines('before', 'after'))
   })
 })

@@ -175,6 +175,24 @@ describe('the end of a process, right after a thousand records', () => {
     },
   )
 
+  it.each(['worker', 'inline'])(
+    'says why process.exit() loses records where threads are forbidden, mode %s',
+    async (mode) => {
+      const { stdout, stderr, code } = await runProgram('exits.js', {
+        ...receiver.variables,
+        WAY: 'track',
+        END: 'exit 0',
+        SLUICE_MODE: mode,
+        NODE_OPTIONS: '--experimental-permission --allow-fs-read=* --allow-fs-write=* --no-warnings',
+      })
+      expect({ stdout, code }).toEqual({ stdout: '', code: 0 })
+      expect(await receiver.values()).toHaveLength(0)
+      expect(stderr.trim().split('\n').at(-1)).toBe(
+        'sluice: 1000 records not delivered before the end of the process; last error: no thread can start to deliver them at the exit: allow threads, or await close() before it',
+      )
+    },
+  )
+
   it.each(rowsOf(ways, (way) => way === 'pino' || way === 'track'))(
     '%s: is not delayed by a wrong key',
     async (way) => {

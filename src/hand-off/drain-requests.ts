@@ -27,9 +27,15 @@ export function timeOf(
   return { timeoutMs: timeoutMs ?? shutdownTimeoutMs, brief, holdsProcess }
 }
 
+/** Tells the whole milliseconds that are left of a time which begins now. */
+export function timeLeft(clock: Clock, timeoutMs: number): () => number {
+  const deadline = clock.now() + timeoutMs
+  return () => Math.max(0, Math.round(deadline - clock.now()))
+}
+
 interface Open {
   readonly mode: DrainMode
-  readonly deadline: number
+  readonly leftMs: () => number
   readonly holdsProcess: boolean
   readonly brief: boolean
   readonly settle: () => void
@@ -71,7 +77,7 @@ export class DrainRequests {
         resolve()
       }
       const timer = this.#clock.schedule(settle, timeoutMs + drainGraceMs(mode, timeoutMs), holdsProcess)
-      this.#open.set(request, { mode, deadline: this.#clock.now() + timeoutMs, holdsProcess, brief, settle })
+      this.#open.set(request, { mode, leftMs: timeLeft(this.#clock, timeoutMs), holdsProcess, brief, settle })
       this.#ask({ request, mode, timeoutMs, holdsProcess, brief })
     })
   }
@@ -82,9 +88,8 @@ export class DrainRequests {
 
   /** Ask for every open drain again: another engine delivers now. */
   askAgain(): void {
-    for (const [request, { mode, deadline, holdsProcess, brief }] of this.#open) {
-      const timeoutMs = Math.max(0, Math.round(deadline - this.#clock.now()))
-      this.#ask({ request, mode, timeoutMs, holdsProcess, brief })
+    for (const [request, { mode, leftMs, holdsProcess, brief }] of this.#open) {
+      this.#ask({ request, mode, timeoutMs: leftMs(), holdsProcess, brief })
     }
   }
 }

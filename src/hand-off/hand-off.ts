@@ -26,7 +26,7 @@ import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
-import { type DrainRequest, DrainRequests, type DrainTime, endGraceMs, timeOf } from './drain-requests.js'
+import { type DrainRequest, DrainRequests, type DrainTime, endGraceMs, timeLeft, timeOf } from './drain-requests.js'
 import { deliverLine, drainFrame, isValue, keyedFrame } from './frames.js'
 import { nextModes } from './hand-off-mode.js'
 import { InTransit } from './in-transit.js'
@@ -63,6 +63,7 @@ export class HandOff implements RecordPort, EngineClient {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
   readonly options: ResolvedOptions
+  readonly memory: SharedArrayBuffer
   readonly #thread: DeliveryThread
   /** For an engine in this thread. */
   readonly #local: AcceptanceWatch & { readonly machine: Machine }
@@ -89,6 +90,7 @@ export class HandOff implements RecordPort, EngineClient {
     const { clock } = machine
     this.#local = { machine, accepted }
     this.#book = new LedgerBook(this.lanes)
+    this.memory = this.#book.memory
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
     this.#reporter = new Reporter({ clock, listeners: this.#listeners, print })
@@ -106,10 +108,6 @@ export class HandOff implements RecordPort, EngineClient {
     })
     this.#number = thread.join(this)
     thread.connect(this.#number)
-  }
-
-  get memory(): SharedArrayBuffer {
-    return this.#book.memory
   }
 
   get closed(): boolean {
@@ -193,18 +191,17 @@ export class HandOff implements RecordPort, EngineClient {
 
   endSync(options?: EndOptions): EndStep {
     const { timeoutMs, brief } = timeOf(options, this.options)
+    const leftMs = timeLeft(this.#local.machine.clock, timeoutMs)
     if (this.#closing !== undefined) this.#reportEnd()
     if (this.#mode.now === 'closed') return () => true
     this.#outbox.handOver()
-    const { clock } = this.#local.machine
-    const deadline = clock.now() + timeoutMs
-    const leftMs = () => Math.max(0, Math.round(deadline - clock.now()))
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs + endGraceMs)
     this.#reporter.tellAll()
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs: leftMs(), brief })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs: leftMs(), brief })))
-    return this.#thread.handOverSync(leftMs() + endGraceMs) ? this.#closedFlag.wait(clock, leftMs()) : () => true
+    const handsOver = this.#thread.handOverSync(leftMs() + endGraceMs)
+    return handsOver ? this.#closedFlag.wait(this.#local.machine.clock, leftMs()) : () => true
   }
 
   attached(): void {

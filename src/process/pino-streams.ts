@@ -182,9 +182,10 @@ export class ThreadStreams {
 
   /**
    * Hold this thread until the workers that run Sluice, or start and may run it, have taken all that was written to them, until `deadline` on
-   * the clock at most.
+   * the clock at most. False when one has not.
    */
-  takeSync({ runsSluice, accepted, deadline }: TakePlan): void {
+  takeSync({ runsSluice, accepted, deadline }: TakePlan): boolean {
+    let all = true
     for (const [threadId, worker] of this.#workers) {
       const stream = worker.stream?.deref()
       if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
@@ -192,9 +193,10 @@ export class ThreadStreams {
       try {
         flushWhileItTakes(stream, { progress: () => accepted(threadId), deadline })
       } catch {
-        // The worker is gone, or takes nothing. Its lines are lost.
+        all = false
       }
     }
+    return all
   }
 
   async #handOver(threadId: number, flushing = new Set<StreamWorker>()): Promise<void> {

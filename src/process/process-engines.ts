@@ -1,10 +1,9 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
-import type { EndOptions, EndStep } from '../engine/ports.js'
-import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
+import type { EndStep } from '../engine/ports.js'
+import type { DrainMode } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
-import { after, setImmediate, systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
 import { systemThread } from '../runtime/system-thread.js'
@@ -12,10 +11,11 @@ import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { OffReasons } from './off-reasons.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
+import { ProcessDrains } from './process-drains.js'
 import { capacityOf, type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
 import type { RegisteredEngine } from './registered-engine.js'
-import { answerMs, lastLedger, RemoteEngines, undelivered } from './remote-engines.js'
+import { lastLedger, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
@@ -50,11 +50,8 @@ export class ProcessEngines {
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
   readonly offReasons = new OffReasons((message) => this.#channel.post(message))
   readonly #rejections = new RecentRejections((message) => this.#channel.post(message))
-  readonly #early = new EarlyWorkers({
-    known: () => this.remote.known,
-    sawStart: (thread) => this.#threadStreams.sawStart(thread),
-    flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
-  })
+  readonly #early: EarlyWorkers
+  readonly #drains: ProcessDrains
   #changeSignals: ChangeSignals = () => {}
   #starts = false
 
@@ -77,6 +74,13 @@ export class ProcessEngines {
       },
       drained: (thread) => this.#threadDrained(thread),
     })
+    this.#early = new EarlyWorkers({
+      known: () => this.remote.known,
+      sawStart: (thread) => this.#threadStreams.sawStart(thread),
+      flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
+    })
+    const { remote } = this
+    this.#drains = new ProcessDrains({ engines: this, remote, streams: this.#threadStreams, early: this.#early })
     this.#channel.post({ type: 'who' })
   }
 
@@ -174,42 +178,12 @@ export class ProcessEngines {
    * @param askedMs by default `shutdownTimeoutMs`, and for `close` what is left of it
    */
   drain(mode: DrainMode, askedMs?: number): Promise<Ledger> {
-    return this.#drain(mode, { timeoutMs: askedMs ?? this.#timeFor(mode), brief: askedMs === undefined })
+    return this.#drains.drain(mode, { timeoutMs: askedMs ?? this.#timeFor(mode), brief: askedMs === undefined })
   }
 
   /** A `park` that takes this share of `shutdownTimeoutMs`. */
   park(share: number): Promise<Ledger> {
-    return this.#drain('park', { timeoutMs: this.shutdownTimeoutMs * share, brief: true })
-  }
-
-  async #drain(
-    mode: DrainMode,
-    { timeoutMs, brief }: { readonly timeoutMs: number; readonly brief: boolean },
-  ): Promise<Ledger> {
-    const deadline = systemClock.now() + timeoutMs
-    const { delivered } = this.stats()
-    const left = () => Math.max(0, deadline - systemClock.now())
-    // Engines keep the deadline themselves. An answer from another thread may take a moment longer, or never come.
-    const expiry = after(timeoutMs + drainGraceMs(mode, timeoutMs) + answerMs, true)
-    const within = (work: Promise<unknown>) => Promise.race([work, expiry.over])
-
-    const ignoreLoggers = this.#threadStreams.watchLoggers()
-    // Node announces a worker in the tick after its start.
-    await new Promise((resolve) => setImmediate(resolve))
-    await within(this.#early.drain(left(), mode))
-    const handOver = this.#threadStreams.handedOver()
-    const deadlineTimer = after(left())
-    // The streams of pino 9 do not wait for what their workers start.
-    await within(Promise.race([handOver.done.then(() => this.remote.started()), deadlineTimer.over]))
-    deadlineTimer.cancel()
-    await within(this.#drainAll(mode, { timeoutMs: left(), brief }))
-    expiry.cancel()
-    ignoreLoggers()
-    handOver.release()
-    const ledger = this.stats()
-    const inVain = left() === 0 && undelivered(ledger) > 0 && ledger.delivered === delivered
-    if (mode === 'flush' && inVain && timeoutMs >= this.shutdownTimeoutMs) this.budget.flushedInVain()
-    return ledger
+    return this.#drains.drain('park', { timeoutMs: this.shutdownTimeoutMs * share, brief: true })
   }
 
   /**
@@ -227,21 +201,15 @@ export class ProcessEngines {
     return { steps: this.remote.closeSync(engines), engines }
   }
 
-  /** Hold this thread until pino's workers have taken all lines, until `deadline` on the clock at most. */
-  takeFromStreams(deadline: number): void {
+  /** Hold this thread until pino's workers have taken all lines, until `deadline` on the clock at most. False when one has not. */
+  takeFromStreams(deadline: number): boolean {
     const accepted = (thread: number) =>
       this.remote.ofThread(thread).reduce((sum, engine) => sum + engine.stats().accepted, 0)
-    this.#threadStreams.takeSync({ runsSluice: (thread) => this.remote.runsSluice(thread), accepted, deadline })
+    return this.#threadStreams.takeSync({ runsSluice: (thread) => this.remote.runsSluice(thread), accepted, deadline })
   }
 
   #timeFor(mode: DrainMode): number {
     return mode === 'close' ? this.budget.allotment(this.shutdownTimeoutMs) : this.shutdownTimeoutMs
-  }
-
-  async #drainAll(mode: DrainMode, time: EndOptions): Promise<void> {
-    const engines = this.remote.known
-    const local = [...this.#local.values()].map((engine) => engine[mode](time))
-    await Promise.all([...local, this.remote.drain(mode, { engines, ...time })])
   }
 
   /** Flush the engines of another thread. True when nothing is left. */

@@ -1,10 +1,8 @@
 import { isMainThread } from 'node:worker_threads'
-import { emptyLedger, type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
-import { noAnswer } from '../delivery/rules.js'
+import { emptyLedger, type LaneReport, type Ledger } from '../delivery/ledger.js'
 import { stderrQuietMs } from '../diagnostics/reporter.js'
-import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
+import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
-import { counted } from '../errors/counted.js'
 import { announcedThread } from '../hand-off/delivery-thread.js'
 import { endGraceMs } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
@@ -18,6 +16,7 @@ import type { RegisteredEngine } from './registered-engine.js'
 import { undelivered } from './remote-engines.js'
 import { movesAgain } from './rounds.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
+import { undeliveredLine } from './undelivered-line.js'
 
 /** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
 const maxDrains = 3
@@ -144,7 +143,8 @@ export class Shutdown {
 
   /** No `exit` event will come, in which pino ends its streams. */
   #endWithoutExit(): void {
-    this.#engines.takeFromStreams(this.#latest)
+    if (!this.#engines.takeFromStreams(this.#latest))
+      this.#print('a worker of pino has not taken its last lines: they are lost')
     this.#begin()
     this.#end({ streams: true })
   }
@@ -152,7 +152,7 @@ export class Shutdown {
   /** After the drain of a process that may survive its signal. */
   #reportDrain(): void {
     const ledger = this.#engines.stats()
-    this.#reportUndelivered(undelivered(ledger), ledger.lanes)
+    this.#tellUndelivered(undelivered(ledger), ledger.lanes)
     for (const each of this.#engines.debugLedgers()) this.#print(ledgerLine(each))
   }
 
@@ -213,7 +213,7 @@ export class Shutdown {
     const others = (tellsAll ? [] : threads.engines).map((each) => each.stats())
     const left = [...own, ...others].reduce((sum, ledger) => sum + undelivered(ledger), 0)
     const lanes = [...own, ...others].flatMap((ledger) => ledger.lanes)
-    this.#reportUndelivered(left + dropped(own) - droppedBefore, lanes)
+    this.#tellUndelivered(left + dropped(own) - droppedBefore, lanes)
     this.#reportLateRecords()
     for (const engine of engines) if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
     this.#endDespiteStalledDisk()
@@ -267,18 +267,8 @@ export class Shutdown {
     })
   }
 
-  #reportUndelivered(count: number, lanes: readonly LaneReport[]): void {
-    if (count === 0) return
-    // Where the last connection was refused, the next one has taken nothing.
-    const { inFlight } = sumLedger(
-      lanes.filter(({ lastError }) => !lastError?.includes('ECONNREFUSED')),
-      0,
-    )
-    const { ambiguousRetries } = sumLedger(lanes, 0)
-    const unanswered = Math.min(count, inFlight + ambiguousRetries - this.#before.ambiguousRetries)
-    const fate = unanswered > 0 ? `; up to ${unanswered} of them may have arrived` : ''
-    const text = `${counted(count, 'record')} not delivered before the end of the process`
-    this.#print(`${text}${lastErrorText(lastErrorOf(lanes))}${fate}`)
+  #tellUndelivered(count: number, lanes: readonly LaneReport[]): void {
+    if (count > 0) this.#print(undeliveredLine({ count, lanes, ambiguousBefore: this.#before.ambiguousRetries }))
   }
 
   /** Engines of this thread. Those of pino's workers close when their stream ends. */
@@ -297,16 +287,6 @@ export class Shutdown {
 /** True where lines were left out that a record has not counted, perhaps. */
 function hasRepeats(engine: RegisteredEngine): boolean {
   return engine.options.repeat !== undefined && engine.stats().suppressed.repeated > 0
-}
-
-/** The error that most of the records left met with. */
-function lastErrorOf(lanes: readonly LaneReport[]): string | undefined {
-  const counts = new Map<string, number>()
-  for (const { queued, inFlight, dropped, lastError = inFlight > 0 ? noAnswer : undefined } of lanes) {
-    if (lastError === undefined) continue
-    counts.set(lastError, (counts.get(lastError) ?? 0) + queued + inFlight + dropped.shutdown)
-  }
-  return [...counts].sort(([, a], [, b]) => b - a).find(([, count]) => count > 0)?.[0]
 }
 
 /** Records of lanes that may send: a wrong key delays nothing. */

@@ -51,7 +51,7 @@ export class PipelinedSender implements Sender {
   }
 
   carriage(kind: RecordKind): Carriage {
-    return { sender: 'pipelined', maxDepth: Math.min(this.#plan.maxDepth, this.#parts[kind].requests) }
+    return { sender: 'pipelined', maxDepth: Math.min(this.#plan.maxDepth, this.#parts[kind].depth) }
   }
 
   send(batch: Batch): Promise<void> {

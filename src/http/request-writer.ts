@@ -6,8 +6,8 @@ const mostBytes = 262_144
  * the same, and a server whose paused parser gets bytes answers 400 and closes the connection. Requests in one record never meet the pause.
  */
 const mostBytesOverTls = 16_384
-/** The share of the room that is left for requests which are longer than those before. */
-const sparedShare = 1 / 8
+/** With fewer a near server gets more connections than it needs. With more it takes long until a far one gets enough. */
+const partsInBatch = 4
 const lengthField = Buffer.from('\r\ncontent-length: ', 'latin1')
 const emptyLine = Buffer.from('\r\n\r\n', 'latin1')
 const mostLengthDigits = 10
@@ -22,10 +22,10 @@ export class PartBounds {
     this.maxBytes = secure ? mostBytesOverTls : mostBytes
   }
 
-  /** The number of usual requests that go out in one go. */
-  get requests(): number {
+  /** The longest batch that goes out in few parts, in requests of the usual length. */
+  get depth(): number {
     if (this.#usualBytes === undefined) return Number.POSITIVE_INFINITY
-    return Math.max(1, Math.floor((this.maxBytes * (1 - sparedShare)) / this.#usualBytes))
+    return Math.max(1, Math.floor((partsInBatch * this.maxBytes) / this.#usualBytes))
   }
 
   wrote({ bytes, requests }: { readonly bytes: number; readonly requests: number }): void {

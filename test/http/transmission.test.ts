@@ -117,16 +117,16 @@ describe('the requests of a batch', () => {
     expect(transmission.awaiting).toBe(4)
   })
 
-  it('are less than 16 KiB in one go over TLS, and as many as that is tell the depth', () => {
+  it('are less than 16 KiB in one go over TLS, and their length bounds the depth', () => {
     const { transmission, parts, write } = transmit(new Array(40).fill('x'.repeat(1000)), { secure: true })
-    expect(parts.requests).toBe(Number.POSITIVE_INFINITY)
+    expect(parts.depth).toBe(Number.POSITIVE_INFINITY)
     expect(write(40)!.length).toBeLessThanOrEqual(16_384)
     expect(transmission.awaiting).toBe(15)
-    expect(parts.requests).toBe(13)
+    expect(parts.depth).toBe(63)
     const alone = transmit(['x'.repeat(20_000), 'y'], { secure: true })
     alone.write(2)
     expect(alone.transmission.awaiting).toBe(1)
-    expect(alone.parts.requests).toBe(1)
+    expect(alone.parts.depth).toBe(3)
   })
 
   it('are none where no header can have the key', () => {

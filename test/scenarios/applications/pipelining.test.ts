@@ -168,6 +168,27 @@ describe('pipelined records', () => {
     },
   )
 
+  it.each([
+    { times: 1, delivered: 1500, rejected: 0 },
+    { times: 2, delivered: 1499, rejected: 1 },
+  ])(
+    'are asked again alone behind a 400 that ends their connection, which may come $times time(s)',
+    async ({ times, delivered, rejected }) => {
+      const unreadable: Fault = { type: 'bytes', text: 'HTTP/1.1 400 X\r\nconnection: close\r\n\r\n', next: 'fin' }
+      let left = times
+      const isIt = ({ body }: { body: string }) => body.includes('"line 777 ')
+      const server = await FaultServer.start((request) =>
+        isIt(request) && left-- > 0 ? unreadable : { type: 'answer', status: 201 },
+      )
+      cleanUps.push(() => server.close())
+      const { delivery } = deliverTo({ url: server.url })
+      for (let number = 0; number < 1500; number++) delivery.accept(0, { body: log(number), severity: 3 })
+      const ledger = await delivery.flush({ timeoutMs: 25_000 })
+      expect(ledger).toMatchObject({ accepted: 1500, delivered, rejected })
+      expect(server.requests.filter(isIt)).toHaveLength(2)
+    },
+  )
+
   it('find depth where requests are worked on side by side', async () => {
     const server = await FaultServer.start((request) => ({ ...echoing(request), afterMs: 30 }) as Fault)
     cleanUps.push(() => server.close())

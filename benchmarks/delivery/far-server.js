@@ -1,4 +1,5 @@
 import { startApplication } from '../support/contest.js'
+import { contestants } from '../support/contestants/contestants.js'
 import { mark } from '../support/contestants/order.js'
 import { startServer } from '../support/measure.js'
 import { median } from '../support/per-call.js'
@@ -11,14 +12,14 @@ const windowMs = 5000
 const perSecond = 20_000
 const rounds = Number(process.env.ROUNDS ?? 3)
 const servers = { 'side by side': { delayMs }, 'one by one': { delayMs, oneByOne: true } }
-const names = ['Sluice: pino target', 'Sluice: pino target, pipelining off']
+const names = ['Sluice: pino target', 'Sluice: pino target, https', 'Sluice: pino target, pipelining off']
 
 /**
  * @param {string} name
  * @param {import('../support/cheap-server.js').ServerOptions} options
  */
 async function recordsPerSecond(name, options) {
-  const server = await startServer({ mark, ...options })
+  const server = await startServer({ mark, ...contestants[name]?.server, ...options })
   const application = startApplication(name, { url: server.url, records: (perSecond * windowMs) / 1000, perSecond })
   await application.ready
   await application.order('log')

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import { createServer } from 'node:net'
 import { createServer as createSecureServer } from 'node:tls'
 import { certificates } from './certificates.js'
@@ -17,11 +19,12 @@ import { requestSplitter } from './request-splitter.js'
  *   oneByOne?: boolean,
  *   port?: number,
  *   secure?: boolean,
+ *   node?: boolean,
  * }} ServerOptions `mark`: what stands before the number of each record; `snappy`: bodies are packed with it, whatever the header says;
  *   `echo`: answers bear the idempotency key of their request, as those of a server do that tells repetitions by it; `delayMs`: from the
  *   arrival of a request to its answer; `oneByOne`: it works on a connection's requests one after the other;
  *   `port`: where it listens, any free one without;
- *   `secure`: with TLS
+ *   `secure`: with TLS; `node`: a server of node:http or node:https
  */
 /** @type {ServerOptions} */
 const {
@@ -33,6 +36,7 @@ const {
   oneByOne,
   port = 0,
   secure,
+  node,
 } = JSON.parse(process.argv[2] ?? '{}')
 const { status = '201 Created', type = 'application/json', body = '{"result":true}' } = answer
 const about = status.startsWith('204') ? '' : `content-type: ${type}\r\ncontent-length: ${body.length}\r\n`
@@ -85,8 +89,29 @@ function serve(socket) {
     else setTimeout(send, delayMs, text)
   })
 }
+/** @type {import('node:http').RequestListener} */
+function answerOne(request, response) {
+  /** @type {Buffer[]} */
+  const parts = []
+  arrivedAt = now()
+  if (Number.isNaN(firstAt)) firstAt = arrivedAt
+  request.on('data', (part) => parts.push(part))
+  request.on('end', () => {
+    requests++
+    keep(Buffer.concat(parts))
+    const key = request.headers['idempotency-key']
+    response.writeHead(Number(status.slice(0, 3)), {
+      'content-type': type,
+      ...(echo && key !== undefined && { 'idempotency-key': key }),
+    })
+    if (delayMs === 0) response.end(body)
+    else setTimeout(() => response.end(body), delayMs)
+  })
+}
 const [key, cert] = secure ? [readFileSync(certificates.key), readFileSync(certificates.cert)] : []
-const server = secure ? createSecureServer({ key, cert }, serve) : createServer(serve)
+const ofNode = () => (secure ? createHttpsServer({ key, cert }, answerOne) : createHttpServer(answerOne))
+const ofSockets = () => (secure ? createSecureServer({ key, cert }, serve) : createServer(serve))
+const server = node ? ofNode() : ofSockets()
 server.listen(port, '127.0.0.1', 4096, () => process.stdout.write(`${/** @type {any} */ (server.address()).port}\n`))
 
 const quietMs = 50

@@ -4,8 +4,11 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { killAll, ready, start } from './processes.js'
+import { connected, requestBytes, statuses } from './sockets.js'
+import { log } from './support.js'
 
 afterEach(killAll)
 
@@ -61,5 +64,26 @@ describe('--tls-cert and --tls-key', () => {
     const { child } = await ready(...tls, '--host', '0.0.0.0')
     child.kill('SIGTERM')
     expect(await text(child.stderr)).toBe('')
+  })
+})
+
+describe('a receiver that speaks HTTPS', () => {
+  it('answers whatever is pipelined on one connection', async () => {
+    const { url, apiKey } = await ready(...tls)
+    const socket = connectTls({ port: Number(new URL(url).port), host: '127.0.0.1', ca: readFileSync(cert) })
+    const one = requestBytes({ apiKey, body: JSON.stringify(log) })
+    const last = requestBytes({ apiKey, body: JSON.stringify(log), headers: { connection: 'close' } })
+    socket.write(one.repeat(1999) + last)
+    const answered = statuses(await text(socket))
+    expect(answered).toHaveLength(2000)
+    expect(new Set(answered)).toEqual(new Set([201]))
+  })
+
+  it('ends although a client never begins with TLS', async () => {
+    const { url, child, exit } = await ready(...tls)
+    const silent = await connected(url)
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+    silent.destroy()
   })
 })

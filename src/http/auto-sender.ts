@@ -25,6 +25,8 @@ export function openSender(plan: OpenSenderPlan): Sender {
   return alone ? new UndiciSender(plan) : new AutoSender(plan)
 }
 
+const single: Carriage = { sender: 'pipelined', maxDepth: 1 }
+
 /** Pipelining ends when connections break on this many occasions, with fewer than `answersToForgive` from each to the next. */
 const occasionsToLeave = 3
 const answersToForgive = 10_000
@@ -55,7 +57,6 @@ class AutoSender implements Sender {
   readonly #plan: OpenSenderPlan
   readonly #slots: LaneSlots
   readonly #pipelined: PipelinedSender
-  readonly #single: Carriage
   #undici: UndiciSender | undefined
   #pipelines = false
   #usesPipelined = true
@@ -80,13 +81,12 @@ class AutoSender implements Sender {
       broke: (breakage: Breakage) => this.#broke(breakage),
     }
     this.#pipelined = new PipelinedSender({ ...plan, slots: this.#slots, maxDepth: plan.maxBatch, watch })
-    this.#single = { ...this.#pipelined.carriage(), maxDepth: 1 }
   }
 
   carriage(kind: RecordKind): Carriage {
     if (!this.#usesPipelined) return this.#openUndici().carriage()
     const pipelines = this.#pipelines && (kind === 'logs' || this.#echoes)
-    return pipelines ? this.#pipelined.carriage() : this.#single
+    return pipelines ? this.#pipelined.carriage(kind) : single
   }
 
   send(batch: Batch): Promise<void> {

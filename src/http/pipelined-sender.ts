@@ -5,6 +5,7 @@ import { ConnectionPool } from './connection-pool.js'
 import { laneSlots } from './connection-slots.js'
 import { quietConnector } from './connector.js'
 import { type PrebuiltHead, prebuiltHead } from './request-head.js'
+import { PartBounds } from './request-writer.js'
 import type { SenderPlan } from './sender-plan.js'
 import { Transmission } from './transmission.js'
 
@@ -24,9 +25,9 @@ export interface PipelinedSenderPlan extends SenderPlan {
 export class PipelinedSender implements Sender {
   readonly #plan: PipelinedSenderPlan
   readonly #base: URL
-  readonly #carriage: Carriage
   /** One pool for each kind of record. The lanes never wait for each other's connections. */
   readonly #pools: Readonly<Record<RecordKind, ConnectionPool>>
+  readonly #parts: Readonly<Record<RecordKind, PartBounds>>
   readonly #heads = new Map<string, PrebuiltHead>()
 
   constructor(plan: PipelinedSenderPlan) {
@@ -41,15 +42,16 @@ export class PipelinedSender implements Sender {
     } = plan
     this.#plan = plan
     this.#base = new URL(url)
-    this.#carriage = { sender: 'pipelined', maxDepth: plan.maxDepth }
     const connect = quietConnector({ connectTimeoutMs: requestTimeoutMs, ...connection })
     const common = { base: this.#base, connect, life: new ConnectionLife(), requestTimeoutMs, clock, watch }
     const pool = (kind: RecordKind) => new ConnectionPool({ ...common, kind, slots: slots[kind] })
     this.#pools = { logs: pool('logs'), values: pool('values') }
+    const secure = this.#base.protocol === 'https:'
+    this.#parts = { logs: new PartBounds({ secure }), values: new PartBounds({ secure }) }
   }
 
-  carriage(): Carriage {
-    return this.#carriage
+  carriage(kind: RecordKind): Carriage {
+    return { sender: 'pipelined', maxDepth: Math.min(this.#plan.maxDepth, this.#parts[kind].depth) }
   }
 
   send(batch: Batch): Promise<void> {
@@ -57,7 +59,7 @@ export class PipelinedSender implements Sender {
     const { apiKey } = this.#plan
     return new Promise((done) => {
       const head = () => this.#head(kind, bucket)
-      this.#pools[kind].carry(new Transmission({ batch, apiKey, head, done }))
+      this.#pools[kind].carry(new Transmission({ batch, apiKey, head, parts: this.#parts[kind], done }))
     })
   }
 

@@ -1,10 +1,38 @@
 import type { WireRecords } from '../delivery/sender.js'
 
-/** Most bytes that are written in one go. A single record may be longer. */
-const maxPartBytes = 262_144
+const mostBytes = 262_144
+/**
+ * The length of a record of TLS. Node pauses its HTTP parser while long answers wait to be sent, but its TLS hands over record after record all
+ * the same, and a server whose paused parser gets bytes answers 400 and closes the connection. Requests in one record never meet the pause.
+ */
+const mostBytesOverTls = 16_384
+/** With fewer a near server gets more connections than it needs. With more it takes long until a far one gets enough. */
+const partsInBatch = 4
 const lengthField = Buffer.from('\r\ncontent-length: ', 'latin1')
 const emptyLine = Buffer.from('\r\n\r\n', 'latin1')
 const mostLengthDigits = 10
+
+/** How much goes out in one go on the connections of a lane. A single request may be longer. */
+export class PartBounds {
+  readonly maxBytes: number
+  /** Of one request: the moving mean. */
+  #usualBytes: number | undefined
+
+  constructor({ secure }: { readonly secure: boolean }) {
+    this.maxBytes = secure ? mostBytesOverTls : mostBytes
+  }
+
+  /** The longest batch that goes out in few parts, in requests of the usual length. */
+  get depth(): number {
+    if (this.#usualBytes === undefined) return Number.POSITIVE_INFINITY
+    return Math.max(1, Math.floor((partsInBatch * this.maxBytes) / this.#usualBytes))
+  }
+
+  wrote({ bytes, requests }: { readonly bytes: number; readonly requests: number }): void {
+    const each = bytes / requests
+    this.#usualBytes = this.#usualBytes === undefined ? each : this.#usualBytes + (each - this.#usualBytes) / 8
+  }
+}
 
 /** Requests that go out in one go. */
 export interface Requests {
@@ -20,14 +48,19 @@ export interface Requests {
  */
 export function writeRequests(
   records: WireRecords,
-  { head, from, end: most }: { readonly head: Buffer; readonly from: number; readonly end: number },
+  {
+    head,
+    from,
+    end: most,
+    maxBytes,
+  }: { readonly head: Buffer; readonly from: number; readonly end: number; readonly maxBytes: number },
 ): Requests {
   const besideBody = head.length + records.mostKeyBytes + lengthField.length + mostLengthDigits + emptyLine.length
   let end = from
   let room = 0
   do {
     room += besideBody + records.bytesOf(end++)
-  } while (end < most && room + besideBody + records.bytesOf(end) <= maxPartBytes)
+  } while (end < most && room + besideBody + records.bytesOf(end) <= maxBytes)
   const start = records.used
   const memory = records.reserve(start + room)
   let at = start

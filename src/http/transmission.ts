@@ -2,7 +2,7 @@ import type { Batch, Outcome } from '../delivery/sender.js'
 import { classify } from './classify.js'
 import type { AnswerRun, AwaitingRequests, ReadAnswer } from './read-answer.js'
 import type { PrebuiltHead } from './request-head.js'
-import { writeRequests } from './request-writer.js'
+import { type PartBounds, writeRequests } from './request-writer.js'
 import type { KeySource } from './sender-plan.js'
 import { brokenOutcome, safeOutcome, settleSafely } from './settlement.js'
 
@@ -17,24 +17,27 @@ export interface TransmissionPlan {
   /** Returns the head for requests that are written now. */
   readonly head: () => PrebuiltHead
   readonly apiKey: KeySource
+  readonly parts: PartBounds
   /** Called once, when every record has its outcome. */
   readonly done: () => void
 }
 
 interface Held {
   readonly outcome: Outcome
-  readonly count: number
+  count: number
 }
 
 /**
  * One batch on its way over a connection. It counts the requests that are written and answered, and settles each record exactly once. A
- * batch of large records is written in parts, each after the answers to the part before.
+ * batch that is too long to go out in one go is written in parts, each after the answers to the part before.
  */
 export class Transmission implements AwaitingRequests {
   readonly #plan: TransmissionPlan
   readonly #count: number
   #written = 0
   #answered = 0
+  /** Requests that were written last, in one go. */
+  #partSize = 0
   #head: PrebuiltHead | undefined
   /** Outcomes of the last answers, until it is certain that they belong to these requests, and the number of these answers. */
   #held: Held[] = []
@@ -68,10 +71,13 @@ export class Transmission implements AwaitingRequests {
     this.#head = this.#plan.head()
     const { bytes: head } = this.#head
     if (head === undefined) return undefined
-    const { batch } = this.#plan
+    const { batch, parts } = this.#plan
     const from = this.#written
-    const { bytes, end } = writeRequests(batch.wire, { head, from, end: Math.min(this.#count, from + most) })
+    const to = Math.min(this.#count, from + most)
+    const { bytes, end } = writeRequests(batch.wire, { head, from, end: to, maxBytes: parts.maxBytes })
     this.#written = end
+    this.#partSize = end - from
+    parts.wrote({ bytes: bytes.length, requests: this.#partSize })
     if (end < this.#count) batch.parted?.()
     return bytes
   }
@@ -125,6 +131,7 @@ export class Transmission implements AwaitingRequests {
 
   /** No further answer comes. */
   breakOff({ reason, timedOut = false }: BreakOff): void {
+    this.#disownUnreadable()
     this.#settleAll()
     const answered = this.#answered
     this.#answered = this.#count
@@ -132,6 +139,19 @@ export class Transmission implements AwaitingRequests {
     const unwritten = brokenOutcome({ sent: false, reason, timedOut: false })
     this.#settle(this.#written, unwritten, this.#count - this.#written)
     this.done()
+  }
+
+  /**
+   * Servers answer bytes that they cannot read with one of these statuses, and close the connection. After several requests in one go that says
+   * nothing about a single one: the oldest has no answer.
+   */
+  #disownUnreadable(): void {
+    const last = this.#held.at(-1)
+    if (last === undefined || this.#partSize === 1 || !('status' in last.outcome)) return
+    if (last.outcome.status !== 400 && last.outcome.status !== 431) return
+    last.count--
+    this.#heldCount--
+    this.#answered--
   }
 
   done(): void {

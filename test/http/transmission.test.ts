@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Outcome } from '../../src/delivery/sender.js'
 import type { AnswerRun, ReadAnswer } from '../../src/http/read-answer.js'
+import { PartBounds } from '../../src/http/request-writer.js'
 import type { KeySource } from '../../src/http/sender-plan.js'
 import { Transmission } from '../../src/http/transmission.js'
 
@@ -16,7 +17,7 @@ function answer(status: number, body: string): ReadAnswer {
 /** A batch of records with these bodies; notes what is settled. */
 function transmit(
   bodies: readonly string[],
-  { head = 'HEAD ', key = 'key' }: { head?: string | null; key?: string } = {},
+  { head = 'HEAD ', key = 'key', secure = false }: { head?: string | null; key?: string; secure?: boolean } = {},
 ) {
   const records = batchRecords(
     bodies.map((body, index) => ({ body, bytes: Buffer.byteLength(body), idempotencyKey: `k${index}` })),
@@ -34,6 +35,7 @@ function transmit(
       return key === 'old'
     },
   }
+  const parts = new PartBounds({ secure })
   const transmission = new Transmission({
     batch: {
       kind: 'logs',
@@ -52,11 +54,12 @@ function transmit(
     },
     head: () => ({ apiKey: key, bytes: head === null ? undefined : Buffer.from(head) }),
     apiKey,
+    parts,
     done: () => events.push('done'),
   })
   const take = (answer: ReadAnswer, key: AnswerRun['key'], count = 1) => transmission.take({ answer, count, key })
   const write = (most: number) => transmission.write(most)?.toString()
-  return { transmission, wire, take, write, settled, outcomes, events, renewed, calls }
+  return { transmission, wire, parts, take, write, settled, outcomes, events, renewed, calls }
 }
 
 describe('the requests of a batch', () => {
@@ -112,6 +115,18 @@ describe('the requests of a batch', () => {
     expect(transmission.awaiting).toBe(3)
     write(8)
     expect(transmission.awaiting).toBe(4)
+  })
+
+  it('are less than 16 KiB in one go over TLS, and their length bounds the depth', () => {
+    const { transmission, parts, write } = transmit(new Array(40).fill('x'.repeat(1000)), { secure: true })
+    expect(parts.depth).toBe(Number.POSITIVE_INFINITY)
+    expect(write(40)!.length).toBeLessThanOrEqual(16_384)
+    expect(transmission.awaiting).toBe(15)
+    expect(parts.depth).toBe(63)
+    const alone = transmit(['x'.repeat(20_000), 'y'], { secure: true })
+    alone.write(2)
+    expect(alone.transmission.awaiting).toBe(1)
+    expect(alone.parts.depth).toBe(3)
   })
 
   it('are none where no header can have the key', () => {
@@ -229,7 +244,7 @@ describe('a batch that breaks off', () => {
   it('keeps the answers that came; the rest is ambiguous where it was written, else unsent', () => {
     const { transmission, settled, outcomes, events, take, write } = transmit(['a', 'b', 'c', 'd'])
     write(3)
-    take(answer(400, '{}'), 'none')
+    take(answer(422, '{}'), 'none')
     transmission.breakOff({ reason: 'the connection broke' })
     expect(settled).toEqual(['0 rejected', '1 ambiguous', '2 ambiguous', '3 unsent'])
     expect(outcomes.slice(1).map((each) => 'reason' in each && each.reason)).toEqual(
@@ -238,6 +253,40 @@ describe('a batch that breaks off', () => {
     expect(outcomes.some((each) => 'backPressure' in each && each.backPressure)).toBe(false)
     expect(events).toEqual(['parted', 'done'])
     expect(transmission.finished).toBe(true)
+  })
+
+  it.each([400, 431])(
+    'behind a %i has no answer to that request: the server could not read the connection',
+    (status) => {
+      const { transmission, settled, take, write } = transmit(['a', 'b', 'c', 'd'])
+      write(3)
+      take(success(), 'none')
+      take(answer(status, ''), 'none')
+      transmission.breakOff({ reason: 'the server closes the connection' })
+      expect(settled).toEqual(['0 delivered', '1 ambiguous', '2 ambiguous', '3 unsent'])
+    },
+  )
+
+  it('behind a 400 to the last of several requests has no answer to it, either', () => {
+    const { transmission, settled, take, write } = transmit(['a', 'b'])
+    write(2)
+    take(success(), 'none')
+    take(answer(400, ''), 'none')
+    transmission.breakOff({ reason: 'the server closes the connection' })
+    expect(settled).toEqual(['0 delivered', '1 ambiguous'])
+  })
+
+  it('behind a 400 to a request that was alone, or whose key it repeats, keeps it', () => {
+    const alone = transmit(['a', 'b'])
+    alone.write(1)
+    alone.take(answer(400, ''), 'none')
+    alone.transmission.breakOff({ reason: 'the server closes the connection' })
+    expect(alone.settled).toEqual(['0 rejected', '1 unsent'])
+    const sure = transmit(['a', 'b'])
+    sure.write(2)
+    sure.take(answer(400, ''), 'right')
+    sure.transmission.breakOff({ reason: 'the server closes the connection' })
+    expect(sure.settled).toEqual(['0 rejected', '1 ambiguous'])
   })
 
   it('asks for less after a time-out, but not for what was never written', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { createServer as createTlsServer } from 'node:tls'
+import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 
 /** An answer or a fault of the server for one request. After those that commit, the server has the record, whatever the client hears. */
 export type Fault =
@@ -172,14 +172,14 @@ export class FaultServer {
         return
       case 'reset-before-answer':
       case 'reset-after-commit':
-        socket.resetAndDestroy()
+        reset(socket)
         return
       case 'reset-in-body':
       case 'fin-in-body': {
         const whole = response(201, '{"result":true}')
         const part = whole.slice(0, whole.length - 8)
         if (fault.type === 'fin-in-body') socket.end(part)
-        else socket.write(part, () => setImmediate(() => socket.resetAndDestroy()))
+        else socket.write(part, () => setImmediate(reset, socket))
         return
       }
       case 'fin-in-head':
@@ -232,6 +232,12 @@ export class FaultServer {
         return
     }
   }
+}
+
+/** Closes with RST; over TLS, where Node has no such thing, without the word of TLS that ends a connection. */
+function reset(socket: Socket): void {
+  if (socket instanceof TLSSocket) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 /** The answers of a connection, in order: an answer never overtakes an earlier one. */

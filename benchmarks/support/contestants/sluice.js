@@ -38,6 +38,8 @@ async function track() {
   return { log: (/** @type {number} */ number) => track(firstNumber + number), close }
 }
 
+const trusted = { NODE_EXTRA_CA_CERTS: fileURLToPath(certificates.cert) }
+
 /** Each as it is by default, and with the sure sender alone. */
 /** @type {Record<string, Contestant>} */
 export const sluice = {
@@ -47,11 +49,18 @@ export const sluice = {
       [`Sluice: ${name}, pipelining off`, { library: 'sluice', ...subject, env: { SLUICE_PIPELINING: 'off' } }],
     ]),
   ),
-  'Sluice: pino target, https': {
+  ...Object.fromEntries(
+    Object.entries(subjects).map(([name, subject]) => [
+      `Sluice: ${name}, https`,
+      { library: 'sluice', ...subject, server: { ...subject.server, secure: true }, env: trusted },
+    ]),
+  ),
+  'Sluice: pino target, node:http': { library: 'sluice', ...pinoTarget, server: { node: true } },
+  'Sluice: pino target, node:https': {
     library: 'sluice',
     ...pinoTarget,
-    server: { secure: true },
-    env: { NODE_EXTRA_CA_CERTS: fileURLToPath(certificates.cert) },
+    server: { node: true, secure: true },
+    env: trusted,
   },
   'Sluice: track, keys not echoed': { library: 'sluice', server: { mark: '"eventId":' }, start: track },
 }

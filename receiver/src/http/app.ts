@@ -119,7 +119,7 @@ export function buildApp({
   }
   const server = tls === undefined ? { http: timing } : { https: { ...tls, ...timing } }
   const app: FastifyInstance = fastify({ ...options, ...server } as FastifyServerOptions)
-  app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket) => connections.add(socket))
+  connections.watch(app.server, { secure: tls !== undefined })
   app.decorateRequest('apiKey', null)
   readJsonBodies(app)
   // The API's only DELETE has no body, but many clients declare one.

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -22,12 +23,13 @@ interface Destination {
   readonly apiKey?: string
   readonly bucket?: string
   readonly connection?: ConnectionOptions
+  readonly maxBatch?: number
 }
 
 /** A lane of values and one of logs to a destination, with the sender that `auto` chooses. */
-function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {} }: Destination) {
+function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {}, maxBatch = 64 }: Destination) {
   const left: string[] = []
-  const bounds = { maxConnections: 64, maxBatch: 64, requestTimeoutMs: 10_000, clock: systemClock }
+  const bounds = { maxConnections: 64, maxBatch, requestTimeoutMs: 10_000, clock: systemClock }
   const sender = openSender({
     url,
     apiKey: { reveal: () => apiKey, renew: () => false },
@@ -129,6 +131,63 @@ describe('pipelined records', () => {
     expect(left).toEqual([])
     server.closeAllConnections()
   })
+
+  // Node pauses its parser where the answers that wait are long, and over TLS it breaks the connection where the paused parser gets bytes.
+  it.each([15, 1000, 20_000])(
+    'arrive once at a server of node:https, whose answers have %i bytes',
+    { timeout: 60_000 },
+    async (bytes) => {
+      const keys = new Set<unknown>()
+      const broken: unknown[] = []
+      let requests = 0
+      const key = readFileSync(join(import.meta.dirname, '../../support/certificates/key.pem'))
+      const server = createHttpsServer({ key, cert: ca }, (request, response) => {
+        request.resume().on('end', () => {
+          requests++
+          const { 'idempotency-key': idempotencyKey } = request.headers
+          keys.add(idempotencyKey)
+          response.writeHead(201, { 'idempotency-key': idempotencyKey })
+          response.end(`{"result":true}${' '.repeat(bytes - 15)}`)
+        })
+      })
+      server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+        broken.push(error.code)
+        socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
+      })
+      const url = (await listen(server)).replace('http:', 'https:')
+      cleanUps.push(() => server.closeAllConnections())
+      const { delivery, left } = deliverTo({ url, connection: { ca }, maxBatch: 256 })
+      accept(delivery, 3000)
+      const ledger = await delivery.flush({ timeoutMs: 50_000 })
+      expect(broken).toEqual([])
+      expect(ledger).toMatchObject({ accepted: 6000, delivered: 6000, retries: 0 })
+      expect({ requests, different: keys.size }).toEqual({ requests: 6000, different: 6000 })
+      for (const { sender, depth } of ledger.lanes)
+        expect({ sender, deep: depth > 8 }).toEqual({ sender: 'pipelined', deep: true })
+      expect(left).toEqual([])
+    },
+  )
+
+  it.each([
+    { times: 1, delivered: 1500, rejected: 0 },
+    { times: 2, delivered: 1499, rejected: 1 },
+  ])(
+    'are asked again alone behind a 400 that ends their connection, which may come $times time(s)',
+    async ({ times, delivered, rejected }) => {
+      const unreadable: Fault = { type: 'bytes', text: 'HTTP/1.1 400 X\r\nconnection: close\r\n\r\n', next: 'fin' }
+      let left = times
+      const isIt = ({ body }: { body: string }) => body.includes('"line 777 ')
+      const server = await FaultServer.start((request) =>
+        isIt(request) && left-- > 0 ? unreadable : { type: 'answer', status: 201 },
+      )
+      cleanUps.push(() => server.close())
+      const { delivery } = deliverTo({ url: server.url })
+      for (let number = 0; number < 1500; number++) delivery.accept(0, { body: log(number), severity: 3 })
+      const ledger = await delivery.flush({ timeoutMs: 25_000 })
+      expect(ledger).toMatchObject({ accepted: 1500, delivered, rejected })
+      expect(server.requests.filter(isIt)).toHaveLength(2)
+    },
+  )
 
   it('find depth where requests are worked on side by side', async () => {
     const server = await FaultServer.start((request) => ({ ...echoing(request), afterMs: 30 }) as Fault)

@@ -55,7 +55,8 @@ class AutoSender implements Sender {
   readonly #plan: OpenSenderPlan
   readonly #slots: LaneSlots
   readonly #pipelined: PipelinedSender
-  readonly #single: Carriage
+  /** By the depth, and by whether the server echoes `idempotency-key`. */
+  readonly #carriages: Readonly<Record<'single' | 'deep', readonly [plain: Carriage, repeatable: Carriage]>>
   #undici: UndiciSender | undefined
   #pipelines = false
   #usesPipelined = true
@@ -80,13 +81,15 @@ class AutoSender implements Sender {
       broke: (breakage: Breakage) => this.#broke(breakage),
     }
     this.#pipelined = new PipelinedSender({ ...plan, slots: this.#slots, maxDepth: plan.maxBatch, watch })
-    this.#single = { ...this.#pipelined.carriage(), maxDepth: 1 }
+    const deep = this.#pipelined.carriage()
+    const forms = (carriage: Carriage) => [carriage, { ...carriage, repeatable: true }] as const
+    this.#carriages = { single: forms({ ...deep, maxDepth: 1 }), deep: forms(deep) }
   }
 
   carriage(kind: RecordKind): Carriage {
     if (!this.#usesPipelined) return this.#openUndici().carriage()
     const pipelines = this.#pipelines && (kind === 'logs' || this.#echoes)
-    return pipelines ? this.#pipelined.carriage() : this.#single
+    return this.#carriages[pipelines ? 'deep' : 'single'][this.#echoes ? 1 : 0]
   }
 
   send(batch: Batch): Promise<void> {

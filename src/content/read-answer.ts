@@ -4,10 +4,11 @@ import {
   foreignAnswer,
   objectOf,
   readBody,
-  readErrors,
+  readComplaints,
   readObject,
   readValidationErrors,
   reasonOf,
+  saysNo,
 } from '../http/answer-body.js'
 import type { Exchange } from '../http/answer-collector.js'
 import { type Answer, retryAfterMs } from '../http/classify.js'
@@ -45,7 +46,7 @@ export function readAnswer(exchange: Exchange, asked: Asked): Readonly<Record<st
   }
   const body = read.type === 'json' ? objectOf(read.value) : undefined
   if (body === undefined) throw unreadable(answer, { asked, expected: 'an object of JSON' })
-  if (body.success === false || isFilled(body.errors)) throw failure(answer, { body, asked })
+  if (saysNo(body)) throw failure(answer, { body, asked })
   return body
 }
 
@@ -78,14 +79,11 @@ function failure(
     message: asked.redact(error.message),
   }))
   const details = list(body.errors).filter(isDetail)
-  const said = reasonOf([
-    ...validationErrors.map(({ name, message }) => `${name}: ${message}`),
-    ...readErrors(body.errors).filter((text) => text !== ''),
-  ])
+  const said = reasonOf(readComplaints(body))
   const told = details.find((detail) => typeof detail.correlationId === 'string')?.correlationId
   const message = `${asked.what}: ${explain(status, { location, scheme: asked.scheme })}${said === '' ? '' : `: ${said}`}`
   return new ApiError({
-    code: codeOf(status),
+    code: status < 300 && validationErrors.length > 0 ? 'validation-failed' : codeOf(status),
     status,
     message: asked.redact(message),
     validationErrors,
@@ -139,10 +137,6 @@ function explain(status: number, { location, scheme }: { location: string | unde
 
 function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-function isFilled(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0
 }
 
 function isDetail(value: unknown): value is { correlationId?: unknown; message?: unknown } {

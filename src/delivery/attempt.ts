@@ -1,31 +1,14 @@
 import { textOf } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
-import { fullJitter } from './backoff.js'
-import type { Breakers } from './breakers.js'
 import type { Lane } from './lane.js'
-import type { DeliveryPlan } from './plan.js'
 import type { RecordBatch } from './record-batch.js'
 import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
-import {
-  asksForLess,
-  blamedOf,
-  type Failure,
-  isDenial,
-  isFailure,
-  longestWait,
-  mayBeItsOwn,
-  noWait,
-  type Refusal,
-  reasonOf,
-  type Unanswered,
-  type Wait,
-  waitOf,
-} from './rules.js'
+import { type Failure, isAmbiguous, isFailure, type Unanswered, type Wait, waitOf } from './rules.js'
 import type { Batch, Outcome, Outgoing, Sender } from './sender.js'
 
 /** A record that has to be sent again, and why. */
-interface Returned {
+export interface Returned {
   readonly record: Pending
   readonly outcome: Failure
   /** Its place in the batch. */
@@ -41,7 +24,7 @@ interface Returned {
 export type Way = 'batch' | 'probe' | 'alone'
 
 /** The outcome of one batch on one connection. */
-interface AttemptResult {
+export interface AttemptResult {
   readonly startedAt: number
   /** Count of settled records of the lane when the batch left. */
   readonly settledBefore: number
@@ -64,6 +47,15 @@ export class Attempt implements Unanswered {
   readonly #buffer: RecordBuffer
   readonly #clock: Clock
   readonly #startedAt: number
+  readonly #fresh: boolean
+  /** It went out on a connection that had been idle. */
+  #woken = false
+  /** Sends of its records that have not ended: a second one may race the first. */
+  #sends = 0
+  #raced = false
+  /** How the first of two sends broke. */
+  #broke: Failure | undefined
+  #ended = () => {}
   #unsettled: number
   #parted = false
   #successes = 0
@@ -77,6 +69,7 @@ export class Attempt implements Unanswered {
     readonly way: Way
     readonly clock: Clock
     readonly buffer: RecordBuffer
+    readonly fresh: boolean
   }) {
     this.#lane = plan.lane
     this.#batch = plan.batch
@@ -87,6 +80,7 @@ export class Attempt implements Unanswered {
     this.#buffer = plan.buffer
     this.#clock = plan.clock
     this.#startedAt = plan.clock.now()
+    this.#fresh = plan.fresh
   }
 
   /** On the clock: since when it has waited for its first answer, or for the next one. */
@@ -94,17 +88,22 @@ export class Attempt implements Unanswered {
     return this.#firstAt === undefined ? this.#startedAt : this.#lastAt
   }
 
+  /** It went out on a connection that had been idle, and that has not answered since. */
+  get woken(): boolean {
+    return this.#woken && this.#firstAt === undefined
+  }
+
+  /** Its records were sent twice. The batch may still be in use when it has ended. */
+  get raced(): boolean {
+    return this.#raced
+  }
+
   async run(sender: Sender): Promise<AttemptResult> {
-    let failure = 'the sender gave no outcome'
-    try {
-      await sender.send(this.#outgoing())
-    } catch (error) {
-      failure = textOf(error)
-    }
-    if (this.#unsettled > 0) {
-      const outcome = { type: 'retry', exchange: 'ambiguous', reason: failure, backPressure: false } as const
-      this.#settle(0, outcome, this.#batch.length)
-    }
+    const ended = new Promise<void>((resolve) => {
+      this.#ended = resolve
+    })
+    void this.#send(sender, this.#outgoing())
+    await ended
     return {
       startedAt: this.#startedAt,
       settledBefore: this.settledBefore,
@@ -116,6 +115,36 @@ export class Attempt implements Unanswered {
     }
   }
 
+  /** Send the records without an answer once more, on a connection that lives. For each the first answer counts. */
+  race(sender: Sender, copy: RecordBatch): void {
+    this.#raced = true
+    const places: number[] = []
+    for (const [index, flag] of this.#open.entries()) {
+      if (flag === 0) continue
+      copy.add(this.#batch.take(index))
+      places.push(index)
+    }
+    this.#lane.sendAgain(places.length)
+    const settle = (from: number, outcome: Outcome, count = 1) => {
+      for (const index of places.slice(from, from + count)) this.#settle(index, outcome, 1)
+    }
+    void this.#send(sender, { ...this.#outgoing(copy), fresh: true, settle })
+  }
+
+  async #send(sender: Sender, batch: Batch): Promise<void> {
+    this.#sends++
+    let reason = 'the sender gave no outcome'
+    try {
+      await sender.send(batch)
+    } catch (error) {
+      reason = textOf(error)
+    }
+    const outcome = this.#broke ?? { type: 'retry', exchange: 'ambiguous', reason, backPressure: false }
+    if (this.#sends === 1 && this.#unsettled > 0) this.#settle(0, outcome, this.#batch.length)
+    this.#sends--
+    if (this.#unsettled === 0 || this.#abandoned) this.#ended()
+  }
+
   /** Give up. Returns the records that the ledger counts as in flight. Later answers change nothing. */
   abandon(): readonly Pending[] {
     this.#abandoned = true
@@ -125,8 +154,7 @@ export class Attempt implements Unanswered {
   }
 
   /** The batch as the sender sees it. */
-  #outgoing(): Batch {
-    const batch = this.#batch
+  #outgoing(batch = this.#batch): Batch {
     let records: readonly Outgoing[] | undefined
     return {
       ...this.#lane.name,
@@ -136,6 +164,10 @@ export class Attempt implements Unanswered {
         return records
       },
       probe: this.way === 'probe',
+      fresh: this.#fresh,
+      woken: () => {
+        this.#woken = true
+      },
       parted: () => {
         this.#parted = true
       },
@@ -143,8 +175,14 @@ export class Attempt implements Unanswered {
     }
   }
 
-  #settle(from: number, outcome: Outcome, count: number): void {
+  #settle(from: number, given: Outcome, count: number): void {
     if (this.#abandoned || from < 0) return
+    const broken = given.type === 'retry' && given.exchange !== 'answered'
+    if (broken && this.#sends > 1) {
+      this.#broke = this.#mayHaveArrived(given)
+      return
+    }
+    const outcome = broken ? this.#mayHaveArrived(given) : given
     const end = Math.min(from + count, this.#open.length)
     if (outcome.type === 'delivered') {
       for (let index = from; index < end; ) index = this.#deliver(index, end)
@@ -164,6 +202,11 @@ export class Attempt implements Unanswered {
     }
   }
 
+  /** Of the breaks of two sends, one after which the record may have arrived counts. */
+  #mayHaveArrived(broke: Failure): Failure {
+    return isAmbiguous(broke) ? broke : (this.#broke ?? broke)
+  }
+
   /** Settle the records before `end` that have no outcome yet, up to the first that has one. Returns the index behind that. */
   #deliver(from: number, end: number): number {
     let to = from
@@ -181,109 +224,5 @@ export class Attempt implements Unanswered {
     this.#successes += count
     this.#lastAt = this.#clock.now()
     this.#firstAt ??= this.#lastAt
-  }
-}
-
-interface ConsequencesPlan extends Pick<DeliveryPlan, 'clock' | 'random' | 'retry'> {
-  readonly buffer: RecordBuffer
-  readonly breakers: Breakers
-}
-
-/** How records went out, and whether others succeeded meanwhile. */
-interface Beside {
-  readonly way: Way
-  readonly others: boolean
-}
-
-/** Applies the result of an attempt to the concurrency of its lane, to its breaker and to the records that came back. */
-export class Consequences {
-  readonly #plan: ConsequencesPlan
-
-  constructor(plan: ConsequencesPlan) {
-    this.#plan = plan
-  }
-
-  apply(lane: Lane, result: AttemptResult, way: Way): void {
-    const others = lane.settled > result.settledBefore
-    if (way !== 'alone') this.#adapt(lane, result, { others })
-    const [first] = result.returned
-    if (first === undefined) this.#plan.breakers.recover(lane)
-    else if (first.record.suspicion === undefined) this.#takeBack(lane, result, { way, others })
-    else this.#suspectFailed(lane, first, { way, others })
-  }
-
-  #adapt(lane: Lane, result: AttemptResult, { others }: { readonly others: boolean }): void {
-    const { startedAt, successes, firstAnswerMs, betweenAnswersMs, returned } = result
-    const endedAt = this.#plan.clock.now()
-    const limited = lane.ready.length > 0
-    const own = lane.suspects.pressureIsTheirOwn
-    const backPressure = returned.some(({ outcome }) => asksForLess(outcome, { others, own }))
-    lane.concurrency.add({ startedAt, endedAt, successes, firstAnswerMs, betweenAnswersMs, backPressure, limited })
-  }
-
-  /** Records come back. Those that failed among successes are suspects. When nothing succeeded the breaker opens. */
-  #takeBack(lane: Lane, { successes, returned }: AttemptResult, { way, others }: Beside): void {
-    const { breakers } = this.#plan
-    const denial = returned.map(({ outcome }) => outcome).find(isDenial)
-    const asked = way === 'probe' && lane.breaker !== undefined
-    const alone = denial === undefined && !asked && others
-    const blamed = blamedOf(returned)
-    for (const { outcome } of returned) lane.cameBack(outcome)
-    for (const each of returned) {
-      const { record, outcome, wait } = each
-      if (blamed.includes(each)) {
-        if (alone) lane.suspects.add(record, { wait, askedForLess: outcome.type === 'retry' && outcome.backPressure })
-      } else if (alone && successes === 0 && outcome.type === 'retry' && outcome.exchange === 'unsent') {
-        const { retry, random } = this.#plan
-        lane.delayed.add(record, { ...noWait, waitMs: fullJitter(record.attempts - 1, retry, random) })
-      } else if (!asked) lane.ready.putBack(record)
-    }
-    const confirmed = alone ? undefined : this.#question(lane, returned, { asked, blamed })
-    if (denial !== undefined) {
-      lane.probes.denied()
-      breakers.pause(lane, denial)
-    } else if (successes > 0) breakers.recover(lane)
-    else if (confirmed !== undefined) breakers.pause(lane, confirmed)
-    else if (!alone) this.#openBreaker(lane, returned)
-  }
-
-  /** Nothing succeeded beside these records: one of them is at fault, or the service is. Returns the refusal that this confirms. */
-  #question(
-    lane: Lane,
-    returned: readonly Returned[],
-    { asked, blamed }: { readonly asked: boolean; readonly blamed: readonly Returned[] },
-  ): Refusal | undefined {
-    const { breaker, probes } = lane
-    probes.failedAlone(returned[0]!, {
-      blamed,
-      asked,
-      open: breaker !== undefined,
-      paused: breaker?.cause === 'paused',
-      now: this.#plan.clock.now(),
-    })
-    // Of a batch one record counts: records that stood together confirm nothing of each other.
-    const [first] = asked || breaker === undefined ? blamed : []
-    if (first?.outcome.type !== 'pause') return undefined
-    return this.#plan.breakers.confirmed(lane, first.record, first.outcome)
-  }
-
-  /** The failure of a suspect says nothing about the lane, unless the service is out of reach or the key is wrong. */
-  #suspectFailed(lane: Lane, failed: Returned, { way, others }: Beside): void {
-    const { record, outcome, wait } = failed
-    const { suspects, probes } = lane
-    const own = mayBeItsOwn(outcome)
-    const rejection = own ? suspects.failed(record, outcome) : undefined
-    if (rejection === undefined) {
-      lane.cameBack(outcome)
-      suspects.wait(record, wait)
-    } else this.#plan.buffer.giveUp(lane, record, rejection)
-    if (way === 'probe') probes.suspectFailed({ own })
-    if (isDenial(outcome)) this.#plan.breakers.pause(lane, outcome)
-    else if (way === 'probe' || (!own && !others)) this.#openBreaker(lane, [failed])
-  }
-
-  #openBreaker(lane: Lane, returned: readonly Returned[]): void {
-    const wait = longestWait(returned.map((each) => each.wait))
-    this.#plan.breakers.open(lane, { wait, reason: reasonOf(returned[0]!.outcome) })
   }
 }

@@ -1,6 +1,7 @@
 import { queueMicrotask, type Timer } from '../runtime/clock.js'
 import { outsideTasks } from '../runtime/own-context.js'
-import { Attempt, type Consequences, type Way } from './attempt.js'
+import { Attempt, type Way } from './attempt.js'
+import type { Consequences } from './consequences.js'
 import type { Drains } from './drain.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
@@ -104,7 +105,8 @@ export class Dispatcher {
     while (this.#carriers < Math.min(connections, wanted) && lane.maySend) this.#startCarrier()
     this.#sendSuspects()
     const waiting = ready.length + suspects.length > 0
-    if (waiting && this.#carriers + this.#suspects > 0 && lane.maySend) this.#lookLater()
+    if (waiting && this.#carriers + this.#suspects > 0 && lane.maySend) this.#lookLater(this.#patienceMs)
+    if (this.#draining && this.#attempts.size > 0 && this.#mayRace) this.#lookLater(this.#raceMs)
   }
 
   #sendSuspects(): void {
@@ -165,16 +167,18 @@ export class Dispatcher {
   async #carry(batch: RecordBatch, way: Way): Promise<void> {
     const { lane, clock, sender, buffer, consequences, drains } = this.#plan
     lane.departAll(batch)
-    const attempt = new Attempt({ lane, batch, way, clock, buffer })
+    const attempt = new Attempt({ lane, batch, way, clock, buffer, fresh: this.#draining })
     this.#attempts.add(attempt)
-    const result = await attempt.run(sender)
+    const answered = attempt.run(sender)
+    if (attempt.woken && this.#mayRace) this.#lookLater(this.#raceMs)
+    const result = await answered
     if (way === 'probe') lane.probeEnded()
     if (!this.#attempts.delete(attempt)) {
       // It was given up, and the engine may live on.
       if (way === 'probe') lane.breaker?.goOn()
       return
     }
-    this.#giveBack(batch)
+    if (!attempt.raced) this.#giveBack(batch)
     consequences.apply(lane, result, way)
     drains.check(lane)
     lane.report()
@@ -182,10 +186,10 @@ export class Dispatcher {
     if (result.successes > 0) buffer.reportLosses(lane)
   }
 
-  /** Records wait for a connection: after a while, look for one that is stuck. */
-  #lookLater(): void {
+  /** Look for connections that are stuck, after a while. */
+  #lookLater(delayMs: number): void {
     const { clock } = this.#plan
-    const at = clock.now() + this.#patienceMs
+    const at = clock.now() + delayMs
     if (this.#timer !== undefined && this.#lookAt <= at) return
     this.#timer?.cancel()
     this.#lookAt = at
@@ -195,12 +199,31 @@ export class Dispatcher {
   #look(): void {
     const { lane, maxConnections } = this.#plan
     this.#timer = undefined
+    this.#race()
     if (!lane.maySend) return
     this.#countStuck()
     if (this.#unproven && lane.ready.length > 0 && this.#carriers + this.#suspects < maxConnections) {
       this.probe({ beside: true })
     }
     this.#fill()
+  }
+
+  /**
+   * Where nothing is counted twice, send again what was sent on a connection that may be lost and has no answer yet. A drain has no time
+   * to wait for an answer that may never come.
+   */
+  #race(): void {
+    const { lane, clock, sender, keys } = this.#plan
+    if (!this.#mayRace) return
+    const now = clock.now()
+    let soonest = Number.POSITIVE_INFINITY
+    for (const attempt of this.#attempts) {
+      if (attempt.raced || !(attempt.woken || this.#draining)) continue
+      const at = attempt.waitsSince + Math.max(this.#raceMs, lane.concurrency.longAnswerMs)
+      if (at <= now) attempt.race(sender, new RecordBatch(keys))
+      else soonest = Math.min(soonest, at)
+    }
+    if (soonest !== Number.POSITIVE_INFINITY) this.#lookLater(soonest - now)
   }
 
   #countStuck(): void {
@@ -221,7 +244,20 @@ export class Dispatcher {
 
   /** An answer that takes longer holds up its connection, and no other. */
   get #patienceMs(): number {
-    return patienceMs(this.#plan.requestTimeoutMs, { draining: this.#plan.drains.open.size > 0 })
+    return patienceMs(this.#plan.requestTimeoutMs, { draining: this.#draining })
+  }
+
+  get #mayRace(): boolean {
+    const { lane, sender } = this.#plan
+    return sender.carriage(lane.name.kind).repeatable === true
+  }
+
+  get #raceMs(): number {
+    return patienceMs(this.#plan.requestTimeoutMs, { draining: true })
+  }
+
+  get #draining(): boolean {
+    return this.#plan.drains.open.size > 0
   }
 }
 

@@ -184,6 +184,11 @@ export class Lane implements BreakerLane {
     this.#plan.book.depart(this.index, { count: batch.length, retries })
   }
 
+  /** Records in flight are sent once more, and may arrive twice. */
+  sendAgain(count: number): void {
+    this.#plan.book.sendAgain(this.index, count)
+  }
+
   /** An attempt has failed: in the ledger its record is queued again. */
   cameBack(outcome: Failure): void {
     this.#plan.book.putBack(this.index, { ambiguous: isAmbiguous(outcome) })
@@ -231,6 +236,7 @@ export class Lane implements BreakerLane {
     if (last) this.grantLastChance()
     this.delayed.releaseNow({ last })
     this.suspects.releaseNow({ last })
+    this.wake()
     this.#breaker?.probeNow(this)
   }
 

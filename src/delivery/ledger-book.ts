@@ -85,6 +85,11 @@ export class LedgerBook {
     this.#done()
   }
 
+  /** Records in flight are sent once more. */
+  sendAgain(lane: number, count: number): void {
+    this.#add(lane, { requests: count, retries: count, ambiguousRetries: count })
+  }
+
   deliver(lane: number, bytes: number, count = 1): void {
     const row = this.#open(lane)
     row[column.inFlight]! -= count

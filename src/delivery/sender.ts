@@ -46,6 +46,10 @@ export interface Batch {
   readonly wire: WireRecords
   /** True for one record that tests the service: it goes the surest way. */
   readonly probe: boolean
+  /** True where it must not go out on a connection that has been idle: that one may be lost, and nothing can wait to find out. */
+  readonly fresh?: boolean
+  /** Called when it goes out on a connection that has been idle. */
+  readonly woken?: () => void
   /** Called when some records wait until others are answered. The time between answers then says nothing about the server. */
   readonly parted?: () => void
   /**
@@ -92,6 +96,8 @@ export interface Carriage {
   readonly sender: SenderName
   /** Most requests in flight on one connection. */
   readonly maxDepth: number
+  /** True while the service is known to take a repeated request once. @default false */
+  readonly repeatable?: boolean
 }
 
 export const senderNames = ['undici', 'pipelined'] as const

@@ -51,10 +51,42 @@ const maxReasonLength = 1000
 const attemptedBounds = { depth: 6, entries: 200, characters: 2000 }
 const shownBounds = { depth: 3, entries: 20, characters: maxMessageLength }
 
+/** True for the body of a success that says no: the service has not done what it was asked. */
+export function saysNo({ result, isValid, success, errors, validationErrors }: AnswerFields): boolean {
+  return [result, isValid, success].includes(false) || isFilled(errors) || isFilled(validationErrors)
+}
+
+type AnswerFields = Readonly<Record<string, unknown>>
+
+function isFilled(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== ''
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
+/** The bounded complaints of an answer, in words. */
+export function readComplaints({ validationErrors, errors, message }: AnswerFields): string[] {
+  const others = listOf(validationErrors).filter((each) => each !== null && !isValidationError(each))
+  return [
+    ...readValidationErrors(validationErrors).map((each) => `${each.name}: ${each.message}`),
+    ...readErrors(others),
+    ...readErrors(errors),
+    ...readErrors(typeof message === 'string' ? message : undefined),
+  ].filter((words) => words !== '')
+}
+
+/** A service may put a text or an object in place of a list. */
+function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  if (!isFilled(value)) return []
+  const fields = objectOf(value)
+  if (fields === undefined || 'message' in fields) return [value]
+  const first = Object.entries(fields).slice(0, maxErrors)
+  return first.map(([name, each]) => `${name}: ${shown(each, maxMessageLength)}`)
+}
+
 /** The bounded complaints of an answer about single fields. A service may put anything in place of a text. */
 export function readValidationErrors(value: unknown): ValidationError[] {
-  if (!Array.isArray(value)) return []
-  return value
+  return listOf(value)
     .filter(isValidationError)
     .slice(0, maxErrors)
     .map(({ name, attemptedValue, message }) => ({
@@ -64,10 +96,8 @@ export function readValidationErrors(value: unknown): ValidationError[] {
     }))
 }
 
-/** The bounded texts of the errors of an answer. */
-export function readErrors(value: unknown): string[] {
-  if (!Array.isArray(value)) return []
-  return value
+function readErrors(value: unknown): string[] {
+  return listOf(value)
     .slice(0, maxErrors)
     .map((error) => shown((error as { message?: unknown } | null)?.message ?? error, maxMessageLength))
 }

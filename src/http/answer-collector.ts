@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
 import type { Answer } from './classify.js'
+import { decoded } from './content-coding.js'
 import { describeError } from './describe-error.js'
 
 /** Headers from undici: names in lower case, repeated headers as a list. */
@@ -98,9 +99,14 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
       retryAfter: first(this.#headers['retry-after']),
       location: first(this.#headers.location),
       correlationId: first(this.#headers['x-correlation-id']),
-      body: this.#body.toString(),
+      body: decoded(this.#body.bytes, this.#codings, this.#plan.maxBodyBytes),
     }
     this.#finish({ type: 'answered', answer, complete, headers: this.#headers })
+  }
+
+  get #codings(): string | undefined {
+    const header = this.#headers['content-encoding']
+    return Array.isArray(header) ? header.join() : header
   }
 
   #finish(exchange: Exchange): void {
@@ -143,8 +149,8 @@ class CollectedBytes {
     this.#length = length
   }
 
-  toString(): string {
-    return this.#bytes.toString('utf8', 0, this.#length)
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
   }
 
   #grow(length: number): void {

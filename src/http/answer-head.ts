@@ -20,6 +20,8 @@ export interface AnswerHead {
   readonly keepAliveMax: number | undefined
   readonly retryAfter: string | undefined
   readonly location: string | undefined
+  /** The header `content-encoding`. */
+  readonly contentCoding: string | undefined
   /** The header `idempotency-key`. Servers that recognise repeated requests by it send it back. */
   readonly echoedKey: string | undefined
 }
@@ -41,6 +43,7 @@ class Fields {
   keepAlive: string | undefined = undefined
   retryAfter: string | undefined = undefined
   location: string | undefined = undefined
+  contentCoding: string | undefined = undefined
   idempotencyKey: string | undefined = undefined
 }
 
@@ -99,6 +102,9 @@ function keep(fields: Fields, line: string): string | undefined {
     case 15:
       if (is('idempotency-key')) fields.idempotencyKey ??= value()
       break
+    case 16:
+      if (is('content-encoding')) fields.contentCoding ??= value()
+      break
     case 17:
       if (!is('transfer-encoding')) break
       if (fields.transferEncoding !== undefined) return 'the header transfer-encoding stands twice'
@@ -136,6 +142,7 @@ function understand(
     keepAliveMax: keepAlive.keepAliveMax,
     retryAfter: fields.retryAfter,
     location: fields.location,
+    contentCoding: fields.contentCoding,
     echoedKey: fields.idempotencyKey,
   }
 }

@@ -86,7 +86,8 @@ class AutoSender implements Sender {
   carriage(kind: RecordKind): Carriage {
     if (!this.#usesPipelined) return this.#openUndici().carriage()
     const pipelines = this.#pipelines && (kind === 'logs' || this.#echoes)
-    return pipelines ? this.#pipelined.carriage(kind) : single
+    const carriage = pipelines ? this.#pipelined.carriage(kind) : single
+    return this.#echoes ? { ...carriage, repeatable: true } : carriage
   }
 
   send(batch: Batch): Promise<void> {

@@ -5,10 +5,11 @@ import {
   isPage,
   objectOf,
   readBody,
-  readErrors,
+  readComplaints,
   readObject,
   readValidationErrors,
   reasonOf,
+  saysNo,
 } from './answer-body.js'
 
 /** An answer of the service. */
@@ -85,19 +86,14 @@ function judged(status: number, body: string): Outcome {
     }
   }
   const answer = read.type === 'json' ? objectOf(read.value) : undefined
-  const refused = answer !== undefined && (answer.result === false || isFilled(answer.errors))
-  return refused ? refusal(status, answer) : { type: 'delivered' }
+  return answer !== undefined && saysNo(answer) ? refusal(status, answer) : { type: 'delivered' }
 }
 
 function refusal(status: number, answer: Readonly<Record<string, unknown>> | undefined): Outcome {
   const validationErrors = readValidationErrors(answer?.validationErrors)
-  const words = [...validationErrors.map(({ name, message }) => `${name}: ${message}`), ...readErrors(answer?.errors)]
+  const words = readComplaints(answer ?? {})
   const said = words.length === 0 ? '' : `: ${reasonOf(words)}`
   return { type: 'rejected', status, reason: `the service refused the record (${status})${said}`, validationErrors }
-}
-
-function isFilled(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0
 }
 
 /** Longest wait that is returned: a hundred years. The caller decides how much of it to honour. */

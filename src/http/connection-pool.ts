@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.js'
 import type { ConnectionLife, PipelineWatch } from './connection-life.js'
 import type { Claim, ConnectionSlots, Holder } from './connection-slots.js'
 import { describeError } from './describe-error.js'
+import { doubtfulMs } from './idle-times.js'
 import { type ConnectionOwner, PipelinedConnection } from './pipelined-connection.js'
 import type { Transmission } from './transmission.js'
 
@@ -44,18 +45,26 @@ export class ConnectionPool implements ConnectionOwner, Holder {
       transmission.breakOff({ reason: closedReason })
       return
     }
+    const { fresh, woken } = transmission.batch
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (!connection.stale) {
+      const wasIdle = connection.idleMs >= doubtfulMs
+      if (!connection.stale && !(wasIdle && fresh)) {
+        if (wasIdle) woken?.()
         connection.carry(transmission)
         return
       }
-      connection.end('idle')
+      // No server may be there to take part in the end.
+      connection.destroy('idle')
     }
     this.#waiting.push(transmission)
     this.#dial()
   }
 
   free(connection: PipelinedConnection): void {
+    if (this.#plan.slots.spare(1) > 0) {
+      connection.end('idle')
+      return
+    }
     const next = this.#waiting.shift()
     if (next !== undefined) connection.carry(next)
     else if (this.#plan.slots.short) connection.end('idle')

@@ -9,6 +9,7 @@ const alwaysVarying: readonly string[] = [keyName, 'x-correlation-id']
 /** Another value of one of these fields changes the meaning or the end of an answer. */
 const decisive: ReadonlySet<string> = new Set([
   ...['connection', 'content-length', 'transfer-encoding', 'keep-alive', 'retry-after', 'location'],
+  'content-encoding',
 ])
 
 /** A part of a head that stays the same, up to a value that varies. */

@@ -3,6 +3,7 @@ import type { RecordKind } from '../records/wire.js'
 import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
 import { type ConnectionLife, type PipelineWatch, SpokenLimit } from './connection-life.js'
 import { describeError } from './describe-error.js'
+import { keptIdleMs } from './idle-times.js'
 import { type AnswerRun, noRequests, type ReadAnswer } from './read-answer.js'
 import { ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
@@ -26,15 +27,10 @@ export interface PipelinedConnectionPlan {
   readonly life: ConnectionLife
 }
 
-/** Time for an idle connection where the server says nothing. Servers keep one for 5 s at least. */
-const idleMs = 4000
-const longestIdleMs = 600_000
 /** A connection without a batch for this long was idle. In a busy lane the next batch comes in the same turn of the event loop. */
 const idleFromMs = 1
 /** Time for the server to close a connection that has ended here. Until then the server counts it. */
 const partingMs = 1000
-/** An idle connection is closed this long before the server closes it, so that no request meets its end. */
-const idleMarginMs = 2000
 
 /**
  * One connection on which requests are pipelined. It carries one batch at a time, written in one go, and reads the answers in their order.
@@ -91,6 +87,11 @@ export class PipelinedConnection {
   get stale(): boolean {
     const { socket, clock } = this.#plan
     return !socket.writable || this.served >= this.limit || clock.now() >= this.#dueAt
+  }
+
+  /** Time since the last answer. */
+  get idleMs(): number {
+    return this.#plan.clock.now() - this.#progressAt
   }
 
   carry(transmission: Transmission): void {
@@ -256,9 +257,7 @@ export class PipelinedConnection {
   /** Time of the clock at which it ends: without an answer, or idle. */
   get #dueAt(): number {
     if (this.#transmission !== undefined) return this.#progressAt + this.#plan.requestTimeoutMs
-    const told = this.#lastAnswer?.keepAliveMs
-    const kept = told === undefined ? idleMs : told - Math.min(idleMarginMs, told / 2)
-    return this.#progressAt + Math.min(kept, longestIdleMs)
+    return this.#progressAt + keptIdleMs(this.#lastAnswer?.keepAliveMs)
   }
 
   /** There is one timer. It fires early, so that it need not be set for each batch. */

@@ -1,8 +1,10 @@
 import type { AnswerHead } from './answer-head.js'
 import type { Answer } from './classify.js'
+import { decoded } from './content-coding.js'
+import { maxBodyBytes } from './request-head.js'
 
 /** An answer as it came off a connection. */
-export interface ReadAnswer extends Answer, Omit<AnswerHead, keyof Answer | 'framing'> {
+export interface ReadAnswer extends Answer, Omit<AnswerHead, keyof Answer | 'framing' | 'contentCoding'> {
   /** True when the body was read to its end. Otherwise the status counts, and the body is the part that came. */
   readonly complete: boolean
 }
@@ -50,7 +52,7 @@ export function answerOf(
     retryAfter: head.retryAfter,
     location: head.location,
     echoedKey: head.echoedKey,
-    body: utf8(bytes),
+    body: head.contentCoding === undefined ? utf8(bytes) : decoded(latin1(bytes), head.contentCoding, maxBodyBytes),
     complete,
   }
 }
@@ -58,5 +60,9 @@ export function answerOf(
 const beyondAscii = /[\x80-\xff]/
 
 function utf8(bytes: string): string {
-  return beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes
+  return beyondAscii.test(bytes) ? latin1(bytes).toString('utf8') : bytes
+}
+
+function latin1(bytes: string): Buffer {
+  return Buffer.from(bytes, 'latin1')
 }

@@ -3,6 +3,7 @@ import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '.
 import type { RecordKind } from '../records/wire.js'
 import { ownThreadEnvironment } from '../runtime/own-thread.js'
 import { classify } from './classify.js'
+import { decoded } from './content-coding.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import { type Break, brokenOutcome, safeOutcome } from './settlement.js'
 
@@ -102,7 +103,9 @@ export class ThreadSender implements BlockingSender {
 }
 
 function outcomeOf(answer: ThreadAnswer): Outcome {
-  return 'status' in answer ? classify(answer, Date.now()) : brokenOutcome(answer)
+  if (!('status' in answer)) return brokenOutcome(answer)
+  const body = decoded(Buffer.from(answer.body, 'latin1'), answer.codings, maxBodyBytes)
+  return classify({ ...answer, body }, Date.now())
 }
 
 /** The `workerData` of the thread. */
@@ -135,6 +138,8 @@ export type ThreadAnswer =
       readonly status: number
       readonly retryAfter: string | undefined
       readonly location: string | undefined
+      readonly codings: string | undefined
+      /** Each byte as a character. */
       readonly body: string
     }
   | ({ readonly id: number } & Break)
@@ -229,7 +234,7 @@ function requestThread(): void {
         })
       })
       outgoing.on('response', (incoming) => {
-        response = incoming.setEncoding('utf8')
+        response = incoming.setEncoding('latin1')
         incoming.on('data', (part: string) => {
           text += part
           if (text.length > maxBodyBytes) incoming.destroy()
@@ -241,7 +246,11 @@ function requestThread(): void {
       // The last event of a request. A status that had come counts, although the body is not whole.
       outgoing.on('close', () => {
         const { statusCode = 0, headers: fields } = response ?? {}
-        const about = { retryAfter: fields?.['retry-after'], location: fields?.location }
+        const about = {
+          retryAfter: fields?.['retry-after'],
+          location: fields?.location,
+          codings: fields?.['content-encoding'],
+        }
         resolve(Object.assign({ id, status: statusCode, body: text }, about))
       })
       outgoing.end(body)

@@ -50,6 +50,10 @@ export class Transmission implements AwaitingRequests {
     this.#count = plan.batch.wire.length
   }
 
+  get batch(): Batch {
+    return this.#plan.batch
+  }
+
   /** Number of requests that are written and not answered. */
   get awaiting(): number {
     return this.#written - this.#answered

@@ -5,6 +5,7 @@ import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { type Claim, ConnectionSlots, type Holder } from './connection-slots.js'
 import { type ConnectionOptions, holdingConnector, quietConnector, quietly } from './connector.js'
 import { describeError } from './describe-error.js'
+import { doubtfulMs, longestIdleMs } from './idle-times.js'
 import { loadedUndici, loadUndici, type UndiciParts } from './undici-parts.js'
 
 type Connector = undici.buildConnector.connector
@@ -32,6 +33,8 @@ export interface UndiciRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
+  /** True where it must not go out on a connection that has been idle. @default false */
+  readonly fresh?: boolean | undefined
   /** Abandons the request. */
   readonly signal?: AbortSignal | undefined
 }
@@ -46,6 +49,8 @@ export class UndiciPool implements Holder {
   /** Connections that wait for a slot, and how to give each of them up. */
   readonly #waiting = new Map<Claim, () => void>()
   #underWay = 0
+  /** On the clock: when the last request ended. */
+  #endedAt = 0
   #closed = false
 
   constructor(plan: UndiciPoolPlan) {
@@ -57,7 +62,7 @@ export class UndiciPool implements Holder {
   }
 
   /** One attempt at a request. Never rejects. */
-  exchange({ signal, body, ...request }: UndiciRequest): Promise<Exchange> {
+  exchange({ signal, body, fresh = false, ...request }: UndiciRequest): Promise<Exchange> {
     return new Promise((resolve) => {
       const { clock, requestTimeoutMs, maxBodyBytes, origin } = this.#plan
       const cancel = () => collector.cancel(new Error('aborted'))
@@ -68,10 +73,14 @@ export class UndiciPool implements Holder {
         resolve: (exchange) => {
           signal?.removeEventListener('abort', cancel)
           this.#underWay--
+          this.#endedAt = clock.now()
           resolve(exchange)
           if (this.#slots.short) while (this.giveWay());
+          if (this.#slots.spare(this.#sockets.size) > 0) this.#startOver()
         },
       })
+      // They may be lost without a sign.
+      if (clock.now() - this.#endedAt >= (fresh ? doubtfulMs : longestIdleMs)) while (this.giveWay());
       this.#underWay++
       signal?.addEventListener('abort', cancel)
       const dispatch = (dispatcher: undici.Dispatcher) => {
@@ -93,6 +102,13 @@ export class UndiciPool implements Holder {
     if (this.#closed) throw new Error(closedReason)
     this.#dispatcher ??= this.#open(parts)
     return this.#dispatcher
+  }
+
+  /** The next requests go out on new connections. Each of the present ones ends with the request on it. */
+  #startOver(): void {
+    const former = this.#dispatcher
+    this.#dispatcher = undefined
+    void former?.close().catch(() => {})
   }
 
   /** Undici does not show which connections are in use, so none is ended while one is. */
@@ -127,7 +143,13 @@ export class UndiciPool implements Holder {
 
   #open({ Pool, ProxyAgent }: UndiciParts): undici.Dispatcher {
     const { origin, maxConnections, requestTimeoutMs, connection, proxyUrl, holdsProcess = false } = this.#plan
-    const settings = { connections: maxConnections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }
+    const settings = {
+      connections: maxConnections,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveMaxTimeout: longestIdleMs,
+    }
     const straight = { connectTimeoutMs: requestTimeoutMs, ...connection }
     if (proxyUrl === undefined) {
       const connect = holdsProcess ? holdingConnector(straight) : quietConnector(straight)

@@ -26,6 +26,7 @@ export class UndiciSender implements Sender {
   /** One pool for each kind of record. The lanes never wait for each other's connections. */
   readonly #pools = new Map<RecordKind, UndiciPool>()
   readonly #paths = new Map<string, string>()
+  #carriage: Carriage = carriages.plain
 
   constructor(plan: UndiciSenderPlan) {
     this.#plan = plan
@@ -34,14 +35,14 @@ export class UndiciSender implements Sender {
   }
 
   carriage(): Carriage {
-    return carriage
+    return this.#carriage
   }
 
   async send(batch: Batch): Promise<void> {
-    const { kind, bucket, records } = batch
+    const { kind, bucket, records, fresh } = batch
     const path = this.#path(kind, bucket)
     for (const [index, record] of records.entries()) {
-      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record }) })
+      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record, fresh }) })
     }
   }
 
@@ -49,12 +50,15 @@ export class UndiciSender implements Sender {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()))
   }
 
-  async #post(kind: RecordKind, { path, record }: { path: string; record: Outgoing }): Promise<Outcome> {
+  async #post(
+    kind: RecordKind,
+    { path, record, fresh }: { path: string; record: Outgoing; fresh: boolean | undefined },
+  ): Promise<Outcome> {
     const { apiKey: source, userAgent } = this.#plan
     const { body, idempotencyKey } = record
     const usedKey = source.reveal()
     const headers = { ...requestHeaders({ apiKey: usedKey, userAgent }), 'idempotency-key': idempotencyKey }
-    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers })
+    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers, fresh })
     this.#report(exchange, idempotencyKey)
     return safeOutcome(() => outcomeOf(exchange), { source, usedKey })
   }
@@ -75,7 +79,10 @@ export class UndiciSender implements Sender {
     if (exchange.type !== 'answered' || !exchange.complete) return
     const { answer, headers } = exchange
     const { status } = answer
-    if (status >= 200 && status < 300) this.#plan.saw?.(serverTraits({ status, headers }, idempotencyKey))
+    if (status < 200 || status >= 300) return
+    const traits = serverTraits({ status, headers }, idempotencyKey)
+    this.#carriage = traits.echoes ? carriages.repeatable : carriages.plain
+    this.#plan.saw?.(traits)
   }
 
   #path(kind: RecordKind, bucket: string): string {
@@ -89,7 +96,10 @@ export class UndiciSender implements Sender {
   }
 }
 
-const carriage: Carriage = { sender: 'undici', maxDepth: 1 }
+const carriages = {
+  plain: { sender: 'undici', maxDepth: 1 },
+  repeatable: { sender: 'undici', maxDepth: 1, repeatable: true },
+} as const satisfies Record<string, Carriage>
 
 function outcomeOf(exchange: Exchange): Outcome {
   return exchange.type === 'answered' ? classify(exchange.answer, Date.now()) : brokenOutcome(exchange)

@@ -73,6 +73,20 @@ describe('a failure', () => {
       answer(201, { success: false, errors: [detail] }),
       { code: 'server-error', status: 201 },
     ],
+    [
+      '201 that finds the record invalid',
+      answer(201, {
+        isValid: false,
+        result: null,
+        validationErrors: [{ name: 'title', attemptedValue: 7, message: 'is no text' }],
+      }),
+      {
+        code: 'validation-failed',
+        status: 201,
+        validationErrors: [{ name: 'title', attemptedValue: 7, message: 'is no text' }],
+      },
+    ],
+    ['201 with errors as a text', answer(201, { errors: 'no room' }), { code: 'server-error', status: 201 }],
     ['201 without a result', answer(201, { success: true }), { code: 'unreadable-answer', status: 201 }],
     ['201 that is not JSON', answer(201, '<html>'), { code: 'not-the-service', status: 201 }],
     ['201 that breaks off', 'half-answer', { code: 'unreadable-answer', status: 201 }],

@@ -18,12 +18,18 @@ async function setUpAttempt(count: number) {
   const clock = new VirtualClock()
   await clock.advance(1000)
   const settled: string[] = []
+  const again: number[] = []
   const batch = new RecordBatch(new KeyWriter('k'))
   for (let sequence = 0; sequence < count; sequence++) batch.add(record(sequence))
   const attempt = new Attempt({
-    lane: { name: { kind: 'logs', bucket: 'b' }, settled: 5 } as unknown as Lane,
+    lane: {
+      name: { kind: 'logs', bucket: 'b' },
+      settled: 5,
+      sendAgain: (times: number) => again.push(times),
+    } as unknown as Lane,
     batch,
     way: 'batch',
+    fresh: false,
     clock,
     buffer: {
       settle: (_lane: Lane, { body }: Pending, { type }: Outcome) => settled.push(`${body} ${type}`),
@@ -34,7 +40,7 @@ async function setUpAttempt(count: number) {
   })
   const run = (send: (batch: Batch) => Promise<void>) => attempt.run({ send } as Sender)
   const passed = (ms: number) => new Promise<void>((resolve) => clock.schedule(resolve, ms))
-  return { clock, attempt, settled, run, passed }
+  return { clock, attempt, settled, again, run, passed }
 }
 
 describe('an attempt', () => {
@@ -105,6 +111,62 @@ describe('an attempt', () => {
     expect(attempt.waitsSince).toBe(1000)
     await clock.advance(1)
     expect(attempt.waitsSince).toBe(1300)
+  })
+
+  it.each<[string, Outcome | 'silence', Outcome, readonly string[], readonly Outcome[]]>([
+    [
+      'the second where the first is silent',
+      'silence',
+      answers.delivered,
+      ['0 delivered', '1 delivered', '2 delivered'],
+      [],
+    ],
+    [
+      'the second where the first breaks',
+      answers.reset,
+      answers.delivered,
+      ['0 delivered', '1 delivered', '2 delivered'],
+      [],
+    ],
+    [
+      'what the second answers, whatever that is',
+      'silence',
+      answers.failed,
+      ['0 delivered'],
+      [answers.failed, answers.failed],
+    ],
+    // A record may have arrived by the first.
+    [
+      'the break of the first where both break',
+      answers.reset,
+      answers.refused,
+      ['0 delivered'],
+      [answers.reset, answers.reset],
+    ],
+  ])('sent twice takes, for the records without an answer, %s', async (_, first, second, settled, failures) => {
+    const set = await setUpAttempt(3)
+    const { clock, attempt, passed } = set
+    const result = set.run(async ({ settle }) => {
+      settle(0, answers.delivered)
+      await passed(20)
+      if (first === 'silence') await passed(10_000)
+      settle(1, first === 'silence' ? answers.reset : first, 2)
+    })
+    const bodies: string[] = []
+    const race = async ({ records, fresh, settle }: Batch) => {
+      expect(fresh).toBe(true)
+      bodies.push(...records.map(({ body }) => body))
+      await passed(30)
+      settle(0, second, 2)
+    }
+    attempt.race({ send: race } as unknown as Sender, new RecordBatch(new KeyWriter('k')))
+    await clock.advance(30)
+    const { returned } = await result
+    await clock.advance(20_000)
+    expect(bodies).toEqual(['1', '2'])
+    expect(set.again).toEqual([2])
+    expect(set.settled).toEqual(settled)
+    expect(returned.map(({ outcome }) => outcome)).toEqual(failures)
   })
 
   it('measures the time to its first success, and the mean time from one to the next', async () => {

@@ -16,6 +16,10 @@ class Service {
   up = true
   delivered = 0
   readonly perSecond: number[] = []
+  /** When the outage ended. */
+  upSince = 0
+  /** By engine, the time from then to its first request. */
+  readonly waitedMs: number[] = []
   readonly #clock: VirtualClock
 
   readonly #outage: Outcome
@@ -26,9 +30,14 @@ class Service {
   }
 
   sender(): Sender {
+    let hasFound = false
     return {
       carriage: () => ({ sender: 'undici', maxDepth: 64 }),
       send: async ({ records, settle }: Batch) => {
+        if (this.upSince > 0 && !hasFound) {
+          hasFound = true
+          this.waitedMs.push(this.#clock.now() - this.upSince)
+        }
         const second = Math.floor(this.#clock.now() / 1000)
         this.perSecond[second] = (this.perSecond[second] ?? 0) + records.length
         await new Promise<void>((resolve) => this.#clock.schedule(resolve, latencyMs))
@@ -103,6 +112,7 @@ describe(`a herd of ${engines} engines`, () => {
       const settled = service.load(120_000, outageMs)
 
       service.up = true
+      service.upSince = clock.now()
       await clock.advance(40_000)
       const recovery = service.load(outageMs, outageMs + 40_000)
       const perCap = (engines / capMs) * 1000
@@ -111,6 +121,13 @@ describe(`a herd of ${engines} engines`, () => {
           `from minute 3 mean ${(settled.mean / perCap).toFixed(2)} N/cap, peak ${(settled.peak / perCap).toFixed(2)} N/cap; ` +
           `recovery peak ${(recovery.peak / engines).toFixed(2)} N a second`,
       )
+      // Full jitter up to the cap: what is left of a wait that is met at any moment is a third of the cap on average.
+      expect(service.waitedMs).toHaveLength(engines)
+      expect(Math.max(...service.waitedMs)).toBeLessThanOrEqual(capMs)
+      const meanMs = service.waitedMs.reduce((sum, each) => sum + each, 0) / engines
+      expect(meanMs).toBeGreaterThan(capMs / 3.3)
+      expect(meanMs).toBeLessThan(capMs / 2.7)
+
       expect(first.peak).toBeLessThanOrEqual(3.5 * engines)
       expect(settled.mean).toBeLessThanOrEqual(2.2 * perCap)
       expect(settled.peak).toBeLessThanOrEqual(mostAtPeak * perCap)

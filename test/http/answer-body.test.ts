@@ -4,7 +4,7 @@ import {
   boundedValue,
   objectOf,
   readBody,
-  readErrors,
+  readComplaints,
   readValidationErrors,
 } from '../../src/http/answer-body.js'
 
@@ -110,11 +110,17 @@ describe('the complaints of an answer', () => {
   it('are twenty at most', () => {
     const many = Array.from({ length: 30 }, (_, number) => ({ name: `${number}`, message: 'm' }))
     expect(readValidationErrors(many)).toHaveLength(20)
-    expect(readErrors(many)).toHaveLength(20)
+    expect(readComplaints({ errors: many })).toHaveLength(20)
   })
 
   it('are texts, or objects with a message', () => {
-    expect(readErrors(['a', { message: 'b' }, { code: 1 }, null, 5])).toEqual(['a', 'b', '{"code":1}', 'null', '5'])
-    expect(readErrors({})).toEqual([])
+    expect(readComplaints({ errors: ['a', { message: 'b' }, { code: 1 }, null, 5] })).toEqual([
+      'a',
+      'b',
+      '{"code":1}',
+      'null',
+      '5',
+    ])
+    expect(readComplaints({ errors: {} })).toEqual([])
   })
 })

@@ -16,6 +16,9 @@ describe('an answer of the service', () => {
     [201, ''],
     [201, ' \r\n'],
     [201, '\ufefftrue'],
+    [201, '{}'],
+    [201, '{"success":true,"isValid":true,"result":true,"errors":{},"validationErrors":null}'],
+    [201, '{"result":true,"errors":"","message":"created"}'],
     [201, '{"result":tr'],
     [204, ''],
   ])('%i %s means delivered', (status, body) => {
@@ -31,6 +34,25 @@ describe('an answer of the service', () => {
     [422, ''],
   ])('%i %s means rejected', (status, body) => {
     expect(outcome(status, body)).toMatchObject({ type: 'rejected', status })
+  })
+
+  it.each([
+    [
+      '{"result":null,"validationErrors":[{"name":"level","attemptedValue":7,"message":"no text"}]}',
+      ': level: no text',
+    ],
+    ['{"result":true,"validationErrors":["no room",null]}', ': no room'],
+    ['{"isValid":false,"validationErrors":[]}', ''],
+    ['{"success":false}', ''],
+    ['{"success":false,"message":"the quota is used up"}', ': the quota is used up'],
+    ['{"result":null,"errors":"the quota is used up"}', ': the quota is used up'],
+    ['{"errors":{"correlationId":"c","message":"no"}}', ': no'],
+    ['{"errors":{"level":["is required"],"appName":"too long"}}', ': level: ["is required"]; appName: too long'],
+  ])('a success with %s means rejected, with the reasons in it', (body, words) => {
+    for (const status of [200, 201, 202]) {
+      const reason = `the service refused the record (${status})${words}`
+      expect(outcome(status, body)).toMatchObject({ type: 'rejected', status, reason })
+    }
   })
 
   it.each(['<!doctype html><title>Log in</title>', 'OK', '\n <html>', 'result=true', '[{'])(

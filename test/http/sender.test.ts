@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Outcome, Sender } from '../../src/delivery/sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
+import { ThreadSender } from '../../src/http/thread-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
 import { systemClock } from '../../src/runtime/clock.js'
 
@@ -80,6 +82,41 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
         'idempotency-key': 'key-1',
       },
     })
+  })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['deflate, gzip', (body: string) => gzipSync(deflateSync(body))],
+    ['Identity', (body: string) => Buffer.from(body)],
+  ])('reads an answer that something on the way has compressed: %s', async (coding, compress) => {
+    let [status, body] = [201, '{"result":true}']
+    const url = await server((_, response) => {
+      response.writeHead(status, { 'content-encoding': coding }).end(compress(body))
+    })
+    const sender = senderTo(url)
+    for (let time = 0; time < 3; time++) expect(await post(sender)).toEqual({ type: 'delivered' })
+    body = '{"result":false,"errors":["zu groß"]}'
+    expect(await post(sender)).toMatchObject({ type: 'rejected', reason: expect.stringMatching(/: zu groß$/) })
+    body = '<!doctype html><title>Log in</title>'
+    expect(await post(sender)).toMatchObject({ type: 'pause', status: 201 })
+    body = ''
+    expect(await post(sender)).toEqual({ type: 'delivered' })
+    status = 400
+    body = JSON.stringify({ errors: ['no'], padding: ' '.repeat(10_000) })
+    expect(await post(sender)).toMatchObject({ type: 'rejected', reason: expect.stringMatching(/: no$/) })
+  })
+
+  it.each([
+    ['a coding that is not known', 'zstd', Buffer.from('28b52ffd20', 'hex')],
+    ['bytes that are not in their coding', 'gzip', Buffer.from('28b52ffd20', 'hex')],
+    ['a body that is too long when it is unpacked', 'gzip', gzipSync(' '.repeat(50_000_000))],
+  ])('pauses for a success with %s', async (_, coding, body) => {
+    const url = await server((_request, response) => response.writeHead(201, { 'content-encoding': coding }).end(body))
+    expect(await post(senderTo(url))).toMatchObject({ type: 'pause', status: 201, scope: 'lane' })
   })
 
   it('reports a refused connection as unsent', async () => {
@@ -185,5 +222,23 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
     })
     expect(await post(senderTo(url))).toMatchObject({ type: 'pause', status: 307 })
     expect(requests).toBe(1)
+  })
+})
+
+describe('the thread of the last drain', () => {
+  it('reads an answer that something on the way has compressed', async () => {
+    const body = gzipSync('{"result":false,"errors":["zu groß"]}')
+    const url = await server((_, response) => response.writeHead(201, { 'content-encoding': 'gzip' }).end(body))
+    const plan = { url, apiKey: 'k', userAgent: 'sluice/test', maxConnections: 1, requestTimeoutMs: 2000 }
+    const sender = ThreadSender.start(plan, 10_000)!
+    cleanUps.push(() => sender.close())
+    const record = { body: '{}', bytes: 2, idempotencyKey: 'key-1' }
+    sender.begin({ id: 1, kind: 'logs', bucket: 'b', record })
+    let answered = sender.answers(0)
+    while (answered.length === 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+      answered = sender.answers(1)
+    }
+    expect(answered).toMatchObject([{ outcome: { type: 'rejected', reason: expect.stringMatching(/: zu groß$/) } }])
   })
 })

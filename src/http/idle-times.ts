@@ -1,0 +1,15 @@
+/** A connection that has been idle for so long is not used again: a NAT may have forgotten it, and then the next request gets no answer. */
+export const longestIdleMs = 15_000
+
+/** A connection that has been idle for so long may be lost without a sign. One that is in use has only just been answered. */
+export const doubtfulMs = 1000
+
+/** Time for an idle connection where the server says nothing. Servers keep one for 5 s at least. */
+const unspokenMs = 4000
+/** An idle connection is closed this long before the server closes it, so that no request meets its end. */
+const marginMs = 2000
+
+/** How long an idle connection is kept, where the server says that it keeps it for `toldMs`. */
+export function keptIdleMs(toldMs: number | undefined): number {
+  return toldMs === undefined ? unspokenMs : Math.min(toldMs - Math.min(marginMs, toldMs / 2), longestIdleMs)
+}

@@ -1,3 +1,5 @@
+import { ownField } from '../runtime/own-fields.js'
+
 /** The proxy for a service, from the environment. */
 export type ProxySetting =
   | { readonly type: 'none' }
@@ -16,10 +18,10 @@ export function proxyFor(base: string, environment: Environment): ProxySetting {
   const { protocol, hostname, port } = new URL(base)
   const names = ['http_proxy', 'HTTP_PROXY']
   if (protocol === 'https:') names.unshift('https_proxy', 'HTTPS_PROXY')
-  const variable = names.find((name) => filled(environment[name]) !== undefined)
+  const variable = names.find((name) => filled(ownField(environment, name)) !== undefined)
   const host = hostname.replace(/^\[|\]$/g, '')
   if (variable === undefined || isLoopback(host)) return { type: 'none' }
-  const exceptions = filled(environment.no_proxy) ?? filled(environment.NO_PROXY) ?? ''
+  const exceptions = filled(ownField(environment, 'no_proxy')) ?? filled(ownField(environment, 'NO_PROXY')) ?? ''
   const target = { host, port: port === '' ? defaultPorts[protocol] : port }
   if (exceptions.split(/[\s,]+/).some((entry) => excepts(entry, target))) return { type: 'none' }
   const url = proxyUrl(filled(environment[variable])!)

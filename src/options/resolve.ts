@@ -1,6 +1,7 @@
 import { ConfigError } from '../errors/sluice-error.js'
 import { quoted, textOf } from '../errors/text-of.js'
 import type { RecordKind } from '../records/wire.js'
+import { ownField, ownFields } from '../runtime/own-fields.js'
 import { type OptionRow, optionNames, optionTable, variablesOf } from './defaults.js'
 import { type Environment, written, writtenRedaction } from './environment.js'
 import { machineIdentity, serviceIdentity } from './identity.js'
@@ -39,19 +40,20 @@ export type Need = RecordKind | 'content'
  */
 export function resolve(user: SluiceOptions, { environment, needs, folder }: Surroundings): Resolution {
   refuseUnknown(user)
-  const values: Partial<Record<OptionName, unknown>> = {}
-  const sources: Partial<Record<OptionName, string>> = {}
-  const files: Partial<Record<OptionName, string | undefined>> = {}
+  const own = ownFields(user)
+  const values: Partial<Record<OptionName, unknown>> = ownFields({})
+  const sources: Partial<Record<OptionName, string>> = ownFields({})
+  const files: Partial<Record<OptionName, string | undefined>> = ownFields({})
   for (const name of optionNames) {
     const row = optionTable[name]
-    const found = fromUser(name, row, user) ?? fromEnvironment(name, row, environment)
+    const found = fromUser(name, row, own) ?? fromEnvironment(name, row, environment)
     if (found !== undefined) {
       values[name] = found.value
       sources[name] = found.source
       files[name] = found.file
-    } else if (row.default !== undefined) {
+    } else {
       values[name] = row.default
-      sources[name] = 'default'
+      if (row.default !== undefined) sources[name] = 'default'
     }
   }
 
@@ -182,7 +184,7 @@ function fallBack(
     sources[name] = service[name].source
   }
   if (values.mode === undefined) {
-    const serverless = serverlessVariables.find((name) => environment[name] !== undefined && environment[name] !== '')
+    const serverless = serverlessVariables.find((name) => (ownField(environment, name) ?? '') !== '')
     values.mode = serverless === undefined ? 'worker' : 'inline'
     sources.mode = serverless ?? 'default'
   }

@@ -1,6 +1,7 @@
 import { quoted } from '../errors/text-of.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { eventKeyRule, isEventKey, maxEventKeyChars } from '../records/event-key.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { isEventId } from './event-catalogue.js'
 
 /** Options of one occurrence of an event. */
@@ -66,8 +67,9 @@ const expectations = {
 
 /** The options of a call. The time is undefined if it is neither a Date nor a number, or if the options cannot be read. */
 function read(options: TrackOptions): { readonly milliseconds?: number; readonly key?: unknown } {
+  if (options === null) return {}
   try {
-    const { timeStamp = Date.now(), key } = options
+    const { timeStamp = Date.now(), key } = ownFields(options)
     if (timeStamp instanceof Date) return { milliseconds: Date.prototype.getTime.call(timeStamp), key }
     return typeof timeStamp === 'number' ? { milliseconds: timeStamp, key } : {}
   } catch {

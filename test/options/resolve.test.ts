@@ -6,8 +6,9 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { optionNames as receiverOptions, variableOf } from '../../receiver/src/options/option-table.js'
 import { ConfigError, SluiceError } from '../../src/errors/sluice-error.js'
-import { type OptionKind, optionNames, optionTable } from '../../src/options/defaults.js'
+import { type OptionKind, optionNames, optionTable, variablesOf } from '../../src/options/defaults.js'
 import { misspeltVariables } from '../../src/options/environment.js'
+import { describeOptions } from '../../src/options/option-value.js'
 import type { SluiceOptions } from '../../src/options/options.js'
 import { resolve } from '../../src/options/resolve.js'
 import { Secret } from '../../src/options/secret.js'
@@ -140,6 +141,27 @@ describe('the options', () => {
       }
     },
   )
+
+  it.each(optionNames)('do not take %s, nor its variables, from the prototype of all objects', (name) => {
+    const row = optionTable[name]
+    const [given, text] = samples[row.kind.type](row.kind as never)
+    const hostile = { [name]: given, ...Object.fromEntries(variablesOf(row).map((variable) => [variable, text])) }
+    const { apiKey: _, ...known } = destination
+    const look = () => {
+      const { options, sources } = resolve({ ...known }, { environment: { SLUICE_API_KEY: 'k' }, needs: 'logs' })
+      const value = name === 'bucket' ? undefined : options[name]
+      return { described: describeOptions(options, sources), value }
+    }
+    const before = JSON.stringify(look())
+    for (const [key, value] of Object.entries(hostile)) {
+      Object.defineProperty(Object.prototype, key, { value, configurable: true, writable: true })
+    }
+    try {
+      expect(JSON.stringify(look())).toBe(before)
+    } finally {
+      for (const key of Object.keys(hostile)) delete (Object.prototype as Record<string, unknown>)[key]
+    }
+  })
 
   it('treat an empty variable as unset', () => {
     expect(resolved({}, { SLUICE_MAX_BATCH: '', SLUICE_APP_NAME: ' ' }).options.maxBatch).toBe(256)

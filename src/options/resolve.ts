@@ -156,8 +156,7 @@ function refuseUnknown(user: SluiceOptions): void {
     throw new ConfigError({
       code: 'SLUICE_CONFIG_INVALID',
       option: 'options',
-      value: user,
-      message: `options: expected an object, got ${quoted(user)}`,
+      message: `options: expected an object, got ${user === null ? 'null' : `a ${typeof user}`}`,
     })
   }
   for (const name of Object.keys(user)) {
@@ -292,8 +291,10 @@ function withoutEndSlashes(url: string): string {
 function showable(row: OptionRow, value: unknown): unknown {
   if (row.kind.type === 'secret') return redacted
   if (row.kind.type !== 'url') return value
-  // A URL may hold a key or a password by mistake.
-  return textOf(value)
-    .replace(/^\s*([a-z]+:[\\/]*)?.*@/is, (_, scheme = '') => `${scheme}${redacted}@`)
+  // A URL may hold a password by mistake. A text without a scheme may be the key.
+  const text = textOf(value)
+  if (!/^\s*[a-z]+:[\\/]{2}/i.test(text)) return redacted
+  return text
+    .replace(/^\s*([a-z]+:[\\/]*).*@/is, (_, scheme) => `${scheme}${redacted}@`)
     .replace(/[?#].*$/s, (rest) => `${rest[0]}${redacted}`)
 }

@@ -257,7 +257,7 @@ describe('a mistake in the configuration', () => {
     text: () => [7, undefined],
     name: () => ['..', '.'],
     secret: () => ['se cret', 'se cret'],
-    url: () => ['ftp://api.example', 'api.example'],
+    url: () => ['ftp://api.example', 'ws://api.example'],
     flag: () => ['true', 'maybe'],
     integer: ({ max }: OptionKind & { type: 'integer' }) => [max + 1, '1.5'],
     choice: () => ['none of them', 'none of them'],
@@ -281,7 +281,7 @@ describe('a mistake in the configuration', () => {
   })
 
   it.each<[Record<string, unknown>, Record<string, string>, Partial<ConfigError>]>([
-    [{ ...destination, url: 'api.example' }, {}, { option: 'url', value: 'api.example' }],
+    [{ ...destination, url: 'api.example' }, {}, { option: 'url', value: '[redacted]' }],
     [{ ...destination, maxBatch: -1 }, {}, { option: 'maxBatch', value: -1 }],
     [{ ...destination, maxBatch: '5' }, {}, { option: 'maxBatch', value: '5' }],
     [{ ...destination, context: 'xml' }, {}, { option: 'context', value: 'xml' }],
@@ -368,6 +368,16 @@ describe('a mistake in the configuration', () => {
     for (const url of urls) {
       expect(inspect(mistake({ ...destination, url }), { depth: 9 }), url).not.toContain('hunter2')
     }
+  })
+
+  it('does not repeat a URL without a scheme, nor options that are a text: they may be the key', () => {
+    const key = 'K3y-that-must-not-be-seen'
+    const mistakes = [
+      mistake({ ...destination, url: key }),
+      mistake({ apiKey: 'k', bucket: 'b' }, { SLUICE_URL: ` ${key}/:x` }),
+      mistake(key as never),
+    ]
+    for (const each of mistakes) expect(inspect(each, { depth: 9 })).not.toContain('K3y')
   })
 
   it('accepts plain http on loopback, and elsewhere with allowInsecure', () => {

@@ -223,7 +223,7 @@ interface News {
   readonly code: SluiceErrorCode
   /** Count of its records. @default 1 */
   readonly count?: number
-  /** What differs among news of one cause. One text names all kinds. */
+  /** The part in which news of one cause differ. One text names all kinds. */
   readonly kind: string
   readonly text: (held: Held) => string
   readonly publish?: (count: number) => void

@@ -8,6 +8,7 @@ import { machineIdentity, serviceIdentity } from './identity.js'
 import { nearestName } from './nearest-name.js'
 import { checkOption, readVariable } from './option-value.js'
 import type { OptionName, ResolvedOptions, SluiceOptions, Sources } from './options.js'
+import { absolutePath } from './plain-file.js'
 import { checkRedaction, keysExpected, listedNames, patternsExpected } from './redaction.js'
 import { redacted, Secret } from './secret.js'
 
@@ -47,14 +48,9 @@ export function resolve(user: SluiceOptions, { environment, needs, folder }: Sur
   for (const name of optionNames) {
     const row = optionTable[name]
     const found = fromUser(name, row, own) ?? fromEnvironment(name, row, environment)
-    if (found !== undefined) {
-      values[name] = found.value
-      sources[name] = found.source
-      files[name] = found.file
-    } else {
-      values[name] = row.default
-      if (row.default !== undefined) sources[name] = 'default'
-    }
+    values[name] = found?.value ?? row.default
+    files[name] = found?.file
+    if (values[name] !== undefined) sources[name] = found?.source ?? 'default'
   }
 
   const destination = ['url', 'apiKey', 'bucket', 'logBucket', 'valueBucket'] as const
@@ -78,9 +74,10 @@ export function resolve(user: SluiceOptions, { environment, needs, folder }: Sur
     ...rest,
     url: withoutEndSlashes(String(values.url ?? '')),
     apiKey: new Secret(String(apiKey ?? '')),
-    apiKeyFile: files.apiKey,
+    spoolDir: absolutePath(values.spoolDir as string | undefined),
+    apiKeyFile: absolutePath(files.apiKey),
     accessToken: accessToken === undefined ? undefined : new Secret(String(accessToken)),
-    accessTokenFile: files.accessToken,
+    accessTokenFile: absolutePath(files.accessToken),
     logBucket: values.logBucket ?? bucket,
     valueBucket: values.valueBucket ?? bucket,
   }

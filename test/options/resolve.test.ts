@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { realpathSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { optionNames as receiverOptions, variableOf } from '../../receiver/src/options/option-table.js'
 import { ConfigError, SluiceError } from '../../src/errors/sluice-error.js'
 import { type OptionKind, optionNames, optionTable, variablesOf } from '../../src/options/defaults.js'
@@ -91,7 +91,7 @@ describe('the options', () => {
 
   /** Two valid values of every kind: as the application gives it, and as a variable says it. */
   const samples: Record<OptionKind['type'], (kind: never) => [given: unknown, written: string, read: unknown]> = {
-    text: () => ['from the option', 'from-the-variable', 'from-the-variable'],
+    text: () => ['/from the option', '/from-the-variable', '/from-the-variable'],
     name: () => ['of the option', 'of-the-variable', 'of-the-variable'],
     secret: () => ['option-key', 'variable-key', 'variable-key'],
     url: () => ['https://option.example', 'https://variable.example', 'https://variable.example'],
@@ -199,6 +199,30 @@ describe('the options', () => {
     const { options, sources } = resolved({ apiKey: undefined }, { SLUICE_API_KEY_FILE: file })
     expect(options.apiKey.reveal()).toBe('from-file')
     expect(sources.apiKey).toBe('SLUICE_API_KEY_FILE')
+  })
+
+  it('have absolute paths: they stay the same when the application changes its working directory', async () => {
+    const folder = realpathSync(await mkdtemp(join(tmpdir(), 'sluice-')))
+    for (const name of ['key', 'token']) writeFileSync(join(folder, name), 'k')
+    const before = process.cwd()
+    onTestFinished(() => process.chdir(before))
+    process.chdir(folder)
+    const environment = { SLUICE_API_KEY_FILE: 'key', SLUICE_ACCESS_TOKEN_FILE: './token', SLUICE_SPOOL_DIR: 'spool' }
+    const { apiKeyFile, accessTokenFile, spoolDir } = resolved({ apiKey: undefined }, environment).options
+    const paths = ['key', 'token', 'spool'].map((name) => join(folder, name))
+    expect([apiKeyFile, accessTokenFile, spoolDir]).toEqual(paths)
+    expect(resolved({ spoolDir: '../spool' }).options.spoolDir).toBe(join(folder, '../spool'))
+  })
+
+  it('have a path as it is written where the working directory is gone', () => {
+    vi.spyOn(process, 'cwd').mockImplementation(() => {
+      throw new Error('ENOENT: no such file or directory, uv_cwd')
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const spoolDirOf = (spoolDir: string) =>
+      resolve({ ...destination, spoolDir }, { environment: {}, needs: 'logs', folder: '/' }).options.spoolDir
+    expect(spoolDirOf('spool')).toBe('spool')
+    expect(spoolDirOf('/spool')).toBe('/spool')
   })
 
   it('never show the key and the token', () => {

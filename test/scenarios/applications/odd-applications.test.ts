@@ -309,11 +309,20 @@ describe('instances with the same options', () => {
         throw new Error('getter')
       },
     }
-    for (const timeStamp of [Symbol('s'), Object.create(null), { valueOf: 1 }, 1n, '5', true, new Date(Number.NaN)]) {
+    for (const timeStamp of [
+      Symbol('s'),
+      Object.create(null),
+      { valueOf: 1 },
+      1n,
+      '5',
+      true,
+      new Date(Number.NaN),
+      1e300,
+    ]) {
       sluice.track(1, { timeStamp: timeStamp as never })
     }
     sluice.track(1, hostile)
     sluice.track(Symbol('s') as never)
-    expect(await sluice.close()).toMatchObject({ accepted: 0, invalid: 9 })
+    expect(await sluice.close()).toMatchObject({ accepted: 0, invalid: 10 })
   })
 })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -16,11 +16,14 @@ const endSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])
 const leave = () => process.exit(130)
 if (stay) for (const signal of endSignals) process.on(signal, leave)
 
-const data = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
-process.on('exit', () => rmSync(data, { recursive: true, force: true }))
+const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+const catalogue = join(folder, 'events.json')
+writeFileSync(catalogue, JSON.stringify(events))
 
 say('Starting a receiver and a shop …')
-const receiverProcess = start('../receiver/dist/cli.js', ['--port', '0', '--data', data, '--json'], {})
+const choices = ['--port', '0', '--data', join(folder, 'data'), '--events', catalogue, '--json']
+const receiverProcess = start('../receiver/dist/cli.js', choices, {})
 const receiver = JSON.parse(await receiverProcess.line())
 say(`receiver     ${receiver.url}`)
 

@@ -25,7 +25,7 @@ async function install(folder, { mayOmit = false } = {}) {
   const where = folder === root ? '' : ` in ${folder.pathname.slice(root.pathname.length)}`
   const title = `Installing the dependencies (npm ${command.join(' ')})${where}`
   const attempt = (/** @type {string[]} */ ...options) =>
-    run({ ...npm([...command, '--loglevel=error', ...options]), folder: fileURLToPath(folder) })
+    run({ ...npm([...command, '--ignore-scripts', '--loglevel=error', ...options]), folder: fileURLToPath(folder) })
   const status = await runStep(title, async () => {
     // npm asks the registry about no package that its cache describes. A cache may be too old to know a version.
     const outcome = await attempt('--prefer-offline')

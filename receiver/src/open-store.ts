@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { makeDataFolder } from './data-folder.js'
 import { ReceiverError } from './receiver-error.js'
 import { openShards } from './storage/postgres/open-database.js'
@@ -23,7 +23,7 @@ export async function openFolder(data: string): Promise<Storage> {
   try {
     if (data === ':memory:') return new SqliteStorage(data)
     makeDataFolder(data)
-    return await ThreadedSqliteStorage.open(join(data, storeFile))
+    return await ThreadedSqliteStorage.open(resolve(data, storeFile))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     if (cause instanceof FolderInUseError) {

@@ -87,21 +87,23 @@ const web = new URL('./web/', import.meta.url)
  * @throws {ReceiverError} when the port is taken, the address is not this machine's, `pageHost` is no name, another receiver uses the data
  *   folder, or the folder, the database, the certificate, its key or the catalogue of events cannot be used
  */
-export async function startReceiver({
-  port = optionTable.port.default,
-  host = optionTable.host.default,
-  data = optionTable.data.default,
-  database,
-  newKey = false,
-  tlsCert,
-  tlsKey,
-  pageHost,
-  events,
-  rateLimit,
-  retain,
-  accessLog,
-  requestTimeoutMs = defaultRequestTimeoutMs,
-}: ReceiverOptions = {}): Promise<Receiver> {
+export async function startReceiver(options?: ReceiverOptions): Promise<Receiver> {
+  const {
+    port = optionTable.port.default,
+    host = optionTable.host.default,
+    data = optionTable.data.default,
+    database,
+    newKey = false,
+    tlsCert,
+    tlsKey,
+    pageHost,
+    events,
+    rateLimit,
+    retain,
+    accessLog,
+    requestTimeoutMs = defaultRequestTimeoutMs,
+    // A library may have put settings on the prototype of all objects.
+  }: ReceiverOptions = Object.assign(Object.create(null), options)
   if (pageHost !== undefined && !isPageHost(pageHost)) {
     const message = `--page-host: expected ${expectation({ type: 'page-host' })}, got "${pageHost}"`
     throw new ReceiverError('ADDRESS_UNUSABLE', message)

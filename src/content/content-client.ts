@@ -1,6 +1,7 @@
 import type { ClientOptions } from '../options/client-options.js'
 import { configure } from '../process/configure.js'
 import { isPathSegment } from '../records/wire.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { argumentError } from './api-error.js'
 import { ContentService, type WriteOptions } from './content-service.js'
 import type { ContentType, EntryFields } from './content-type.js'
@@ -82,24 +83,23 @@ class ServiceClient implements ContentClient {
     this.#service = service
   }
 
-  listContentTypes(project: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): ContentTypeList {
+  listContentTypes(project: string, options?: { readonly signal?: AbortSignal | undefined }): ContentTypeList {
+    const { signal } = ownFields(options)
     return typeList((bounds) => this.#service.types(project, { ...bounds, signal }))
   }
 
   deleteContentType(project: string, options: DeleteContentTypeOptions): Promise<string> {
-    return this.#service.deleteType(project, options)
+    return this.#service.deleteType(project, ownFields(options))
   }
 
-  async createEntry<Fields extends object>(
-    project: string,
-    { type, fields, signal, idempotencyKey }: CreateEntryOptions<Fields>,
-  ): Promise<string> {
+  async createEntry<Fields extends object>(project: string, entry: CreateEntryOptions<Fields>): Promise<string> {
+    const { type, fields, signal, idempotencyKey } = ownFields(entry)
     const body = JSON.stringify({ fields })
     return await this.#service.createEntry(project, { type: keyOf(type), body, signal, idempotencyKey })
   }
 
   async migrateEntry<Fields extends object>(project: string, entry: MigrateEntryOptions<Fields>): Promise<string> {
-    const { type, signal, idempotencyKey, fields, contentTypeKey, createdAt, updatedAt, publishedAt } = entry
+    const { type, signal, idempotencyKey, fields, contentTypeKey, createdAt, updatedAt, publishedAt } = ownFields(entry)
     for (const [name, time] of Object.entries({ createdAt, updatedAt, publishedAt })) {
       // JSON would turn it into null, and the service would set another time.
       if (time instanceof Date && Number.isNaN(time.getTime())) {
@@ -124,5 +124,5 @@ class ServiceClient implements ContentClient {
 
 /** The key of a content type. An empty one is refused where the path is made. */
 function keyOf(type: { readonly key: string } | string | undefined): string {
-  return typeof type === 'string' ? type : (type?.key ?? '')
+  return typeof type === 'string' ? type : (ownFields(type).key ?? '')
 }

@@ -1,3 +1,4 @@
+import { ownFields } from '../runtime/own-fields.js'
 import { ApiError, argumentError } from './api-error.js'
 
 /** A part of a list, with the length of the whole list. */
@@ -30,7 +31,8 @@ export function pagedList<Item>(
   what: string,
   fetchPage: (bounds: Required<PageBounds>) => Promise<Page<Item>>,
 ): PagedList<Item> {
-  const page = async ({ from = firstPage.from, to = firstPage.to }: PageBounds = {}) => {
+  const page = async (bounds?: PageBounds) => {
+    const { from = firstPage.from, to = firstPage.to } = ownFields(bounds)
     requirePosition('from', from)
     requirePosition('to', to)
     return await fetchPage({ from, to })

@@ -13,7 +13,7 @@ import { isNews, sharedEnd } from '../runtime/shared-state.js'
 import type { SluiceMessages } from './channel-messages.js'
 import { notify } from './error-listeners.js'
 import { lastErrorText, printLine } from './stderr.js'
-import { Throttle } from './throttle.js'
+import { type Held, Throttle } from './throttle.js'
 
 /** The application's listeners, in whichever thread they are. */
 export interface Listeners {
@@ -125,8 +125,9 @@ export class Reporter implements Observer {
     this.#report(`dropped ${lane.kind} ${reason}`, {
       code: 'SLUICE_DROPPED',
       count,
+      kind: explanation,
       listenersOnly,
-      text: (total) => `${records(total, lane)} dropped (${reason}): ${explanation}`,
+      text: ({ total, words }) => `${records(total, lane)} dropped (${reason}): ${words}`,
       publish: (total) => this.#publish('sluice:dropped', { ...lane, reason, count: total }),
     })
   }
@@ -137,14 +138,15 @@ export class Reporter implements Observer {
     this.#publish('sluice:rejected', { ...lane, status, reason, validationErrors, record, at: Date.now() })
     this.#report(`rejected ${lane.kind}`, {
       code: 'SLUICE_REJECTED',
-      text: (count) => `${records(count, lane)} rejected: ${reason}`,
+      kind: reason,
+      text: ({ total, words }) => `${records(total, lane)} rejected: ${words}`,
     })
   }
 
   paused(lane: LaneName, { status, reason, scope }: Outcome & { type: 'pause' }): void {
     this.#publish('sluice:paused', { ...lane, status, reason, scope })
-    const text = () => `${laneText(lane)} paused, records are kept: ${reason}`
-    this.#report(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', text, once: true })
+    const text = ({ words }: Held) => `${laneText(lane)} paused, records are kept: ${words}`
+    this.#report(`paused ${lane.kind} ${status}`, { code: 'SLUICE_PAUSED', kind: reason, text, once: true })
   }
 
   unreachable(): void {
@@ -155,10 +157,11 @@ export class Reporter implements Observer {
   outage(lane: LaneName, { reason, isTold = false }: { readonly reason: string; readonly isTold?: boolean }): void {
     if (this.#elsewhere.includes('outage')) return
     this.#publish('sluice:outage', { ...lane, reason })
-    const text = () =>
-      `${laneText(lane)} has delivered nothing for ${tellOutageAfterMs / 1000} s, records are kept: ${reason}`
+    const text = ({ words }: Held) =>
+      `${laneText(lane)} has delivered nothing for ${tellOutageAfterMs / 1000} s, records are kept: ${words}`
     this.#report(`outage ${lane.kind}`, {
       code: 'SLUICE_OUTAGE',
+      kind: reason,
       text,
       once: true,
       listenersOnly: isTold && this.#nowhere !== undefined,
@@ -168,7 +171,7 @@ export class Reporter implements Observer {
   /** Good news does not go to `onError`. */
   resumed(lane: LaneName): void {
     this.#publish('sluice:resumed', { ...lane })
-    this.#causeOf(`resumed ${lane.kind}`).stderr.add(1, () => this.#printOnce(`${laneText(lane)} resumed`))
+    this.#causeOf(`resumed ${lane.kind}`).stderr.add({}, () => this.#printOnce(`${laneText(lane)} resumed`))
   }
 
   /** Reports the gap of a lane in the logs themselves, where a reader looks for what is missing. */
@@ -181,8 +184,10 @@ export class Reporter implements Observer {
 
   /** A mistake that concerns no lane, such as a bad event number. `onError` gets each kind, stderr all kinds together. */
   misused(code: SluiceErrorCode, text: string, kind = ''): void {
-    this.#causeOf(code).stderr.add(1, () => this.#printOnce(text))
-    this.#causeOf(`${code} ${kind}`).listener.add(1, () => this.#listeners.error(new SluiceError(code, text)))
+    this.#causeOf(code).stderr.add({ kind: text }, ({ total, kinds, words }) =>
+      this.#printOnce(kinds === 1 ? words : `${total} reports: ${words}`),
+    )
+    this.#causeOf(`${code} ${kind}`).listener.add({}, () => this.#listeners.error(new SluiceError(code, text)))
   }
 
   #publish<Name extends keyof SluiceMessages>(name: Name, message: SluiceMessages[Name]): void {
@@ -191,12 +196,12 @@ export class Reporter implements Observer {
 
   #report(name: string, news: News): void {
     const { listener, stderr } = this.#causeOf(name)
-    const { code, count = 1, text, publish, once = false, listenersOnly = false } = news
+    const { code, text, publish, once = false, listenersOnly = false } = news
     const print = once ? this.#printOnce : this.#print
-    if (!listenersOnly) stderr.add(count, (total) => print(text(total)))
-    listener.add(count, (total) => {
-      publish?.(total)
-      this.#listeners.error(new SluiceError(code, text(total)))
+    if (!listenersOnly) stderr.add(news, (held) => print(text(held)))
+    listener.add(news, (held) => {
+      publish?.(held.total)
+      this.#listeners.error(new SluiceError(code, text(held)))
     })
   }
 
@@ -218,7 +223,9 @@ interface News {
   readonly code: SluiceErrorCode
   /** Count of its records. @default 1 */
   readonly count?: number
-  readonly text: (count: number) => string
+  /** The part in which news of one cause differ. One text names all kinds. */
+  readonly kind: string
+  readonly text: (held: Held) => string
   readonly publish?: (count: number) => void
   /** Printed once in the process, whatever engine reports it. @default false */
   readonly once?: boolean

@@ -4,7 +4,6 @@ import type { Store } from '../delivery/store.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import { Spool } from '../spool/spool.js'
-import { absolutePath } from '../spool/spool-folder.js'
 import type { Machine } from './machine.js'
 import type { EnginePosition } from './worker-position.js'
 
@@ -33,7 +32,7 @@ export class EngineSpool {
     const onDisk: OnDisk = (work) => (position === undefined ? work() : position.worker.onDisk(position.engine, work))
     this.#onDisk = onDisk
     this.#spool = new Spool({
-      dir: absolutePath(spoolDir),
+      dir: spoolDir,
       url: options.url,
       lanes,
       maxBytes: options.spoolMaxBytes,

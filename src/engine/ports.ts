@@ -6,6 +6,7 @@ import type { Severity } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
+import { ownFields } from '../runtime/own-fields.js'
 
 /** How long a flush or close may take. */
 export interface DrainOptions {
@@ -31,7 +32,7 @@ export interface FlushOptions extends EndOptions {
 
 /** Clean up a time that an application gave: no number and NaN count as not given, a negative time as 0. */
 export function drainTime(time: DrainOptions | undefined): DrainOptions {
-  const timeoutMs: unknown = time?.timeoutMs
+  const { timeoutMs }: { readonly timeoutMs?: unknown } = ownFields(time)
   return typeof timeoutMs === 'number' && !Number.isNaN(timeoutMs) ? { timeoutMs: Math.max(0, timeoutMs) } : {}
 }
 

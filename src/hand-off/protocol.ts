@@ -2,7 +2,6 @@ import type { EndStep } from '../engine/ports.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Clock } from '../runtime/clock.js'
-import { absolutePath } from '../spool/spool-folder.js'
 import { endGraceMs } from './drain-requests.js'
 
 // Everything but records that crosses between the application's thread and the delivery worker. For the records see frames.ts.
@@ -46,11 +45,11 @@ export interface EnginePlan {
 }
 
 export function enginePlan(
-  { apiKey, accessToken: _token, onError: _listener, waitUntil: _waitUntil, spoolDir, ...rest }: ResolvedOptions,
+  { apiKey, accessToken: _token, onError: _listener, waitUntil: _waitUntil, ...rest }: ResolvedOptions,
   setting: Pick<EnginePlan, 'memory' | 'closed' | 'diskIsStalled'>,
 ): EnginePlan {
   // The application's side prints the ledger: only that one is complete.
-  const options = { ...rest, debug: false, spoolDir: spoolDir === undefined ? undefined : absolutePath(spoolDir) }
+  const options = { ...rest, debug: false }
   return { options, apiKey: apiKey.reveal(), ...setting }
 }
 

@@ -1,3 +1,5 @@
+import { ownField } from '../runtime/own-fields.js'
+
 /** The proxy for a service, from the environment. */
 export type ProxySetting =
   | { readonly type: 'none' }
@@ -10,16 +12,19 @@ type Environment = Readonly<Record<string, string | undefined>>
 /**
  * The proxy for a base URL, by the rules of curl and undici. `https_proxy` is for `https:` only, and comes before `http_proxy`, which is for
  * both. Names in lower case come before those in upper case. `no_proxy` is `*` or a list of hosts, which stand for the hosts below them
- * too, and may have a port. As in Go, there is no proxy to the machine itself.
+ * too, and may have a port. As in Go, there is no proxy to the machine itself, and under CGI (`REQUEST_METHOD` is set) none from
+ * `HTTP_PROXY`.
  */
 export function proxyFor(base: string, environment: Environment): ProxySetting {
   const { protocol, hostname, port } = new URL(base)
-  const names = ['http_proxy', 'HTTP_PROXY']
+  // Under CGI this is the header `Proxy` of the request: whoever sends one would get the records (httpoxy).
+  const isHeader = Object.hasOwn(environment, 'REQUEST_METHOD')
+  const names = isHeader ? ['http_proxy'] : ['http_proxy', 'HTTP_PROXY']
   if (protocol === 'https:') names.unshift('https_proxy', 'HTTPS_PROXY')
-  const variable = names.find((name) => filled(environment[name]) !== undefined)
+  const variable = names.find((name) => filled(ownField(environment, name)) !== undefined)
   const host = hostname.replace(/^\[|\]$/g, '')
   if (variable === undefined || isLoopback(host)) return { type: 'none' }
-  const exceptions = filled(environment.no_proxy) ?? filled(environment.NO_PROXY) ?? ''
+  const exceptions = filled(ownField(environment, 'no_proxy')) ?? filled(ownField(environment, 'NO_PROXY')) ?? ''
   const target = { host, port: port === '' ? defaultPorts[protocol] : port }
   if (exceptions.split(/[\s,]+/).some((entry) => excepts(entry, target))) return { type: 'none' }
   const url = proxyUrl(filled(environment[variable])!)

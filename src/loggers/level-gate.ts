@@ -2,6 +2,7 @@ import { ConfigError } from '../errors/sluice-error.js'
 import { quoted } from '../errors/text-of.js'
 import { severityOfName, severityOfNumber } from '../records/level.js'
 import { overridingLevel } from '../runtime/level-override.js'
+import { ownField } from '../runtime/own-fields.js'
 import type { PinoLevels } from './pino-logger.js'
 
 /** True for a line that is severe enough, by its number if it has one. */
@@ -28,7 +29,7 @@ export function levelGate(level: string | undefined, values: PinoLevels['values'
 
 /** The lines from this level on; undefined for a name that neither the logger nor another one knows. */
 function gateOf(level: string, values: PinoLevels['values']): LevelGate | undefined {
-  const lowest = values?.[level]
+  const lowest = values && ownField(values, level)
   const severity = lowest === undefined ? severityOfName(level) : severityOfNumber(lowest)
   if (severity === undefined) return undefined
   return (line) =>

@@ -15,6 +15,7 @@ import { controlling } from '../records/line-control.js'
 import type { PinoBytes } from '../records/pino-bytes.js'
 import { mapPinoLine, type PinoLineSetting, pinoMapper } from '../records/pino-line.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { isNews } from '../runtime/shared-state.js'
 import { currentGate } from './level-gate.js'
 import type { LineIntakePlan } from './line-intake.js'
@@ -155,7 +156,7 @@ export interface TargetOptions {
 
 /** Separates options to be checked from names that a later pino may add, which must not end the application's logging. */
 export function targetOptions(written: object): TargetOptions {
-  const own: Record<string, unknown> = {}
+  const own = ownFields<Record<string, unknown>>({})
   const unknown: string[] = []
   for (const [name, value] of Object.entries(written)) {
     if (Object.hasOwn(optionTable, name)) own[name] = value

@@ -2,6 +2,7 @@ import type { Logger, LoggerOptions } from 'pino'
 import { fieldsForLine, valuesOf } from '../context/line-context.js'
 import { isError } from '../records/error-like.js'
 import { jsonOf } from '../records/json-text.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { bindingsOf } from './pino-logger.js'
 
 /** Longest text of an error: far longer than a record's message by default. */
@@ -21,7 +22,8 @@ export function sluicePinoOptions(): Pick<
   'serializers' | 'formatters' | 'hooks' | 'mixin' | 'mixinMergeStrategy'
 >
 export function sluicePinoOptions<Levels extends string = never>(options: LoggerOptions<Levels>): LoggerOptions<Levels>
-export function sluicePinoOptions(options: LoggerOptions<string> = {}): object {
+export function sluicePinoOptions(given?: LoggerOptions<string>): object {
+  const options = ownFields(given)
   const errorKey = options.errorKey ?? 'err'
   const { logMethod } = options.hooks ?? {}
   const { log } = options.formatters ?? {}

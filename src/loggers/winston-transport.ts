@@ -10,6 +10,7 @@ import { controlling } from '../records/line-control.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines, writtenLine } from '../records/winston-line.js'
 import { overridingLevel } from '../runtime/level-override.js'
+import { ownField, ownFields } from '../runtime/own-fields.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
 import { unknownLevel, unknownOverride } from './level-gate.js'
 import { LineFormats } from './line-formats.js'
@@ -106,8 +107,8 @@ export class SluiceTransport extends Transport {
     })
     this.on('unpipe', (source) => this.#formats.remove(source))
     this.once('pipe', (logger: { readonly level?: string }) => {
-      const rank = this.levels?.[this.#ownLevel ?? '']
-      const ofLogger = this.levels?.[logger.level ?? '']
+      const rank = ownField(this.levels ?? {}, this.#ownLevel ?? '')
+      const ofLogger = ownField(this.levels ?? {}, logger.level ?? '')
       const keepsBelow = this.#lease.options.keepForError !== undefined
       // With a level that its logger does not have, winston would log nothing at all. Lines below it may be needed.
       const isInTheWay = rank === undefined || (keepsBelow && ofLogger !== undefined && rank <= ofLogger)
@@ -201,7 +202,7 @@ export class SluiceTransport extends Transport {
     if (this.#ownLevel === undefined || this.levels === undefined) return this.#ownLevel
     const override = this.#override()
     if (override === undefined) return this.#ownLevel
-    return this.levels[override] === undefined ? undefined : override
+    return Object.hasOwn(this.levels, override) ? override : undefined
   }
 
   /** The level of `setLevel`, if the logger knows it. */
@@ -236,7 +237,7 @@ export class SluiceTransport extends Transport {
 
   /** Levels are sent in lower case, so they are compared without case. */
   #rankOf(level: string): number | undefined {
-    const rank = this.levels?.[level]
+    const rank = this.levels && ownField(this.levels, level)
     if (rank !== undefined || this.levels === undefined) return rank
     const name = Object.keys(this.levels).find((each) => each.toLowerCase() === level.toLowerCase())
     return name === undefined ? undefined : this.levels[name]
@@ -286,5 +287,5 @@ function partition(options: SluiceTransportOptions): [SluiceOptions, winston.tra
   const entries = Object.entries(options)
   const ours = entries.filter(([name]) => Object.hasOwn(optionTable, name) || !transportOptions.has(name))
   const theirs = entries.filter(([name]) => transportOptions.has(name))
-  return [Object.fromEntries(ours), Object.fromEntries(theirs)]
+  return [Object.fromEntries(ours), ownFields(Object.fromEntries(theirs))]
 }

@@ -15,6 +15,5 @@ import { processHealth } from './process-health.js'
  * A loss counts from the first call that sees it, so call it regularly. Each call reads the ledger once and sets no timer. Never throws.
  */
 export function health(): Health {
-  const registry = processRegistry()
-  return processHealth.look(laneFigures(registry.stats()), registry.offReason?.())
+  return processHealth(laneFigures(processRegistry().stats()))
 }

@@ -51,7 +51,7 @@ export function prometheusText(): string {
   const registry = processRegistry()
   const ledger = registry.stats()
   const lanes = laneFigures(ledger)
-  const { status } = processHealth.look(lanes)
+  const { status } = processHealth(lanes)
   const families: MetricFamily[] = [
     ...Object.entries(counts).map(([count, [name, help]]) => ({
       name,

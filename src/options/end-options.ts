@@ -8,7 +8,7 @@ export function endOption<Name extends keyof typeof endOptions>(name: Name, envi
   const { variable, default: preset } = endOptions[name]
   try {
     // Most applications set neither. All that reads options is not needed then.
-    if (environment[variable]) return loneOption(name, environment) as EndOption<Name>
+    if (Object.hasOwn(environment, variable)) return loneOption(name, environment) as EndOption<Name>
   } catch {
     // The engine cannot be read. The end of the process must not fail for it.
   }

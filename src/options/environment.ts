@@ -1,5 +1,6 @@
 import { ConfigError, type ConfigMistake } from '../errors/sluice-error.js'
 import { reasonOf } from '../errors/text-of.js'
+import { ownField } from '../runtime/own-fields.js'
 import { type OptionRow, optionNames, optionTable, variablesOf } from './defaults.js'
 import { nearestName } from './nearest-name.js'
 import { readVariable } from './option-value.js'
@@ -34,7 +35,7 @@ export function writtenRedaction({ variable, patternsVariable }: OptionRow, envi
 
 /** The text of a variable without quotes around it. `docker run --env-file` passes them on; other readers of such a file remove them. */
 function textOf(variable: string | undefined, environment: Environment): string {
-  const text = (variable === undefined ? undefined : environment[variable])?.trim() ?? ''
+  const text = (variable === undefined ? undefined : ownField(environment, variable))?.trim() ?? ''
   return (/^(["'])(.*)\1$/s.exec(text)?.[2] ?? text).trim()
 }
 

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import { runtimes } from '../records/wire.js'
+import { ownField, ownFields } from '../runtime/own-fields.js'
 import type { Environment } from './environment.js'
 import { readPlainFile } from './plain-file.js'
 
@@ -27,10 +28,10 @@ export function serviceIdentity(
   readonly appVersion: Fallback<string> | undefined
   readonly env: Fallback<string> | undefined
 } {
-  const resource = resourceAttributes(environment.OTEL_RESOURCE_ATTRIBUTES)
+  const resource = resourceAttributes(ownField(environment, 'OTEL_RESOURCE_ATTRIBUTES'))
   const manifest = nearestManifest(folder ?? folderOfMainScript())
   const attribute = (name: string) => pick(resource.get(name), `OTEL_RESOURCE_ATTRIBUTES (${name})`)
-  const variable = (name: string) => pick(environment[name], name)
+  const variable = (name: string) => pick(ownField(environment, name), name)
   return {
     appName: variable('OTEL_SERVICE_NAME') ??
       attribute('service.name') ??
@@ -92,8 +93,8 @@ function nearestManifest(start: string): { name?: string; version?: string } | u
   for (;;) {
     try {
       const manifest: unknown = JSON.parse(readManifest(join(folder, 'package.json')))
-      if (typeof manifest === 'object' && manifest !== null && 'name' in manifest) {
-        const { name, version } = manifest as { name?: unknown; version?: unknown }
+      if (typeof manifest === 'object' && manifest !== null && Object.hasOwn(manifest, 'name')) {
+        const { name, version } = ownFields(manifest as { name?: unknown; version?: unknown })
         return {
           ...(typeof name === 'string' ? { name } : {}),
           ...(typeof version === 'string' ? { version } : {}),

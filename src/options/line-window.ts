@@ -1,3 +1,5 @@
+import { ownFields } from '../runtime/own-fields.js'
+
 /** The option `repeat`. */
 export interface RepeatOption {
   /** Most lines of one logger, level and message that are sent within a window. 1 to 1000000. */
@@ -31,7 +33,7 @@ const unitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 export function checkLineWindow(kind: LineWindowKind, value: unknown): RepeatOption | KeepForErrorOption | undefined {
   if (typeof value === 'string') return readLineWindow(kind, value)
   if (typeof value !== 'object' || value === null) return undefined
-  const { [kind.count]: count, windowMs, ...unknown } = value as Record<string, unknown>
+  const { [kind.count]: count, windowMs, ...unknown } = ownFields(value as Record<string, unknown>)
   if (Object.keys(unknown).length > 0) return undefined
   if (!isWhole(count, 1, kind.max) || !isWhole(windowMs, minWindowMs, maxWindowMs)) return undefined
   return kind.count === 'most' ? { most: count, windowMs } : { lines: count, windowMs }

@@ -1,5 +1,6 @@
 import type { Redaction } from '../records/redactor.js'
 import { type PatternName, patternNames } from '../records/secret-patterns.js'
+import { ownFields } from '../runtime/own-fields.js'
 
 /** The option `redact`. */
 export interface RedactOption {
@@ -58,7 +59,7 @@ export const patternsExpected = `names of patterns with commas between them: ${p
 /** The complete settings; undefined for an invalid option. */
 export function checkRedaction(value: unknown): Redaction | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { keys = [], patterns = [], mask = '[redacted]', ...unknown } = value as Record<string, unknown>
+  const { keys = [], patterns = [], mask = '[redacted]', ...unknown } = ownFields(value as Record<string, unknown>)
   const isComplete = isListOf(keys, isKey) && isListOf(patterns, isPattern) && typeof mask === 'string'
   if (!isComplete || Object.keys(unknown).length > 0 || keys.length + patterns.length === 0) return undefined
   if (keys.length > maxKeys || mask.length === 0 || mask.length > maxMaskChars) return undefined

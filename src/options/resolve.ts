@@ -1,12 +1,14 @@
 import { ConfigError } from '../errors/sluice-error.js'
 import { quoted, textOf } from '../errors/text-of.js'
 import type { RecordKind } from '../records/wire.js'
+import { ownField, ownFields } from '../runtime/own-fields.js'
 import { type OptionRow, optionNames, optionTable, variablesOf } from './defaults.js'
 import { type Environment, written, writtenRedaction } from './environment.js'
 import { machineIdentity, serviceIdentity } from './identity.js'
 import { nearestName } from './nearest-name.js'
 import { checkOption, readVariable } from './option-value.js'
 import type { OptionName, ResolvedOptions, SluiceOptions, Sources } from './options.js'
+import { absolutePath } from './plain-file.js'
 import { checkRedaction, keysExpected, listedNames, patternsExpected } from './redaction.js'
 import { redacted, Secret } from './secret.js'
 
@@ -39,20 +41,16 @@ export type Need = RecordKind | 'content'
  */
 export function resolve(user: SluiceOptions, { environment, needs, folder }: Surroundings): Resolution {
   refuseUnknown(user)
-  const values: Partial<Record<OptionName, unknown>> = {}
-  const sources: Partial<Record<OptionName, string>> = {}
-  const files: Partial<Record<OptionName, string | undefined>> = {}
+  const own = ownFields(user)
+  const values: Partial<Record<OptionName, unknown>> = ownFields({})
+  const sources: Partial<Record<OptionName, string>> = ownFields({})
+  const files: Partial<Record<OptionName, string | undefined>> = ownFields({})
   for (const name of optionNames) {
     const row = optionTable[name]
-    const found = fromUser(name, row, user) ?? fromEnvironment(name, row, environment)
-    if (found !== undefined) {
-      values[name] = found.value
-      sources[name] = found.source
-      files[name] = found.file
-    } else if (row.default !== undefined) {
-      values[name] = row.default
-      sources[name] = 'default'
-    }
+    const found = fromUser(name, row, own) ?? fromEnvironment(name, row, environment)
+    values[name] = found?.value ?? row.default
+    files[name] = found?.file
+    if (values[name] !== undefined) sources[name] = found?.source ?? 'default'
   }
 
   const destination = ['url', 'apiKey', 'bucket', 'logBucket', 'valueBucket'] as const
@@ -76,9 +74,10 @@ export function resolve(user: SluiceOptions, { environment, needs, folder }: Sur
     ...rest,
     url: withoutEndSlashes(String(values.url ?? '')),
     apiKey: new Secret(String(apiKey ?? '')),
-    apiKeyFile: files.apiKey,
+    spoolDir: absolutePath(values.spoolDir as string | undefined),
+    apiKeyFile: absolutePath(files.apiKey),
     accessToken: accessToken === undefined ? undefined : new Secret(String(accessToken)),
-    accessTokenFile: files.accessToken,
+    accessTokenFile: absolutePath(files.accessToken),
     logBucket: values.logBucket ?? bucket,
     valueBucket: values.valueBucket ?? bucket,
   }
@@ -154,8 +153,7 @@ function refuseUnknown(user: SluiceOptions): void {
     throw new ConfigError({
       code: 'SLUICE_CONFIG_INVALID',
       option: 'options',
-      value: user,
-      message: `options: expected an object, got ${quoted(user)}`,
+      message: `options: expected an object, got ${user === null ? 'null' : `a ${typeof user}`}`,
     })
   }
   for (const name of Object.keys(user)) {
@@ -182,7 +180,7 @@ function fallBack(
     sources[name] = service[name].source
   }
   if (values.mode === undefined) {
-    const serverless = serverlessVariables.find((name) => environment[name] !== undefined && environment[name] !== '')
+    const serverless = serverlessVariables.find((name) => (ownField(environment, name) ?? '') !== '')
     values.mode = serverless === undefined ? 'worker' : 'inline'
     sources.mode = serverless ?? 'default'
   }
@@ -290,8 +288,10 @@ function withoutEndSlashes(url: string): string {
 function showable(row: OptionRow, value: unknown): unknown {
   if (row.kind.type === 'secret') return redacted
   if (row.kind.type !== 'url') return value
-  // A URL may hold a key or a password by mistake.
-  return textOf(value)
-    .replace(/^\s*([a-z]+:[\\/]*)?.*@/is, (_, scheme = '') => `${scheme}${redacted}@`)
+  // A URL may hold a password by mistake. A text without a scheme may be the key.
+  const text = textOf(value)
+  if (!/^\s*[a-z]+:[\\/]{2}/i.test(text)) return redacted
+  return text
+    .replace(/^\s*([a-z]+:[\\/]*).*@/is, (_, scheme) => `${scheme}${redacted}@`)
     .replace(/[?#].*$/s, (rest) => `${rest[0]}${redacted}`)
 }

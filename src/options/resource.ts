@@ -1,3 +1,4 @@
+import { ownField } from '../runtime/own-fields.js'
 import { optionTable } from './defaults.js'
 import type { Resolution } from './resolve.js'
 
@@ -34,7 +35,7 @@ export function describedService(
   const names = Object.keys(attributesByOption) as DescribedOption[]
   return Object.fromEntries(
     names.flatMap((name) => {
-      const value = attributesByOption[name].map((key) => attributes[key]).find(isName)
+      const value = attributesByOption[name].map((key) => ownField(attributes, key)).find(isName)
       return value === undefined ? [] : [[name, value.trim()]]
     }),
   )

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { ownField } from '../runtime/own-fields.js'
 import { optionTable, variablesOf } from './defaults.js'
 import type { Environment } from './environment.js'
 import { readPlainFile } from './plain-file.js'
@@ -23,7 +24,7 @@ export function unloadedVariables(environment: Environment, folder?: string): st
     const written = new Set(
       [...text.matchAll(/^[ \t]*(?:export[ \t]+)?(SLUICE_\w+)[ \t]*=[ \t]*[^\s#]/gm)].map(([, variable]) => variable),
     )
-    return destinationVariables.filter((variable) => written.has(variable) && !environment[variable])
+    return destinationVariables.filter((variable) => written.has(variable) && !ownField(environment, String(variable)))
   } catch {
     // There is no such file, or no right to read it.
     return []

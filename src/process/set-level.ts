@@ -1,5 +1,6 @@
 import { ConfigError } from '../errors/sluice-error.js'
 import { quoted } from '../errors/text-of.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { maxLevelBytes, sharedLevel } from '../runtime/shared-level.js'
 import { processNow } from '../runtime/shared-state.js'
 import { processRegistry } from './registry.js'
@@ -35,7 +36,7 @@ function timeOf(options: unknown): number {
   if (typeof options !== 'object' || options === null) {
     throw invalid('options', options, 'an object, such as { forMs: 600_000 }')
   }
-  const { forMs = Number.POSITIVE_INFINITY, ...others } = options as SetLevelOptions
+  const { forMs = Number.POSITIVE_INFINITY, ...others } = ownFields(options as SetLevelOptions)
   const [unknown] = Object.keys(others)
   // A misspelt time would hold without an end.
   if (unknown !== undefined) throw invalid('options', unknown, 'no other name than forMs')

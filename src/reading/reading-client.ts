@@ -5,6 +5,7 @@ import { objectOf } from '../http/answer-body.js'
 import type { ClientOptions } from '../options/client-options.js'
 import { configure } from '../process/configure.js'
 import type { RecordKind } from '../records/wire.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { countsIn } from './read-counts.js'
 import { type LogFilter, queryOf, type RecordBounds, type Steps, type ValueFilter } from './reading-query.js'
 import { ReadingRequests } from './reading-requests.js'
@@ -106,15 +107,17 @@ class ReceiverClient implements ReadingClient {
     return this.#counts('values', bucket, query)
   }
 
-  async logFacets(bucket: string, filter: LogFilter = {}): Promise<LogFacets> {
+  async logFacets(bucket: string, filter?: LogFilter): Promise<LogFacets> {
+    const { signal } = ownFields(filter)
     const path = `/api/facets/logs${queryOf({ ...filter, bucket })}`
     const what = `read facets of bucket ${bucket}`
-    const { answer, asked } = await this.#requests.read({ path, what, signal: filter.signal })
+    const { answer, asked } = await this.#requests.read({ path, what, signal })
     if (objectOf(answer.levels) !== undefined) return answer as object as LogFacets
     throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'levels' })
   }
 
-  projects({ signal }: { readonly signal?: AbortSignal | undefined } = {}): PagedList<Project> {
+  projects(options?: { readonly signal?: AbortSignal | undefined }): PagedList<Project> {
+    const { signal } = ownFields(options)
     return pagedList('list projects', async ({ from, to }) => {
       const path = `/api/projects?from=${from}&to=${to}`
       const { answer, asked } = await this.#requests.read({ path, what: 'list projects', signal })
@@ -127,8 +130,9 @@ class ReceiverClient implements ReadingClient {
   #records<Kind extends RecordKind>(kind: Kind, bucket: string, filter: LogFilter): RecordList<Stored<Kind>> {
     const path = `/api/${kind}/${pathSegment('bucket', bucket)}`
     const what = `read ${kind} of bucket ${bucket}`
+    const { signal } = ownFields(filter)
     const read = async (bounds: RecordBounds) => {
-      const question = { path: path + queryOf({ ...filter, ...bounds }), what, signal: filter.signal }
+      const question = { path: path + queryOf({ ...filter, ...bounds }), what, signal }
       const { answer, asked } = await this.#requests.read(question)
       return { page: pageIn(answer, { asked, kind }), asked }
     }
@@ -148,7 +152,8 @@ class ReceiverClient implements ReadingClient {
   async #counts(kind: RecordKind, bucket: string, query: LogFilter & Steps): Promise<RecordCounts> {
     const path = `/api/${kind}/${pathSegment('bucket', bucket)}/counts${queryOf(query)}`
     const what = `count ${kind} of bucket ${bucket}`
-    const { answer, asked } = await this.#requests.read({ path, what, signal: query.signal })
+    const { signal } = ownFields(query)
+    const { answer, asked } = await this.#requests.read({ path, what, signal })
     return countsIn(answer, asked)
   }
 

@@ -94,7 +94,7 @@ function logfmtValue(value: unknown, maxChars: number, redactor: Redactor | unde
 }
 
 function isEmpty(context: Readonly<Record<string, unknown>>): boolean {
-  for (const key in context) if (context[key] !== undefined) return false
+  for (const key in context) if (context[key] !== undefined && Object.hasOwn(context, key)) return false
   return true
 }
 

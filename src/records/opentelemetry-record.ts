@@ -3,7 +3,7 @@ import { type ErrorLike, readOrReason, takeNamedErrors, writtenMessage } from '.
 import { errorText } from './error-text.js'
 import { type Severity, severityOfName } from './level.js'
 import { type MessageStyle, messageOf, messageText } from './message.js'
-import { inUnit } from './time.js'
+import { inUnit, isTime } from './time.js'
 
 export interface OpenTelemetryMapping extends MessageStyle {
   readonly timestampUnit: 'ms' | 's'
@@ -130,5 +130,5 @@ function takeException(context: Record<string, unknown>): ErrorLike | undefined 
 /** Undefined for a time that was not set. */
 function millisecondsOf(time: HrTime): number | undefined {
   const milliseconds = time[0] * 1000 + Math.trunc(time[1] / 1e6)
-  return milliseconds > 0 && Number.isFinite(milliseconds) ? milliseconds : undefined
+  return milliseconds > 0 && isTime(milliseconds) ? milliseconds : undefined
 }

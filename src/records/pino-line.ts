@@ -146,7 +146,7 @@ function fieldsWithout(
     return Object.fromEntries(Object.entries(line).filter(([key]) => !isLeftOut(key)))
   }
   const fields: Record<string, unknown> = {}
-  for (const key in line) if (!isLeftOut(key)) fields[key] = line[key]
+  for (const key in line) if (Object.hasOwn(line, key) && !isLeftOut(key)) fields[key] = line[key]
   return fields
 }
 

@@ -29,6 +29,11 @@ function finite(milliseconds: number): number | undefined {
   return Number.isFinite(milliseconds) ? milliseconds : undefined
 }
 
+/** True for milliseconds since 1970 that a `Date` can have. */
+export function isTime(milliseconds: number): boolean {
+  return Math.abs(milliseconds) <= 8.64e15
+}
+
 /** A zone is required. Formats for people, such as `MM-DD HH:mm`, are ambiguous. */
 const iso8601 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i
 

@@ -132,7 +132,8 @@ export function severityIn(levels: Readonly<Record<string, number>> | undefined,
   const known = severityOfName(level)
   if (known !== undefined) return known
   if (levels === undefined) return 2
-  const rank = levels[level] ?? levels[Object.keys(levels).find((name) => name.toLowerCase() === level) ?? '']
+  const name = Object.hasOwn(levels, level) ? level : Object.keys(levels).find((each) => each.toLowerCase() === level)
+  const rank = name === undefined ? undefined : levels[name]
   if (rank === undefined) return 2
   const lowest = Object.values(levels).reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY)
   const severity = Math.round(4 - (4 * rank) / lowest)

@@ -139,13 +139,3 @@ function codeOf(error: unknown): string | undefined {
 function isFolder(path: string, files: Files): boolean {
   return files.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
-
-/** The absolute path of a folder: it stays the same when the application changes its working directory, and in every thread. */
-export function absolutePath(folder: string): string {
-  try {
-    return resolve(folder)
-  } catch {
-    // The working directory is gone: opening the folder will fail with the reason.
-    return folder
-  }
-}

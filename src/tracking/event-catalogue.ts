@@ -1,4 +1,5 @@
 import { quoted } from '../errors/text-of.js'
+import { ownFields } from '../runtime/own-fields.js'
 
 /** An event of a catalogue. */
 export interface EventEntry {
@@ -71,7 +72,7 @@ function fieldFaults(event: string, { number: _, description, ...others }: Reado
 /** The fields of an entry that is an object and can be read. */
 function fieldsOf(entry: unknown): Readonly<Record<string, unknown>> | undefined {
   try {
-    return isObject(entry) ? { ...entry } : undefined
+    return isObject(entry) ? ownFields(entry) : undefined
   } catch {
     return undefined
   }

@@ -1,11 +1,13 @@
 import { quoted } from '../errors/text-of.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { eventKeyRule, isEventKey, maxEventKeyChars } from '../records/event-key.js'
+import { isTime } from '../records/time.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { isEventId } from './event-catalogue.js'
 
 /** Options of one occurrence of an event. */
 export interface TrackOptions {
-  /** Time of the occurrence: a `Date`, or milliseconds since 1970 (independent of `timestampUnit`). @default now */
+  /** Time of the occurrence: a `Date`, or milliseconds since 1970 that a `Date` can have (independent of `timestampUnit`). @default now */
   readonly timeStamp?: Date | number | undefined
   /**
    * A key of the application for this occurrence, such as the id of an order: 1 to 200 visible ASCII characters. Occurrences of one event
@@ -40,7 +42,7 @@ export class Tracker {
 
   #trackWith(eventId: number, options: TrackOptions): void {
     const { milliseconds, key } = read(options)
-    if (milliseconds === undefined || !Number.isFinite(milliseconds)) this.#invalid('timeStamp', milliseconds)
+    if (milliseconds === undefined || !isTime(milliseconds)) this.#invalid('timeStamp', milliseconds)
     else if (key !== undefined && !isEventKey(key)) this.#invalid('key', key)
     else if (this.#lease.released) this.#lease.engine.refuse('values')
     else if (key === undefined) this.#lease.engine.value(eventId, milliseconds)
@@ -66,8 +68,9 @@ const expectations = {
 
 /** The options of a call. The time is undefined if it is neither a Date nor a number, or if the options cannot be read. */
 function read(options: TrackOptions): { readonly milliseconds?: number; readonly key?: unknown } {
+  if (options === null) return {}
   try {
-    const { timeStamp = Date.now(), key } = options
+    const { timeStamp = Date.now(), key } = ownFields(options)
     if (timeStamp instanceof Date) return { milliseconds: Date.prototype.getTime.call(timeStamp), key }
     return typeof timeStamp === 'number' ? { milliseconds: timeStamp, key } : {}
   } catch {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { withContext } from '../context/context.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { requestIdOf } from './request-id.js'
 import { checkLogger, logAtEnd, pathOf, type RequestFacts, type RequestLogger } from './request-line.js'
 
@@ -32,7 +33,8 @@ export type ExpressMiddleware = (
  *
  * @throws {TypeError} if `logger` is no logger
  */
-export function sluiceExpress({ logger }: SluiceExpressOptions = {}): ExpressMiddleware {
+export function sluiceExpress(options?: SluiceExpressOptions): ExpressMiddleware {
+  const { logger } = ownFields(options)
   const checked = logger === undefined ? undefined : checkLogger(logger)
   return (request, response, next) => {
     withContext({ requestId: requestIdOf(request.headers) }, () => {

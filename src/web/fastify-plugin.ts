@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { withContext } from '../context/context.js'
+import { ownFields } from '../runtime/own-fields.js'
 import { close } from '../tracking/sluice.js'
 import { requestIdOf } from './request-id.js'
 import { checkLogger, logAtEnd, type RequestLogger } from './request-line.js'
@@ -39,7 +40,8 @@ export interface FastifyServer {
  *
  * @throws {TypeError} if `logger` is no logger
  */
-export async function sluiceFastify(app: FastifyServer, { logger }: SluiceFastifyOptions): Promise<void> {
+export async function sluiceFastify(app: FastifyServer, options: SluiceFastifyOptions): Promise<void> {
+  const { logger } = ownFields(options)
   const checked = logger === undefined ? undefined : checkLogger(logger)
   app.addHook('onRequest', (request, reply, next) => {
     const { raw, routeOptions } = request

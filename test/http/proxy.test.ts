@@ -15,6 +15,8 @@ describe('the proxy for a base URL', () => {
     ['is that of HTTPS_PROXY', https, { HTTPS_PROXY: 'http://p:3128', HTTP_PROXY: 'http://q' }, 'http://p:3128/'],
     ['is that of https_proxy first', https, { HTTPS_PROXY: 'http://p', https_proxy: 'http://l' }, 'http://l/'],
     ['is that of HTTP_PROXY without another', https, { HTTP_PROXY: 'http://q' }, 'http://q/'],
+    ['is not that of HTTP_PROXY under CGI', https, { HTTP_PROXY: 'http://q', REQUEST_METHOD: 'GET' }, 'none'],
+    ['is that of http_proxy under CGI', http, { http_proxy: 'http://q', REQUEST_METHOD: 'GET' }, 'http://q/'],
     ['may lack its scheme', https, { HTTPS_PROXY: 'p.example:3128' }, 'http://p.example:3128/'],
     ['may be spoken to in TLS', https, { HTTPS_PROXY: 'https://p' }, 'https://p/'],
     ['of http is not that of HTTPS_PROXY', http, { HTTPS_PROXY: 'http://p' }, 'none'],

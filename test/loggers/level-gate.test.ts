@@ -50,6 +50,8 @@ describe('the gate of a logger', () => {
   })
 
   it('refuses an unknown level in the option', () => {
-    expect(() => currentGate({ level: 'loud', values, report: unreported })).toThrow(ConfigError)
+    for (const level of ['loud', 'constructor']) {
+      expect(() => currentGate({ level, values, report: unreported })).toThrow(ConfigError)
+    }
   })
 })

@@ -1,13 +1,14 @@
-import { writeFileSync } from 'node:fs'
+import { realpathSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { optionNames as receiverOptions, variableOf } from '../../receiver/src/options/option-table.js'
 import { ConfigError, SluiceError } from '../../src/errors/sluice-error.js'
-import { type OptionKind, optionNames, optionTable } from '../../src/options/defaults.js'
+import { type OptionKind, optionNames, optionTable, variablesOf } from '../../src/options/defaults.js'
 import { misspeltVariables } from '../../src/options/environment.js'
+import { describeOptions } from '../../src/options/option-value.js'
 import type { SluiceOptions } from '../../src/options/options.js'
 import { resolve } from '../../src/options/resolve.js'
 import { Secret } from '../../src/options/secret.js'
@@ -90,7 +91,7 @@ describe('the options', () => {
 
   /** Two valid values of every kind: as the application gives it, and as a variable says it. */
   const samples: Record<OptionKind['type'], (kind: never) => [given: unknown, written: string, read: unknown]> = {
-    text: () => ['from the option', 'from-the-variable', 'from-the-variable'],
+    text: () => ['/from the option', '/from-the-variable', '/from-the-variable'],
     name: () => ['of the option', 'of-the-variable', 'of-the-variable'],
     secret: () => ['option-key', 'variable-key', 'variable-key'],
     url: () => ['https://option.example', 'https://variable.example', 'https://variable.example'],
@@ -141,6 +142,27 @@ describe('the options', () => {
     },
   )
 
+  it.each(optionNames)('do not take %s, nor its variables, from the prototype of all objects', (name) => {
+    const row = optionTable[name]
+    const [given, text] = samples[row.kind.type](row.kind as never)
+    const hostile = { [name]: given, ...Object.fromEntries(variablesOf(row).map((variable) => [variable, text])) }
+    const { apiKey: _, ...known } = destination
+    const look = () => {
+      const { options, sources } = resolve({ ...known }, { environment: { SLUICE_API_KEY: 'k' }, needs: 'logs' })
+      const value = name === 'bucket' ? undefined : options[name]
+      return { described: describeOptions(options, sources), value }
+    }
+    const before = JSON.stringify(look())
+    for (const [key, value] of Object.entries(hostile)) {
+      Object.defineProperty(Object.prototype, key, { value, configurable: true, writable: true })
+    }
+    try {
+      expect(JSON.stringify(look())).toBe(before)
+    } finally {
+      for (const key of Object.keys(hostile)) delete (Object.prototype as Record<string, unknown>)[key]
+    }
+  })
+
   it('treat an empty variable as unset', () => {
     expect(resolved({}, { SLUICE_MAX_BATCH: '', SLUICE_APP_NAME: ' ' }).options.maxBatch).toBe(256)
   })
@@ -177,6 +199,30 @@ describe('the options', () => {
     const { options, sources } = resolved({ apiKey: undefined }, { SLUICE_API_KEY_FILE: file })
     expect(options.apiKey.reveal()).toBe('from-file')
     expect(sources.apiKey).toBe('SLUICE_API_KEY_FILE')
+  })
+
+  it('have absolute paths: they stay the same when the application changes its working directory', async () => {
+    const folder = realpathSync(await mkdtemp(join(tmpdir(), 'sluice-')))
+    for (const name of ['key', 'token']) writeFileSync(join(folder, name), 'k')
+    const before = process.cwd()
+    onTestFinished(() => process.chdir(before))
+    process.chdir(folder)
+    const environment = { SLUICE_API_KEY_FILE: 'key', SLUICE_ACCESS_TOKEN_FILE: './token', SLUICE_SPOOL_DIR: 'spool' }
+    const { apiKeyFile, accessTokenFile, spoolDir } = resolved({ apiKey: undefined }, environment).options
+    const paths = ['key', 'token', 'spool'].map((name) => join(folder, name))
+    expect([apiKeyFile, accessTokenFile, spoolDir]).toEqual(paths)
+    expect(resolved({ spoolDir: '../spool' }).options.spoolDir).toBe(join(folder, '../spool'))
+  })
+
+  it('have a path as it is written where the working directory is gone', () => {
+    vi.spyOn(process, 'cwd').mockImplementation(() => {
+      throw new Error('ENOENT: no such file or directory, uv_cwd')
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const spoolDirOf = (spoolDir: string) =>
+      resolve({ ...destination, spoolDir }, { environment: {}, needs: 'logs', folder: '/' }).options.spoolDir
+    expect(spoolDirOf('spool')).toBe('spool')
+    expect(spoolDirOf('/spool')).toBe('/spool')
   })
 
   it('never show the key and the token', () => {
@@ -235,7 +281,7 @@ describe('a mistake in the configuration', () => {
     text: () => [7, undefined],
     name: () => ['..', '.'],
     secret: () => ['se cret', 'se cret'],
-    url: () => ['ftp://api.example', 'api.example'],
+    url: () => ['ftp://api.example', 'ws://api.example'],
     flag: () => ['true', 'maybe'],
     integer: ({ max }: OptionKind & { type: 'integer' }) => [max + 1, '1.5'],
     choice: () => ['none of them', 'none of them'],
@@ -259,7 +305,7 @@ describe('a mistake in the configuration', () => {
   })
 
   it.each<[Record<string, unknown>, Record<string, string>, Partial<ConfigError>]>([
-    [{ ...destination, url: 'api.example' }, {}, { option: 'url', value: 'api.example' }],
+    [{ ...destination, url: 'api.example' }, {}, { option: 'url', value: '[redacted]' }],
     [{ ...destination, maxBatch: -1 }, {}, { option: 'maxBatch', value: -1 }],
     [{ ...destination, maxBatch: '5' }, {}, { option: 'maxBatch', value: '5' }],
     [{ ...destination, context: 'xml' }, {}, { option: 'context', value: 'xml' }],
@@ -346,6 +392,16 @@ describe('a mistake in the configuration', () => {
     for (const url of urls) {
       expect(inspect(mistake({ ...destination, url }), { depth: 9 }), url).not.toContain('hunter2')
     }
+  })
+
+  it('does not repeat a URL without a scheme, nor options that are a text: they may be the key', () => {
+    const key = 'K3y-that-must-not-be-seen'
+    const mistakes = [
+      mistake({ ...destination, url: key }),
+      mistake({ apiKey: 'k', bucket: 'b' }, { SLUICE_URL: ` ${key}/:x` }),
+      mistake(key as never),
+    ]
+    for (const each of mistakes) expect(inspect(each, { depth: 9 })).not.toContain('K3y')
   })
 
   it('accepts plain http on loopback, and elsewhere with allowInsecure', () => {

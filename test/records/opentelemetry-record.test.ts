@@ -22,6 +22,7 @@ describe('the time of a record', () => {
     expect(mapped({}).fields.timeStamp).toBe(1_600_000_000_123)
     expect(mapped({ hrTime: [0, 0] }).fields.timeStamp).toBe(1_650_000_000_000)
     expect(mapped({ hrTime: [Number.NaN, 0], hrTimeObserved: [0, 0] }).fields.timeStamp).toBe(arrivedAt)
+    expect(mapped({ hrTime: [1e300, 0], hrTimeObserved: [0, 0] }).fields.timeStamp).toBe(arrivedAt)
     expect(mapped({}, { ...style, timestampUnit: 's' }).fields.timeStamp).toBe(1_600_000_000)
   })
 })

@@ -49,7 +49,7 @@ describe('scripts/install.js', () => {
   it('installs everything once, and says so on stderr', async () => {
     expect(await install()).toEqual({ code: 0, stdout: '', stderr: 'Installing the dependencies (npm ci) …\n' })
     expect(await install()).toEqual({ code: 0, stdout: '', stderr: '' })
-    expect(calls()).toEqual(['ci --loglevel=error --prefer-offline'])
+    expect(calls()).toEqual(['ci --ignore-scripts --loglevel=error --prefer-offline'])
   })
 
   it('leaves the development dependencies out for the demo, and adds them for whatever comes after it', async () => {
@@ -60,12 +60,19 @@ describe('scripts/install.js', () => {
     expect(await install()).toMatchObject({ stderr: 'Installing the dependencies (npm ci) …\n' })
     expect(await install(['--omit=dev'])).toMatchObject({ stderr: '' })
     expect(hasTool()).toBe(true)
-    expect(calls()).toEqual(['ci --omit=dev --loglevel=error --prefer-offline', 'ci --loglevel=error --prefer-offline'])
+    expect(calls()).toEqual([
+      'ci --omit=dev --ignore-scripts --loglevel=error --prefer-offline',
+      'ci --ignore-scripts --loglevel=error --prefer-offline',
+    ])
   })
 
   it.each([
-    ['everything again where everything was installed', [], 'ci --loglevel=error --prefer-offline'],
-    ['less where less was installed', ['--omit=dev'], 'ci --omit=dev --loglevel=error --prefer-offline'],
+    ['everything again where everything was installed', [], 'ci --ignore-scripts --loglevel=error --prefer-offline'],
+    [
+      'less where less was installed',
+      ['--omit=dev'],
+      'ci --omit=dev --ignore-scripts --loglevel=error --prefer-offline',
+    ],
   ])('installs %s before a new lock file came', async (_, before, call) => {
     await install(before)
     lockAgain()
@@ -86,13 +93,16 @@ describe('scripts/install.js', () => {
     project.write('fuzz/package-lock.json', '{}')
     const { stderr } = await install(['fuzz'])
     expect(stderr).toBe('Installing the dependencies (npm ci) …\nInstalling the dependencies (npm ci) in fuzz/ …\n')
-    expect(calls('fuzz')).toEqual(['ci --loglevel=error --prefer-offline'])
+    expect(calls('fuzz')).toEqual(['ci --ignore-scripts --loglevel=error --prefer-offline'])
   })
 
   it('asks the registry where the cache of npm is older than the lock file', async () => {
     const stderr = 'Installing the dependencies (npm ci) …\n'
     expect(await install([], { OLD_CACHE: '1' })).toEqual({ code: 0, stdout: '', stderr })
-    expect(calls()).toEqual(['ci --loglevel=error --prefer-offline', 'ci --loglevel=error'])
+    expect(calls()).toEqual([
+      'ci --ignore-scripts --loglevel=error --prefer-offline',
+      'ci --ignore-scripts --loglevel=error',
+    ])
   })
 
   it('ends with the status of npm, and prints what npm said', async () => {

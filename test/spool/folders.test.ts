@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { nodeFiles } from '../../src/runtime/files.js'
 import {
-  absolutePath,
   currentUser,
   isOurFolder,
   makeFolder,
@@ -167,16 +166,5 @@ describe('a folder in the spool', () => {
     } finally {
       Object.assign(process, { geteuid })
     }
-  })
-})
-
-describe('the absolute path of a folder', () => {
-  it('follows from the working directory, and is the given one when that is gone', () => {
-    expect(absolutePath('spool')).toBe(join(process.cwd(), 'spool'))
-    vi.spyOn(process, 'cwd').mockImplementation(() => {
-      throw new Error('ENOENT')
-    })
-    expect(absolutePath('spool')).toBe('spool')
-    expect(absolutePath('/spool')).toBe('/spool')
   })
 })

@@ -63,7 +63,7 @@ function chosenValue(name: OptionName, written: Written[string], environment: En
 function ofVariable(name: OptionName, environment: Environment) {
   const row: OptionRow = optionTable[name]
   const variable = variableOf(name)
-  const text = environment[variable]?.trim() ?? ''
+  const text = (Object.hasOwn(environment, variable) ? environment[variable]?.trim() : undefined) ?? ''
   return text === '' || isLink(text) ? row.default : checked(variable, { row, text })
 }
 

@@ -37,7 +37,7 @@ track(1001)`,
 }
 
 function curl({ url, apiKey, bucket }: Address): string {
-  const record = `{"timeStamp":'$(date +%s)',"level":"info","message":"order placed","appName":"shop"}`
+  const record = `{"timeStamp":'$(date +%s)000',"level":"info","message":"order placed","appName":"shop"}`
   return `curl ${url}/logs/${bucket} \\
   -H 'x-api-key: ${apiKey}' -H 'content-type: application/json' \\
   -d '${record}'`

@@ -5,6 +5,7 @@ import { type DescribedOption, describeOptions } from '../../options/option-valu
 import type { ResolvedOptions } from '../../options/options.js'
 import { readPlainFile } from '../../options/plain-file.js'
 import { type Resolution, resolve } from '../../options/resolve.js'
+import { inUnit } from '../../records/time.js'
 import { bad, type Finding, good } from './finding.js'
 
 /** The options of the environment, with the findings about them. */
@@ -50,7 +51,8 @@ export function readConfiguration(environment: Environment, folder: string): Con
     const resolution = resolved(environment, folder)
     const described = describeOptions(resolution.options, resolution.sources)
     if (resolution.state === 'on') {
-      return { findings: [...findings, good('configuration', 'complete')], described, options: resolution.options }
+      const { options } = resolution
+      return { findings: [...findings, good('configuration', 'complete'), timeStamps(options)], described, options }
     }
     if (resolution.reason === 'not-configured') {
       findings.push(incomplete('nothing is configured: Sluice is off', folder))
@@ -68,6 +70,15 @@ export function readConfiguration(environment: Environment, folder: string): Con
     findings.push(isMissing ? incomplete(error.message, folder) : bad('configuration', wrong))
     return { findings, described: describeIncomplete(environment, folder), options: undefined }
   }
+}
+
+/** The API does not say in which unit it takes times. The wrong one is accepted, and shows times in 1970, or far in the future. */
+function timeStamps({ timestampUnit }: ResolvedOptions): Finding {
+  const [unit, other, setting] =
+    timestampUnit === 's' ? ['seconds', 'milliseconds', 'ms'] : ['milliseconds', 'seconds', 's']
+  const example = inUnit(Date.now(), timestampUnit)
+  const text = `in ${unit}, such as ${example}; for a service that takes them in ${other}: SLUICE_TIMESTAMP_UNIT=${setting}`
+  return good('time stamps', text)
 }
 
 /** The options of an incomplete configuration: resolved as if disabled, because then no option is required. None when an option is wrong. */

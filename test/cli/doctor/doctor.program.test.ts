@@ -67,6 +67,16 @@ describe('sluice doctor', () => {
     expect(await receiver.values()).toMatchObject([{ eventId: 0 }])
   })
 
+  it('says in which unit times are sent, and what sets the other one', async () => {
+    const { variables } = await receiverHere()
+    const said = async (unit: string) =>
+      (await examine({ ...variables, SLUICE_TIMESTAMP_UNIT: unit }, '--no-send')).looks['time stamps']
+    expect(await said('')).toMatch(/^good: in milliseconds, such as \d{13}; .* in seconds: SLUICE_TIMESTAMP_UNIT=s → $/)
+    expect(await said('s')).toMatch(
+      /^good: in seconds, such as \d{10}; .* in milliseconds: SLUICE_TIMESTAMP_UNIT=ms → $/,
+    )
+  })
+
   it('sends nothing with --no-send', async () => {
     const receiver = await receiverHere()
     const { code, looks } = await examine(receiver.variables, '--no-send')

@@ -1,6 +1,6 @@
 import { createSluice, type Sluice } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import winston from 'winston'
 import { optionNames } from '../../../src/options/defaults.js'
 import { FaultServer } from '../../support/fault-server.js'
@@ -32,6 +32,22 @@ describe('loggers of pino as applications configure them', () => {
     await runProgram('pino-odd-loggers.js', { ...receiver.variables, SLUICE_LEVEL: 'error' })
     expect((await receiver.logs()).map(({ message }) => message)).toEqual(['error by name'])
   })
+})
+
+it('settings on the prototype of all objects are none of the application’s', async () => {
+  const another = await FaultServer.start()
+  onTestFinished(() => another.close())
+  for (const SLUICE_MODE of ['worker', 'inline']) {
+    const { code, stdout, stderr } = await startProgram('prototype-polluted.js', {
+      arguments: [another.url],
+      variables: { ...receiver.variables, SLUICE_MODE },
+    }).ended
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringContaining('(404)'), stderr: '' })
+  }
+  expect(another.requests).toEqual([])
+  const logs = (await receiver.logs()).map(({ message }) => message).sort()
+  expect(logs).toEqual(['by pino', 'by pino', 'by pino’s target', 'by pino’s target', 'by winston', 'by winston'])
+  expect(await receiver.values()).toHaveLength(6)
 })
 
 describe('an application that imports sluice after pino’s worker has started', () => {
@@ -320,11 +336,20 @@ describe('instances with the same options', () => {
         throw new Error('getter')
       },
     }
-    for (const timeStamp of [Symbol('s'), Object.create(null), { valueOf: 1 }, 1n, '5', true, new Date(Number.NaN)]) {
+    for (const timeStamp of [
+      Symbol('s'),
+      Object.create(null),
+      { valueOf: 1 },
+      1n,
+      '5',
+      true,
+      new Date(Number.NaN),
+      1e300,
+    ]) {
       sluice.track(1, { timeStamp: timeStamp as never })
     }
     sluice.track(1, hostile)
     sluice.track(Symbol('s') as never)
-    expect(await sluice.close()).toMatchObject({ accepted: 0, invalid: 9 })
+    expect(await sluice.close()).toMatchObject({ accepted: 0, invalid: 10 })
   })
 })

@@ -22,6 +22,8 @@ describe('the demo with --stay', () => {
     const opened = await fetch(page, { redirect: 'manual' })
     expect([200, 303]).toContain(opened.status)
     const headers = { cookie: opened.headers.get('set-cookie')?.split(';')[0] ?? '', 'sec-fetch-site': 'same-origin' }
+    const session = await fetch(new URL('/api/session', page), { headers })
+    expect(await session.json()).toMatchObject({ events: { 1003: 'checkedOut', 1006: 'reportSent' } })
     const total = async () => {
       const answer = await fetch(new URL('/api/logs/demo?limit=1', page), { headers })
       return ((await answer.json()) as { total: number }).total

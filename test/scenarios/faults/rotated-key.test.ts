@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSluice, type Sluice } from 'sluice'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { delivered, FaultServer } from '../../support/fault-server.js'
 import { rowsOf } from '../../support/full.js'
 
@@ -44,6 +44,19 @@ describe.each(rowsOf(all, ({ mode, pipelining }) => (mode === 'worker') === (pip
       for (let event = 100; event < 200; event++) sluice.track(event)
       expect(await sluice.flush()).toMatchObject({ accepted: 200, delivered: 200 })
       expect(server.taken).toHaveLength(200)
+    })
+
+    it('is read again under a relative path, though the application has changed its working directory', async () => {
+      const before = process.cwd()
+      onTestFinished(() => process.chdir(before))
+      process.env.SLUICE_API_KEY_FILE = 'key'
+      process.chdir(folder)
+      sluice = createSluice({ url: server.url, bucket: 'b', mode, pipelining, retryBaseMs: 10 })
+      process.chdir(tmpdir())
+      valid = 'second'
+      writeFileSync(file, 'second\n')
+      sluice.track(1)
+      expect(await sluice.flush()).toMatchObject({ accepted: 1, delivered: 1 })
     })
 
     it('is read again by the next probe when the old one was refused first', async () => {

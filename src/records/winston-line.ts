@@ -31,17 +31,9 @@ export class WrittenLines {
   of(info: WinstonInfo, isJson: boolean): string | undefined {
     const line = info[MESSAGE]
     if (typeof line !== 'string' || !looksWhole(line) || !isWrittenWhole(info)) return undefined
-    const isWhole = isJson ? isFlat(info) || !mayHideSomething(line) : this.#flatJson.isOf(info, line)
+    const isWhole = isJson ? hidesNothing(info, line) : this.#flatJson.isOf(info, line)
     return isWhole ? line : undefined
   }
-}
-
-/** The text of a line if it is the JSON of an object, in one line. */
-export function writtenLine(info: WinstonInfo): string | undefined {
-  const line = info[MESSAGE]
-  if (typeof line !== 'string') return undefined
-  const written: unknown = JSON.parse(line)
-  return typeof written === 'object' && written !== null ? JSON.stringify(written) : undefined
 }
 
 /** Maps lines that {@link WrittenLines} has recognised. Throws what the mapping throws. */
@@ -71,14 +63,6 @@ function looksWhole(line: string): boolean {
   )
 }
 
-/**
- * True where the line has JSON of an object, or null in the place of a number. winston shows no functions and symbols at all. Without an
- * inner bracket, JSON holds no object.
- */
-function mayHideSomething(line: string): boolean {
-  return line.indexOf('{', 1) !== -1 || line.indexOf('[', 1) !== -1 || line.indexOf(':null') !== -1
-}
-
 /** True where `info` is no more than its fields. winston adds the fields of one object after the message, and nothing else. */
 function isWrittenWhole(info: WinstonInfo): boolean {
   if (isError(info) || isMessageDecorated(info)) return false
@@ -89,15 +73,17 @@ function isWrittenWhole(info: WinstonInfo): boolean {
   return splat.length === 1 && !hasTokens && isFields(splat[0])
 }
 
-/** True where JSON loses nothing: no objects, no NaN and no Infinity. */
-function isFlat(info: WinstonInfo): boolean {
+/** True where the JSON of winston loses nothing of the fields: an object may have more than is shown, if a bracket shows it as an object. */
+function hidesNothing(info: WinstonInfo, line: string): boolean {
+  let hasObject = false
   for (const key in info) {
     const value = info[key]
     const type = typeof value
     if (type === 'string' || type === 'boolean' || value === null) continue
-    if (type !== 'number' || !Number.isFinite(value)) return false
+    if (type === 'function' || type === 'symbol' || (type === 'number' && !Number.isFinite(value))) return false
+    hasObject ||= type === 'object'
   }
-  return true
+  return !hasObject || (line.indexOf('{', 1) === -1 && line.indexOf('[', 1) === -1 && line.indexOf(':null') === -1)
 }
 
 const openBrace = '{'.charCodeAt(0)

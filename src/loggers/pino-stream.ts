@@ -8,7 +8,7 @@ import { leaseFor } from '../process/late-lease.js'
 import { severityOfNumber } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import { currentGate, type LevelGate, levelGate } from './level-gate.js'
-import { baseOf, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
+import { asWrittenBy, baseOf, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
 
 /**
  * A stream for pino in the application's own thread. Its lines go to the delivery worker that winston and `track` use, too. It needs no
@@ -107,7 +107,9 @@ export class SluicePinoStream extends EventEmitter {
   /** The line with the fields of its context. pino writes a line within the call that logs it. */
   #complete(line: string): string {
     const fields = fieldsForLine()
-    return fields === undefined ? line : lineWith(line, { fields, own: this.lastObj })
+    if (fields === undefined) return line
+    const { lastLogger, lastObj } = this
+    return lineWith(line, { fields: lastLogger === undefined ? fields : asWrittenBy(lastLogger, fields), own: lastObj })
   }
 
   /** pino's `logger.flush(callback)`: calls back when all logged lines are settled, or after `shutdownTimeoutMs`. */
@@ -167,8 +169,12 @@ export class SluicePinoStream extends EventEmitter {
 
 /** The line without its end. A hook of the application may have put line ends into the line; then it becomes a JSON text. */
 function oneLine(line: string): string {
-  const whole = line.charCodeAt(line.length - 1) === lineEnd ? line.slice(0, -1) : line
+  let end = line.length
+  if (line.charCodeAt(end - 1) === lineEnd) end--
+  if (line.charCodeAt(end - 1) === carriageReturn) end--
+  const whole = line.slice(0, end)
   return whole.includes('\n') ? JSON.stringify(whole) : whole
 }
 
 const lineEnd = '\n'.charCodeAt(0)
+const carriageReturn = '\r'.charCodeAt(0)

@@ -68,7 +68,7 @@ export function asWrittenBy(logger: object, fields: readonly WrittenField[]): re
       const json = value === undefined ? undefined : stringify(value)
       return typeof json === 'string' ? writtenField(name, json) : []
     } catch {
-      // What a serializer cannot read, it may have meant to hide.
+      // The serializer may have meant to hide the value that it cannot read.
       return []
     }
   })

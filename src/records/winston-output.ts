@@ -20,8 +20,8 @@ const SPLAT = Symbol.for('splat')
 type Fields = Record<string, unknown>
 
 /**
- * What the formats of a line have let into its text, as an `info`. A field that is not in the text is not in the result, whatever the
- * formats are. Without a text, the fields that the formats have left are all there is.
+ * The fields that the formats of a line have let into its text, as an `info`. A field that is not in the text is not in the result, whatever
+ * the formats are. Where they make no text, the fields that they have left are all there is.
  *
  * @param before the line before the transport's own format. If that format has made no text, a field must be in the text of the formats
  *   before it, and be left by it

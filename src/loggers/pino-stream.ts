@@ -5,7 +5,7 @@ import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { installProcessHooks } from '../process/install.js'
 import { leaseFor } from '../process/late-lease.js'
-import { severityOfNumber } from '../records/level.js'
+import { LevelNames } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import { currentGate, type LevelGate, levelGate } from './level-gate.js'
 import { asWrittenBy, baseOf, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
@@ -36,6 +36,7 @@ interface PinoConfigMessage {
 /** How the lines of a logger are read. */
 interface LineKind {
   readonly style: PinoStyle
+  readonly names: LevelNames
   readonly passes: LevelGate
 }
 
@@ -62,7 +63,7 @@ export class SluicePinoStream extends EventEmitter {
   /** Configuration of each root logger, by its levels. */
   readonly #configs = new WeakMap<PinoLevels, PinoConfig>()
   #levels: PinoLevels | undefined
-  #kind: LineKind = { style: sharedStyle({}), passes: () => true }
+  #kind: LineKind = { style: sharedStyle({}), names: new LevelNames(), passes: () => true }
   #ended = false
 
   /** @internal */
@@ -92,8 +93,8 @@ export class SluicePinoStream extends EventEmitter {
       if (options !== this.#options) this.#adopt(options)
       const { lastLevel, lastLogger } = this
       if (lastLogger !== undefined && lastLogger.levels !== this.#levels) this.#choose(lastLogger)
-      const { style, passes } = this.#kind
-      const severity = severityOfNumber(lastLevel ?? 30)
+      const { style, names, passes } = this.#kind
+      const severity = names.severityOf(lastLevel ?? 30)
       const below = lastLevel !== undefined && !passes({ number: lastLevel, severity })
       if (below && this.#options.keepForError === undefined) return true
       if (released) engine.refuse('logs')
@@ -154,6 +155,7 @@ export class SluicePinoStream extends EventEmitter {
       const { messageKey, errorKey } = this.#configOf(logger)
       kind = {
         style: sharedStyle({ labels: levels.labels, messageKey, errorKey, base: baseOf(logger) }),
+        names: new LevelNames(levels.labels),
         passes: currentGate({
           level: this.#options.level,
           source: this.#lease.sources?.level,

@@ -72,8 +72,6 @@ export class SluiceTransport extends Transport {
   #last: KnownLevel | undefined
 
   static {
-    // Each line goes through `_write`, also where the stream has kept several.
-    Object.defineProperty(SluiceTransport.prototype, '_writev', { value: undefined })
     // winston reads it before each line, and for `logger.isLevelEnabled`. An accessor of the object itself would make all its properties slow.
     Object.defineProperty(SluiceTransport.prototype, 'level', {
       configurable: true,
@@ -121,18 +119,14 @@ export class SluiceTransport extends Transport {
     const { _writableState: state } = this as unknown as { _writableState?: StreamState }
     const plain = encoding === undefined && callback === undefined && typeof info === 'object' && info !== null
     if (!plain || state === undefined || !isIdle(state)) return this.#writeAsStream(info, encoding, callback)
-    this._write(info, 'utf8', settled)
-    return true
-  }
-
-  override _write(info: unknown, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
     const outer = this.#writing
     this.#writing = info as WinstonInfo
     try {
-      super._write(info, encoding, callback)
+      super._write(info, 'utf8', settled)
     } finally {
       this.#writing = outer
     }
+    return true
   }
 
   #writeAsStream(...all: unknown[]): boolean {
@@ -169,7 +163,7 @@ export class SluiceTransport extends Transport {
       if (line === undefined) {
         const added = fields && valuesOf(fields, (name) => Object.hasOwn(info, name))
         // winston's json leaves everything in a line, though it shows some of it badly.
-        const shown = isJson ? info : shownInfo(info, this.format && this.#writing)
+        const shown = isJson ? info : shownInfo(info, this.format && (this.#writing ?? info))
         engine.log({
           ...this.#map(shown, { levels: this.levels, arrivedAt, untouched, added, below }),
           below,

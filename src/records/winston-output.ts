@@ -23,8 +23,8 @@ type Fields = Record<string, unknown>
  * The fields that the formats of a line have let into its text, as an `info`. A field that is not in the text is not in the result, whatever
  * the formats are. Where they make no text, the fields that they have left are all there is.
  *
- * @param before the line before the transport's own format. If that format has made no text, a field must be in the text of the formats
- *   before it, and be left by it
+ * @param before the line before the transport's own format, if it has one. If that format has made no text, a field must be in the text of
+ *   the formats before it, and be left by it
  */
 export function shownInfo(left: WinstonInfo, before: WinstonInfo | undefined): WinstonInfo {
   const text = left[MESSAGE]
@@ -65,7 +65,7 @@ function fieldsOfText(text: string, info: WinstonInfo): Fields {
   return { ...time, ...(fields === undefined ? { message: bare.slice(at) } : { ...fields, message }) }
 }
 
-/** The last word on a field has the format that has set it. An object may have been changed within, so both must show the same. */
+/** A field that the transport's own format has set is as that format has set it. Of any other, both must show the same. */
 function keepWhatBothShow(
   fields: Fields,
   { info, before, text }: { readonly info: WinstonInfo; readonly before: WinstonInfo; readonly text: string },
@@ -74,7 +74,7 @@ function keepWhatBothShow(
   if (typeof message === 'string' && text.includes(message)) fields.message = message
   for (const key of Object.keys(fields)) {
     if (!Object.hasOwn(info, key)) delete fields[key]
-    else if (isObject(info[key])) fields[key] = agreed(info[key], fields[key])
+    else if (key !== 'message') fields[key] = agreed(info[key], fields[key])
   }
   for (const key of Object.keys(info)) if (info[key] !== before[key]) fields[key] = info[key]
 }

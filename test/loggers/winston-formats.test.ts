@@ -145,6 +145,19 @@ describe.each<[string, Formats]>([
 const order = (logger: winston.Logger) => logger.info('order placed', { id: 7 })
 const shop = printf(({ level, message }) => `[${level}] shop: ${String(message)}`)
 
+it('nor where the stream of the transport keeps the lines for a while', () => {
+  for (const format of [undefined, combine(timestamp(), json()), simple()]) {
+    using captured = captureSluice()
+    const transport = new SluiceTransport({ format: hidesWithin() })
+    const logger = winston.createLogger({ transports: [transport], ...(format && { format }) })
+    transport.cork()
+    for (const name of ['a field', 'a field within a field']) calls[name]!(logger)
+    transport.uncork()
+    expect(captured.logs.map(({ message }) => message)).toEqual(Array(2).fill(expect.stringMatching(/^login.*Ann/)))
+    expect(JSON.stringify(captured.logs)).not.toMatch(/S3CRET|7301/)
+  }
+})
+
 describe('a record has what the text of a format has', () => {
   it.each<[string, Formats, string]>([
     ['winston’s own', {}, 'order placed {"id":7}'],

@@ -3,6 +3,7 @@ import type { MappedLog } from './encode.js'
 import { errorFields, isErrorLike, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
 import { LevelNames, severityOfName } from './level.js'
+import { parseJson } from './long-numbers.js'
 import { type MessageStyle, messageOf, messageText } from './message.js'
 import { digits, plainFields } from './plain-fields.js'
 import { inUnit, timeOf } from './time.js'
@@ -198,7 +199,7 @@ function scalar(written: string | undefined): unknown {
 
 function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

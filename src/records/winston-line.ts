@@ -3,7 +3,6 @@ import { isError } from './error-like.js'
 import { FlatJson } from './flat-json.js'
 import type { Severity } from './level.js'
 import { plainFields } from './plain-fields.js'
-import type { Redactor } from './redactor.js'
 import { inUnit, timeOf } from './time.js'
 import {
   isFields,
@@ -40,20 +39,16 @@ export class WrittenLines {
 export function winstonLineMapper(mapping: WinstonMapping) {
   const plain = plainWinstonReader(mapping)
   const map = winstonMapper(mapping)
-  const { redactor } = mapping
-  return (line: string, about: WinstonLine): MappedLog =>
-    plain(line, about) ?? mapParsedLine(map, line, { ...about, redactor })
+  return (line: string, about: WinstonLine): MappedLog => plain(line, about) ?? mapParsedLine(map, line, about)
 }
 
 /** Maps a line by parsing it. */
 export function mapParsedLine(
   map: ReturnType<typeof winstonMapper>,
   line: string,
-  { level, severity, arrivedAt, below, redactor }: WinstonLine & { readonly redactor?: Redactor | undefined },
+  { level, severity, arrivedAt, below }: WinstonLine,
 ): MappedLog {
-  const { message, ...fields } = JSON.parse(line) as Record<string, unknown>
-  redactor?.fields(fields)
-  const info = { ...fields, message: redactor === undefined ? message : redactor.value(message), [LEVEL]: level }
+  const info = { ...(JSON.parse(line) as Record<string, unknown>), [LEVEL]: level }
   return { ...map(info, { arrivedAt, below }), severity }
 }
 

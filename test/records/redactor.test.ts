@@ -172,10 +172,19 @@ describe('the option', () => {
     [{ patterns: ['cards'] }],
     [{ keys: ['a'], mask: '' }],
     [{ keys: ['a'.repeat(201)] }],
+    [{ keys: Array.from({ length: 101 }, (_, number) => `*secret${number}*`) }],
     [['password']],
     [null],
   ])('%j is refused', (value) => {
     expect(checkRedaction(value)).toBeUndefined()
+  })
+
+  it('takes as many keys as a line can stand', () => {
+    const globs = Array.from({ length: 100 }, (_, number) => `*secret${number}*`)
+    const names = Array.from({ length: 9000 }, (_, number) => `key${number}`)
+    expect(checkRedaction({ keys: ['default', ...globs, ...names] })?.keys).toHaveLength(
+      defaultRedactedKeys.length + 9100,
+    )
   })
 
   it('takes the default list beside other keys', () => {

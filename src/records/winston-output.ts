@@ -56,7 +56,7 @@ function withMessage(fields: Fields, { message }: WinstonInfo): Fields {
 function fieldsOfText(text: string, info: WinstonInfo): Fields {
   const bare = text.replaceAll(colour, '')
   const message = typeof info.message === 'string' ? info.message.replaceAll(colour, '').trim() : ''
-  const at = message === '' ? -1 : bare.indexOf(message)
+  const at = message === '' ? -1 : placeOf(bare, message)
   const time = timeOf(info.timestamp) === undefined ? {} : { timestamp: info.timestamp }
   const head = bare.slice(0, Math.max(at, 0)).replace(String(info.timestamp ?? ''), '')
   if (at === -1 || /[\p{L}\p{N}{"]/u.test(head.toLowerCase().replace(levelOf(info), '')))
@@ -65,13 +65,21 @@ function fieldsOfText(text: string, info: WinstonInfo): Fields {
   return { ...time, ...(fields === undefined ? { message: bare.slice(at) } : { ...fields, message }) }
 }
 
+/** The place where the beginning of a part is found first, if the part stands there; else -1. A full search could take very long. */
+function placeOf(text: string, part: string): number {
+  const at = text.indexOf(part.slice(0, searchedChars))
+  return at !== -1 && text.startsWith(part, at) ? at : -1
+}
+
+const searchedChars = 100
+
 /** A field that the transport's own format has set is as that format has set it. Of any other, both must show the same. */
 function keepWhatBothShow(
   fields: Fields,
   { info, before, text }: { readonly info: WinstonInfo; readonly before: WinstonInfo; readonly text: string },
 ): void {
   const { message } = info
-  if (typeof message === 'string' && text.includes(message)) fields.message = message
+  if (typeof message === 'string' && placeOf(text, message) !== -1) fields.message = message
   for (const key of Object.keys(fields)) {
     if (!Object.hasOwn(info, key)) delete fields[key]
     else if (key !== 'message') fields[key] = agreed(info[key], fields[key])

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { captureSluice } from 'sluice/testing'
 import { SluiceTransport, type SluiceTransportOptions } from 'sluice/winston'
 import { describe, expect, it } from 'vitest'
@@ -114,6 +115,35 @@ describe.each(Object.entries(chains))('what %s leaves out is not in the record',
       expect(messages[0]).not.toMatch(/S3CRET|7301/)
     }
   })
+})
+
+it('nor is it, whatever is around it', { timeout: 60_000 }, () => {
+  const key = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 6 }),
+    fc.constantFrom('err', 'a', 'stack', 'cause', '__proto__'),
+  )
+  const around = fc.dictionary(key, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
+  const levels = fc.array(fc.option(key, { freq: 4 }), { maxLength: 4 })
+  const chain = fc.constantFrom(...Object.values(chains))
+  fc.assert(
+    fc.property(
+      levels,
+      around,
+      chain,
+      fc.constantFrom(...contexts),
+      fc.boolean(),
+      (levels, others, formats, context, isError) => {
+        let fields: unknown = { ...others, password: secret, config: { auth: secret } }
+        for (const level of levels) fields = level === null ? [fields] : { b: 1, [level]: fields }
+        const given = Array.isArray(fields) ? { list: fields } : (fields as object)
+        const meta = isError ? failure(given) : given
+        expect(
+          messagesOf({ ...formats, options: { context } }, (logger) => logger.info('m', meta)).join(),
+        ).not.toContain(secret)
+      },
+    ),
+    { numRuns: process.env.FULL ? 20_000 : 1000 },
+  )
 })
 
 /** Calls whose secrets a format can reach before the text is made. */

@@ -42,12 +42,12 @@ const namesOfLines = new Set(['level', 'time', 'timestamp', 'pid', 'hostname', '
  *
  *     withContext({ requestId: 'r-7' }, () => handle(request))
  *
- * @param fields at most 32,768 characters of JSON for each are in a line. `level`, `time`, `timestamp`, `pid`, `hostname`, `msg`,
+ * @param fields of any type with fields, such as an interface. At most 32,768 characters of JSON for each are in a line. `level`, `time`, `timestamp`, `pid`, `hostname`, `msg`,
  *   `message` and `stack` belong to the line and are not added to it
  * @returns what `run` returns. What it throws is thrown
  * @throws {TypeError} where `fields` is no object or `run` is no function
  */
-export function withContext<Result>(fields: ContextFields, run: () => Result): Result {
+export function withContext<Result>(fields: object, run: () => Result): Result {
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     throw new TypeError(
       `withContext: fields must be an object, got ${Array.isArray(fields) ? 'an array' : quoted(fields)}`,
@@ -72,7 +72,7 @@ export function writtenField(name: string, json: string): WrittenField {
   return { name, mark: `${JSON.stringify(name)}:`, json }
 }
 
-function nested(outer: StoredContext | undefined, fields: ContextFields): StoredContext {
+function nested(outer: StoredContext | undefined, fields: object): StoredContext {
   const all = new Map(outer === undefined ? [] : Object.entries(outer.fields))
   const written = new Map(outer?.written.map((field) => [field.name, field]))
   for (const name of keysOf(fields)) {
@@ -85,7 +85,7 @@ function nested(outer: StoredContext | undefined, fields: ContextFields): Stored
 }
 
 /** A proxy of the application may throw. */
-function keysOf(fields: ContextFields): readonly string[] {
+function keysOf(fields: object): readonly string[] {
   try {
     return Object.keys(fields)
   } catch {

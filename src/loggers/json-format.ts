@@ -10,20 +10,14 @@ export function isJsonFormat(logger: object, format: Format): boolean {
   return transform !== undefined && (format.transform === transform || isSameJson(format.transform, transform))
 }
 
-/** True where json's text has all fields. Other options hide some of them, or spread the text over several lines. */
+/** True where json's text has all fields. Other options hide some of them. */
 export function writesAllFields(format: Format | undefined): boolean {
   const options = format?.options
   if (typeof options !== 'object' || options === null) return options === undefined
   return Object.entries(options).every(([name, value]) => value === undefined || harmless.has(name))
 }
 
-/** True where the application decides itself what the text has, for instance to hide a secret. */
-export function hasReplacer(format: Format | undefined): boolean {
-  const options = format?.options
-  return typeof options === 'object' && options !== null && (options as { replacer?: unknown }).replacer !== undefined
-}
-
-const harmless: ReadonlySet<string> = new Set(['deterministic', 'bigint'])
+const harmless: ReadonlySet<string> = new Set(['deterministic', 'bigint', 'space'])
 
 /** `transform` of the default format, by the class of the logger. */
 const defaultTransforms = new WeakMap<object, unknown>()

@@ -1,6 +1,6 @@
 import { ConfigError } from '../errors/sluice-error.js'
 import { quoted } from '../errors/text-of.js'
-import { severityOfName, severityOfNumber } from '../records/level.js'
+import { LevelNames, severityOfName } from '../records/level.js'
 import { overridingLevel } from '../runtime/level-override.js'
 import { ownField } from '../runtime/own-fields.js'
 import type { PinoLevels } from './pino-logger.js'
@@ -30,10 +30,14 @@ export function levelGate(level: string | undefined, values: PinoLevels['values'
 /** The lines from this level on; undefined for a name that neither the logger nor another one knows. */
 function gateOf(level: string, values: PinoLevels['values']): LevelGate | undefined {
   const lowest = values && ownField(values, level)
-  const severity = lowest === undefined ? severityOfName(level) : severityOfNumber(lowest)
-  if (severity === undefined) return undefined
-  return (line) =>
-    lowest !== undefined && line.number !== undefined ? line.number >= lowest : line.severity >= severity
+  if (values === undefined || lowest === undefined) {
+    const severity = severityOfName(level)
+    return severity === undefined ? undefined : (line) => line.severity >= severity
+  }
+  const names = new LevelNames(Object.fromEntries(Object.entries(values).map(([name, number]) => [number, name])))
+  const severity = names.severityOf(lowest)
+  const sign = names.isDescending && Number.isFinite(lowest) ? -1 : 1
+  return (line) => (line.number === undefined ? line.severity >= severity : line.number * sign >= lowest * sign)
 }
 
 export interface CurrentGatePlan {

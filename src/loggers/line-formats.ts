@@ -1,13 +1,11 @@
-import { type Format, hasReplacer, isJsonFormat, writesAllFields } from './json-format.js'
+import { type Format, isJsonFormat, writesAllFields } from './json-format.js'
 
 /** Facts about the formats that make the lines of a transport. */
 export interface FormatFacts {
-  /** All of them are winston's json, which neither adds to a line nor removes from it. */
+  /** All of them are winston's json, which neither adds to a line nor hides anything of it. */
   readonly untouched: boolean
   /** The text of a line is JSON of all its fields. */
   readonly isJson: boolean
-  /** All of them are winston's json, and one has a replacer: what is not in the text is not meant to be shipped. */
-  readonly isReplaced: boolean
 }
 
 /** A logger of winston, or another stream that pipes into a transport. */
@@ -18,7 +16,7 @@ interface Source {
 /** Knows the sources of a transport. A line does not tell which of them it comes from, so a fact must hold for the formats of all. */
 export class LineFormats {
   readonly #sources: Source[] = []
-  #facts: FormatFacts = { untouched: false, isJson: false, isReplaced: false }
+  #facts: FormatFacts = { untouched: false, isJson: false }
   /** The formats for which the facts hold: the transport's own one, and one for each source. */
   #own: Format | undefined
   #formats: readonly (Format | undefined)[] = []
@@ -50,13 +48,11 @@ export class LineFormats {
     const sources = this.#sources
     this.#own = own
     this.#formats = sources.map(({ format }) => format)
-    const areJson = sources.length > 0 && sources.every((source) => isJsonOf(source, own ?? source.format))
-    const areWhole = own === undefined ? this.#formats.every((format) => writesAllFields(format)) : writesAllFields(own)
-    const isReplaced = areJson && (own === undefined ? this.#formats.some(hasReplacer) : hasReplacer(own))
-    this.#facts = { untouched: areJson && own === undefined, isJson: areJson && areWhole, isReplaced }
+    const isJson = sources.length > 0 && sources.every((source) => isWholeJson(source, own ?? source.format))
+    this.#facts = { untouched: isJson && own === undefined, isJson }
   }
 }
 
-function isJsonOf(source: Source, format: Format | undefined): boolean {
-  return format !== undefined && isJsonFormat(source, format)
+function isWholeJson(source: Source, format: Format | undefined): boolean {
+  return format !== undefined && isJsonFormat(source, format) && writesAllFields(format)
 }

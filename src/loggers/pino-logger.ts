@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { type WrittenField, writtenField } from '../context/context.js'
 import type { IsBase, PinoStyle } from '../records/pino-line.js'
 import { ownText } from '../records/plain-fields.js'
 
@@ -36,27 +37,58 @@ export function baseOf(logger: object): Readonly<Record<string, unknown>> | unde
   return { pid, hostname, name }
 }
 
-/** The key of the last logger: loggers of one copy of pino share it. */
-let boundKey: symbol | undefined
 let lastBound: unknown
 let lastFields: Readonly<Record<string, unknown>> = {}
 
 /** All fields that a logger and its parents have bound; none if they are not found. A child that logs again is not read again. */
 export function bindingsOf(logger: object): Readonly<Record<string, unknown>> {
-  const at = logger as Record<symbol, unknown>
-  let bound = boundKey === undefined ? undefined : at[boundKey]
-  if (typeof bound !== 'string') {
-    for (let each: object | null = logger; each !== null; each = Object.getPrototypeOf(each)) {
-      boundKey = boundKeyOf(each)
-      if (boundKey !== undefined) break
-    }
-    bound = boundKey === undefined ? undefined : at[boundKey]
-  }
+  const bound = ofPino(logger, 'pino.chindings')
   if (bound !== lastBound) {
     lastBound = bound
     lastFields = boundFields(bound) ?? {}
   }
   return lastFields
+}
+
+/** Fields of a context as the logger would write them in a call: its serializers and its `redact` may hide them. */
+export function asWrittenBy(logger: object, fields: readonly WrittenField[]): readonly WrittenField[] {
+  const serializers = ofPino(logger, 'pino.serializers') as Writers | undefined
+  const stringifiers = ofPino(logger, 'pino.stringifiers') as Writers | undefined
+  const ofAll = stringifiers && (ofPino(stringifiers, 'pino.wildcardFirst') as Writer | undefined)
+  const own = (writers: Writers | undefined, name: string) =>
+    writers !== undefined && Object.hasOwn(writers, name) ? writers[name] : undefined
+  const isChanged = ({ name }: WrittenField) => own(serializers, name) ?? own(stringifiers, name) ?? ofAll
+  if (!fields.some(isChanged)) return fields
+  return fields.flatMap((field) => {
+    const { name } = field
+    const serialize = own(serializers, name) ?? ((value: unknown) => value)
+    const stringify = own(stringifiers, name) ?? ofAll ?? JSON.stringify
+    try {
+      const value = serialize(JSON.parse(field.json))
+      const json = value === undefined ? undefined : stringify(value)
+      return typeof json === 'string' ? writtenField(name, json) : []
+    } catch {
+      // The serializer may have meant to hide the value that it cannot read.
+      return []
+    }
+  })
+}
+
+type Writer = (value: unknown) => unknown
+type Writers = Readonly<Record<string, Writer>>
+
+/** Loggers of one copy of pino share their keys. */
+const keysOfPino = new Map<string, symbol>()
+
+/** A property that pino keeps under a symbol; undefined if it is not found. */
+function ofPino(start: object, name: string): unknown {
+  let key = keysOfPino.get(name)
+  for (let each: object | null = start; each !== null && (key === undefined || !(key in start)); ) {
+    key = Object.getOwnPropertySymbols(each).find(({ description }) => description === name)
+    if (key !== undefined) keysOfPino.set(name, key)
+    each = Object.getPrototypeOf(each)
+  }
+  return key === undefined ? undefined : (start as Record<symbol, unknown>)[key]
 }
 
 function boundKeyOf(logger: object): symbol | undefined {

@@ -5,10 +5,10 @@ import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { installProcessHooks } from '../process/install.js'
 import { leaseFor } from '../process/late-lease.js'
-import { severityOfNumber } from '../records/level.js'
+import { LevelNames } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import { currentGate, type LevelGate, levelGate } from './level-gate.js'
-import { baseOf, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
+import { asWrittenBy, baseOf, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
 
 /**
  * A stream for pino in the application's own thread. Its lines go to the delivery worker that winston and `track` use, too. It needs no
@@ -36,6 +36,7 @@ interface PinoConfigMessage {
 /** How the lines of a logger are read. */
 interface LineKind {
   readonly style: PinoStyle
+  readonly names: LevelNames
   readonly passes: LevelGate
 }
 
@@ -62,7 +63,7 @@ export class SluicePinoStream extends EventEmitter {
   /** Configuration of each root logger, by its levels. */
   readonly #configs = new WeakMap<PinoLevels, PinoConfig>()
   #levels: PinoLevels | undefined
-  #kind: LineKind = { style: sharedStyle({}), passes: () => true }
+  #kind: LineKind = { style: sharedStyle({}), names: new LevelNames(), passes: () => true }
   #ended = false
 
   /** @internal */
@@ -92,8 +93,8 @@ export class SluicePinoStream extends EventEmitter {
       if (options !== this.#options) this.#adopt(options)
       const { lastLevel, lastLogger } = this
       if (lastLogger !== undefined && lastLogger.levels !== this.#levels) this.#choose(lastLogger)
-      const { style, passes } = this.#kind
-      const severity = severityOfNumber(lastLevel ?? 30)
+      const { style, names, passes } = this.#kind
+      const severity = names.severityOf(lastLevel ?? 30)
       const below = lastLevel !== undefined && !passes({ number: lastLevel, severity })
       if (below && this.#options.keepForError === undefined) return true
       if (released) engine.refuse('logs')
@@ -107,7 +108,9 @@ export class SluicePinoStream extends EventEmitter {
   /** The line with the fields of its context. pino writes a line within the call that logs it. */
   #complete(line: string): string {
     const fields = fieldsForLine()
-    return fields === undefined ? line : lineWith(line, { fields, own: this.lastObj })
+    if (fields === undefined) return line
+    const { lastLogger, lastObj } = this
+    return lineWith(line, { fields: lastLogger === undefined ? fields : asWrittenBy(lastLogger, fields), own: lastObj })
   }
 
   /** pino's `logger.flush(callback)`: calls back when all logged lines are settled, or after `shutdownTimeoutMs`. */
@@ -152,6 +155,7 @@ export class SluicePinoStream extends EventEmitter {
       const { messageKey, errorKey } = this.#configOf(logger)
       kind = {
         style: sharedStyle({ labels: levels.labels, messageKey, errorKey, base: baseOf(logger) }),
+        names: new LevelNames(levels.labels),
         passes: currentGate({
           level: this.#options.level,
           source: this.#lease.sources?.level,
@@ -167,8 +171,12 @@ export class SluicePinoStream extends EventEmitter {
 
 /** The line without its end. A hook of the application may have put line ends into the line; then it becomes a JSON text. */
 function oneLine(line: string): string {
-  const whole = line.charCodeAt(line.length - 1) === lineEnd ? line.slice(0, -1) : line
+  let end = line.length
+  if (line.charCodeAt(end - 1) === lineEnd) end--
+  if (line.charCodeAt(end - 1) === carriageReturn) end--
+  const whole = line.slice(0, end)
   return whole.includes('\n') ? JSON.stringify(whole) : whole
 }
 
 const lineEnd = '\n'.charCodeAt(0)
+const carriageReturn = '\r'.charCodeAt(0)

@@ -8,7 +8,8 @@ import { leaseFor } from '../process/late-lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
 import { controlling } from '../records/line-control.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
-import { WrittenLines, writtenLine } from '../records/winston-line.js'
+import { WrittenLines } from '../records/winston-line.js'
+import { shownInfo } from '../records/winston-output.js'
 import { overridingLevel } from '../runtime/level-override.js'
 import { ownField, ownFields } from '../runtime/own-fields.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
@@ -69,7 +70,7 @@ export class SluiceTransport extends Transport {
   #isKnown = false
   #isPiped = false
   /** The line that is being written, before the transport's own format. */
-  #writing: object | undefined
+  #writing: WinstonInfo | undefined
   #lastName: unknown
   #last: KnownLevel | undefined
 
@@ -126,7 +127,7 @@ export class SluiceTransport extends Transport {
     const plain = encoding === undefined && callback === undefined && typeof info === 'object' && info !== null
     if (!plain || state === undefined || !isIdle(state)) return this.#writeAsStream(info, encoding, callback)
     const outer = this.#writing
-    this.#writing = info
+    this.#writing = info as WinstonInfo
     try {
       super._write(info, 'utf8', settled)
     } finally {
@@ -164,11 +165,16 @@ export class SluiceTransport extends Transport {
       }
       const arrivedAt = Date.now()
       const fields = this.#isPiped ? fieldsOfCall(this.#writing ?? info) : fieldsForLine()
-      const { untouched, isJson, isReplaced } = this.#formats.facts(this.format)
-      const line = isReplaced ? writtenLine(info) : this.#written.of(info, isJson)
+      const { isJson, untouched } = this.#formats.facts(this.format)
+      const line = this.#written.of(info, isJson)
       if (line === undefined) {
         const added = fields && valuesOf(fields, (name) => Object.hasOwn(info, name))
-        engine.log({ ...this.#map(info, { levels: this.levels, arrivedAt, untouched, added, below }), below })
+        // winston's json leaves everything in a line, though it shows some of it badly.
+        const shown = isJson ? info : shownInfo(info, this.format && (this.#writing ?? info))
+        engine.log({
+          ...this.#map(shown, { levels: this.levels, arrivedAt, untouched, added, below }),
+          below,
+        })
       } else
         engine.winstonLine(fields === undefined ? line : lineWith(line, { fields, own: info }), {
           level,

@@ -6,7 +6,8 @@ import { ownFields } from '../runtime/own-fields.js'
 export interface RedactOption {
   /**
    * Keys whose values are hidden at any depth of a line's fields, in any case; `*` stands for any characters. `default` stands for a list
-   * of usual names. At most 10,000, of 200 characters each. @default none
+   * of usual names. At most 10,000, of 200 characters each, and 100 with `*`.
+   * @default none
    */
   readonly keys?: readonly string[] | undefined
   /** Texts that are hidden in message, fields and stack: `card`, `bearer`, `jwt`, `email`, `url-credentials`. @default none */
@@ -49,11 +50,13 @@ export const defaultRedactedKeys: readonly string[] = [
 ]
 
 const maxKeys = 10_000
+/** Each new name of a field is compared with each of them. */
+const maxGlobs = 100
 const maxKeyChars = 200
 const maxMaskChars = 100
 
-export const redactionExpected = `an object with keys (a list of names, in which * stands for any characters), patterns (a list of ${patternNames.join(', ')}) or both, and perhaps a mask (1 to ${maxMaskChars} characters)`
-export const keysExpected = 'names of keys with commas between them, in which * stands for any characters, or default'
+export const redactionExpected = `an object with keys (a list of names, in which * stands for any characters, in ${maxGlobs} of them at most), patterns (a list of ${patternNames.join(', ')}) or both, and perhaps a mask (1 to ${maxMaskChars} characters)`
+export const keysExpected = `names of keys with commas between them, in which * stands for any characters, in ${maxGlobs} of them at most, or default`
 export const patternsExpected = `names of patterns with commas between them: ${patternNames.join(', ')}`
 
 /** The complete settings; undefined for an invalid option. */
@@ -62,7 +65,9 @@ export function checkRedaction(value: unknown): Redaction | undefined {
   const { keys = [], patterns = [], mask = '[redacted]', ...unknown } = ownFields(value as Record<string, unknown>)
   const isComplete = isListOf(keys, isKey) && isListOf(patterns, isPattern) && typeof mask === 'string'
   if (!isComplete || Object.keys(unknown).length > 0 || keys.length + patterns.length === 0) return undefined
-  if (keys.length > maxKeys || mask.length === 0 || mask.length > maxMaskChars) return undefined
+  const globs = keys.filter((key) => key.includes('*'))
+  if (keys.length > maxKeys || globs.length > maxGlobs || mask.length === 0 || mask.length > maxMaskChars)
+    return undefined
   return { keys: keys.flatMap((key) => (key === 'default' ? defaultRedactedKeys : key)), patterns, mask }
 }
 

@@ -30,6 +30,9 @@ export function errorText(
   let room = maxChars
   let parts = 0
 
+  const hides = (key: string) => redactor?.hides(key) === true
+  const mask = () => redactor?.hide() ?? ''
+
   function push(line: string): void {
     lines.push(line)
     room -= line.length
@@ -46,13 +49,16 @@ export function errorText(
       return
     }
     seen.add(current)
-    push(label + stackOf(current))
+    push(label + (hides('stack') ? mask() : stackOf(current)))
     const fields = label === '' && !withFields ? {} : errorFields(current)
     if (Object.keys(fields).length > 0) push(`    ${jsonOf(fields, { maxChars: 10_000, redactor })}`)
-    addAll(membersOf(current))
+    const members = membersOf(current)
+    if (members.length > 0 && hides('errors')) push(`errors: ${mask()}`)
+    else addAll(members)
     const cause = causeOf(current)
     if (cause === undefined) return
-    if (parts < maxParts && room > 0) add(cause, 'caused by: ')
+    if (hides('cause')) push(`caused by: ${mask()}`)
+    else if (parts < maxParts && room > 0) add(cause, 'caused by: ')
     else push('… more causes')
   }
 

@@ -31,7 +31,7 @@ interface JsonTextSetting {
  * | BigInt, NaN, Infinity, Symbol | text: `"9007199254740993"`, `"NaN"`, `"Symbol(a)"` |
  * | function, Promise, WeakMap … | `"[function name]"`, `"[Promise]"` |
  * | Date | ISO 8601, or `"Invalid Date"` |
- * | Map, Set | object (keys that are not text become JSON), array |
+ * | Map, Set | object (an object as key gets the name `[key 1]`, and its value is `{ key, value }`), array |
  * | Buffer and other binary data | `"[Buffer, 12 bytes]"` |
  * | cycle, more than 20 levels, a field that throws | `"[circular]"`, `"[too deep]"`, `"[unreadable: …]"` |
  * | beyond `maxChars` | text cut with a mark, `"[more]"` |
@@ -176,8 +176,13 @@ class JsonText {
 
 const opaque = [Promise, WeakMap, WeakSet, WeakRef]
 
+/** An object as key must not become a text, in which nobody finds its keys to hide their values. */
 function* mapEntries(map: ReadonlyMap<unknown, unknown>): Iterable<readonly [string, unknown]> {
-  for (const [key, value] of map) yield [typeof key === 'string' ? key : jsonOf(key, { maxChars: 100 }), value]
+  let objects = 0
+  for (const [key, value] of map) {
+    const isText = (typeof key !== 'object' && typeof key !== 'function') || key === null
+    yield isText ? [String(key), value] : [`[key ${++objects}]`, { key, value }]
+  }
 }
 
 /** Own enumerable fields, as in JSON. A field that throws does not hide the others. */

@@ -47,14 +47,26 @@ export function severityOfNumber(level: number): Severity {
   return Math.min(5, Math.floor(level / 10) - 1) as Severity
 }
 
-/** Names of pino's levels by number. A number without a name has that of the nearest level below. */
+/**
+ * Levels of a logger of pino by number. A number without a name has that of the nearest level below. A level that has the name of a common
+ * logger's is as important as that one. So the order of the numbers is known, too: with `levelComparison: 'DESC'` it is the other way round.
+ */
 export class LevelNames {
+  /** True where lower numbers are more important. */
+  readonly isDescending: boolean
   readonly #names = new Map<number, string>()
   readonly #ascending: readonly number[]
+  readonly #severities = new Map<number, Severity>()
 
   constructor(labels: Readonly<Record<string, string>> = pinoLabels) {
     for (const [number, name] of Object.entries(labels)) this.#names.set(Number(number), name.toLowerCase())
     this.#ascending = [...this.#names.keys()].filter(Number.isFinite).sort((a, b) => a - b)
+    for (const number of this.#ascending) {
+      const severity = severityOfName(this.nameOf(number))
+      if (severity !== undefined) this.#severities.set(number, severity)
+    }
+    const severities = [...this.#severities.values()]
+    this.isDescending = severities.length > 0 && severities[0]! > severities.at(-1)!
   }
 
   /** True for the name or the number of one of the levels. */
@@ -69,6 +81,14 @@ export class LevelNames {
     let nearest = this.#ascending[0]
     for (const number of this.#ascending) if (number <= level) nearest = number
     return (nearest === undefined ? undefined : this.#names.get(nearest)) ?? 'info'
+  }
+
+  severityOf(level: number): Severity {
+    const known = this.#severities.get(level)
+    if (known !== undefined) return known
+    if (!this.isDescending) return severityOfNumber(level)
+    const severities = [...this.#severities]
+    return (severities.find(([number]) => number > level) ?? severities.at(-1)!)[1]
   }
 }
 

@@ -46,7 +46,7 @@ export class LineControl {
   /** False for a line that the option `sample` leaves out. May add the field `sampleRate`. */
   keeps({ level, below }: LineRank, fields: Record<string, unknown>): boolean {
     if (below === true || !this.#sampler?.samples(level)) return true
-    return this.#sampler.keeps(level, fields, this.#shown(traceOf(fields)))
+    return this.#sampler.keeps(level, fields, traceOf(fields))
   }
 
   /** Stands for a line that the option `sample` leaves out. */

@@ -1,4 +1,4 @@
-import { LevelNames, type Severity, severityOfNumber } from './level.js'
+import { LevelNames, type Severity } from './level.js'
 import { LogBody, maxHeadBytes } from './log-body.js'
 import { anything, declined, type IsBase, type PinoMapping } from './pino-line.js'
 import { levelOf, PinoStart, readBase, writtenLevel } from './pino-start.js'
@@ -79,7 +79,7 @@ export class PinoBytes {
     if (!start.isBare && !this.#isBase('name', start.name) && start.name !== undefined) return -1
     const to = body.write(at, head)
     this.number = level
-    this.severity = severityOfNumber(level)
+    this.severity = this.#names.severityOf(level)
     return to
   }
 

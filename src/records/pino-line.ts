@@ -2,7 +2,8 @@ import { textOf } from '../errors/text-of.js'
 import type { MappedLog } from './encode.js'
 import { errorFields, isErrorLike, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
-import { LevelNames, severityOfName, severityOfNumber } from './level.js'
+import { LevelNames, severityOfName } from './level.js'
+import { parseJson } from './long-numbers.js'
 import { type MessageStyle, messageOf, messageText } from './message.js'
 import { digits, plainFields } from './plain-fields.js'
 import { inUnit, timeOf } from './time.js'
@@ -100,7 +101,7 @@ export function pinoMapper(mapping: PinoMapping): PinoMapper {
 
     const number = typeof level === 'number' ? level : undefined
     const named = typeof level === 'string' ? textOf(level).toLowerCase() : names.nameOf(number ?? 30)
-    const severity = number === undefined ? (severityOfName(named) ?? 2) : severityOfNumber(number)
+    const severity = number === undefined ? (severityOfName(named) ?? 2) : names.severityOf(number)
     if (control?.keeps({ level: named, below: isBelow?.({ number, severity }) }, context) === false)
       return { number, ...control.leftOut(named, severity) }
 
@@ -198,7 +199,7 @@ function scalar(written: string | undefined): unknown {
 
 function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }
@@ -235,7 +236,7 @@ function plainLineReader(mapping: PinoMapping, names: LevelNames): PlainLineRead
     const { level, time } = start
     return {
       number: level,
-      severity: severityOfNumber(level),
+      severity: names.severityOf(level),
       fields: {
         timeStamp: inUnit(time, timestampUnit),
         level: names.nameOf(level),

@@ -1,14 +1,24 @@
+/** A code that colours a text in a terminal, also as an escape of JSON. */
+const colour = String.raw`(?:\x1b|\\u001[bB])\[[\d;]*m`
+/** A character of a URL or of JSON within a text, whose last letter or digit is no part of the word that follows. */
+const escaped = String.raw`%[\da-fA-F]{2}|\\[bfnrt]|\\u[\da-fA-F]{4}`
+
+/** True behind the first signs of a word, which stand behind none of these characters, or behind a colour or an escape. */
+function behind(signs: string, characters: string): string {
+  return `(?<=(?:(?<![${characters}])|(?<=${colour}|${escaped}))${signs})`
+}
+
 /**
  * Texts that are secret or personal, by name. Each expression takes time in proportion to the text: it begins at no place within a run
  * that it has tried.
  */
 const expressions = {
   /** Numbers of 13 to 19 digits with the check digit of a card (Luhn), with single spaces or dashes between digits. */
-  card: /(?<!\d)[2-6](?:[ -]?\d){12,18}/g,
+  card: new RegExp(String.raw`[2-6](?=(?:[ -]?\d){12})${behind('[2-6]', '\\d')}(?:[ -]?\d){12,18}`, 'g'),
   /** The token of an `Authorization` header; its scheme stays. */
-  bearer: /\b(bearer[ \t]{1,8})[\w.~+/=-]{8,}/gi,
+  bearer: new RegExp(String.raw`(bearer${behind('bearer', '\\w')}(?:[ \t+]|%20|${colour}){1,8})[\w.~+/=%-]{8,}`, 'gi'),
   /** JSON Web Tokens. */
-  jwt: /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+  jwt: new RegExp(String.raw`eyJ${behind('eyJ', '\\w-')}[\w-]+\.[\w-]+\.[\w-]*`, 'g'),
   email: /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu,
   /** User and password of a URL. */
   'url-credentials': /(?<=:\/\/)[^\s/?#"]+(?=@)/g,
@@ -109,20 +119,16 @@ export function byteSigns(names: readonly PatternName[]): (bytes: Uint8Array, fr
   }
   return (bytes, from, end) => {
     let digits = 0
-    let lastKind = nothing
     for (let at = from; at < end; at++) {
       const kind = kinds[bytes[at]!]!
       if (kind === nothing) {
         digits = 0
-        lastKind = nothing
         // Most bytes are no signs: a small loop of their own is faster.
         while (at + 1 < end && kinds[bytes[at + 1]!] === nothing) at++
         continue
       }
-      const isSecondDigit = lastKind === digitKind
-      lastKind = kind
       if (kind === digitKind) {
-        if (digits > 0 || (mayBeginCard(bytes[at]!) && !isSecondDigit)) digits++
+        if (digits > 0 || mayBeginCard(bytes[at]!)) digits++
         if (digits >= shortestCard) return true
         continue
       }

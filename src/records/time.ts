@@ -22,6 +22,8 @@ export function timeOf(written: unknown): number | undefined {
   }
   // `instanceof` could throw for a proxy.
   if (isDate(written)) return finite(Date.prototype.getTime.call(written))
+  // A number of nanoseconds, as `parseJson` gives it.
+  if (typeof written === 'string' && /^\d{16,20}$/.test(written)) return timeOf(Number(written))
   return typeof written === 'string' && iso8601.test(written) ? finite(Date.parse(written)) : undefined
 }
 

@@ -64,12 +64,13 @@ export function winstonMapper(mapping: WinstonMapping) {
       show(info)
       for (const key of ['stack', 'cause', 'errors']) delete context[key]
     } else if (typeof stack === 'string') {
-      // winston and its errors format copy message and stack of an error into the line. A format may have removed other parts of the
-      // error on purpose, so they are not read from the error itself.
+      // winston and its errors format copy message, stack and fields of an error into the line. A format may have removed parts of it on
+      // purpose, so they are not read from the error itself.
       const [first] = splat
-      const original =
-        isError(first) && first.stack === stack && (untouched || first.cause === context.cause) ? first : undefined
-      show(original ?? { message: text, stack, cause: context.cause })
+      const original = untouched && isError(first) && first.stack === stack ? first : undefined
+      const own = withFields && isError(first) ? Object.keys(first).filter((key) => Object.hasOwn(context, key)) : []
+      const left = Object.fromEntries(own.map((key) => [key, context[key]]))
+      show(original ?? { ...left, message: text, stack, cause: context.cause })
       for (const key of original === undefined ? ['stack', 'cause'] : ['stack', 'cause', 'errors']) delete context[key]
     }
 
@@ -253,4 +254,5 @@ function isColoured(text: unknown): boolean {
 }
 
 const escapeCode = 0x1b
-const colour = new RegExp(`${String.fromCharCode(escapeCode)}\\[[\\d;]*m`, 'g')
+/** A code that colours a text in a terminal. */
+export const colour = new RegExp(`${String.fromCharCode(escapeCode)}\\[[\\d;]*m`, 'g')

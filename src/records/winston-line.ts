@@ -3,7 +3,6 @@ import { isError } from './error-like.js'
 import { FlatJson } from './flat-json.js'
 import type { Severity } from './level.js'
 import { plainFields } from './plain-fields.js'
-import type { Redactor } from './redactor.js'
 import { inUnit, timeOf } from './time.js'
 import {
   isFields,
@@ -31,37 +30,25 @@ export class WrittenLines {
   of(info: WinstonInfo, isJson: boolean): string | undefined {
     const line = info[MESSAGE]
     if (typeof line !== 'string' || !looksWhole(line) || !isWrittenWhole(info)) return undefined
-    const isWhole = isJson ? isFlat(info) || !mayHideSomething(line) : this.#flatJson.isOf(info, line)
+    const isWhole = isJson ? hidesNothing(info, line) : this.#flatJson.isOf(info, line)
     return isWhole ? line : undefined
   }
-}
-
-/** The text of a line if it is the JSON of an object, in one line. */
-export function writtenLine(info: WinstonInfo): string | undefined {
-  const line = info[MESSAGE]
-  if (typeof line !== 'string') return undefined
-  const written: unknown = JSON.parse(line)
-  return typeof written === 'object' && written !== null ? JSON.stringify(written) : undefined
 }
 
 /** Maps lines that {@link WrittenLines} has recognised. Throws what the mapping throws. */
 export function winstonLineMapper(mapping: WinstonMapping) {
   const plain = plainWinstonReader(mapping)
   const map = winstonMapper(mapping)
-  const { redactor } = mapping
-  return (line: string, about: WinstonLine): MappedLog =>
-    plain(line, about) ?? mapParsedLine(map, line, { ...about, redactor })
+  return (line: string, about: WinstonLine): MappedLog => plain(line, about) ?? mapParsedLine(map, line, about)
 }
 
 /** Maps a line by parsing it. */
 export function mapParsedLine(
   map: ReturnType<typeof winstonMapper>,
   line: string,
-  { level, severity, arrivedAt, below, redactor }: WinstonLine & { readonly redactor?: Redactor | undefined },
+  { level, severity, arrivedAt, below }: WinstonLine,
 ): MappedLog {
-  const { message, ...fields } = JSON.parse(line) as Record<string, unknown>
-  redactor?.fields(fields)
-  const info = { ...fields, message: redactor === undefined ? message : redactor.value(message), [LEVEL]: level }
+  const info = { ...(JSON.parse(line) as Record<string, unknown>), [LEVEL]: level }
   return { ...map(info, { arrivedAt, below }), severity }
 }
 
@@ -69,14 +56,6 @@ function looksWhole(line: string): boolean {
   return (
     line.charCodeAt(0) === openBrace && line.charCodeAt(line.length - 1) === closeBrace && line.indexOf('\n') === -1
   )
-}
-
-/**
- * True where the line has JSON of an object, or null in the place of a number. winston shows no functions and symbols at all. Without an
- * inner bracket, JSON holds no object.
- */
-function mayHideSomething(line: string): boolean {
-  return line.indexOf('{', 1) !== -1 || line.indexOf('[', 1) !== -1 || line.indexOf(':null') !== -1
 }
 
 /** True where `info` is no more than its fields. winston adds the fields of one object after the message, and nothing else. */
@@ -89,15 +68,17 @@ function isWrittenWhole(info: WinstonInfo): boolean {
   return splat.length === 1 && !hasTokens && isFields(splat[0])
 }
 
-/** True where JSON loses nothing: no objects, no NaN and no Infinity. */
-function isFlat(info: WinstonInfo): boolean {
+/** True where the JSON of winston loses nothing of the fields: an object may have more than is shown, if a bracket shows it as an object. */
+function hidesNothing(info: WinstonInfo, line: string): boolean {
+  let hasObject = false
   for (const key in info) {
     const value = info[key]
     const type = typeof value
     if (type === 'string' || type === 'boolean' || value === null) continue
-    if (type !== 'number' || !Number.isFinite(value)) return false
+    if (type === 'function' || type === 'symbol' || (type === 'number' && !Number.isFinite(value))) return false
+    hasObject ||= type === 'object'
   }
-  return true
+  return !hasObject || (line.indexOf('{', 1) === -1 && line.indexOf('[', 1) === -1 && line.indexOf(':null') === -1)
 }
 
 const openBrace = '{'.charCodeAt(0)

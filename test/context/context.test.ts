@@ -47,7 +47,25 @@ describe('currentContext', () => {
   })
 })
 
+/** An interface has no index signature. */
+interface RequestFields {
+  readonly requestId: string
+  readonly user?: { readonly id: number }
+}
+
+class JobFields {
+  readonly job = 7
+}
+
 describe('withContext', () => {
+  it('takes fields of any type of the application', () => {
+    const fields: RequestFields = { requestId: 'r-1' }
+    expect(withContext(fields, currentContext)).toEqual({ requestId: 'r-1' })
+    expect(withContext(new JobFields(), currentContext)).toEqual({ job: 7 })
+    // @ts-expect-error a text has no fields
+    expect(() => withContext('r-1', () => {})).toThrow(TypeError)
+  })
+
   it('returns and throws what its function does', () => {
     expect(withContext({}, () => 7)).toBe(7)
     expect(() =>

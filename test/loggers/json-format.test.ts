@@ -32,7 +32,7 @@ it.each([
   [undefined, true],
   [{}, true],
   [{ deterministic: false, bigint: true, replacer: undefined }, true],
-  [{ space: 2 }, false],
+  [{ space: 2 }, true],
   [{ replacer: () => 'hidden' }, false],
   [{ maximumDepth: 1 }, false],
   ['text', false],

@@ -1,8 +1,14 @@
 import fc from 'fast-check'
+import pino from 'pino'
+import { sluicePino } from 'sluice/pino'
+import { captureSluice } from 'sluice/testing'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/errors/sluice-error.js'
 import { currentGate, levelGate } from '../../src/loggers/level-gate.js'
-import type { Severity } from '../../src/records/level.js'
+import { LevelNames, type Severity } from '../../src/records/level.js'
+import { PinoBytes } from '../../src/records/pino-bytes.js'
+import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
+import { encoder, writtenBody } from '../support/record-bytes.js'
 
 const values = { trace: 10, debug: 20, info: 30, audit: 35, warn: 40, error: 50, fatal: 60 }
 const names = fc.constantFrom('trace', 'debug', 'info', 'audit', 'warn', 'error', 'fatal', 'silly', 'notice', 'ERROR')
@@ -53,5 +59,50 @@ describe('the gate of a logger', () => {
     for (const level of ['loud', 'constructor']) {
       expect(() => currentGate({ level, values, report: unreported })).toThrow(ConfigError)
     }
+  })
+})
+
+/** As syslog counts: the lower the number, the more severe. */
+const descending = { emerg: 10, error: 30, warning: 40, audit: 45, info: 60, debug: 70 }
+const labels = Object.fromEntries(Object.entries(descending).map(([name, number]) => [number, name]))
+
+describe('the levels of a logger with levelComparison DESC', () => {
+  const line = (number: number) => ({ number, severity: new LevelNames(labels).severityOf(number) })
+  const passed = (level: string) =>
+    Object.values(descending).filter((number) => levelGate(level, descending)(line(number)))
+
+  it('are let through down to the option level', () => {
+    expect(passed('warning')).toEqual([10, 30, 40])
+    expect(passed('audit')).toEqual([10, 30, 40, 45])
+    expect(passed('warn')).toEqual([10, 30, 40])
+    expect(passed('debug')).toEqual(Object.values(descending))
+  })
+
+  it('are by their names as important as those of other loggers', () => {
+    const names = new LevelNames(labels)
+    expect(Object.values(descending).map((number) => names.severityOf(number))).toEqual([5, 4, 3, 2, 2, 1])
+    expect([5, 35, 99].map((number) => names.severityOf(number))).toEqual([5, 3, 1])
+    const mapping = { labels, context: 'json', maxMessageBytes: 1000, timestampUnit: 'ms' } as const
+    for (const text of ['{"level":30,"time":1700000000000,"msg":"m"}', '{"level":30,"msg":"m"}', '{"level":30,"a":{}}'])
+      expect(mapPinoLine(pinoMapper(mapping), text, { arrivedAt: 0 })).toMatchObject({
+        fields: { level: 'error' },
+        severity: 4,
+      })
+    const bytes = new PinoBytes(mapping, { tail: encoder.logTail })
+    expect(writtenBody(bytes, Buffer.from('{"level":30,"time":1700000000000,"msg":"m"}'), 0)).toBeDefined()
+    expect(bytes.severity).toBe(4)
+  })
+
+  it('reach sluicePino() from the option level on', () => {
+    using captured = captureSluice()
+    const options = {
+      customLevels: descending,
+      useOnlyCustomLevels: true,
+      levelComparison: 'DESC',
+      level: 'debug',
+    } as const
+    const logger = pino(options, sluicePino({ level: 'warning' }))
+    for (const name of ['emerg', 'warning', 'info', 'debug'] as const) logger[name](name)
+    expect(captured.logs.map(({ message }) => message)).toEqual(['emerg', 'warning'])
   })
 })

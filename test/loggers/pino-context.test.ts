@@ -82,4 +82,62 @@ describe('sluicePino()', () => {
     expect(currentContext()).toEqual({})
     expect(captured.logs.map(({ message }) => message)).toEqual(['order {"requestId":"r-1"}'])
   })
+
+  it('adds the context to a line with a carriage return', () => {
+    using captured = captureSluice()
+    withContext({ requestId: 'r-1' }, () => pino({ crlf: true }, sluicePino()).info({ id: 7 }, 'order'))
+    expect(captured.logs.map(({ message }) => message)).toEqual(['order {"id":7,"requestId":"r-1"}'])
+  })
+
+  const user = { name: 'Ann', token: 's3cret' }
+  it.each<[string, LoggerOptions, string]>([
+    [
+      'a path',
+      { redact: ['token', 'user.token'] },
+      'order {"user":{"name":"Ann","token":"[Redacted]"},"token":"[Redacted]"}',
+    ],
+    ['a path that is every field', { redact: ['*'] }, '[Redacted] {"user":"[Redacted]","token":"[Redacted]"}'],
+    [
+      'a path below every field',
+      { redact: ['*.token'] },
+      'order {"user":{"name":"Ann","token":"[Redacted]"},"token":"t"}',
+    ],
+    ['a censor', { redact: { paths: ['token', 'user'], censor: () => '***' } }, 'order {"user":"***","token":"***"}'],
+    ['a removal', { redact: { paths: ['token', 'user.token'], remove: true } }, 'order {"user":{"name":"Ann"}}'],
+    ['serializers', { serializers: { user: () => 'u', token: () => undefined } }, 'order {"user":"u"}'],
+  ])('hides in the context what the logger hides by %s, as sluicePinoOptions() does', (_, options, shown) => {
+    for (const given of [options, sluicePinoOptions(options)]) {
+      using captured = captureSluice()
+      const logger = pino(given, sluicePino())
+      withContext({ user, token: 't' }, () => {
+        logger.info('order')
+        logger.child({}).info('order')
+      })
+      expect(captured.logs.map(({ message }) => message)).toEqual([shown, shown])
+    }
+  })
+
+  it('hides in the context what a child hides', () => {
+    using captured = captureSluice()
+    const logger = pino(sluicePino())
+    withContext({ token: 't' }, () => {
+      logger.child({}, { redact: ['token'] }).info('child')
+      logger.info('parent')
+    })
+    expect(captured.logs.map(({ message }) => message)).toEqual([
+      'child {"token":"[Redacted]"}',
+      'parent {"token":"t"}',
+    ])
+  })
+
+  it('leaves out a field of the context at which a serializer of the logger throws', () => {
+    using captured = captureSluice()
+    const serializers = {
+      user: () => {
+        throw new Error('boom')
+      },
+    }
+    withContext({ user, requestId: 'r-1' }, () => pino({ serializers }, sluicePino()).info('order'))
+    expect(captured.logs.map(({ message }) => message)).toEqual(['order {"requestId":"r-1"}'])
+  })
 })

@@ -24,7 +24,7 @@ const table: [what: string, value: unknown, json: string][] = [
     '["[function named]","[function (anonymous)]","[function A]"]',
   ],
   ['dates', [new Date(0), new Date(Number.NaN)], '["1970-01-01T00:00:00.000Z","Invalid Date"]'],
-  ['maps', [new Map([['a', 1]]), new Map([[{ k: 1 }, 2]])], '[{"a":1},{"{\\"k\\":1}":2}]'],
+  ['maps', [new Map([['a', 1]]), new Map([[{ k: 1 }, 2]])], '[{"a":1},{"[key 1]":{"key":{"k":1},"value":2}}]'],
   ['sets', new Set([1, 'a']), '[1,"a"]'],
   ['binary data', [Buffer.alloc(12), new Uint16Array(3)], '["[Buffer, 12 bytes]","[Uint16Array, 6 bytes]"]'],
   ['boxed values', [Object('a'), Object(1), Object(false)], '["a",1,false]'],

@@ -65,14 +65,27 @@ describe('the facts of a line', () => {
 })
 
 describe('a line whose trace is hidden', () => {
-  it('is kept or left out by chance, and not with all others whose trace is hidden', () => {
-    const map = winstonLineMapper(
-      controlled({ sample: { info: 0.5 }, redact: { keys: ['trace_id'], patterns: [], mask: 'x' } }),
-    )
-    const line = JSON.stringify({ trace_id: 'a', message: 'm' })
-    const mapped = Array.from({ length: 200 }, () => map(line, { ...about, level: 'info', severity: 2 }))
-    const kept = mapped.filter(({ sampledOut }) => !sampledOut)
-    expect([kept.length > 0, kept.length < 200]).toEqual([true, true])
+  const options = controlled({ sample: { info: 0.5 }, redact: { keys: ['trace_id'], patterns: [], mask: 'x' } })
+  const pino = pinoMapper(options)
+  const winston = winstonLineMapper(options)
+  const info = winstonMapper(options)
+
+  it('is kept or left out with its trace by every logger, and not with all others whose trace is hidden', () => {
+    const ids = Array.from({ length: 100 }, (_, number) => ((number * 2.56) | 0).toString(16).padStart(2, '0'))
+    const traces = ids.map((id) => `${'0'.repeat(18)}${id}${'0'.repeat(12)}`)
+    const kept = traces.map((trace_id) => {
+      const fields = { trace_id, message: 'm' }
+      const mapped = [
+        mapPinoLine(pino, JSON.stringify({ level: 30, ...fields }), about),
+        winston(JSON.stringify(fields), { ...about, level: 'info', severity: 2 }),
+        info({ level: 'info', ...fields }, about),
+      ]
+      expect(JSON.stringify(mapped)).not.toContain(trace_id)
+      return mapped.map(({ sampledOut }) => sampledOut !== true)
+    })
+    expect(kept.filter((each) => new Set(each).size > 1)).toEqual([])
+    const count = kept.filter(([each]) => each).length
+    expect([count > 0, count < 100]).toEqual([true, true])
   })
 })
 

@@ -175,7 +175,12 @@ it.each(writers)('a line of %s shows no text of a pattern, in values, keys and n
 })
 
 describe('errors and objects of winston', () => {
-  const map = winstonMapper(withRedactor({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' }))
+  const redactor = new Redactor({
+    keys: [...hiddenKeys, 'cause', 'errors', 'stack'],
+    patterns: patternNames,
+    mask: '[redacted]',
+  })
+  const map = winstonMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms', redactor })
   const messageOf = (fields: object) => {
     const mapped = map({ level: 'info', message: 'm', ...fields, [Symbol.for('level')]: 'info' }, { arrivedAt })
     return [mapped.fields.message, mapped.redacted]
@@ -200,8 +205,39 @@ describe('errors and objects of winston', () => {
       },
     ],
     ['an array in an array', { list: [[{ password: [secret] }]] }],
+    ['a key of a map', { map: new Map([[{ password: secret }, 1]]) }],
+    [
+      'a value beside an object as key',
+      {
+        map: new Map<unknown, string>([
+          [{ a: 1 }, 'x'],
+          ['password', secret],
+        ]),
+      },
+    ],
+    ['a cause', { err: new Error('boom', { cause: secret }) }],
+    ['the cause of a cause', { err: new Error('boom', { cause: new Error('inner', { cause: { a: secret } }) }) }],
+    ['the members of an error', { err: new AggregateError([new Error(secret)], 'all') }],
+    ['a stack', { stack: `Error: boom\n    at ${secret}` }],
+    ['the stack of an error', { err: Object.assign(new Error('boom'), { stack: `Error: boom\n    at ${secret}` }) }],
+    ['a coloured token', { err: new Error(`\u001b[32meyJhbGci.eyJzdWIi.${secret}`) }],
+    ['a token within JSON', { body: String.raw`{"a":"\neyJhbGci.eyJzdWIi.${secret}"}` }],
   ])('do not show %s', (_, fields) => {
     expect(messageOf(fields)).toEqual([expect.not.stringContaining(secret), true])
+  })
+
+  it('do not show a cause that winston has copied, in any style', () => {
+    for (const context of ['json', 'logfmt', 'none'] as const) {
+      const error = new Error('boom', { cause: secret })
+      const info = { level: 'error', message: 'm', stack: error.stack, cause: secret, [Symbol.for('splat')]: [error] }
+      for (const untouched of [true, false]) {
+        const keys = { keys: ['cause'], patterns: [], mask: '[redacted]' }
+        const style = { context, maxMessageBytes: 32_768, timestampUnit: 'ms', redactor: new Redactor(keys) } as const
+        const { fields, redacted } = winstonMapper(style)(info, { arrivedAt, untouched })
+        expect([fields.message, redacted]).toEqual([expect.stringContaining('caused by: [redacted]'), true])
+        expect(fields.message).not.toContain(secret)
+      }
+    }
   })
 
   it('do not count where nothing is hidden', () => {

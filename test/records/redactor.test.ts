@@ -91,6 +91,28 @@ describe('a pattern', () => {
     ['jwt', 'got eyJhbGciOi.eyJzdWIi.c2ln-_', 'got [redacted]'],
     ['jwt', 'eyJhbGciOi.eyJzdWIi.', '[redacted]'],
     ['jwt', 'keyJack.eyes.only', 'keyJack.eyes.only'],
+    ['jwt', 'a \u001b[32meyJhbGciOi.eyJzdWIi.c2ln\u001b[39m', 'a \u001b[32m[redacted]\u001b[39m'],
+    ['jwt', 'token%3DeyJhbGciOi.eyJzdWIi.c2ln%26a=1', 'token%3D[redacted]%26a=1'],
+    ['jwt', String.raw`{"a":"x\neyJhbGciOi.eyJzdWIi.c2ln"}`, String.raw`{"a":"x\n[redacted]"}`],
+    [
+      'jwt',
+      String.raw`"{\"a\":\"\\u001b[1meyJhbGciOi.eyJzdWIi.c2ln\"}"`,
+      String.raw`"{\"a\":\"\\u001b[1m[redacted]\"}"`,
+    ],
+    [
+      'bearer',
+      '\u001b[1mBearer\u001b[22m \u001b[32mabcdefgh12\u001b[39m',
+      '\u001b[1mBearer\u001b[22m \u001b[32m[redacted]\u001b[39m',
+    ],
+    ['bearer', 'auth%3DBearer%20abc%2Bdef%3D%3D', 'auth%3DBearer%20[redacted]'],
+    ['bearer', 'auth=Bearer+abcdefgh', 'auth=Bearer+[redacted]'],
+    ['bearer', String.raw`"a\nBearer abcdefgh"`, String.raw`"a\nBearer [redacted]"`],
+    ['bearer', 'forbearer abcdefghij', 'forbearer abcdefghij'],
+    ['card', '%224111111111111111%22', '%22[redacted]%22'],
+    ['card', 'no%204111111111111111', 'no%20[redacted]'],
+    ['card', '\u001b[31m4111111111111111', '\u001b[31m[redacted]'],
+    ['card', String.raw`\u00204111111111111111`, String.raw`\u0020[redacted]`],
+    ['card', String.raw`\u00004111111111111111`, String.raw`\u0000[redacted]`],
     ['email', 'mail to bob.o+news@mail.example.com, please', 'mail to [redacted], please'],
     ['email', 'jürgen@müller.example', '[redacted]'],
     ['email', 'user@localhost @decorated a@b', 'user@localhost @decorated a@b'],
@@ -119,6 +141,14 @@ describe('a pattern', () => {
     ['a long domain', 'a@b.'],
     ['urls', 'a://'],
     ['bearers', 'bearer '],
+    ['colours', '\u001b[1m'],
+    ['colours before JWTs', '\u001b[1meyJ'],
+    ['long colours', '\u001b[1;1;1;1;1;1;1;1;1;1;1;1;'],
+    ['percents', '%3D'],
+    ['percents before JWTs', '%3DeyJ'],
+    ['escapes before JWTs', '\\neyJ'],
+    ['bearers behind percents', '%20bearer%20'],
+    ['cards behind percents', '%204'],
     ['spaces', ' '],
     ['dashes', '-'],
   ])('takes time in proportion to the text: %s', (_, unit) => {
@@ -142,10 +172,19 @@ describe('the option', () => {
     [{ patterns: ['cards'] }],
     [{ keys: ['a'], mask: '' }],
     [{ keys: ['a'.repeat(201)] }],
+    [{ keys: Array.from({ length: 101 }, (_, number) => `*secret${number}*`) }],
     [['password']],
     [null],
   ])('%j is refused', (value) => {
     expect(checkRedaction(value)).toBeUndefined()
+  })
+
+  it('takes as many keys as a line can stand', () => {
+    const globs = Array.from({ length: 100 }, (_, number) => `*secret${number}*`)
+    const names = Array.from({ length: 9000 }, (_, number) => `key${number}`)
+    expect(checkRedaction({ keys: ['default', ...globs, ...names] })?.keys).toHaveLength(
+      defaultRedactedKeys.length + 9100,
+    )
   })
 
   it('takes the default list beside other keys', () => {

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
 import type { ResolvedOptions } from '../../options/options.js'
 import type { MappedLog } from '../../records/encode.js'
+import { parseJson } from '../../records/long-numbers.js'
 import { mapPinoLine, type PinoMapping, pinoMapper } from '../../records/pino-line.js'
 import { redacting } from '../../records/redactor.js'
 import { levelOf, winstonMapper } from '../../records/winston-info.js'
@@ -57,7 +58,7 @@ export function formatOf(fields: Readonly<Record<string, unknown>> | undefined):
 function parsed(line: string): Record<string, unknown> | undefined {
   if (!/^\s*\{/.test(line)) return undefined
   try {
-    return JSON.parse(line) as Record<string, unknown>
+    return parseJson(line) as Record<string, unknown>
   } catch {
     return undefined
   }

@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  causeOf,
+  isError,
+  isErrorLike,
+  membersOf,
+  nameOf,
+  readOrReason,
+  stackOf,
+  writtenMessage,
+} from './error-like.js'
+import { parseJson } from './long-numbers.js'
+import { timeOf } from './time.js'
+import { colour, levelOf, type WinstonInfo } from './winston-info.js'
+
+const LEVEL = Symbol.for('level')
+const MESSAGE = Symbol.for('message')
+const SPLAT = Symbol.for('splat')
+
+type Fields = Record<string, unknown>
+
+/**
+ * The fields that the formats of a line have let into its text, as an `info`. A field that is not in the text is not in the result, whatever
+ * the formats are. Where they make no text, the fields that they have left are all there is.
+ *
+ * @param before the line before the transport's own format, if it has one. If that format has made no text, a field must be in the text of
+ *   the formats before it, and be left by it
+ */
+export function shownInfo(left: WinstonInfo, before: WinstonInfo | undefined): WinstonInfo {
+  const text = left[MESSAGE]
+  if (typeof text !== 'string') return left
+  const parsed = parsedObject(text)
+  // For the transport's own format, winston copies an error without its message and stack.
+  const error = isError(left) ? left : isError(before) ? before : undefined
+  const info: WinstonInfo = error === undefined ? left : { message: error.message, ...left }
+  const fields = parsed === undefined ? fieldsOfText(text, info) : withMessage(parsed, info)
+  if (before?.[MESSAGE] === text) keepWhatBothShow(fields, { info, before, text })
+  restoreFields(info, fields, 1)
+  const { message, stack, cause } = error === undefined || parsed === undefined ? {} : new ShownError(error)
+  return { message, stack, cause, ...fields, level: left.level, [LEVEL]: left[LEVEL], [SPLAT]: left[SPLAT] }
+}
+
+/** JSON has the message under any key: logstash calls it `@message`. */
+function withMessage(fields: Fields, { message }: WinstonInfo): Fields {
+  if (Object.hasOwn(fields, 'message')) return fields
+  const key = Object.keys(fields).find((key) => key === '@message' || fields[key] === message)
+  if (key === undefined) return fields
+  const { [key]: text, ...others } = fields
+  return { ...others, message: text }
+}
+
+/**
+ * The fields of a text that is no JSON: JSON may follow the message. Level and time before the message are left out, as the record has
+ * them.
+ */
+function fieldsOfText(text: string, info: WinstonInfo): Fields {
+  const bare = text.replaceAll(colour, '')
+  const message = typeof info.message === 'string' ? info.message.replaceAll(colour, '').trim() : ''
+  const at = message === '' ? -1 : placeOf(bare, message)
+  const time = timeOf(info.timestamp) === undefined ? {} : { timestamp: info.timestamp }
+  const head = bare.slice(0, Math.max(at, 0)).replace(String(info.timestamp ?? ''), '')
+  if (at === -1 || /[\p{L}\p{N}{"]/u.test(head.toLowerCase().replace(levelOf(info), '')))
+    return { ...time, message: bare }
+  const fields = parsedObject(bare.slice(at + message.length))
+  return { ...time, ...(fields === undefined ? { message: bare.slice(at) } : { ...fields, message }) }
+}
+
+/** The place where the beginning of a part is found first, if the part stands there; else -1. A full search could take very long. */
+function placeOf(text: string, part: string): number {
+  const at = text.indexOf(part.slice(0, searchedChars))
+  return at !== -1 && text.startsWith(part, at) ? at : -1
+}
+
+const searchedChars = 100
+
+/** A field that the transport's own format has set is as that format has set it. Of any other, both must show the same. */
+function keepWhatBothShow(
+  fields: Fields,
+  { info, before, text }: { readonly info: WinstonInfo; readonly before: WinstonInfo; readonly text: string },
+): void {
+  const { message } = info
+  if (typeof message === 'string' && placeOf(text, message) !== -1) fields.message = message
+  for (const key of Object.keys(fields)) {
+    if (!Object.hasOwn(info, key)) delete fields[key]
+    else if (key !== 'message') fields[key] = agreed(info[key], fields[key])
+  }
+  for (const key of Object.keys(info)) if (info[key] !== before[key]) fields[key] = info[key]
+}
+
+function agreed(value: unknown, written: unknown): unknown {
+  if (isWrittenSo(value, written)) return written
+  if (!isObject(value) || !isObject(written)) return leftOut
+  const shown = Object.keys(written).filter((key) => key in value)
+  return Object.fromEntries(shown.map((key) => [key, agreed(value[key], written[key])]))
+}
+
+const leftOut = '[left out by a format]'
+
+function isWrittenSo(value: unknown, written: unknown): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(JSON.stringify(value)), written)
+  } catch {
+    return false
+  }
+}
+
+/** Deeper values are not looked into. */
+const maxDepth = 20
+
+/** The written value, with what JSON has only a stand-in for: errors, binary data, NaN. */
+function restored(value: unknown, written: unknown, depth: number): unknown {
+  if (typeof value === 'number' && written === null) return value
+  if (!isObject(value) || !isObject(written) || depth === maxDepth) return written
+  if (ArrayBuffer.isView(value)) return value
+  restoreFields(value, written, depth + 1)
+  return isError(value) && !isErrorLike(written) ? new ShownError(value, written) : written
+}
+
+function restoreFields(value: object, written: Fields, depth: number): void {
+  for (const key of Object.keys(written)) {
+    const shown = restored(readOrReason(value, key), written[key], depth)
+    if (shown !== written[key]) written[key] = shown
+  }
+}
+
+/** An error with the fields that the text of its line has. Of its causes and members, which JSON never shows, there are no fields. */
+class ShownError {
+  readonly #error: Error
+
+  constructor(error: Error, fields: Fields = {}) {
+    this.#error = error
+    Object.defineProperties(this, Object.getOwnPropertyDescriptors(fields))
+  }
+
+  get name(): string {
+    return nameOf(this.#error)
+  }
+
+  get message(): string {
+    return writtenMessage(this.#error)
+  }
+
+  get stack(): string {
+    return stackOf(this.#error)
+  }
+
+  get cause(): unknown {
+    const cause = causeOf(this.#error)
+    return isError(cause) ? new ShownError(cause) : undefined
+  }
+
+  get errors(): readonly unknown[] {
+    return membersOf(this.#error).map((member) => (isError(member) ? new ShownError(member) : leftOut))
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null
+}
+
+function parsedObject(text: string): Fields | undefined {
+  // To find out by an exception takes microseconds.
+  if (!beginsAsObject.test(text)) return undefined
+  try {
+    const value = parseJson(text)
+    return isObject(value) && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const beginsAsObject = /^\s*\{/

@@ -67,11 +67,7 @@ describe('a number that JavaScript cannot hold', () => {
         // With a long number somewhere, JSON or not.
         const place = at % (text.length + 1)
         const odd = `${text.slice(0, place)}1234567890123456789${text.slice(place)}`
-        const plain = parsed(() => JSON.parse(odd))
-        const lossless = parsed(() => parseJson(odd))
-        expect(
-          JSON.stringify(lossless)?.replaceAll('"', '').replaceAll('1234567890123456789', '1234567890123456800'),
-        ).toBe(JSON.stringify(plain)?.replaceAll('"', '').replaceAll('1234567890123456789', '1234567890123456800'))
+        expect(withNumbers(parsed(() => parseJson(odd)))).toBe(withNumbers(parsed(() => JSON.parse(odd))))
       }),
     )
   })
@@ -91,4 +87,11 @@ function parsed(parse: () => unknown): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Its JSON, with a number for each text of digits. */
+function withNumbers(value: unknown): string | undefined {
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'string' && /^-?\d{16,}$/.test(each) ? Number(each) : each,
+  )
 }

@@ -55,6 +55,8 @@ export class SluiceTransport extends Transport {
   /** Set by winston: the levels of the logger, by name. */
   declare readonly levels?: Record<string, number>
   #lease: EngineLease
+  /** The end of the leases before. */
+  #earlier: Promise<unknown> = Promise.resolve()
   /** Others come where variables are set late. */
   #options: ResolvedOptions
   #map: ReturnType<typeof winstonMapper>
@@ -102,7 +104,9 @@ export class SluiceTransport extends Transport {
         this.#isPiped = true
         watchCalls(logger)
         this.#formats.add(logger)
-        if (this.#lease.released) this.#lease = leaseFor(own, 'logs')
+        if (!this.#lease.released) return
+        this.#earlier = this.#release()
+        this.#lease = leaseFor(own, 'logs')
       },
       unused: () => void this.#release(),
     })
@@ -251,7 +255,7 @@ export class SluiceTransport extends Transport {
 
   /** `logger.end()`: winston calls it for each of its transports. */
   override end(...all: unknown[]): this {
-    if (this.#loggers.goOnAfter(() => this.#lease.engine.flush())) return this
+    if (this.#loggers.goOnAfter(() => Promise.all([this.#earlier, this.#lease.engine.flush()]))) return this
     return (super.end as (...all: unknown[]) => this).apply(this, all)
   }
 
@@ -266,7 +270,7 @@ export class SluiceTransport extends Transport {
   }
 
   async #release(): Promise<void> {
-    await this.#lease.release()
+    await Promise.all([this.#earlier, this.#lease.release()])
   }
 }
 

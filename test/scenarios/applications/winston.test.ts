@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
+import { FaultServer } from '../../support/fault-server.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
@@ -161,6 +162,22 @@ describe('a transport that outlives its logger', () => {
     logger.debug('below the level of the logger')
     await ended(logger)
     expect(await messages()).toEqual(lines('before', 'after', 'at last'))
+  })
+
+  it('finishes when the lines from before it was taken out are settled, too', async () => {
+    const answer = { type: 'answer', status: 201, body: '{}' } as const
+    const slowly = (body: string) => (body.includes('slow') ? { ...answer, afterMs: 500 } : answer)
+    const server = await FaultServer.start(({ body }) => slowly(body))
+    const shared = new SluiceTransport({ ...receiver.options, shutdownTimeoutMs: 8000, url: server.url })
+    const logger = winston.createLogger({ transports: [shared] })
+    logger.info('a slow line').remove(shared)
+    await turn()
+    await turn()
+    logger.add(shared)
+    logger.info('a line of the next engine')
+    await ended(logger)
+    expect(server.answered).toBe(2)
+    await server.close()
   })
 
   it('takes the lines of one logger when another has closed', async () => {

@@ -2,7 +2,7 @@ import { quoted } from '../errors/text-of.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { eventKeyRule, isEventKey, maxEventKeyChars } from '../records/event-key.js'
 import { isTime } from '../records/time.js'
-import { ownFields } from '../runtime/own-fields.js'
+import { ownField } from '../runtime/own-fields.js'
 import { isEventId } from './event-catalogue.js'
 
 /** Options of one occurrence of an event. */
@@ -68,9 +68,9 @@ const expectations = {
 
 /** The options of a call. The time is undefined if it is neither a Date nor a number, or if the options cannot be read. */
 function read(options: TrackOptions): { readonly milliseconds?: number; readonly key?: unknown } {
-  if (options === null) return {}
   try {
-    const { timeStamp = Date.now(), key } = ownFields(options)
+    const own = options as Readonly<Record<string, unknown>>
+    const { timeStamp = Date.now(), key } = { timeStamp: ownField(own, 'timeStamp'), key: ownField(own, 'key') }
     if (timeStamp instanceof Date) return { milliseconds: Date.prototype.getTime.call(timeStamp), key }
     return typeof timeStamp === 'number' ? { milliseconds: timeStamp, key } : {}
   } catch {

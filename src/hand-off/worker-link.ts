@@ -4,6 +4,7 @@ import { type Standstill, WorkerPosition } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
 import { ownThreadEnvironment } from '../runtime/own-thread.js'
+import { flushWhileItTakes, patienceMs } from './flush-while-it-takes.js'
 import { engineFrame } from './frames.js'
 import { Heartbeat } from './heartbeat.js'
 import {
@@ -41,10 +42,6 @@ export interface Link {
   terminate(): Promise<void>
   terminateSync(): void
 }
-
-/** While this thread is blocked: a worker that does not answer, or takes no line, for this time is stuck. */
-const patienceMs = 1000
-const lookMs = 10
 
 /** One worker and the stream to it. */
 export class WorkerLink implements Link {
@@ -232,40 +229,5 @@ function writeWithOwnImmediate(stream: ThreadStream, bytes: Buffer): void {
     stream.write(bytes as unknown as string)
   } finally {
     if (present !== setImmediate) Reflect.set(globalThis, 'setImmediate', present)
-  }
-}
-
-/**
- * thread-stream's `flushSync` waits ten seconds for a stuck worker, more than the end of a process may take. This one waits only while the
- * worker takes lines. For that it replaces `Atomics.wait` during the call.
- *
- * @throws when the worker takes none for a second, and at the deadline
- */
-export function flushWhileItTakes(
-  stream: Pick<ThreadStream, 'flushSync'>,
-  { progress, deadline }: { readonly progress: () => number; readonly deadline: number },
-): void {
-  const { wait } = Atomics
-  let seen = progress()
-  let patientUntil = systemClock.now() + patienceMs
-  const isStuck = () => {
-    const now = systemClock.now()
-    if (progress() !== seen) patientUntil = now + patienceMs
-    seen = progress()
-    return now >= Math.min(patientUntil, deadline)
-  }
-  const watched = (words: Int32Array, index: number, value: number, ms: number): ReturnType<typeof wait> => {
-    const until = systemClock.now() + ms
-    for (;;) {
-      const result = wait(words, index, value, Math.min(lookMs, ms))
-      if (result !== 'timed-out' || systemClock.now() >= until) return result
-      if (isStuck()) throw new Error('the worker takes no line')
-    }
-  }
-  Atomics.wait = watched as typeof wait
-  try {
-    stream.flushSync()
-  } finally {
-    Atomics.wait = wait
   }
 }

@@ -49,10 +49,14 @@ export interface DeliveryThread {
   write(engine: number, lines: Buffer): void
   /** A drain waits: start a worker soon, even after many failures. */
   hurry(): void
+  /** Block this thread until the worker has started. False when it has not within this time. */
+  startsSync(withinMs: number): boolean
   /** Block this thread until the worker has taken everything. False when it has not within this time, or is stuck. */
   handOverSync(withinMs: number): boolean
   /** At the end of the process: the same, with one more worker if the present one is stuck. */
   reachSync(withinMs: number): boolean
+  /** Receive what the worker has told so far, when the event loop has stopped. */
+  catchUp(): void
   /** Remove the engine. The worker ends with the last one. */
   leave(engine: number): Promise<void>
 }

@@ -185,6 +185,10 @@ export class HandOff implements RecordPort, EngineClient {
     this.#outbox.ending()
   }
 
+  deliversElsewhere(withinMs: number): boolean {
+    return this.#mode.now === 'connected' && this.#thread.startsSync(withinMs)
+  }
+
   beforeEnd(withinMs = this.options.shutdownTimeoutMs): boolean {
     if (this.#mode.now !== 'connected') return false
     void this.park()
@@ -204,7 +208,13 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs: leftMs(), brief })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs: leftMs(), brief })))
-    return this.#thread.handOverSync(leftMs() + endGraceMs) ? this.#closedFlag.wait(clock, leftMs()) : () => true
+    if (!this.#thread.handOverSync(leftMs() + endGraceMs)) return () => true
+    const step = this.#closedFlag.wait(clock, leftMs())
+    return (waitMs) => {
+      const isOver = step(waitMs)
+      if (isOver) this.#thread.catchUp()
+      return isOver
+    }
   }
 
   attached(): void {

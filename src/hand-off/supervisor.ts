@@ -107,6 +107,10 @@ export class Supervisor implements DeliveryThread {
     else this.#startIn(firstPauseMs - pausedMs)
   }
 
+  startsSync(withinMs: number): boolean {
+    return this.#mode.now === 'running' && this.#link?.startsSync(withinMs) === true
+  }
+
   handOverSync(withinMs: number): boolean {
     const link = this.#link
     if (this.#mode.now !== 'running' || link === undefined) return false
@@ -130,6 +134,10 @@ export class Supervisor implements DeliveryThread {
     }
     if (this.#mode.now === 'backoff') this.#start()
     return this.handOverSync(deadline - this.#plan.clock.now())
+  }
+
+  catchUp(): void {
+    this.#link?.catchUp()
   }
 
   async leave(engine: number): Promise<void> {

@@ -129,11 +129,6 @@ export class ThreadStreams {
     return streams.some((stream) => stream !== undefined && !stream.ready && !stream.destroyed && !ownStreams.has(stream))
   }
 
-  /** True for a thread of thread-stream. */
-  has(threadId: number): boolean {
-    return this.#workers.has(threadId)
-  }
-
   #add(threadId: number, worker: StreamWorker): void {
     this.#workers.set(threadId, worker)
     const stream = worker.stream?.deref()

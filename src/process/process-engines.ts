@@ -194,14 +194,12 @@ export class ProcessEngines {
   }
 
   /**
-   * At the end of the process: close the engines of the application's own threads, which end without an event. Does nothing outside the
-   * main thread: the others live on.
+   * At the end of the process: close the engines of the application's own threads, which end without an event, and those whose streams pino
+   * does not end. Does nothing outside the main thread: the others live on.
    */
   endThreads(): { readonly steps: readonly EndStep[]; readonly engines: readonly Figures[] } {
     if (!isMainThread) return { steps: [], engines: [] }
-    const engines = this.remote.known.filter(
-      (engine) => !this.#threadStreams.has(engine.threadId) && undelivered(engine.stats()) > 0,
-    )
+    const engines = this.remote.known.filter((engine) => undelivered(engine.stats()) > 0)
     return { steps: this.remote.closeSync(engines), engines }
   }
 

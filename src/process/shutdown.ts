@@ -8,6 +8,8 @@ import { counted } from '../errors/counted.js'
 import { announcedThread } from '../hand-off/delivery-thread.js'
 import { endGraceMs } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
+import { runtimeIdentity } from '../options/identity.js'
+import { runtimes } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedEnd } from '../runtime/shared-state.js'
@@ -25,6 +27,12 @@ const maxDrains = 3
 const turnMs = 5
 /** A service that takes nothing for so long does not delay the listeners of `exit`. */
 const patienceMs = 250
+
+/** A worker that has not started within this time may have failed, which only the event loop hears. */
+const startPatienceMs = 1000
+
+/** Elsewhere a thread that is held may hold others. */
+const holdsExit = runtimeIdentity().runtime === runtimes.node
 
 /** Never written: a wait on it is a pause of this thread. */
 const pause = new Int32Array(new SharedArrayBuffer(4))
@@ -78,6 +86,7 @@ export class Shutdown {
   }
 
   install(): void {
+    if (holdsExit) this.#host.prependListener('beforeExit', this.#beforeOthers)
     this.#listenLast('beforeExit', this.#beforeExit)
     // pino added its listener with its first target, and ends its streams in it: this one comes before.
     this.#host.prependListener('exit', this.#begin)
@@ -108,7 +117,15 @@ export class Shutdown {
     return remote.known.length > 0 || [...local].some((engine) => engine.options.debug || hasRepeats(engine))
   }
 
-  /** Node emits the event again after each drain. Records that have had their time are not drained again. */
+  /** A listener of the application may log. The hand-over to another thread would be work, and the event would come once more. */
+  readonly #beforeOthers = (): void => {
+    for (const engine of this.#open()) if (engine.deliversElsewhere !== undefined) engine.ending()
+  }
+
+  /**
+   * What another thread delivers waits for the exit, which holds this thread: with each drain here Node emits the event once more, to the
+   * application's listeners, too. Records that have had their time are not drained again.
+   */
   readonly #beforeExit = (): void => {
     // The application's listener may have raised its signal again. The process dies of it in the next turn, and not of idleness now.
     if (this.#signals.hasSeenSignal && !this.#turned) {
@@ -116,10 +133,12 @@ export class Shutdown {
       setImmediate(() => {})
     }
     const { budget, remote } = this.#engines
-    const waiting = this.#waiting()
-    if ((waiting.length === 0 && !remote.pending) || this.#drains === maxDrains) return
+    const startMs = (engine: RegisteredEngine) => Math.min(startPatienceMs, budget.remaining(engine))
+    const waiting = this.#waiting().filter((engine) => !(holdsExit && engine.deliversElsewhere?.(startMs(engine))))
+    const parks = !holdsExit && remote.pending
+    if ((waiting.length === 0 && !parks) || this.#drains === maxDrains) return
     this.#drains++
-    void remote.park()
+    if (parks) void remote.park()
     const flushed = waiting.map(async (engine) => {
       const time = { timeoutMs: budget.grant(engine), brief: true }
       // A park also says which lines have been repeated. Perhaps no thread has read them yet.

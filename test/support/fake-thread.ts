@@ -57,6 +57,10 @@ export class FakeThread implements DeliveryThread {
     this.hurried++
   }
 
+  startsSync(): boolean {
+    return this.up
+  }
+
   handOverSync(): boolean {
     if (!this.up) return false
     this.take(Number.POSITIVE_INFINITY)
@@ -70,6 +74,8 @@ export class FakeThread implements DeliveryThread {
     if (!this.up && !this.impossible) this.restart()
     return this.handOverSync()
   }
+
+  catchUp(): void {}
 
   async leave(engine: number): Promise<void> {
     this.#engines.delete(engine)

@@ -126,7 +126,9 @@ export class ThreadStreams {
   /** True while a thread of thread-stream starts that is not ours. */
   get isStarting(): boolean {
     const streams = [...this.#workers.values()].map(({ stream }) => stream?.deref())
-    return streams.some((stream) => stream !== undefined && !stream.ready && !stream.destroyed && !ownStreams.has(stream))
+    return streams.some(
+      (stream) => stream !== undefined && !stream.ready && !stream.destroyed && !ownStreams.has(stream),
+    )
   }
 
   #add(threadId: number, worker: StreamWorker): void {

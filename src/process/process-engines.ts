@@ -79,9 +79,13 @@ export class ProcessEngines {
     return this.#local.values()
   }
 
-  /** True while every engine of another thread that has announced itself is known. */
+  /**
+   * True while every engine of another thread that has announced itself is known, and sees in shared memory what this thread says: one that
+   * started earlier than this module does not, and reports for itself.
+   */
   get knowsAll(): boolean {
-    return this.#channel.readsSynchronously
+    const sharesMemory = ({ threadId }: { readonly threadId: number }) => this.#threadStreams.sawStart(threadId)
+    return this.#channel.readsSynchronously && this.remote.known.every(sharesMemory)
   }
 
   /** True while a worker is starting that may run Sluice. */

@@ -105,7 +105,7 @@ export class Shutdown {
 
   /**
    * Lines reach the workers of other threads without a word to this one, so that each line that has been written to them may still be on its
-   * way. A debugging ledger is shown at the end, and what throttles hold back is told then, or after a minute.
+   * way. A debugging ledger is shown at the end, a spool is left in order, and what throttles hold back is told then, or after a minute.
    */
   #concernsSignals(): boolean {
     const { remote, local } = this.#engines
@@ -114,7 +114,10 @@ export class Shutdown {
     if (losses !== this.#losses) this.#toldBy = systemClock.now() + stderrQuietMs
     this.#losses = losses
     if (undelivered(ledger) > 0 || systemClock.now() < this.#toldBy || this.#engines.awaitsWorkers) return true
-    return remote.known.length > 0 || [...local].some((engine) => engine.options.debug || hasRepeats(engine))
+    return (
+      remote.known.length > 0 ||
+      [...local].some((engine) => engine.options.debug || engine.options.spoolDir !== undefined || hasRepeats(engine))
+    )
   }
 
   /** A listener of the application may log. The hand-over to another thread would be work, and the event would come once more. */

@@ -133,7 +133,11 @@ export class SignalWatch {
     if (listener === undefined || !this.#moves(added)) return
     const host = this.#host
     host.nextTick(() => {
-      if (this.#listeners.get(event as NodeJS.Signals) !== listener || host.listeners(event as NodeJS.Signals)[0] === listener) return
+      if (
+        this.#listeners.get(event as NodeJS.Signals) !== listener ||
+        host.listeners(event as NodeJS.Signals)[0] === listener
+      )
+        return
       host.off('newListener', this.#keepFirst)
       host.off(event, listener)
       host.prependListener(event as NodeJS.Signals, listener)

@@ -177,16 +177,19 @@ describe('the end of a process', () => {
     expect([...(await receiver.logs()), ...(await receiver.values())]).toHaveLength(2)
   })
 
-  it.each(['natural', 'exit'])('%s: tells the listeners of the application what became of the last record', async (END) => {
-    const server = await FaultServer.start(() => ({ type: 'answer', status: 400 }))
-    const variables = { ...receiver.variables, SLUICE_URL: server.url, END }
-    const { code, stdout } = await runProgram('hears-at-end.js', variables)
-    expect({ code, heard: stdout.split('\n').sort() }).toEqual({
-      code: 0,
-      heard: ['', 'SLUICE_REJECTED', 'sluice:rejected'],
-    })
-    await server.close()
-  })
+  it.each(['natural', 'exit'])(
+    '%s: tells the listeners of the application what became of the last record',
+    async (END) => {
+      const server = await FaultServer.start(() => ({ type: 'answer', status: 400 }))
+      const variables = { ...receiver.variables, SLUICE_URL: server.url, END }
+      const { code, stdout } = await runProgram('hears-at-end.js', variables)
+      expect({ code, heard: stdout.split('\n').sort() }).toEqual({
+        code: 0,
+        heard: ['', 'SLUICE_REJECTED', 'sluice:rejected'],
+      })
+      await server.close()
+    },
+  )
 
   it('does not wait for a service that asks for an hour', async () => {
     const server = await FaultServer.start(() => ({ type: 'answer', status: 503, headers: { 'retry-after': '3600' } }))

@@ -43,8 +43,7 @@ export interface HandOffSetting extends AcceptanceWatch {
 }
 
 /**
- * The application's side of one engine in the delivery worker. It takes records and hands them over in the microtask after the code that
- * logged them.
+ * The application's side of one engine in the delivery worker. It hands records over in the microtask after the code that logged them.
  *
  *     log() ─── text ──┐
  *     track() ─ ring ──┴─ Outbox ─ InTransit ─ DeliveryThread ─▶ Engine in the worker
@@ -52,17 +51,13 @@ export interface HandOffSetting extends AcceptanceWatch {
  * `InTransit` keeps the lines that no worker has taken: when a worker fails, the next one gets them. `maxQueueBytes` bounds them. The
  * ledger is one piece of shared memory for all workers of this engine.
  *
- *     start ─▶ waiting ── attached() ───▶ connected       any mode ── close() ──▶ closed
- *               │    ▲                    │     │
- *               │    └──── detached() ────┘     │
- *               └─▶ inline ◀── cannotStart() ───┘
- *
  * No method throws or rejects, in any mode.
  */
 export class HandOff implements RecordPort, EngineClient {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
   readonly options: ResolvedOptions
+  readonly memory: SharedArrayBuffer
   readonly #thread: DeliveryThread
   /** For an engine in this thread. */
   readonly #local: AcceptanceWatch & { readonly machine: Machine }
@@ -86,17 +81,17 @@ export class HandOff implements RecordPort, EngineClient {
     this.options = options
     this.lanes = lanesOf(options)
     this.#thread = thread
-    const { clock } = machine
     this.#local = { machine, accepted }
     this.#book = new LedgerBook(this.lanes)
+    this.memory = this.#book.memory
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
-    this.#reporter = new Reporter({ clock, listeners: this.#listeners, print })
+    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print })
     const spools = options.spoolDir !== undefined
     this.#account = new HandOffAccount({ lanes: this.lanes, book: this.#book, reporter: this.#reporter, spools })
-    this.#drains = new DrainRequests({ clock, ask: (request) => this.#ask(request) })
+    this.#drains = new DrainRequests({ clock: machine.clock, ask: (request) => this.#ask(request) })
     this.#outbox = new Outbox({
-      clock,
+      clock: machine.clock,
       account: this.#account,
       maxBytes: options.maxQueueBytes,
       inTransit: () => this.#inTransit.bytes,
@@ -106,10 +101,6 @@ export class HandOff implements RecordPort, EngineClient {
     })
     this.#number = thread.join(this)
     thread.connect(this.#number)
-  }
-
-  get memory(): SharedArrayBuffer {
-    return this.#book.memory
   }
 
   get closed(): boolean {
@@ -209,12 +200,8 @@ export class HandOff implements RecordPort, EngineClient {
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs: leftMs(), brief })))
     if (!this.#thread.handOverSync(leftMs() + endGraceMs)) return () => true
-    const step = this.#closedFlag.wait(clock, leftMs())
-    return (waitMs) => {
-      const isOver = step(waitMs)
-      if (isOver) this.#thread.catchUp()
-      return isOver
-    }
+    const isOver = this.#closedFlag.wait(clock, leftMs())
+    return (waitMs) => isOver(waitMs) && this.#thread.catchUp()
   }
 
   attached(): void {

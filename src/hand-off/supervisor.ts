@@ -1,10 +1,9 @@
 import { printLine } from '../diagnostics/stderr.js'
 import type { Standstill } from '../engine/worker-position.js'
-import { counted } from '../errors/counted.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { firstInProcess } from '../runtime/shared-state.js'
-import { announceThread, type DeliveryThread, type EngineClient, type LostRecords } from './delivery-thread.js'
+import { announceThread, type DeliveryThread, type EngineClient, effectOf } from './delivery-thread.js'
 import { ModeMachine } from './mode-machine.js'
 import { type Link, type WorkerFailure, WorkerLink, type WorkerLinkPlan } from './worker-link.js'
 
@@ -136,8 +135,9 @@ export class Supervisor implements DeliveryThread {
     return this.handOverSync(deadline - this.#plan.clock.now())
   }
 
-  catchUp(): void {
+  catchUp(): true {
     this.#link?.catchUp()
+    return true
   }
 
   async leave(engine: number): Promise<void> {
@@ -274,20 +274,6 @@ export class Supervisor implements DeliveryThread {
   get #pauseMs(): number {
     return Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#pauses - 1))
   }
-}
-
-function effectOf({ lost, spooled }: LostRecords, standstill: Standstill | undefined): string {
-  const parts = [
-    lost > 0 ? `${recordsTaken(lost)} are lost` : '',
-    spooled > 0 ? `${recordsTaken(spooled)} are left to the spool` : '',
-    standstill?.at === 'line' ? 'the line at which it stopped is given up' : '',
-    standstill?.at === 'disk' ? 'it waited for the disk of the spool, which is left alone until it answers' : '',
-  ]
-  return parts.map((part) => (part === '' ? '' : `; ${part}`)).join('')
-}
-
-function recordsTaken(count: number): string {
-  return `${counted(count, 'record')} that it had taken`
 }
 
 let own: Supervisor | undefined

@@ -21,9 +21,6 @@ import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
 
-/** `start`: records may come. `rest`: perhaps none is left. `leave`: the application handles its signals itself. */
-type ChangeSignals = (change: 'start' | 'rest' | 'leave') => unknown
-
 export interface ProcessEnginesSetting {
   /** @default one whose clock all threads share */
   readonly budget?: ShutdownBudget
@@ -56,7 +53,8 @@ export class ProcessEngines {
     sawStart: (thread) => this.#threadStreams.sawStart(thread),
     flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
   })
-  #changeSignals: ChangeSignals = () => {}
+  /** Of the watch of signals. `start`: records may come. `rest`: perhaps none is left. `leave`: they are the application's. */
+  changeSignals: (change: 'start' | 'rest' | 'leave') => unknown = () => {}
   #starts = false
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
@@ -80,26 +78,16 @@ export class ProcessEngines {
   }
 
   /**
-   * True while every engine of another thread that has announced itself is known, and sees in shared memory what this thread says: one that
-   * started earlier than this module does not, and reports for itself.
+   * True while every engine of another thread that has announced itself is known, and sees what this thread says in shared memory: one that
+   * started before this module does not.
    */
   get knowsAll(): boolean {
-    const sharesMemory = ({ threadId }: { readonly threadId: number }) => this.#threadStreams.sawStart(threadId)
-    return this.#channel.readsSynchronously && this.remote.known.every(sharesMemory)
+    const { known } = this.remote
+    return this.#channel.readsSynchronously && known.every((each) => this.#threadStreams.sawStart(each.threadId))
   }
 
-  /** True while a worker is starting that may run Sluice. */
   get awaitsWorkers(): boolean {
     return this.#threadStreams.isStarting || this.remote.isStarting
-  }
-
-  /** Call `change` when records may come from now on, and when an engine of any thread has the option `handleSignals: false`. */
-  onSignalsChange(change: ChangeSignals): void {
-    this.#changeSignals = change
-  }
-
-  signals(change: 'start' | 'rest'): unknown {
-    return this.#changeSignals(change)
   }
 
   /** An engine will be added. */
@@ -111,7 +99,7 @@ export class ProcessEngines {
   add(engine: RegisteredEngine): void {
     this.#starts = false
     this.#local.set(engine.id, engine)
-    if (!engine.options.handleSignals) this.#changeSignals('leave')
+    if (!engine.options.handleSignals) this.changeSignals('leave')
     this.#announce(engine)
   }
 
@@ -198,8 +186,8 @@ export class ProcessEngines {
   }
 
   /**
-   * At the end of the process: close the engines of the application's own threads, which end without an event, and those whose streams pino
-   * does not end. Does nothing outside the main thread: the others live on.
+   * At the end of the process: close the engines of the application's threads, and of streams that pino does not end. Does nothing outside
+   * the main thread: the others live on.
    */
   endThreads(): { readonly steps: readonly EndStep[]; readonly engines: readonly Figures[] } {
     if (!isMainThread) return { steps: [], engines: [] }
@@ -249,11 +237,10 @@ export class ProcessEngines {
         sharedLevel().adopt(message.change)
         return
       case 'starting':
-        this.#changeSignals('start')
-        this.remote.starts(message.threadId)
-        return
+        this.changeSignals('start')
+        return this.remote.starts(message.threadId)
       case 'engine':
-        this.#changeSignals(message.handleSignals ? 'start' : 'leave')
+        this.changeSignals(message.handleSignals ? 'start' : 'leave')
         this.remote.add(message)
         this.#early.announced(message)
         return
@@ -296,8 +283,7 @@ export class ProcessEngines {
       const ledger = engine.ended()
       this.#retired.keep({ stats: () => ledger })
       const print = (count: number, fate: string) => {
-        const text = `${counted(count, 'record')} ${fate}: the worker that delivered them has ended`
-        if (count > 0) printLine(text)
+        if (count > 0) printLine(`${counted(count, 'record')} ${fate}: the worker that delivered them has ended`)
       }
       print(ledger.dropped.shutdown - before.dropped.shutdown, 'lost')
       print(ledger.spooled - before.spooled, 'left to the spool')

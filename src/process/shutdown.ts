@@ -1,7 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
 import type { LaneReport, Ledger } from '../delivery/ledger.js'
 import { noAnswer } from '../delivery/rules.js'
-import { stderrQuietMs } from '../diagnostics/reporter.js'
 import { lastErrorText, ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { counted } from '../errors/counted.js'
@@ -19,6 +18,7 @@ import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { undelivered } from './remote-engines.js'
 import { movesAgain } from './rounds.js'
+import { hasRepeats, SignalNeed } from './signal-need.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 
 /** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
@@ -55,11 +55,11 @@ export function installShutdown(engines: ProcessEngines): void {
 }
 
 /**
- * Delivers at the end of the process: before a natural end (`beforeExit`), at its exit, and before a signal that nothing else listens to.
+ * Delivers at the end of the process: at its exit, before a natural end (`beforeExit`) what needs the event loop, and before a signal that nothing else listens to.
  * Reports in one line the records that could not be delivered. Nothing here keeps the process alive but an unfinished drain.
  *
  *     beforeExit ─▶ flush what has time left ─▶ … ─▶ exit, first ─▶ pino ends its streams ─▶ exit, last ─▶ the thread delivers
- *     SIGTERM, SIGINT ─▶ drain the process ─▶ the same signal again
+ *     SIGTERM, SIGINT and others ─▶ drain the process ─▶ the same signal again
  */
 export class Shutdown {
   readonly #engines: ProcessEngines
@@ -68,9 +68,6 @@ export class Shutdown {
   readonly #signals: SignalWatch
   #drains = 0
   #turned = false
-  /** Records that were dropped or rejected, and the moment at which all of them have been told. */
-  #losses = 0
-  #toldBy = Number.NEGATIVE_INFINITY
   /** Records that the process had dropped by `shutdown` when its end began. */
   #droppedBefore = 0
 
@@ -78,11 +75,8 @@ export class Shutdown {
     this.#engines = engines
     this.#host = host
     this.#print = print
-    this.#signals = new SignalWatch({
-      drain: () => this.#drainBeforeSignal(),
-      needed: () => this.#concernsSignals(),
-      host,
-    })
+    const need = new SignalNeed(engines)
+    this.#signals = new SignalWatch({ drain: () => this.#drainBeforeSignal(), needed: () => need.exists, host })
   }
 
   install(): void {
@@ -96,28 +90,11 @@ export class Shutdown {
       this.#engines.endThreadStreams()
       this.#deliver()
     })
-    this.#engines.onSignalsChange((change) => this.#signals[change]())
+    this.#engines.changeSignals = (change) => this.#signals[change]()
     // Only the main thread receives signals.
     if (!isMainThread || !endOption('handleSignals', process.env)) this.#signals.leave()
     // Workers of pino that have started before.
     else if (this.#host.listeners('exit').some(({ name }) => name === 'onExit')) this.#signals.start()
-  }
-
-  /**
-   * Lines reach the workers of other threads without a word to this one, so that each line that has been written to them may still be on its
-   * way. A debugging ledger is shown at the end, a spool is left in order, and what throttles hold back is told then, or after a minute.
-   */
-  #concernsSignals(): boolean {
-    const { remote, local } = this.#engines
-    const ledger = this.#engines.stats()
-    const losses = ledger.rejected + Object.values(ledger.dropped).reduce((sum, count) => sum + count, 0)
-    if (losses !== this.#losses) this.#toldBy = systemClock.now() + stderrQuietMs
-    this.#losses = losses
-    if (undelivered(ledger) > 0 || systemClock.now() < this.#toldBy || this.#engines.awaitsWorkers) return true
-    return (
-      remote.known.length > 0 ||
-      [...local].some((engine) => engine.options.debug || engine.options.spoolDir !== undefined || hasRepeats(engine))
-    )
   }
 
   /** A listener of the application may log. The hand-over to another thread would be work, and the event would come once more. */
@@ -126,7 +103,7 @@ export class Shutdown {
   }
 
   /**
-   * What another thread delivers waits for the exit, which holds this thread: with each drain here Node emits the event once more, to the
+   * Records of other threads wait for the exit, which holds this thread: with each drain here Node emits the event once more, to the
    * application's listeners, too. Records that have had their time are not drained again.
    */
   readonly #beforeExit = (): void => {
@@ -288,11 +265,6 @@ export class Shutdown {
       (engine) => (undelivered(engine.stats()) > 0 || hasRepeats(engine)) && this.#engines.budget.remaining(engine) > 0,
     )
   }
-}
-
-/** True where lines were left out that a record has not counted, perhaps. */
-function hasRepeats(engine: RegisteredEngine): boolean {
-  return engine.options.repeat !== undefined && engine.stats().suppressed.repeated > 0
 }
 
 /** The error that most of the records left met with. */

@@ -75,7 +75,9 @@ export class FakeThread implements DeliveryThread {
     return this.handOverSync()
   }
 
-  catchUp(): void {}
+  catchUp(): true {
+    return true
+  }
 
   async leave(engine: number): Promise<void> {
     this.#engines.delete(engine)

@@ -177,7 +177,7 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   deliversElsewhere(withinMs: number): boolean {
-    return this.#mode.now === 'connected' && this.#thread.startsSync(withinMs)
+    return this.#mode.now === 'connected' && !this.#drains.areOpen && this.#thread.startsSync(withinMs)
   }
 
   beforeEnd(withinMs = this.options.shutdownTimeoutMs): boolean {

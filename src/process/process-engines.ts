@@ -77,10 +77,7 @@ export class ProcessEngines {
     return this.#local.values()
   }
 
-  /**
-   * True while every engine of another thread that has announced itself is known, and sees what this thread says in shared memory: one that
-   * started before this module does not.
-   */
+  /** True while each engine of another thread is known, and sees this thread's words in shared memory: one that started earlier does not. */
   get knowsAll(): boolean {
     const { known } = this.remote
     return this.#channel.readsSynchronously && known.every((each) => this.#threadStreams.sawStart(each.threadId))
@@ -238,7 +235,8 @@ export class ProcessEngines {
         return
       case 'starting':
         this.changeSignals('start')
-        return this.remote.starts(message.threadId)
+        this.remote.starts(message.threadId)
+        return
       case 'engine':
         this.changeSignals(message.handleSignals ? 'start' : 'leave')
         this.remote.add(message)

@@ -29,7 +29,7 @@ const turnMs = 5
 const patienceMs = 250
 
 /** A worker that has not started within this time may have failed, which only the event loop hears. */
-const startPatienceMs = 1000
+const startPatienceMs = 3000
 
 /** Elsewhere a thread that is held may hold others. */
 const holdsExit = runtimeIdentity().runtime === runtimes.node

@@ -127,6 +127,8 @@ export type EndStep = (waitMs: number) => boolean
 
 /** Takes part in the end of the process. The methods are called in this order. */
 export interface EndParticipant {
+  /** True where another thread delivers, which has started within this time: this one may be held at the end. @default false */
+  deliversElsewhere?(withinMs: number): boolean
   /** The process has no work left. Gather records for a moment from now on: the exit may be next, and a delivery must not delay it. */
   ending(): void
   /**

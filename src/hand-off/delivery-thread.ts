@@ -1,4 +1,5 @@
 import type { Standstill } from '../engine/worker-position.js'
+import { counted } from '../errors/counted.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { EnginePlan, WorkerMessage } from './protocol.js'
 
@@ -16,6 +17,21 @@ export interface LostRecords {
   readonly lost: number
   /** Records that are on disk. */
   readonly spooled: number
+}
+
+/** The effect of a failure, for people. */
+export function effectOf({ lost, spooled }: LostRecords, standstill: Standstill | undefined): string {
+  const parts = [
+    lost > 0 ? `${recordsTaken(lost)} are lost` : '',
+    spooled > 0 ? `${recordsTaken(spooled)} are left to the spool` : '',
+    standstill?.at === 'line' ? 'the line at which it stopped is given up' : '',
+    standstill?.at === 'disk' ? 'it waited for the disk of the spool, which is left alone until it answers' : '',
+  ]
+  return parts.map((part) => (part === '' ? '' : `; ${part}`)).join('')
+}
+
+function recordsTaken(count: number): string {
+  return `${counted(count, 'record')} that it had taken`
 }
 
 /** The application's side of one engine in the delivery thread. Its methods never throw. */
@@ -49,10 +65,14 @@ export interface DeliveryThread {
   write(engine: number, lines: Buffer): void
   /** A drain waits: start a worker soon, even after many failures. */
   hurry(): void
+  /** Block this thread until the worker has started. False when it has not within this time. */
+  startsSync(withinMs: number): boolean
   /** Block this thread until the worker has taken everything. False when it has not within this time, or is stuck. */
   handOverSync(withinMs: number): boolean
   /** At the end of the process: the same, with one more worker if the present one is stuck. */
   reachSync(withinMs: number): boolean
+  /** Receive what the worker has told so far, when the event loop has stopped. True when nothing is left. */
+  catchUp(): true
   /** Remove the engine. The worker ends with the last one. */
   leave(engine: number): Promise<void>
 }

@@ -25,20 +25,17 @@ export interface WorkerPort {
   readonly machine?: Machine
 }
 
-/** Emits an event on thread-stream's stream in the application's thread. */
-const ownPort: WorkerPort = {
-  listen: (listener) => void parentPort?.on('message', listener),
-  post: (message) => parentPort?.postMessage({ code: 'EVENT', name: 'sluice', args: [message] }),
-}
-
 /** The delivery worker of the process. Started by thread-stream. */
 export default function deliveryWorker(plan: WorkerPlan): Writable {
-  return lineStream(plan, ownPort)
+  return lineStream(plan, {
+    listen: (listener) => void parentPort?.on('message', listener),
+    post: (message) => plan.news.postMessage(message),
+  })
 }
 
 /** The stream of a delivery worker. It takes the lines of every engine, delivers, and answers drains. */
 export function lineStream(
-  { state, heartbeat, position: memory }: WorkerPlan,
+  { state, heartbeat, position: memory }: Omit<WorkerPlan, 'news'>,
   { listen, post, machine }: WorkerPort,
 ): Writable {
   const progress = new Int32Array(state)

@@ -82,6 +82,11 @@ export class DrainRequests {
     })
   }
 
+  /** True while somebody waits for an answer, which only the event loop brings. */
+  get areOpen(): boolean {
+    return this.#open.size > 0
+  }
+
   answered(request: number): void {
     this.#open.get(request)?.settle()
   }

@@ -5,6 +5,11 @@
  * - `connected`: a worker takes lines.
  * - `inline`: no worker can be started. An engine in this thread delivers.
  * - `closed`: all records are refused, and the ledger answers every call.
+ *
+ *     start ─▶ waiting ── attached() ───▶ connected       any mode ── close() ──▶ closed
+ *               │    ▲                    │     │
+ *               │    └──── detached() ────┘     │
+ *               └─▶ inline ◀── cannotStart() ───┘
  */
 export type HandOffMode = 'waiting' | 'connected' | 'inline' | 'closed'
 

@@ -43,19 +43,13 @@ export interface HandOffSetting extends AcceptanceWatch {
 }
 
 /**
- * The application's side of one engine in the delivery worker. It takes records and hands them over in the microtask after the code that
- * logged them.
+ * The application's side of one engine in the delivery worker. It hands records over in the microtask after the code that logged them.
  *
  *     log() ─── text ──┐
  *     track() ─ ring ──┴─ Outbox ─ InTransit ─ DeliveryThread ─▶ Engine in the worker
  *
  * `InTransit` keeps the lines that no worker has taken: when a worker fails, the next one gets them. `maxQueueBytes` bounds them. The
  * ledger is one piece of shared memory for all workers of this engine.
- *
- *     start ─▶ waiting ── attached() ───▶ connected       any mode ── close() ──▶ closed
- *               │    ▲                    │     │
- *               │    └──── detached() ────┘     │
- *               └─▶ inline ◀── cannotStart() ───┘
  *
  * No method throws or rejects, in any mode.
  */
@@ -87,18 +81,17 @@ export class HandOff implements RecordPort, EngineClient {
     this.options = options
     this.lanes = lanesOf(options)
     this.#thread = thread
-    const { clock } = machine
     this.#local = { machine, accepted }
     this.#book = new LedgerBook(this.lanes)
     this.memory = this.#book.memory
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
-    this.#reporter = new Reporter({ clock, listeners: this.#listeners, print })
+    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print })
     const spools = options.spoolDir !== undefined
     this.#account = new HandOffAccount({ lanes: this.lanes, book: this.#book, reporter: this.#reporter, spools })
-    this.#drains = new DrainRequests({ clock, ask: (request) => this.#ask(request) })
+    this.#drains = new DrainRequests({ clock: machine.clock, ask: (request) => this.#ask(request) })
     this.#outbox = new Outbox({
-      clock,
+      clock: machine.clock,
       account: this.#account,
       maxBytes: options.maxQueueBytes,
       inTransit: () => this.#inTransit.bytes,
@@ -183,6 +176,10 @@ export class HandOff implements RecordPort, EngineClient {
     this.#outbox.ending()
   }
 
+  deliversElsewhere(withinMs: number): boolean {
+    return this.#mode.now === 'connected' && !this.#drains.areOpen && this.#thread.startsSync(withinMs)
+  }
+
   beforeEnd(withinMs = this.options.shutdownTimeoutMs): boolean {
     if (this.#mode.now !== 'connected') return false
     void this.park()
@@ -200,8 +197,9 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs: leftMs(), brief })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs: leftMs(), brief })))
-    const handsOver = this.#thread.handOverSync(leftMs() + endGraceMs)
-    return handsOver ? this.#closedFlag.wait(this.#local.machine.clock, leftMs()) : () => true
+    if (!this.#thread.handOverSync(leftMs() + endGraceMs)) return () => true
+    const isOver = this.#closedFlag.wait(this.#local.machine.clock, leftMs())
+    return (waitMs) => isOver(waitMs) && this.#thread.catchUp()
   }
 
   attached(): void {

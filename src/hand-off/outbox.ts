@@ -53,6 +53,8 @@ export class Outbox {
   readonly #scheduledHandOver = () => {
     this.#isScheduled = false
     this.#isSettled = false
+    // A process that still turns lives on.
+    this.#isEnding = false
     this.handOver()
   }
 
@@ -94,7 +96,7 @@ export class Outbox {
     if (!this.#isSettled) this.#accepted()
   }
 
-  /** Hand over by a timer from now on, which does not keep the process alive. */
+  /** Hand over next by a timer, which does not keep the process alive. */
   ending(): void {
     this.#isEnding = true
   }

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { EndStep } from '../engine/ports.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -14,6 +15,8 @@ export interface WorkerPlan {
   readonly heartbeat: SharedArrayBuffer
   /** See `WorkerPosition`. */
   readonly position: SharedArrayBuffer
+  /** Takes the messages to the application's thread, which can read them even when its event loop has stopped. */
+  readonly news: MessagePort
 }
 
 /** How far the worker is. A halted worker takes no more lines. One that is `told` has reported all that it had held back, besides. */
@@ -53,7 +56,7 @@ export function enginePlan(
   return { options, apiKey: apiKey.reveal(), ...setting }
 }
 
-/** An event on thread-stream's stream, from the engine with this number. */
+/** A message to the application's thread, from the engine with this number. */
 export type WorkerMessage = { readonly engine: number } & (
   | { readonly type: 'drained'; readonly request: number }
   | { readonly type: 'error'; readonly code: SluiceErrorCode; readonly text: string }

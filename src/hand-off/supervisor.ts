@@ -1,10 +1,9 @@
 import { printLine } from '../diagnostics/stderr.js'
 import type { Standstill } from '../engine/worker-position.js'
-import { counted } from '../errors/counted.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { firstInProcess } from '../runtime/shared-state.js'
-import { announceThread, type DeliveryThread, type EngineClient, type LostRecords } from './delivery-thread.js'
+import { announceThread, type DeliveryThread, type EngineClient, effectOf } from './delivery-thread.js'
 import { ModeMachine } from './mode-machine.js'
 import { type Link, type WorkerFailure, WorkerLink, type WorkerLinkPlan } from './worker-link.js'
 
@@ -107,6 +106,10 @@ export class Supervisor implements DeliveryThread {
     else this.#startIn(firstPauseMs - pausedMs)
   }
 
+  startsSync(withinMs: number): boolean {
+    return this.#mode.now === 'running' && this.#link?.startsSync(withinMs) === true
+  }
+
   handOverSync(withinMs: number): boolean {
     const link = this.#link
     if (this.#mode.now !== 'running' || link === undefined) return false
@@ -130,6 +133,11 @@ export class Supervisor implements DeliveryThread {
     }
     if (this.#mode.now === 'backoff') this.#start()
     return this.handOverSync(deadline - this.#plan.clock.now())
+  }
+
+  catchUp(): true {
+    this.#link?.catchUp()
+    return true
   }
 
   async leave(engine: number): Promise<void> {
@@ -266,20 +274,6 @@ export class Supervisor implements DeliveryThread {
   get #pauseMs(): number {
     return Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#pauses - 1))
   }
-}
-
-function effectOf({ lost, spooled }: LostRecords, standstill: Standstill | undefined): string {
-  const parts = [
-    lost > 0 ? `${recordsTaken(lost)} are lost` : '',
-    spooled > 0 ? `${recordsTaken(spooled)} are left to the spool` : '',
-    standstill?.at === 'line' ? 'the line at which it stopped is given up' : '',
-    standstill?.at === 'disk' ? 'it waited for the disk of the spool, which is left alone until it answers' : '',
-  ]
-  return parts.map((part) => (part === '' ? '' : `; ${part}`)).join('')
-}
-
-function recordsTaken(count: number): string {
-  return `${counted(count, 'record')} that it had taken`
 }
 
 let own: Supervisor | undefined

@@ -1,4 +1,4 @@
-import type { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import type ThreadStream from 'thread-stream'
 import { type Standstill, WorkerPosition } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
@@ -37,8 +37,10 @@ export interface Link {
   readonly outlivesItsEnd: boolean
   open(engine: number, plan: EnginePlan): void
   write(engine: number, bytes: Buffer): void
+  startsSync(withinMs: number): boolean
   answersSync(withinMs: number): boolean
   flushSync(withinMs: number): boolean
+  catchUp(): void
   terminate(): Promise<void>
   terminateSync(): void
 }
@@ -50,6 +52,8 @@ export class WorkerLink implements Link {
   readonly #state: Int32Array
   readonly #position = new WorkerPosition()
   readonly #heartbeat: Heartbeat
+  readonly #news: MessagePort
+  readonly #received: WorkerLinkPlan['received']
   #over = false
   #gone = false
   /** True when it did not answer, or took no line, while this thread was blocked. */
@@ -67,12 +71,16 @@ export class WorkerLink implements Link {
     const state = new SharedArrayBuffer(4)
     const heartbeat = new SharedArrayBuffer(4)
     this.#state = new Int32Array(state)
+    const { port1, port2: news } = new MessageChannel()
+    this.#news = port1
     const Stream = loadThreadStream()
     this.#stream = new Stream({
       filename: workerFile()!.href,
-      workerData: { state, heartbeat, position: this.#position.memory },
-      workerOpts: { name: 'sluice', execArgv: [], env: ownThreadEnvironment() },
+      workerData: { state, heartbeat, position: this.#position.memory, news },
+      workerOpts: { name: 'sluice', execArgv: [], env: ownThreadEnvironment(), transferList: [news] },
     })
+    this.#received = plan.received
+    this.#news.on('message', plan.received).unref()
     ownStreams.add(this.#stream)
     const { worker } = this.#stream as unknown as { worker: Worker }
     this.#worker = worker
@@ -101,7 +109,6 @@ export class WorkerLink implements Link {
     })
     // thread-stream emits `error` in an immediate, so `close` may come before it.
     this.#stream.on('close', () => setImmediate(() => fail('the worker has ended')))
-    this.#stream.on('sluice', plan.received)
     // thread-stream calls unref when the worker is ready. A process without other work does not wait for that.
     worker.unref()
   }
@@ -139,11 +146,14 @@ export class WorkerLink implements Link {
     this.#heartbeat.watch()
   }
 
+  startsSync(withinMs: number): boolean {
+    return !this.#over && Atomics.wait(this.#state, 0, workerStates.starting, withinMs) !== 'timed-out'
+  }
+
   /** Block this thread until the worker, which may have to start before, answers. False when it does not within this time. */
   answersSync(withinMs: number): boolean {
-    if (this.#over || this.#stuck) return false
     const deadline = systemClock.now() + withinMs
-    if (Atomics.wait(this.#state, 0, workerStates.starting, withinMs) === 'timed-out') return false
+    if (this.#stuck || !this.startsSync(withinMs)) return false
     const leftMs = deadline - systemClock.now()
     const { progress } = this.#position
     if (this.#heartbeat.answersWithin(Math.min(patienceMs, leftMs))) return true
@@ -164,6 +174,15 @@ export class WorkerLink implements Link {
     } catch {
       this.#stuck = systemClock.now() < deadline
       return false
+    }
+  }
+
+  /** Receive the messages that have been sent so far, without the event loop. */
+  catchUp(): void {
+    for (;;) {
+      const news = receiveMessageOnPort(this.#news)
+      if (news === undefined) return
+      this.#received(news.message)
     }
   }
 

@@ -240,9 +240,8 @@ export class SluiceTransport extends Transport {
     const own = this.#rankOf(level)
     if (rank !== undefined && own !== undefined) return own <= rank
     const lowest = severityOfName(wanted)
-    if (lowest !== undefined) return severity >= lowest
-    this.#lease.engine.misused('SLUICE_CONFIG_INVALID', unknownLevel(wanted))
-    return true
+    if (lowest === undefined) this.#lease.engine.misused('SLUICE_CONFIG_INVALID', unknownLevel(wanted))
+    return lowest === undefined || severity >= lowest
   }
 
   /** Levels are sent in lower case, so they are compared without case. */

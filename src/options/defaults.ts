@@ -258,7 +258,8 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
   handleSignals: {
     kind: flag,
     ...endOptions.handleSignals,
-    about: 'deliver before SIGTERM and SIGINT end the process, if the application has no listener for them',
+    about:
+      'deliver before SIGTERM, SIGINT, SIGHUP, SIGQUIT or SIGUSR2 ends the process, if the application has no listener for it',
   },
   allowInsecure: {
     kind: flag,

@@ -203,7 +203,8 @@ export interface SluiceOptions {
    */
   readonly spoolSync?: boolean | undefined
   /**
-   * Deliver before SIGTERM and SIGINT end the process, if the application has no listener for them. Set by `SLUICE_HANDLE_SIGNALS`.
+   * Deliver before SIGTERM, SIGINT, SIGHUP, SIGQUIT or SIGUSR2 ends the process, if the application has no listener for it. Set by
+   * `SLUICE_HANDLE_SIGNALS`.
    * With `false`, pino's target loads nothing in the main thread.
    * @default true
    */

@@ -21,7 +21,7 @@ export interface EarlyWorkersPlan {
   /** Engines of other threads. */
   readonly known: () => readonly RemoteEngine[]
   /** True for a thread whose stream is known, or that has none. */
-  readonly sawStart: (threadId: number) => boolean
+  readonly knows: (threadId: number) => boolean
   /** Flush engines of other threads. */
   readonly flush: (engines: readonly RemoteEngine[], timeoutMs: number) => Promise<unknown>
 }
@@ -46,7 +46,7 @@ export class EarlyWorkers {
 
   /** An engine has announced itself. Reports on stderr that an earlier drain missed it. */
   announced(engine: Pick<RemoteEngine, 'threadId'>): void {
-    if (this.#plan.sawStart(engine.threadId)) return
+    if (this.#plan.knows(engine.threadId)) return
     this.#met = true
     if (!this.#passedWithout) return
     this.#passedWithout = false
@@ -78,7 +78,7 @@ export class EarlyWorkers {
   }
 
   get #engines(): readonly RemoteEngine[] {
-    return this.#plan.known().filter(({ threadId }) => !this.#plan.sawStart(threadId))
+    return this.#plan.known().filter(({ threadId }) => !this.#plan.knows(threadId))
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
+import { flushWhileItTakes } from '../hand-off/flush-while-it-takes.js'
 import { ownStreams } from '../hand-off/worker-file.js'
-import { flushWhileItTakes } from '../hand-off/worker-link.js'
 import { watchLoggers } from './watch-loggers.js'
 
 /** Above this number the oldest stream is released once its records are delivered. */
@@ -96,6 +96,8 @@ export class ThreadStreams {
   readonly #workers = new Map<number, StreamWorker>()
   /** Living threads whose start was seen or that were found later, thread-stream's and others. */
   readonly #seen = new Set<number>()
+  /** Threads that were found by their loggers. */
+  readonly #found = new Set<number>()
   readonly #runsSluice: (threadId: number) => Promise<boolean>
   readonly #ended: (threadId: number) => void
   readonly #held: HeldStreams
@@ -125,13 +127,20 @@ export class ThreadStreams {
   watchLoggers(): () => void {
     return watchLoggers((stream) => {
       const { worker } = stream as { readonly worker?: StreamWorker }
-      if (worker !== undefined && !this.#seen.has(worker.threadId)) this.#add(worker)
+      if (worker === undefined || this.knows(worker.threadId)) return
+      this.#found.add(worker.threadId)
+      this.#add(worker)
     })
   }
 
-  /** True for a thread whose start was seen, or that was found later. */
-  sawStart(threadId: number): boolean {
+  /** True for a thread whose stream, if it has one, is known. */
+  knows(threadId: number): boolean {
     return this.#seen.has(threadId)
+  }
+
+  /** True for a thread that started after this module was loaded. */
+  sawStart(threadId: number): boolean {
+    return this.#seen.has(threadId) && !this.#found.has(threadId)
   }
 
   /** True while a thread of thread-stream starts that is not ours. */

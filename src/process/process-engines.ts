@@ -6,6 +6,7 @@ import type { DrainMode } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
+import { sharedEnd } from '../runtime/shared-state.js'
 import { systemThread } from '../runtime/system-thread.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
@@ -19,9 +20,6 @@ import { lastLedger, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
-
-/** `start`: records may come. `rest`: perhaps none is left. `leave`: the application handles its signals itself. */
-type ChangeSignals = (change: 'start' | 'rest' | 'leave') => unknown
 
 export interface ProcessEnginesSetting {
   /** @default one whose clock all threads share */
@@ -52,7 +50,8 @@ export class ProcessEngines {
   readonly #rejections = new RecentRejections((message) => this.#channel.post(message))
   readonly #early: EarlyWorkers
   readonly #drains: ProcessDrains
-  #changeSignals: ChangeSignals = () => {}
+  /** Of the watch of signals. `start`: records may come. `rest`: perhaps none is left. `leave`: they are the application's. */
+  changeSignals: (change: 'start' | 'rest' | 'leave') => unknown = () => {}
   #starts = false
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
@@ -76,7 +75,7 @@ export class ProcessEngines {
     })
     this.#early = new EarlyWorkers({
       known: () => this.remote.known,
-      sawStart: (thread) => this.#threadStreams.sawStart(thread),
+      knows: (thread) => this.#threadStreams.knows(thread),
       flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
     })
     const { remote } = this
@@ -89,23 +88,19 @@ export class ProcessEngines {
     return this.#local.values()
   }
 
-  /** True while every engine of another thread that has announced itself is known. */
+  /** True while each engine of another thread is known, and sees this thread's words in shared memory: one that started earlier does not. */
   get knowsAll(): boolean {
+    const { known } = this.remote
+    return this.hearsAll && known.every((each) => this.#threadStreams.sawStart(each.threadId))
+  }
+
+  /** True while a drain reaches each engine of another thread at once. */
+  get hearsAll(): boolean {
     return this.#channel.readsSynchronously
   }
 
-  /** True while a worker is starting that may run Sluice. */
   get awaitsWorkers(): boolean {
     return this.#threadStreams.isStarting || this.remote.isStarting
-  }
-
-  /** Call `change` when records may come from now on, and when an engine of any thread has the option `handleSignals: false`. */
-  onSignalsChange(change: ChangeSignals): void {
-    this.#changeSignals = change
-  }
-
-  signals(change: 'start' | 'rest'): unknown {
-    return this.#changeSignals(change)
   }
 
   /** An engine will be added. */
@@ -117,7 +112,7 @@ export class ProcessEngines {
   add(engine: RegisteredEngine): void {
     this.#starts = false
     this.#local.set(engine.id, engine)
-    if (!engine.options.handleSignals) this.#changeSignals('leave')
+    if (!engine.options.handleSignals) this.changeSignals('leave')
     this.#announce(engine)
   }
 
@@ -195,8 +190,9 @@ export class ProcessEngines {
     readonly engines: readonly Figures[]
   } {
     if (!isMainThread) return { steps: [], engines: [] }
-    const engines = this.remote.known.filter((engine) =>
-      this.#threadStreams.has(engine.threadId) ? streams : undelivered(engine.stats()) > 0,
+    const { known } = this.remote
+    const engines = known.filter(
+      (engine) => (streams && this.#threadStreams.has(engine.threadId)) || undelivered(engine.stats()) > 0,
     )
     return { steps: this.remote.closeSync(engines), engines }
   }
@@ -240,16 +236,17 @@ export class ProcessEngines {
         sharedLevel().adopt(message.change)
         return
       case 'starting':
-        this.#changeSignals('start')
+        this.changeSignals('start')
         this.remote.starts(message.threadId, message.systemThread)
         return
       case 'engine':
-        this.#changeSignals(message.handleSignals ? 'start' : 'leave')
+        this.changeSignals(message.handleSignals ? 'start' : 'leave')
         this.remote.add(message)
         this.#early.announced(message)
         return
       case 'drain': {
-        const { id, mode, request, timeoutMs, brief } = message
+        const { id, mode, request, timeoutMs, brief, told = false } = message
+        if (told) sharedEnd.reportForAll()
         const engine = this.#local.get(id)
         if (engine !== undefined && mode === 'park') this.budget.grant(engine, timeoutMs)
         void engine?.[mode]({ timeoutMs, brief }).then(() => {

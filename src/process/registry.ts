@@ -64,10 +64,10 @@ function ownRegistry(): ProcessRegistry {
     reportOff: (reason) => engines.offReasons.report(reason),
     offReason: () => engines.offReasons.first,
     starts: () => engines.starts(),
-    accepts: () => engines.signals('start'),
+    accepts: () => engines.changeSignals('start'),
     drain: async (mode, timeoutMs) => {
       const ledger = await engines.drain(mode, timeoutMs)
-      await engines.signals('rest')
+      await engines.changeSignals('rest')
       return ledger
     },
     timeToClose: (engine) => engines.budget.remaining(engine),

@@ -223,7 +223,8 @@ export class RemoteEngines {
 
   #ask(mode: DrainMode, { engine, timeoutMs, brief = true }: RemoteDrain): string {
     const request = `${threadId}:${++this.#asked}`
-    this.#channel().post({ type: 'drain', mode, id: engine.id, request, timeoutMs, brief })
+    const told = sharedEnd.isReportedForAll
+    this.#channel().post({ type: 'drain', mode, id: engine.id, request, timeoutMs, brief, told })
     return request
   }
 }

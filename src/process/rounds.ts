@@ -19,3 +19,20 @@ export function movesAgain(): (added: unknown) => boolean {
     return true
   }
 }
+
+/** Listen, and stay the last listener whenever others are added. */
+export function listenLast(
+  host: Pick<NodeJS.Process, 'on' | 'off' | 'nextTick'>,
+  event: 'beforeExit' | 'exit',
+  listener: () => void,
+): void {
+  const moves = movesAgain()
+  host.on(event, listener)
+  host.on('newListener', (name, added) => {
+    if (name !== event || added === listener || !moves(added)) return
+    host.nextTick(() => {
+      host.off(event, listener)
+      host.on(event, listener)
+    })
+  })
+}

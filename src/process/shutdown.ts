@@ -1,11 +1,12 @@
 import { isMainThread } from 'node:worker_threads'
 import { emptyLedger, type LaneReport, type Ledger } from '../delivery/ledger.js'
-import { stderrQuietMs } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { announcedThread } from '../hand-off/delivery-thread.js'
 import { endGraceMs } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
+import { runtimeIdentity } from '../options/identity.js'
+import { runtimes } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { processNow, sharedEnd } from '../runtime/shared-state.js'
@@ -14,7 +15,8 @@ import { tellEndIsWatched } from './main-thread.js'
 import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { undelivered } from './remote-engines.js'
-import { movesAgain } from './rounds.js'
+import { listenLast } from './rounds.js'
+import { hasRepeats, SignalNeed } from './signal-need.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 import { undeliveredLine } from './undelivered-line.js'
 
@@ -25,8 +27,16 @@ const turnMs = 5
 /** A service that takes nothing for so long does not delay the listeners of `exit`. */
 const patienceMs = 250
 
+/** A worker that has not started within this time may have failed, which only the event loop hears. */
+const startPatienceMs = 3000
+
+/** Elsewhere a thread that is held may hold others. */
+const holdsExit = runtimeIdentity().runtime === runtimes.node
+
 /** Never written: a wait on it is a pause of this thread. */
 const pause = new Int32Array(new SharedArrayBuffer(4))
+
+const stalledDisk = 'the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL'
 
 export interface ShutdownSetting {
   /** Emits the events of the end. @default the process */
@@ -46,11 +56,11 @@ export function installShutdown(engines: ProcessEngines): void {
 }
 
 /**
- * Delivers at the end of the process: before a natural end (`beforeExit`), at its exit, and before a signal that nothing else listens to.
+ * Delivers at the end of the process: at its exit, before a natural end (`beforeExit`) what needs the event loop, and before a signal that nothing else listens to.
  * Reports in one line the records that could not be delivered. Nothing here keeps the process alive but an unfinished drain.
  *
  *     beforeExit ─▶ flush what has time left ─▶ … ─▶ exit, first ─▶ pino ends its streams ─▶ exit, last ─▶ the thread delivers
- *     SIGTERM, SIGINT ─▶ drain the process ─▶ deliver what came meanwhile, as at an exit ─▶ the same signal again
+ *     SIGTERM and others ─▶ drain the process ─▶ deliver what came meanwhile, as at an exit ─▶ the same signal again
  */
 export class Shutdown {
   readonly #engines: ProcessEngines
@@ -63,14 +73,12 @@ export class Shutdown {
   #before = emptyLedger
   /** On the clock that all threads share. */
   #signalAt = 0
-  /** Records that were dropped or rejected, and the moment at which all of them have been told. */
-  #losses = 0
-  #toldBy = Number.NEGATIVE_INFINITY
 
   constructor(engines: ProcessEngines, { host = hostProcess, print = printLine }: ShutdownSetting = {}) {
     this.#engines = engines
     this.#host = host
     this.#print = print
+    const need = new SignalNeed(engines)
     this.#signals = new SignalWatch({
       // A half is left for what comes during the drain.
       drain: (dies) => {
@@ -79,39 +87,37 @@ export class Shutdown {
         return this.#engines.park(dies ? 0.5 : 1)
       },
       end: (dies) => (dies ? this.#endBySignal() : this.#reportDrain()),
-      needed: () => this.#concernsSignals(),
+      needed: () => need.exists,
       host,
     })
   }
 
   install(): void {
-    this.#listenLast('beforeExit', this.#beforeExit)
+    if (holdsExit) this.#host.prependListener('beforeExit', this.#beforeOthers)
+    // The application's own listeners may log, and that is delivered, too.
+    listenLast(this.#host, 'beforeExit', this.#beforeExit)
     // pino added its listener with its first target, and ends its streams in it: this one comes before.
     this.#host.prependListener('exit', this.#begin)
-    this.#listenLast('exit', this.#deliver)
+    listenLast(this.#host, 'exit', this.#deliver)
+    // pino adds such a listener with each target, before that takes any line.
+    this.#host.on('newListener', (event) => event === 'exit' && this.#signals.start())
     onFatalError(() => this.#endWithoutExit())
-    this.#engines.onSignalsChange((change) => this.#signals[change]())
+    this.#engines.changeSignals = (change) => this.#signals[change]()
     // Only the main thread receives signals.
     if (!isMainThread || !endOption('handleSignals', process.env)) this.#signals.leave()
     // Workers of pino that have started before.
     else if (this.#host.listeners('exit').some(({ name }) => name === 'onExit')) this.#signals.start()
   }
 
-  /**
-   * Lines reach the workers of other threads without a word to this one, so that each line that has been written to them may still be on its
-   * way. A debugging ledger is shown at the end, and what throttles hold back is told then, or after a minute.
-   */
-  #concernsSignals(): boolean {
-    const { remote, local } = this.#engines
-    const ledger = this.#engines.stats()
-    const losses = ledger.rejected + Object.values(ledger.dropped).reduce((sum, count) => sum + count, 0)
-    if (losses !== this.#losses) this.#toldBy = systemClock.now() + stderrQuietMs
-    this.#losses = losses
-    if (undelivered(ledger) > 0 || systemClock.now() < this.#toldBy || this.#engines.awaitsWorkers) return true
-    return remote.known.length > 0 || [...local].some((engine) => engine.options.debug || hasRepeats(engine))
+  /** A listener of the application may log. The hand-over to another thread would be work, and the event would come once more. */
+  readonly #beforeOthers = (): void => {
+    for (const engine of this.#open()) if (engine.deliversElsewhere !== undefined) engine.ending()
   }
 
-  /** Node emits the event again after each drain. Records that have had their time are not drained again. */
+  /**
+   * Records of other threads wait for the exit, which holds this thread: with each drain here Node emits the event once more, to the
+   * application's listeners, too. Records that have had their time are not drained again.
+   */
   readonly #beforeExit = (): void => {
     // The application's listener may have raised its signal again. The process dies of it in the next turn, and not of idleness now.
     if (this.#signals.hasSeenSignal && !this.#turned) {
@@ -119,10 +125,12 @@ export class Shutdown {
       setImmediate(() => {})
     }
     const { budget, remote } = this.#engines
-    const waiting = this.#waiting()
-    if ((waiting.length === 0 && !remote.pending) || this.#drains === maxDrains) return
+    const startMs = (engine: RegisteredEngine) => Math.min(startPatienceMs, budget.remaining(engine))
+    const waiting = this.#waiting().filter((engine) => !(holdsExit && engine.deliversElsewhere?.(startMs(engine))))
+    const parks = !holdsExit && remote.pending
+    if ((waiting.length === 0 && !parks) || this.#drains === maxDrains) return
     this.#drains++
-    void remote.park()
+    if (parks) void remote.park()
     const flushed = waiting.map(async (engine) => {
       const time = { timeoutMs: budget.grant(engine), brief: true }
       // A park also says which lines have been repeated. Perhaps no thread has read them yet.
@@ -136,8 +144,7 @@ export class Shutdown {
 
   /** The process dies of a signal: deliver what came during the drain as at an exit, while nothing more can come. */
   #endBySignal(): void {
-    const { budget } = this.#engines
-    budget.begin(this.#engines.shutdownTimeoutMs, this.#signalAt)
+    this.#engines.budget.begin(this.#engines.shutdownTimeoutMs, this.#signalAt)
     this.#endWithoutExit()
   }
 
@@ -145,7 +152,7 @@ export class Shutdown {
   #endWithoutExit(): void {
     if (!this.#engines.takeFromStreams(this.#latest))
       this.#print('a worker of pino has not taken its last lines: they are lost')
-    this.#begin()
+    this.#beginEnd({ tellsAll: this.#engines.hearsAll })
     this.#end({ streams: true })
   }
 
@@ -158,11 +165,16 @@ export class Shutdown {
 
   /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
   readonly #begin = (): void => {
+    const comesLast = this.#host.listeners('exit').at(-1) === this.#deliver
+    this.#beginEnd({ tellsAll: comesLast && this.#engines.knowsAll })
+  }
+
+  /** `tellsAll`: this thread tells what all threads lose from now on. */
+  #beginEnd({ tellsAll }: { readonly tellsAll: boolean }): void {
     const { budget, remote } = this.#engines
     // A thread that ends is not the end of the process.
     if (isMainThread) budget.begin(this.#engines.shutdownTimeoutMs)
-    const comesLast = this.#host.listeners('exit').at(-1) === this.#deliver
-    if (isMainThread && comesLast && this.#engines.knowsAll) sharedEnd.reportForAll()
+    if (isMainThread && tellsAll) sharedEnd.reportForAll()
     // After that: a thread that drops records before it tells them itself.
     this.#before = this.#engines.stats()
     remote.beginParking()
@@ -210,10 +222,12 @@ export class Shutdown {
     }
     // Other threads tell what they drop themselves.
     const own = (tellsAll ? [this.#engines] : engines).map((each) => each.stats())
-    const others = (tellsAll ? [] : threads.engines).map((each) => each.stats())
-    const left = [...own, ...others].reduce((sum, ledger) => sum + undelivered(ledger), 0)
-    const lanes = [...own, ...others].flatMap((ledger) => ledger.lanes)
-    this.#tellUndelivered(left + dropped(own) - droppedBefore, lanes)
+    const all = tellsAll ? own : [...own, ...threads.engines.map((each) => each.stats())]
+    const left = all.reduce((sum, ledger) => sum + undelivered(ledger), dropped(own) - droppedBefore)
+    this.#tellUndelivered(
+      left,
+      all.flatMap(({ lanes }) => lanes),
+    )
     this.#reportLateRecords()
     for (const engine of engines) if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
     this.#endDespiteStalledDisk()
@@ -224,9 +238,7 @@ export class Shutdown {
     const latest = this.#latest
     while (announcedThread()?.keepsProcess || this.#engines.remote.known.some((engine) => engine.isAtDisk())) {
       if (systemClock.now() >= latest) {
-        this.#print(
-          'the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL',
-        )
+        this.#print(stalledDisk)
         this.#host.kill(this.#host.pid, 'SIGKILL')
       }
       Atomics.wait(pause, 0, 0, turnMs)
@@ -236,23 +248,6 @@ export class Shutdown {
   /** The moment on the clock at which the end is over, whatever hangs. */
   get #latest(): number {
     return systemClock.now() + this.#engines.budget.untilLatest(this.#engines.shutdownTimeoutMs)
-  }
-
-  /** The application's own listeners may log, and that is delivered, too: this one stays the last, whenever others are added. */
-  #listenLast(last: 'beforeExit' | 'exit', listener: () => void): void {
-    const host = this.#host
-    const moves = movesAgain()
-    host.on(last, listener)
-    host.on('newListener', (event, added) => {
-      if (event !== last || added === listener) return
-      // pino adds one with each target, before that takes any line.
-      if (last === 'exit') this.#signals.start()
-      if (!moves(added)) return
-      host.nextTick(() => {
-        host.off(last, listener)
-        host.on(last, listener)
-      })
-    })
   }
 
   /** An `exit` listener that is added during the last turn of the event loop comes after ours. Its records are lost, with a line that says so. */
@@ -282,11 +277,6 @@ export class Shutdown {
       (engine) => (undelivered(engine.stats()) > 0 || hasRepeats(engine)) && this.#engines.budget.remaining(engine) > 0,
     )
   }
-}
-
-/** True where lines were left out that a record has not counted, perhaps. */
-function hasRepeats(engine: RegisteredEngine): boolean {
-  return engine.options.repeat !== undefined && engine.stats().suppressed.repeated > 0
 }
 
 /** Records of lanes that may send: a wrong key delays nothing. */

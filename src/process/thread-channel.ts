@@ -36,6 +36,8 @@ export type ThreadMessage =
       readonly timeoutMs: number
       /** True where a service is not waited for at whose address nothing has ever listened. @default false */
       readonly brief?: boolean | undefined
+      /** True where the asker tells what is lost from now on. @default false */
+      readonly told?: boolean | undefined
     }
   | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }

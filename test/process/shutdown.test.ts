@@ -150,7 +150,7 @@ describe('a signal', () => {
     fine.accept()
     stuck.accept()
     const raised = new Promise((resolve) => host.once('raised', resolve))
-    engines.signals('start')
+    engines.changeSignals('start')
     host.emit('SIGTERM')
     expect(await raised).toBe('SIGTERM')
     expect([modes(fine), modes(stuck)]).toEqual([['park'], ['park']])
@@ -159,7 +159,7 @@ describe('a signal', () => {
 
   it('is the application’s when any engine has handleSignals: false', () => {
     registered({ handleSignals: false })
-    engines.signals('start')
+    engines.changeSignals('start')
     expect(host.listenerCount('SIGTERM')).toBe(0)
   })
 })

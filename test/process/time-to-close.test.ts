@@ -18,7 +18,7 @@ beforeEach(async () => {
     apiKey: 'k',
     bucket: 'b',
     requestTimeoutMs: 50,
-    shutdownTimeoutMs: 200,
+    shutdownTimeoutMs: 1000,
     retryBaseMs: 30_000,
   }
   engine = new Engine(configure(options, 'logs').options)
@@ -27,7 +27,7 @@ beforeEach(async () => {
   there = new ProcessEngines({ host: new FakeProcess() })
   there.add(engine)
   await turn()
-  await here.drain('park', 200)
+  await here.drain('park', 1000)
 })
 afterEach(async () => {
   await engine.close({ timeoutMs: 0 })

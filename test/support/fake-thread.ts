@@ -57,6 +57,10 @@ export class FakeThread implements DeliveryThread {
     this.hurried++
   }
 
+  startsSync(): boolean {
+    return this.up
+  }
+
   handOverSync(): boolean {
     if (!this.up) return false
     this.take(Number.POSITIVE_INFINITY)
@@ -69,6 +73,10 @@ export class FakeThread implements DeliveryThread {
     this.onReach()
     if (!this.up && !this.impossible) this.restart()
     return this.handOverSync()
+  }
+
+  catchUp(): true {
+    return true
   }
 
   async leave(engine: number): Promise<void> {

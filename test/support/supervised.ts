@@ -34,6 +34,10 @@ export class FakeLink implements Link {
     this.written.push(`${engine}: ${bytes}`)
   }
 
+  startsSync(): boolean {
+    return this.answers
+  }
+
   answersSync(patienceMs: number): boolean {
     this.patience.push(patienceMs)
     return this.answers
@@ -42,6 +46,8 @@ export class FakeLink implements Link {
   flushSync(): boolean {
     return this.answers && this.flushes
   }
+
+  catchUp(): void {}
 
   terminate(): Promise<void> {
     this.terminated = true

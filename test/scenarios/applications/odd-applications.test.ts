@@ -187,6 +187,32 @@ describe('the end of a process', () => {
     },
   )
 
+  // A line of pino for a worker is work, whatever that worker runs.
+  it.each([
+    ['pino', '2'],
+    ['sluicePino', '1'],
+    ['winston', '1'],
+    ['track', '1'],
+  ])('%s: calls the application’s listeners of beforeExit as often as without Sluice', async (WAY, stdout) => {
+    const ended = await runProgram('before-exits.js', { ...receiver.variables, WAY })
+    expect(ended).toMatchObject({ code: 0, stdout, stderr: '' })
+    expect([...(await receiver.logs()), ...(await receiver.values())]).toHaveLength(2)
+  })
+
+  it.each(['natural', 'exit'])(
+    '%s: tells the listeners of the application what became of the last record',
+    async (END) => {
+      const server = await FaultServer.start(() => ({ type: 'answer', status: 400 }))
+      const variables = { ...receiver.variables, SLUICE_URL: server.url, END }
+      const { code, stdout } = await runProgram('hears-at-end.js', variables)
+      expect({ code, heard: stdout.split('\n').sort() }).toEqual({
+        code: 0,
+        heard: ['', 'SLUICE_REJECTED', 'sluice:rejected'],
+      })
+      await server.close()
+    },
+  )
+
   it('does not wait for a service that asks for an hour', async () => {
     const server = await FaultServer.start(() => ({ type: 'answer', status: 503, headers: { 'retry-after': '3600' } }))
     const startedAt = performance.now()

@@ -127,6 +127,16 @@ describe('an application that knows pino’s target alone', () => {
     expect(await storedLines()).toBe(1)
   })
 
+  it.each([{ EXIT: '3' }, {}])('says once what was lost, in the thread that the target has: %j', async (how) => {
+    const server = await FaultServer.start(() => ({ type: 'silence' }))
+    const timeouts = { SLUICE_URL: server.url, SLUICE_SHUTDOWN_TIMEOUT_MS: '500' }
+    const { stderr } = await startProgram('pino-alone-ends.js', {
+      variables: { ...receiver.variables, ...timeouts, ...how },
+    }).ended
+    expect(stderr).toMatch(/^sluice: 1 [^\n]+ not delivered [^\n]+\n$/)
+    await server.close()
+  })
+
   it.each([{}, { TARGETS: '2' }])(
     'reads on stderr what to do where the permission model forbids it: %j',
     async (more) => {

@@ -130,6 +130,10 @@ export class SimulatedLink implements Link {
     this.#heartbeat.watch()
   }
 
+  startsSync(): boolean {
+    return this.#isReading
+  }
+
   answersSync(withinMs: number): boolean {
     if (this.#over || this.#stuck) return false
     const { app } = this.#plan
@@ -164,6 +168,8 @@ export class SimulatedLink implements Link {
     for (const mirror of this.#mirrors) mirror()
     return this.#pieces.length === 0
   }
+
+  catchUp(): void {}
 
   async terminate(): Promise<void> {
     this.#over = true

@@ -61,6 +61,10 @@ export class ConnectionPool implements ConnectionOwner, Holder {
   }
 
   free(connection: PipelinedConnection): void {
+    if (this.#plan.slots.spare(1) > 0) {
+      connection.end('idle')
+      return
+    }
     const next = this.#waiting.shift()
     if (next !== undefined) connection.carry(next)
     else if (this.#plan.slots.short) connection.end('idle')

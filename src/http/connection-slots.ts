@@ -16,26 +16,43 @@ export interface Holder {
 
 /** A connection that is dialled this much later reaches the server after the end of the one before. */
 const hearingMs = 50
+/** For so long after the process has run out of file descriptors, a lane has fewer connections. */
+const scarceMs = 600_000
 
 /**
  * The bound for the connections of one lane, whichever sender opens them. A connection counts from dialling until it is closed. When all
- * slots are taken, an idle connection is ended to make room.
+ * slots are taken, an idle connection is ended to make room. When the process has no file descriptor left, half of the connections are
+ * given back: the application needs descriptors, too.
  */
 export class ConnectionSlots {
   readonly #most: number
   readonly #clock: Clock
   readonly #claims = new Set<Claim>()
   readonly #holders = new Set<Holder>()
+  /** The lanes of one engine. */
+  readonly #lanes: Set<ConnectionSlots>
   #taken = 0
+  #fewer = 0
+  #scarceUntil = Number.NEGATIVE_INFINITY
+  /** Connections that end as soon as they are idle. */
+  #surplus = 0
 
-  constructor(most: number, clock: Clock) {
+  constructor(most: number, clock: Clock, lanes = new Set<ConnectionSlots>()) {
     this.#most = most
     this.#clock = clock
+    this.#lanes = lanes.add(this)
   }
 
   /** True while a claim waits for a slot. */
   get short(): boolean {
     return this.#claims.size > 0
+  }
+
+  /** How many of so many connections have to end now, for want of file descriptors. Call it where they are idle. */
+  spare(connections: number): number {
+    const count = Math.min(connections, this.#surplus)
+    this.#surplus -= count
+    return count
   }
 
   attend(holder: Holder): void {
@@ -62,15 +79,27 @@ export class ConnectionSlots {
   /** Use the slot for this connection, until it is closed and the server has noticed that. */
   hold(socket: Duplex): void {
     socket.once('close', () => {
+      if (isOutOfDescriptors(socket)) for (const lane of this.#lanes) lane.#giveBack()
       const release = () => this.release()
       if (serverKnows(socket)) setImmediate(release)
       else this.#clock.schedule(release, hearingMs)
     })
   }
 
+  #giveBack(): void {
+    const isScarce = this.#clock.now() < this.#scarceUntil
+    // They are on their way.
+    if (isScarce && this.#taken > this.#fewer) return
+    this.#scarceUntil = this.#clock.now() + scarceMs
+    this.#fewer = Math.max(1, this.#taken >> 1)
+    this.#surplus = Math.max(0, this.#taken - this.#fewer)
+    for (const holder of this.#holders) while (this.#surplus > 0 && holder.giveWay()) this.#surplus--
+  }
+
   #grant(): void {
+    const most = this.#clock.now() < this.#scarceUntil ? Math.min(this.#fewer, this.#most) : this.#most
     for (const claim of this.#claims) {
-      if (this.#taken >= this.#most) return
+      if (this.#taken >= most) return
       this.#taken++
       this.#claims.delete(claim)
       claim.granted()
@@ -83,9 +112,15 @@ function serverKnows({ readableEnded, errored }: Duplex): boolean {
   return readableEnded || (errored as NodeJS.ErrnoException | null)?.syscall !== undefined
 }
 
+function isOutOfDescriptors({ errored }: Duplex): boolean {
+  const code = (errored as NodeJS.ErrnoException | null)?.code
+  return code === 'EMFILE' || code === 'ENFILE'
+}
+
 /** Slots for each kind of record. The lanes never wait for each other's connections. */
 export type LaneSlots = Readonly<Record<RecordKind, ConnectionSlots>>
 
 export function laneSlots(most: number, clock: Clock): LaneSlots {
-  return { logs: new ConnectionSlots(most, clock), values: new ConnectionSlots(most, clock) }
+  const lanes = new Set<ConnectionSlots>()
+  return { logs: new ConnectionSlots(most, clock, lanes), values: new ConnectionSlots(most, clock, lanes) }
 }

@@ -76,6 +76,7 @@ export class UndiciPool implements Holder {
           this.#endedAt = clock.now()
           resolve(exchange)
           if (this.#slots.short) while (this.giveWay());
+          if (this.#slots.spare(this.#sockets.size) > 0) this.#startOver()
         },
       })
       // They may be lost without a sign.
@@ -101,6 +102,13 @@ export class UndiciPool implements Holder {
     if (this.#closed) throw new Error(closedReason)
     this.#dispatcher ??= this.#open(parts)
     return this.#dispatcher
+  }
+
+  /** The next requests go out on new connections. Each of the present ones ends with the request on it. */
+  #startOver(): void {
+    const former = this.#dispatcher
+    this.#dispatcher = undefined
+    void former?.close().catch(() => {})
   }
 
   /** Undici does not show which connections are in use, so none is ended while one is. */

@@ -98,12 +98,15 @@ export class Attempt implements Unanswered {
     return this.#raced
   }
 
-  async run(sender: Sender): Promise<AttemptResult> {
-    const ended = new Promise<void>((resolve) => {
-      this.#ended = resolve
+  /** Its result comes at once after the last outcome: before the application goes on that has waited for a flush. */
+  run(sender: Sender): Promise<AttemptResult> {
+    return new Promise((resolve) => {
+      this.#ended = () => resolve(this.#result())
+      void this.#send(sender, this.#outgoing())
     })
-    void this.#send(sender, this.#outgoing())
-    await ended
+  }
+
+  #result(): AttemptResult {
     return {
       startedAt: this.#startedAt,
       settledBefore: this.settledBefore,

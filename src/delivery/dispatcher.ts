@@ -106,7 +106,7 @@ export class Dispatcher {
     this.#sendSuspects()
     const waiting = ready.length + suspects.length > 0
     if (waiting && this.#carriers + this.#suspects > 0 && lane.maySend) this.#lookLater(this.#patienceMs)
-    if (this.#draining && this.#attempts.size > 0 && this.#mayRace) this.#lookLater(this.#raceMs)
+    if (this.#draining && this.#attempts.size > 0 && this.#mayRace) this.#lookLater(raceMs)
   }
 
   #sendSuspects(): void {
@@ -170,7 +170,7 @@ export class Dispatcher {
     const attempt = new Attempt({ lane, batch, way, clock, buffer, fresh: this.#draining })
     this.#attempts.add(attempt)
     const answered = attempt.run(sender)
-    if (attempt.woken && this.#mayRace) this.#lookLater(this.#raceMs)
+    if (attempt.woken && this.#mayRace) this.#lookLater(raceMs)
     const result = await answered
     if (way === 'probe') lane.probeEnded()
     if (!this.#attempts.delete(attempt)) {
@@ -219,7 +219,7 @@ export class Dispatcher {
     let soonest = Number.POSITIVE_INFINITY
     for (const attempt of this.#attempts) {
       if (attempt.raced || !(attempt.woken || this.#draining)) continue
-      const at = attempt.waitsSince + Math.max(this.#raceMs, lane.concurrency.longAnswerMs)
+      const at = attempt.waitsSince + Math.max(raceMs, lane.concurrency.longAnswerMs)
       if (at <= now) attempt.race(sender, new RecordBatch(keys))
       else soonest = Math.min(soonest, at)
     }
@@ -252,14 +252,13 @@ export class Dispatcher {
     return sender.carriage(lane.name.kind).repeatable === true
   }
 
-  get #raceMs(): number {
-    return patienceMs(this.#plan.requestTimeoutMs, { draining: true })
-  }
-
   get #draining(): boolean {
     return this.#plan.drains.open.size > 0
   }
 }
+
+/** A request that may be lost is sent once more after so long. */
+const raceMs = 500
 
 /** Memory that an idle lane keeps for its next batch, at most. */
 const idleBytes = 65_536

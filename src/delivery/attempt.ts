@@ -38,6 +38,8 @@ export interface AttemptResult {
 /** One batch in flight. It settles each of its records exactly once, whatever the sender does. */
 export class Attempt implements Unanswered {
   readonly way: Way
+  /** It left while a drain waited, on a connection that lived. */
+  readonly fresh: boolean
   readonly settledBefore: number
   readonly #lane: Lane
   readonly #batch: RecordBatch
@@ -47,7 +49,6 @@ export class Attempt implements Unanswered {
   readonly #buffer: RecordBuffer
   readonly #clock: Clock
   readonly #startedAt: number
-  readonly #fresh: boolean
   /** It went out on a connection that had been idle. */
   #woken = false
   /** Sends of its records that have not ended: a second one may race the first. */
@@ -80,7 +81,7 @@ export class Attempt implements Unanswered {
     this.#buffer = plan.buffer
     this.#clock = plan.clock
     this.#startedAt = plan.clock.now()
-    this.#fresh = plan.fresh
+    this.fresh = plan.fresh
   }
 
   /** On the clock: since when it has waited for its first answer, or for the next one. */
@@ -167,7 +168,7 @@ export class Attempt implements Unanswered {
         return records
       },
       probe: this.way === 'probe',
-      fresh: this.#fresh,
+      fresh: this.fresh,
       woken: () => {
         this.#woken = true
       },

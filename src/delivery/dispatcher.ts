@@ -218,7 +218,7 @@ export class Dispatcher {
     const now = clock.now()
     let soonest = Number.POSITIVE_INFINITY
     for (const attempt of this.#attempts) {
-      if (attempt.raced || !(attempt.woken || this.#draining)) continue
+      if (attempt.raced || !(attempt.woken || (this.#draining && !attempt.fresh))) continue
       const at = attempt.waitsSince + Math.max(raceMs, lane.concurrency.longAnswerMs)
       if (at <= now) attempt.race(sender, new RecordBatch(keys))
       else soonest = Math.min(soonest, at)

@@ -22,10 +22,10 @@ const page = join('receiver', 'dist', 'web')
 const pageFiles = existsSync(page) ? readdirSync(page).filter((name) => !name.endsWith('.map')) : []
 
 export default [
-  { name: "import 'sluice'", path: loadedBy('index.js'), limit: '56 kB', ...plain },
-  { name: "import 'sluice/winston'", path: loadedBy('winston.js'), limit: '68 kB', ...plain },
-  { name: 'the target sluice/pino', path: loadedBy('pino.js'), limit: '58 kB', ...plain },
-  { name: 'the delivery worker', path: loadedBy('delivery-worker.mjs'), limit: '60 kB', ...plain },
+  { name: "import 'sluice'", path: loadedBy('index.js'), limit: '64 kB', ...plain },
+  { name: "import 'sluice/winston'", path: loadedBy('winston.js'), limit: '80 kB', ...plain },
+  { name: 'the target sluice/pino', path: loadedBy('pino.js'), limit: '66 kB', ...plain },
+  { name: 'the delivery worker', path: loadedBy('delivery-worker.mjs'), limit: '68 kB', ...plain },
   {
     name: 'the engine, which all of them read with the first record',
     path: 'dist/engine.cjs',

@@ -12,7 +12,7 @@ import type { Clock } from '../runtime/clock.js'
 import { isNews, sharedEnd } from '../runtime/shared-state.js'
 import type { SluiceMessages } from './channel-messages.js'
 import { notify } from './error-listeners.js'
-import { lastErrorText, printLine } from './stderr.js'
+import { lastErrorText, printLine, stderrQuietMs } from './stderr.js'
 import { type Held, Throttle } from './throttle.js'
 
 /** The application's listeners, in whichever thread they are. */
@@ -32,8 +32,6 @@ export function ownListeners(onError: ((error: SluiceError) => void) | undefined
 /** News that another part may report in place of this one: records dropped at the end, outages. */
 export type ReportedElsewhere = 'shutdown' | 'outage'
 
-/** At most one line on stderr for each cause in this time. */
-export const stderrQuietMs = 60_000
 /** At most one call of `onError` for each cause in this time: a listener that logs must not cause its next call. */
 const listenerQuietMs = 1000
 /** Characters of a rejected record in its message. */

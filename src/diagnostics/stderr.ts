@@ -2,6 +2,9 @@ import { writeSync } from 'node:fs'
 import { droppedTotal, type Ledger, suppressedTotal } from '../delivery/ledger.js'
 import { oneLine } from '../errors/text-of.js'
 
+/** At most one line for each cause in this time. */
+export const stderrQuietMs = 60_000
+
 /** Write one line to stderr, also in a worker that ends. Never throws. */
 export function printLine(text: string): void {
   try {

@@ -1,4 +1,4 @@
-import { stderrQuietMs } from '../diagnostics/reporter.js'
+import { stderrQuietMs } from '../diagnostics/stderr.js'
 import { systemClock } from '../runtime/clock.js'
 import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'

@@ -17,7 +17,7 @@ const entries = Object.keys(manifest.exports)
 /** All that `npm install` brings: the budget is 2.4 MB of 1,000,000 bytes. */
 const mostBytes = 1_500_000
 /** Our own files unpacked, documents and examples too, without undici's code and licence. */
-const mostOwnBytes = 700_000
+const mostOwnBytes = 750_000
 const notOwn = ['dist/undici.cjs', 'THIRD-PARTY-LICENSES']
 
 /** The README is the repository's, too. The registry's page resolves these links by `repository` of package.json. */

@@ -29,10 +29,10 @@ export default [
   {
     name: 'the engine, which all of them read with the first record',
     path: 'dist/engine.cjs',
-    limit: '255 kB',
+    limit: '265 kB',
     ...plain,
   },
   { name: 'undici, which the engine reads with the first request', path: 'dist/undici.cjs', limit: '325 kB', ...plain },
-  { name: 'dist, types included', path: 'dist/**/*', limit: '880 kB', ...plain },
+  { name: 'dist, types included', path: 'dist/**/*', limit: '900 kB', ...plain },
   { name: "the receiver's page", path: pageFiles.map((name) => join(page, name)), limit: '60 kB', gzip: true },
 ]

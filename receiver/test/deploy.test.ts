@@ -47,9 +47,9 @@ describe('the Containerfile of the receiver', () => {
       .replaceAll('/opt/sluice', join(project.folder, 'sluice'))
       .replaceAll('/data', join(project.folder, 'data'))
   beforeAll(async () => {
-    // `npm ci` and the build have run here.
+    // The installation and the build have run here.
     const [install, make, pack, ...rest] = runs(build)
-    expect([install, make, rest]).toEqual(['npm ci', 'npm run build', []])
+    expect([install, make, rest]).toEqual(['npm ci --ignore-scripts', 'npm run build', []])
     const [add] = runs(runtime)
     // A command runs here with the rights of the test: only such as write to the folder of the test.
     expect(pack).toMatch(/^mkdir \/packed && npm pack [^&|;]*--pack-destination \/packed$/)

@@ -214,7 +214,7 @@ export class Dispatcher {
    */
   #race(): void {
     const { lane, clock, sender, keys } = this.#plan
-    if (!this.#mayRace) return
+    if (!this.#mayRace || !lane.maySend) return
     const now = clock.now()
     let soonest = Number.POSITIVE_INFINITY
     for (const attempt of this.#attempts) {

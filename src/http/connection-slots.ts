@@ -50,6 +50,8 @@ export class ConnectionSlots {
 
   /** How many of so many connections have to end now, for want of file descriptors. Call it where they are idle. */
   spare(connections: number): number {
+    // Those that broke meanwhile need not end.
+    this.#surplus = Math.min(this.#surplus, Math.max(0, this.#taken - this.#fewer))
     const count = Math.min(connections, this.#surplus)
     this.#surplus -= count
     return count

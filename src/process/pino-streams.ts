@@ -190,15 +190,15 @@ export class ThreadStreams {
   }
 
   /**
-   * Hold this thread until the workers that run Sluice, or start and may run it, have taken all that was written to them, until `deadline` on
-   * the clock at most. False when one has not.
+   * Hold this thread until the workers that run Sluice have taken all that was written to them, until `deadline` on the clock at most. False
+   * when one has not.
    */
   takeSync({ runsSluice, accepted, deadline }: TakePlan): boolean {
     let all = true
     for (const [threadId, worker] of this.#workers) {
       const stream = worker.stream?.deref()
       if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
-      if (stream.ready && !runsSluice(threadId)) continue
+      if (!runsSluice(threadId)) continue
       try {
         flushWhileItTakes(stream, { progress: () => accepted(threadId), deadline })
       } catch {

@@ -191,8 +191,8 @@ export class ProcessEngines {
   } {
     if (!isMainThread) return { steps: [], engines: [] }
     const { known } = this.remote
-    const engines = known.filter(
-      (engine) => (streams && this.#threadStreams.has(engine.threadId)) || undelivered(engine.stats()) > 0,
+    const engines = known.filter((engine) =>
+      this.#threadStreams.has(engine.threadId) ? streams : undelivered(engine.stats()) > 0,
     )
     return { steps: this.remote.closeSync(engines), engines }
   }

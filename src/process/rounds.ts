@@ -2,8 +2,8 @@ import { systemClock } from '../runtime/clock.js'
 
 /** The two would move each other for ever. */
 const mostRounds = 3
-/** The same listener may be added and removed many times in a long life. */
-const forgottenMs = 1000
+/** A listener that is added so soon after ours has moved is added because ours has. */
+const reactionMs = 50
 
 /**
  * For a listener that stays the first, or the last, whenever another one is added. It says whether to move once more: another library may
@@ -11,11 +11,14 @@ const forgottenMs = 1000
  */
 export function movesAgain(): (added: unknown) => boolean {
   const rounds = new Map<unknown, number>()
+  let movedAt = Number.NEGATIVE_INFINITY
   return (added) => {
+    const now = systemClock.now()
+    if (now - movedAt >= reactionMs) rounds.clear()
     const round = (rounds.get(added) ?? 0) + 1
     if (round > mostRounds) return false
-    if (rounds.size === 0) systemClock.schedule(() => rounds.clear(), forgottenMs)
     rounds.set(added, round)
+    movedAt = now
     return true
   }
 }

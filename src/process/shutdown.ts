@@ -87,6 +87,8 @@ export class Shutdown {
         return this.#engines.park(dies ? 0.5 : 1)
       },
       end: (dies) => (dies ? this.#endBySignal() : this.#reportDrain()),
+      survived: (signal) =>
+        this.#print(`the process lives on after ${signal}, and Sluice has ended: later records are lost`),
       needed: () => need.exists,
       host,
     })
@@ -165,8 +167,7 @@ export class Shutdown {
 
   /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
   readonly #begin = (): void => {
-    const comesLast = this.#host.listeners('exit').at(-1) === this.#deliver
-    this.#beginEnd({ tellsAll: comesLast && this.#engines.knowsAll })
+    this.#beginEnd({ tellsAll: this.#comesLast && this.#engines.knowsAll })
   }
 
   /** `tellsAll`: this thread tells what all threads lose from now on. */
@@ -200,14 +201,19 @@ export class Shutdown {
     }
   }
 
-  readonly #deliver = (): void => this.#end({ streams: false })
+  // pino has ended its streams by now, but for those that it leaves to the application.
+  readonly #deliver = (): void => this.#end({ streams: this.#comesLast })
 
-  /** The process ends now: hold this thread until all is delivered or the time is over. `streams`: pino does not end its own. */
+  get #comesLast(): boolean {
+    return this.#host.listeners('exit').at(-1) === this.#deliver
+  }
+
+  /** The process ends now: hold this thread until all is delivered or the time is over. `streams`: pino ends none any more. */
   #end(which: { readonly streams: boolean }): void {
     const { budget } = this.#engines
     // Engines whose close() is under way are among them: its end will not come.
     const engines = [...this.#engines.local]
-    const tellsAll = sharedEnd.isReportedForAll
+    const tellsAll = isMainThread && sharedEnd.isReportedForAll
     const droppedBefore = dropped(tellsAll ? [this.#before] : engines.map((engine) => engine.stats()))
     const latest = this.#latest
     const threads = this.#engines.endThreads(which)

@@ -19,6 +19,8 @@ const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const
 const survivalMs = 100
 /** Each listener that comes and goes is an event of `process`: an application that logs again and again keeps ours. */
 const lookMs = 1000
+const maxTurns = 4
+const shortTurnMs = 1
 
 /** The work of a signal. No function may throw or reject. */
 export interface SignalWatchPlan {
@@ -26,6 +28,8 @@ export interface SignalWatchPlan {
   readonly drain: (dies: boolean) => Promise<unknown>
   /** The signal is raised when this returns. `dies`: it ends the process for certain, so nothing comes after. */
   readonly end: (dies: boolean) => void
+  /** The process lives on although the signal should have ended it for certain. */
+  readonly survived: (signal: NodeJS.Signals) => void
   /** True while a signal would end the process with records. */
   readonly needed: () => boolean
   /** @default the process */
@@ -49,7 +53,9 @@ export class SignalWatch {
   readonly #host: ProcessHost
   readonly #listeners = new Map<NodeJS.Signals, () => void>()
   #seen = false
-  #mode: 'off' | 'watching' | 'draining' | 'left' = 'off'
+  #mode: 'off' | 'watching' | 'draining' | 'ending' | 'left' = 'off'
+  /** The signal that is being drained. */
+  #drained: NodeJS.Signals | undefined
   #timer: Timer | undefined
   readonly #moves = movesAgain()
 
@@ -75,20 +81,25 @@ export class SignalWatch {
     this.#lookLater()
   }
 
-  /** Leave the signals to the application from now on. */
+  /** Leave the signals to the application from now on. A signal that nothing else has heard ends the process all the same. */
   leave(): void {
+    const drained = this.#drained
     this.#stop()
     this.#mode = 'left'
+    if (drained !== undefined) this.#raise(drained)
   }
 
   /**
-   * Stop watching where that is not needed. A signal that has come and was not heard would be lost with the listener: Node hears the signals
-   * of a turn of the event loop just before its immediates.
+   * Stop watching where that is not needed. A signal that comes while callbacks run is heard in the next turn of the event loop, and would be
+   * lost with the listener. So this waits for a turn in which hardly any ran; a process that is busy goes on watching.
    */
   async rest(): Promise<void> {
-    if (this.#mode !== 'watching') return
-    await new Promise<void>((resolve) => setImmediate(resolve))
-    if (this.#mode === 'watching' && !this.#plan.needed()) this.#stop()
+    for (let turns = 0; turns < maxTurns && this.#mode === 'watching' && !this.#plan.needed(); turns++) {
+      const beganAt = systemClock.now()
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      const isShort = turns > 0 && systemClock.now() - beganAt < shortTurnMs
+      if (isShort && this.#mode === 'watching' && !this.#plan.needed()) this.#stop()
+    }
   }
 
   #lookLater(): void {
@@ -102,6 +113,7 @@ export class SignalWatch {
   #stop(): void {
     if (this.#mode === 'off' || this.#mode === 'left') return
     this.#mode = 'off'
+    this.#drained = undefined
     this.#timer?.cancel()
     this.#host.off('newListener', this.#keepFirst)
     for (const [signal, listener] of this.#listeners) this.#host.off(signal, listener)
@@ -116,20 +128,26 @@ export class SignalWatch {
     this.#seen = true
     if (this.#mode !== 'watching' || this.#isHandled(signal)) return
     this.#mode = 'draining'
+    this.#drained = signal
     void this.#plan.drain(this.#kills(signal)).finally(() => {
       if (this.#mode !== 'draining') return
       // Without our listener a second signal acts at once, also while `end` holds this thread.
       this.#stop()
-      this.#plan.end(this.#kills(signal))
-      this.#raise(signal)
+      this.#mode = 'ending'
+      const dies = this.#kills(signal)
+      this.#plan.end(dies)
+      this.#raise(signal, { ended: dies })
     })
   }
 
-  #raise(signal: NodeJS.Signals): void {
+  #raise(signal: NodeJS.Signals, { ended = false } = {}): void {
     this.#stop()
     // Windows cannot raise a SIGHUP, and each signal that it can raise ends a process in the same way.
     this.#host.kill(this.#host.pid, hostProcess.platform === 'win32' ? 'SIGTERM' : signal)
-    systemClock.schedule(() => this.start(), survivalMs)
+    systemClock.schedule(() => {
+      if (ended) this.#plan.survived(signal)
+      this.start()
+    }, survivalMs)
   }
 
   /**
@@ -153,9 +171,17 @@ export class SignalWatch {
     })
   }
 
-  /** True when nothing but our listener keeps the process alive. PID 1 survives, and so may a process with listeners of signal-exit. */
+  /**
+   * True when nothing but our listener keeps the process alive. PID 1 survives, and so may a process with listeners of signal-exit, of Deno's
+   * own, or of an addon that writes a heap dump at SIGUSR2.
+   */
   #kills(signal: NodeJS.Signals): boolean {
-    return this.#host.pid !== 1 && this.#host.listenerCount(signal) === (this.#listeners.has(signal) ? 1 : 0)
+    const mayBeHandled = signal === 'SIGUSR2' || runtimeIdentity().runtime === runtimes.deno
+    return (
+      this.#host.pid !== 1 &&
+      !mayBeHandled &&
+      this.#host.listenerCount(signal) === (this.#listeners.has(signal) ? 1 : 0)
+    )
   }
 
   /** True when the application listens itself. The package signal-exit does not count: it waits for this listener to go. */

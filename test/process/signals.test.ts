@@ -15,7 +15,13 @@ beforeEach(() => {
   ends = []
   needed = true
   const drain = () => new Promise<void>((resolve) => drains.push(resolve))
-  watch = new SignalWatch({ drain, end: (dies) => ends.push(dies), needed: () => needed, host: host.host })
+  watch = new SignalWatch({
+    drain,
+    end: (dies) => ends.push(dies),
+    survived: () => {},
+    needed: () => needed,
+    host: host.host,
+  })
   watch.start()
 })
 afterEach(() => watch.leave())
@@ -108,10 +114,11 @@ describe('a watch that is not needed', () => {
   })
 })
 
-it('a watch that is left while it drains raises no signal', async () => {
+it('a watch that is left while it drains raises the signal at once, which nothing else has heard, and only once', async () => {
   host.emit('SIGTERM')
   watch.leave()
+  expect(host.raised).toEqual(['SIGTERM'])
   drains[0]!()
   await turn()
-  expect(host.raised).toEqual([])
+  expect(host.raised).toEqual(['SIGTERM'])
 })

@@ -95,9 +95,9 @@ function isValidText(kind: OptionKind, text: string): boolean {
 }
 
 function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text) || /[?#]/.test(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && username === '' && password === ''
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text) || /[?#]/.test(text)) return false
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
 }
 
 function inRange(value: number, { min, max }: OptionKind & { type: 'integer' }): number | undefined {

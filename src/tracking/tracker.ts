@@ -110,9 +110,10 @@ export function trackedBy<Run extends Tracked>(
   { eventId, run }: { readonly eventId: number; readonly run: Run },
 ): Run {
   if (typeof run !== 'function') throw new TypeError(`tracked: expected a function, got ${typeof run}`)
+  const record = () => track(eventId)
   function recorded(this: unknown, ...args: unknown[]): unknown {
     const result = run.apply(this, args)
-    whenThere(result, () => track(eventId))
+    whenThere(result, record)
     return result
   }
   return Object.defineProperties(recorded, Object.getOwnPropertyDescriptors(run)) as unknown as Run
@@ -127,27 +128,39 @@ function whenThere(result: unknown, record: () => void): void {
     record()
     return
   }
-  if (result instanceof Promise && then === Promise.prototype.then) {
-    // The caller gets the promise itself. This branch handles its rejection, so that it causes no unhandled one.
-    result.then(record, () => {})
-    return
-  }
-  // The `then` of a query runs it, each time. So the caller's own call is watched.
-  let isThere = false
-  const watched: Then = function (done, ...others) {
-    const resolved = (value: unknown) => {
-      if (!isThere) record()
-      isThere = true
-      return typeof done === 'function' ? done(value) : value
-    }
-    return then.call(this, resolved, ...others)
-  }
   try {
-    Object.defineProperty(result, 'then', { value: watched, writable: true, configurable: true })
+    // The caller gets the promise itself. This branch handles its rejection, so that it causes no unhandled one.
+    if (isPlainPromise(result, then)) Promise.prototype.then.call(result, record, () => {})
+    // The `then` of a query runs it, each time. So the caller's own call is watched.
+    else watch(result as object, then).push(record)
   } catch {
     // It is frozen. Its event is recorded, for all that is known.
     record()
   }
+}
+
+/** True where `await` does not call `then`, or where `then` is that of JavaScript: it starts nothing. */
+function isPlainPromise(result: unknown, then: Then): boolean {
+  return result instanceof Promise && (then === Promise.prototype.then || result.constructor === Promise)
+}
+
+/** By thenable: the events to record when the caller's own call of `then` resolves. An application may return the same one again and again. */
+const watching = new WeakMap<object, (() => void)[]>()
+
+function watch(result: object, then: Then): (() => void)[] {
+  const known = watching.get(result)
+  if (known !== undefined) return known
+  const waiting: (() => void)[] = []
+  const watched: Then = function (done, ...others) {
+    const resolved = (value: unknown) => {
+      for (const record of waiting.splice(0)) record()
+      return typeof done === 'function' ? done(value) : value
+    }
+    return then.call(this, resolved, ...others)
+  }
+  Object.defineProperty(result, 'then', { value: watched, writable: true, configurable: true })
+  watching.set(result, waiting)
+  return waiting
 }
 
 /** The method `then` of a promise or a query. */

@@ -105,4 +105,20 @@ describe('a tracked function that returns a thenable', () => {
     expect(tracked(() => query)()).toBe(query)
     expect({ calls: query.calls, recorded }).toEqual({ calls: [], recorded: [1001] })
   })
+
+  it('is watched once, though it is returned again and again, and each call records', () => {
+    const query = lazy()
+    const cached = tracked(() => query)
+    for (let call = 0; call < 50_000; call++) cached()
+    query.then((row) => row)
+    expect(recorded).toHaveLength(50_000)
+  })
+
+  it('may be a promise whose own then nobody calls', async () => {
+    const promise = Promise.resolve('done')
+    // biome-ignore lint/suspicious/noThenProperty: as instrumentation does
+    Object.assign(promise, { then: promise.then.bind(promise) })
+    expect(await tracked(() => promise)()).toBe('done')
+    expect(recorded).toEqual([1001])
+  })
 })

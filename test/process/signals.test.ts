@@ -108,6 +108,20 @@ describe('a watch that is not needed', () => {
     expect(host.raised).toEqual(['SIGTERM'])
   })
 
+  it('goes on while callbacks run for long: a signal that comes meanwhile is heard in the next turn', async () => {
+    needed = false
+    let busy = true
+    const work = () => {
+      const until = performance.now() + 3
+      while (performance.now() < until);
+      if (busy) setImmediate(work)
+    }
+    setImmediate(work)
+    await watch.rest()
+    busy = false
+    expect(listeners()).toBeGreaterThan(0)
+  })
+
   it('rests not while it is needed', async () => {
     await watch.rest()
     expect(listeners()).toBeGreaterThan(0)

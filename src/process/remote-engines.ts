@@ -252,3 +252,9 @@ export function lastLedger(engine: RemoteEngine): Ledger {
   }
   return ledger
 }
+
+/** Records of lanes that may send: a wrong key delays nothing. */
+export function sendable(engines: readonly Figures[]): number {
+  const lanes = engines.flatMap((engine) => engine.stats().lanes).filter(({ state }) => state !== 'paused')
+  return lanes.reduce((sum, lane) => sum + undelivered(lane), 0)
+}

@@ -14,7 +14,7 @@ import { currentCapture, setCapture } from './capture.js'
 import { tellEndIsWatched } from './main-thread.js'
 import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'
-import { undelivered } from './remote-engines.js'
+import { sendable, undelivered } from './remote-engines.js'
 import { listenLast } from './rounds.js'
 import { hasRepeats, SignalNeed } from './signal-need.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
@@ -103,7 +103,10 @@ export class Shutdown {
     listenLast(this.#host, 'exit', this.#deliver)
     // pino adds such a listener with each target, before that takes any line.
     this.#host.on('newListener', (event) => event === 'exit' && this.#signals.start())
-    onFatalError(() => this.#endWithoutExit())
+    onFatalError(() => {
+      this.#endWithoutExit()
+      this.#endDespiteStalledDisk()
+    })
     this.#engines.changeSignals = (change) => this.#signals[change]()
     // Only the main thread receives signals.
     if (!isMainThread || !endOption('handleSignals', process.env)) this.#signals.leave()
@@ -202,7 +205,10 @@ export class Shutdown {
   }
 
   // pino has ended its streams by now, but for those that it leaves to the application.
-  readonly #deliver = (): void => this.#end({ streams: this.#comesLast })
+  readonly #deliver = (): void => {
+    this.#end({ streams: this.#comesLast })
+    this.#endDespiteStalledDisk()
+  }
 
   get #comesLast(): boolean {
     return this.#host.listeners('exit').at(-1) === this.#deliver
@@ -236,10 +242,12 @@ export class Shutdown {
     )
     this.#reportLateRecords()
     for (const engine of engines) if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
-    this.#endDespiteStalledDisk()
   }
 
-  /** Node waits for every thread before a process ends, and a thread that waits for a disk waits for ever: no exit code beats no exit. */
+  /**
+   * Node waits for every thread before a process exits, and a thread that waits for a disk waits for ever: no exit code beats no exit. A
+   * signal ends such a thread, too.
+   */
   #endDespiteStalledDisk(): void {
     const latest = this.#latest
     while (announcedThread()?.keepsProcess || this.#engines.remote.known.some((engine) => engine.isAtDisk())) {
@@ -283,12 +291,6 @@ export class Shutdown {
       (engine) => (undelivered(engine.stats()) > 0 || hasRepeats(engine)) && this.#engines.budget.remaining(engine) > 0,
     )
   }
-}
-
-/** Records of lanes that may send: a wrong key delays nothing. */
-function sendable(engines: readonly RegisteredEngine[]): number {
-  const lanes = engines.flatMap((engine) => engine.stats().lanes).filter(({ state }) => state !== 'paused')
-  return lanes.reduce((sum, lane) => sum + undelivered(lane), 0)
 }
 
 function dropped(ledgers: readonly Pick<Ledger, 'dropped'>[]): number {

@@ -190,7 +190,8 @@ export class RemoteEngines {
     const channel = this.#channel()
     return engines.map((engine) => {
       const timeoutMs = this.#budget.remaining(engine)
-      const deadline = systemClock.now() + timeoutMs
+      // It keeps the deadline itself, and then has to tell what it has left to its spool.
+      const deadline = systemClock.now() + timeoutMs + drainGraceMs('park', timeoutMs) + answerMs
       let answered = false
       void this.#drained('close', { engine, timeoutMs }, () => {
         answered = true

@@ -61,7 +61,7 @@ export function shownInfo(left: WinstonInfo, before: WinstonInfo | undefined): W
   }
 }
 
-/** What JSON hides of a line that is an error. For the transport's own format it is laid out, so what that format left is as it left it. */
+/** The message, stack and cause of a line that is an error, which JSON hides. The transport's own format got them laid out, and may have changed them. */
 function hiddenOf(line: WinstonInfo, isWhole: boolean): Fields {
   if (!isWhole || hasOwnJson(line)) return { message: leftOut }
   const { message, stack, cause } = isError(line) ? new ShownError(line) : line
@@ -115,7 +115,7 @@ function keepWhatBothShow(
   for (const key of Object.keys(info)) if (info[key] !== before[key]) fields[key] = info[key]
 }
 
-/** What is in both, so that one walk through both is enough. */
+/** The parts that a value and its JSON share, found in one walk through both. */
 function agreed(value: unknown, written: unknown, depth = 1): unknown {
   if (written === null) return written
   if (!isObject(value)) return typeof value !== 'symbol' && String(value) === String(written) ? written : leftOut
@@ -137,7 +137,7 @@ function hasOwnJson(value: object): boolean {
   return typeof readOrReason(value, 'toJSON') === 'function'
 }
 
-/** What JSON writes of a value that knows itself, such as a date. */
+/** The JSON of a value that writes itself, such as a date. */
 function jsonOf(value: object): unknown {
   try {
     return parseJson(JSON.stringify(value))

@@ -1,4 +1,4 @@
-import { textIsWhole } from '../records/winston-output.js'
+import { textIsWritten } from '../records/winston-output.js'
 
 /** The part of winston's formats that is read here. */
 export interface Format {
@@ -26,7 +26,7 @@ export function watchJson(logger: object): void {
   if (json === null || typeof transform !== 'function' || !isJson(transform) || originals.has(transform)) return
   const watched = function (this: unknown, info: object, options: unknown): unknown {
     const written: unknown = transform.call(this, info, options)
-    if (mayHideErrors(info) && writesAllFields({ options })) textIsWhole(info)
+    if (mayHideErrors(info)) textIsWritten(info, writesAllFields({ options }))
     return written
   }
   if (Reflect.set(json, 'transform', watched)) originals.set(watched, transform)

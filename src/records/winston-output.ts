@@ -18,12 +18,16 @@ const SPLAT = Symbol.for('splat')
 
 type Fields = Record<string, unknown>
 
-/** The texts that winston's json has written, with all fields, by the line. */
+/** The texts that winston's json has written with all fields, by the line; undefined where it has left some out. */
 const wholeTexts = new WeakMap<WinstonInfo, unknown>()
 
-/** winston's json has just written the text of this line and left nothing out of it, so what JSON hides of errors can be shown. */
-export function textIsWhole(line: object): void {
-  wholeTexts.set(line as WinstonInfo, Reflect.get(line, MESSAGE))
+/**
+ * winston's json has just written the text of this line.
+ *
+ * @param isWhole json itself left nothing out, so what it hides of errors can be shown
+ */
+export function textIsWritten(line: object, isWhole: boolean): void {
+  wholeTexts.set(line as WinstonInfo, isWhole ? Reflect.get(line, MESSAGE) : undefined)
 }
 
 /**
@@ -49,7 +53,7 @@ export function shownInfo(left: WinstonInfo, before: WinstonInfo | undefined): W
   const parsed = parsedObject(text)
   const fields = parsed === undefined ? fieldsOfText(text, left) : withMessage(parsed, left)
   if (before?.[MESSAGE] === text) keepWhatBothShow(fields, { info: left, before, text })
-  const isWhole = wholeTexts.get(left) === text || (before !== undefined && wholeTexts.get(before) === text)
+  const isWhole = text === wholeTexts.get(before === undefined || wholeTexts.has(left) ? left : before)
   restoreFields(left, fields, { isWhole, depth: 1 })
   const isOfError = parsed !== undefined && (isError(left) || isError(before))
   return {

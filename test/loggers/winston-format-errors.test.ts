@@ -30,6 +30,7 @@ const errors: Readonly<Record<string, (logger: winston.Logger) => void>> = {
   'an error alone': (logger) => logger.error(failure()),
   'an error alone with a cause': (logger) => logger.error(failure(failure())),
   'a field that is an error': (logger) => logger.error('failed', { err: failure() }),
+  'an error as the message': (logger) => logger.log({ level: 'error', message: failure() as never }),
   'a field within a field': (logger) => logger.error('failed', { result: { reason: failure() } }),
 }
 
@@ -64,6 +65,8 @@ describe.each<[string, Formats]>([
   ['json with a replacer of texts', { format: masking }],
   ['timestamp and json with a replacer of texts', { format: combine(timestamp(), masking) }],
   ['json of the transport, with a replacer of texts', { own: combine(timestamp(), masking) }],
+  ['json, and then json with a replacer of texts', { format: combine(json(), masking) }],
+  ['json of the transport with a replacer of texts alone', { own: masking }],
   ['a replacer of texts, and a label of the transport', { format: masking, own: label({ label: 'api' }) }],
 ])('a message or stack that %s has not is not in the record', (_, formats) => {
   it.each(Object.entries(errors))('%s', (_, log) => {

@@ -1,3 +1,5 @@
+import { textIsWritten } from '../records/winston-output.js'
+
 /** The part of winston's formats that is read here. */
 export interface Format {
   readonly transform?: unknown
@@ -6,8 +8,35 @@ export interface Format {
 
 /** True for a format that is winston's json: it neither adds to a line nor removes from it. */
 export function isJsonFormat(logger: object, format: Format): boolean {
-  const transform = defaultTransformOf(logger)
-  return transform !== undefined && (format.transform === transform || isSameJson(format.transform, transform))
+  const transform = defaultFormatOf(logger)?.transform
+  return transform !== undefined && isSameJson(unwatched(format.transform), unwatched(transform))
+}
+
+/** The `transform` of a watched json, by the one that is in its place. */
+const originals = new Map<unknown, unknown>()
+
+function unwatched(transform: unknown): unknown {
+  return originals.get(transform) ?? transform
+}
+
+/** Remembers which lines the json of this logger's winston writes: a chain of formats does not tell what it consists of. */
+export function watchJson(logger: object): void {
+  const json: object | null = Object.getPrototypeOf(defaultFormatOf(logger) ?? {})
+  const transform = json !== null && Object.hasOwn(json, 'transform') && Reflect.get(json, 'transform')
+  if (json === null || typeof transform !== 'function' || !isJson(transform) || originals.has(transform)) return
+  const watched = function (this: unknown, info: object, options: unknown): unknown {
+    const written: unknown = transform.call(this, info, options)
+    if (mayHideErrors(info)) textIsWritten(info, writesAllFields({ options }))
+    return written
+  }
+  if (Reflect.set(json, 'transform', watched)) originals.set(watched, transform)
+}
+
+/** Lines without objects need no memory. */
+function mayHideErrors(info: object): boolean {
+  if (info instanceof Error) return true
+  for (const key in info) if (typeof (info as Record<string, unknown>)[key] === 'object') return true
+  return false
 }
 
 /** True where json's text has all fields. Other options hide some of them. */
@@ -19,15 +48,15 @@ export function writesAllFields(format: Format | undefined): boolean {
 
 const harmless: ReadonlySet<string> = new Set(['deterministic', 'bigint', 'space'])
 
-/** `transform` of the default format, by the class of the logger. */
-const defaultTransforms = new WeakMap<object, unknown>()
+/** The default format, by the class of the logger. */
+const defaultFormats = new WeakMap<object, Format | undefined>()
 
-/** `transform` of winston's default format, json: that of a new logger of the same winston. Undefined for a logger that is not winston's. */
-function defaultTransformOf(logger: object): unknown {
+/** winston's default format, json: that of a new logger of the same winston. Undefined for a logger that is not winston's. */
+function defaultFormatOf(logger: object): Format | undefined {
   const winstonLogger = ownerOf(logger, 'configure')?.constructor
   if (winstonLogger === undefined) return undefined
-  if (!defaultTransforms.has(winstonLogger)) defaultTransforms.set(winstonLogger, newTransform(winstonLogger))
-  return defaultTransforms.get(winstonLogger)
+  if (!defaultFormats.has(winstonLogger)) defaultFormats.set(winstonLogger, newFormat(winstonLogger))
+  return defaultFormats.get(winstonLogger)
 }
 
 /** The last prototype with this property: that of the base class, which the application may have extended. */
@@ -40,17 +69,21 @@ function ownerOf(start: object, key: string): object | undefined {
 }
 
 /** Undefined for a class that is not winston's. */
-function newTransform(winstonLogger: unknown): unknown {
+function newFormat(winstonLogger: unknown): Format | undefined {
   try {
-    return new (winstonLogger as new () => { readonly format: Format })().format.transform
+    return new (winstonLogger as new () => { readonly format?: Format })().format
   } catch {
     return undefined
   }
 }
 
-/** True for the json of another copy of logform. Wrappers may all have the same source, but they do not read the options of json. */
+/** True for the json of another copy of logform, too. */
 function isSameJson(one: unknown, other: unknown): boolean {
-  if (typeof one !== 'function' || typeof other !== 'function') return false
-  const source = Function.prototype.toString.call(one)
-  return source === Function.prototype.toString.call(other) && source.includes('.replacer')
+  if (one === other) return true
+  return isJson(one) && isJson(other) && String(one) === String(other)
+}
+
+/** Wrappers may all have the same source, but they do not read the options of json. */
+function isJson(transform: unknown): boolean {
+  return typeof transform === 'function' && Function.prototype.toString.call(transform).includes('.replacer')
 }

@@ -1,4 +1,4 @@
-import { type Format, isJsonFormat, writesAllFields } from './json-format.js'
+import { type Format, isJsonFormat, watchJson, writesAllFields } from './json-format.js'
 
 /** Facts about the formats that make the lines of a transport. */
 export interface FormatFacts {
@@ -21,8 +21,10 @@ export class LineFormats {
   #own: Format | undefined
   #formats: readonly (Format | undefined)[] = []
 
-  add(source: object): void {
+  /** @param own the transport's own format */
+  add(source: Source, own: Format | undefined): void {
     this.#sources.push(source)
+    if (own !== undefined || !isWholeJson(source, source.format)) watchJson(source)
   }
 
   remove(source: object): void {

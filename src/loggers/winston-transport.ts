@@ -9,7 +9,7 @@ import { type Severity, severityOfName } from '../records/level.js'
 import { controlling } from '../records/line-control.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines } from '../records/winston-line.js'
-import { shownInfo } from '../records/winston-output.js'
+import { laidOut, shownInfo } from '../records/winston-output.js'
 import { overridingLevel } from '../runtime/level-override.js'
 import { ownField, ownFields } from '../runtime/own-fields.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
@@ -103,7 +103,7 @@ export class SluiceTransport extends Transport {
       added: (logger) => {
         this.#isPiped = true
         watchCalls(logger)
-        this.#formats.add(logger)
+        this.#formats.add(logger, this.format)
         if (!this.#lease.released) return
         this.#earlier = this.#release()
         this.#lease = leaseFor(own, 'logs')
@@ -129,19 +129,17 @@ export class SluiceTransport extends Transport {
   override write(info: unknown, encoding?: unknown, callback?: unknown): boolean {
     const { _writableState: state } = this as unknown as { _writableState?: StreamState }
     const plain = encoding === undefined && callback === undefined && typeof info === 'object' && info !== null
-    if (!plain || state === undefined || !isIdle(state)) return this.#writeAsStream(info, encoding, callback)
+    const given = this.format === undefined ? info : laidOut(info)
+    if (!plain || state === undefined || !isIdle(state))
+      return (super.write as (...all: unknown[]) => boolean).call(this, given, encoding, callback)
     const outer = this.#writing
     this.#writing = info as WinstonInfo
     try {
-      super._write(info, 'utf8', settled)
+      super._write(given, 'utf8', settled)
     } finally {
       this.#writing = outer
     }
     return true
-  }
-
-  #writeAsStream(...all: unknown[]): boolean {
-    return (super.write as (...all: unknown[]) => boolean).apply(this, all)
   }
 
   /** Called by winston for each line. Calls back at once: the line is accepted when it returns. */

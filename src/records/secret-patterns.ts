@@ -1,7 +1,9 @@
-/** A code that colours a text in a terminal, also as an escape of JSON. */
-const colour = String.raw`(?:\x1b|\\u001[bB])\[[\d;]*m`
+/** A code that colours a text in a terminal, also as an escape of JSON or JavaScript. */
+const colour = String.raw`(?:\x1b|\\(?:u001|x1)[bB])\[[\d;]*m`
+/** A percent of a URL, which may be encoded itself. */
+const percent = '%(?:25){0,3}'
 /** A character of a URL or of JSON within a text, whose last letter or digit is no part of the word that follows. */
-const escaped = String.raw`%[\da-fA-F]{2}|\\[bfnrt]|\\u[\da-fA-F]{4}`
+const escaped = String.raw`${percent}[\da-fA-F]{2}|\\[bfnrt]|\\u[\da-fA-F]{4}`
 
 /** True behind the first signs of a word, which stand behind none of these characters, or behind a colour or an escape. */
 function behind(signs: string, characters: string): string {
@@ -16,7 +18,10 @@ const expressions = {
   /** Numbers of 13 to 19 digits with the check digit of a card (Luhn), with single spaces or dashes between digits. */
   card: new RegExp(String.raw`[2-6](?=(?:[ -]?\d){12})${behind('[2-6]', '\\d')}(?:[ -]?\d){12,18}`, 'g'),
   /** The token of an `Authorization` header; its scheme stays. */
-  bearer: new RegExp(String.raw`(bearer${behind('bearer', '\\w')}(?:[ \t+]|%20|${colour}){1,8})[\w.~+/=%-]{8,}`, 'gi'),
+  bearer: new RegExp(
+    String.raw`(bearer${behind('bearer', '\\w')}(?:[\s+]|${percent}(?:20|09)|${colour}){1,8})[\w.~+/=%-]{8,}`,
+    'gi',
+  ),
   /** JSON Web Tokens. */
   jwt: new RegExp(String.raw`eyJ${behind('eyJ', '\\w-')}[\w-]+\.[\w-]+\.[\w-]*`, 'g'),
   email: /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
   causeOf,
   isError,
@@ -19,6 +18,28 @@ const SPLAT = Symbol.for('splat')
 
 type Fields = Record<string, unknown>
 
+/** The texts that winston's json has written with all fields, by the line; undefined where it has left some out. */
+const wholeTexts = new WeakMap<WinstonInfo, unknown>()
+
+/**
+ * winston's json has just written the text of this line.
+ *
+ * @param isWhole json itself left nothing out, so what it hides of errors can be shown
+ */
+export function textIsWritten(line: object, isWhole: boolean): void {
+  wholeTexts.set(line as WinstonInfo, isWhole ? Reflect.get(line, MESSAGE) : undefined)
+}
+
+/**
+ * The line for the transport's own format. That gets a copy, and winston copies an error without its message, stack and cause; a child
+ * logger of winston lays them out, too.
+ */
+export function laidOut(line: unknown): unknown {
+  if (!isError(line)) return line
+  const { message, stack, cause } = line
+  return { ...line, message, stack, ...(cause === undefined ? {} : { cause }) }
+}
+
 /**
  * The fields that the formats of a line have let into its text, as an `info`. A field that is not in the text is not in the result, whatever
  * the formats are. Where they make no text, the fields that they have left are all there is.
@@ -30,14 +51,25 @@ export function shownInfo(left: WinstonInfo, before: WinstonInfo | undefined): W
   const text = left[MESSAGE]
   if (typeof text !== 'string') return left
   const parsed = parsedObject(text)
-  // For the transport's own format, winston copies an error without its message and stack.
-  const error = isError(left) ? left : isError(before) ? before : undefined
-  const info: WinstonInfo = error === undefined ? left : { message: error.message, ...left }
-  const fields = parsed === undefined ? fieldsOfText(text, info) : withMessage(parsed, info)
-  if (before?.[MESSAGE] === text) keepWhatBothShow(fields, { info, before, text })
-  restoreFields(info, fields, 1)
-  const { message, stack, cause } = error === undefined || parsed === undefined ? {} : new ShownError(error)
-  return { message, stack, cause, ...fields, level: left.level, [LEVEL]: left[LEVEL], [SPLAT]: left[SPLAT] }
+  const fields = parsed === undefined ? fieldsOfText(text, left) : withMessage(parsed, left)
+  if (before?.[MESSAGE] === text) keepWhatBothShow(fields, { info: left, before, text })
+  const isWhole = text === wholeTexts.get(before === undefined || wholeTexts.has(left) ? left : before)
+  restoreFields(left, fields, { isWhole, depth: 1 })
+  const isOfError = parsed !== undefined && (isError(left) || isError(before))
+  return {
+    ...(isOfError ? hiddenOf(left, isWhole) : {}),
+    ...fields,
+    level: left.level,
+    [LEVEL]: left[LEVEL],
+    [SPLAT]: left[SPLAT],
+  }
+}
+
+/** The message, stack and cause of a line that is an error, which JSON hides. The transport's own format got them laid out, and may have changed them. */
+function hiddenOf(line: WinstonInfo, isWhole: boolean): Fields {
+  if (!isWhole || hasOwnJson(line)) return { message: leftOut }
+  const { message, stack, cause } = isError(line) ? new ShownError(line) : line
+  return { message, stack, cause: isError(cause) ? new ShownError(cause) : isError(line) ? cause : undefined }
 }
 
 /** JSON has the message under any key: logstash calls it `@message`. */
@@ -87,38 +119,59 @@ function keepWhatBothShow(
   for (const key of Object.keys(info)) if (info[key] !== before[key]) fields[key] = info[key]
 }
 
-function agreed(value: unknown, written: unknown): unknown {
-  if (isWrittenSo(value, written)) return written
-  if (!isObject(value) || !isObject(written)) return leftOut
-  const shown = Object.keys(written).filter((key) => key in value)
-  return Object.fromEntries(shown.map((key) => [key, agreed(value[key], written[key])]))
+/** The parts that a value and its JSON share, found in one walk through both. */
+function agreed(value: unknown, written: unknown, depth = 1): unknown {
+  if (written === null) return written
+  if (!isObject(value)) return typeof value !== 'symbol' && String(value) === String(written) ? written : leftOut
+  if (hasOwnJson(value)) return agreed(jsonOf(value), written, depth)
+  if (!isObject(written) || depth === maxDepth) return leftOut
+  const of = (key: string | number) =>
+    key in value ? agreed(readOrReason(value, `${key}`), written[key], depth + 1) : leftOut
+  if (Array.isArray(written)) return written.map((_, index) => of(index))
+  return Object.fromEntries(
+    Object.keys(written)
+      .filter((key) => key in value)
+      .map((key) => [key, of(key)]),
+  )
 }
 
 const leftOut = '[left out by a format]'
 
-function isWrittenSo(value: unknown, written: unknown): boolean {
+function hasOwnJson(value: object): boolean {
+  return typeof readOrReason(value, 'toJSON') === 'function'
+}
+
+/** The JSON of a value that writes itself, such as a date. */
+function jsonOf(value: object): unknown {
   try {
-    return isDeepStrictEqual(JSON.parse(JSON.stringify(value)), written)
+    return parseJson(JSON.stringify(value))
   } catch {
-    return false
+    return leftOut
   }
 }
 
 /** Deeper values are not looked into. */
 const maxDepth = 20
 
-/** The written value, with what JSON has only a stand-in for: errors, binary data, NaN. */
-function restored(value: unknown, written: unknown, depth: number): unknown {
-  if (typeof value === 'number' && written === null) return value
-  if (!isObject(value) || !isObject(written) || depth === maxDepth) return written
-  if (ArrayBuffer.isView(value)) return value
-  restoreFields(value, written, depth + 1)
-  return isError(value) && !isErrorLike(written) ? new ShownError(value, written) : written
+interface Restoring {
+  readonly isWhole: boolean
+  readonly depth: number
 }
 
-function restoreFields(value: object, written: Fields, depth: number): void {
+/** The written value, with what JSON has only a stand-in for: binary data, NaN, and errors where the text is whole. */
+function restored(value: unknown, written: unknown, { isWhole, depth }: Restoring): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value) && written === null) return value
+  if (!isObject(value) || !isObject(written) || depth === maxDepth) return written
+  if (ArrayBuffer.isView(value)) return value
+  restoreFields(value, written, { isWhole, depth: depth + 1 })
+  return isWhole && isError(value) && !hasOwnJson(value) && !isErrorLike(written)
+    ? new ShownError(value, written)
+    : written
+}
+
+function restoreFields(value: object, written: Fields, restoring: Restoring): void {
   for (const key of Object.keys(written)) {
-    const shown = restored(readOrReason(value, key), written[key], depth)
+    const shown = restored(readOrReason(value, key), written[key], restoring)
     if (shown !== written[key]) written[key] = shown
   }
 }
@@ -140,8 +193,12 @@ class ShownError {
     return writtenMessage(this.#error)
   }
 
+  /** The present message and the frames: a format may have replaced a message that the stack still has. */
   get stack(): string {
-    return stackOf(this.#error)
+    const head = this.message === '' ? this.name : `${this.name}: ${this.message}`
+    const stack = stackOf(this.#error)
+    const frames = stack.slice(stack.startsWith(head) ? head.length : 0).split('\n')
+    return [head, ...frames.filter((line) => /^[ \t]+at /.test(line))].join('\n')
   }
 
   get cause(): unknown {

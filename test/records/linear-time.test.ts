@@ -15,6 +15,7 @@ import { cutToBytes } from '../../src/records/message.js'
 import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
 import { winstonMapper } from '../../src/records/winston-info.js'
 import { WrittenLines, winstonLineMapper } from '../../src/records/winston-line.js'
+import { shownInfo, textIsWritten } from '../../src/records/winston-output.js'
 import { LineScanner } from '../../src/spool/line-scanner.js'
 import { lineMiddle, readSpoolLine, spoolLine } from '../../src/spool/spool-line.js'
 import { adversarialText, adversarialTexts } from '../support/adversarial-texts.js'
@@ -85,6 +86,11 @@ const ways: Readonly<Record<string, Take>> = {
   'a time in a line of winston’s json': (text) => winstonLine(`{"timestamp":${json(text)},"message":"m"}`, about),
   'what winston’s json has written': (text) =>
     new WrittenLines().of({ message: text, [LEVEL]: 'info', [MESSAGE]: json(text), [SPLAT]: [{ a: 1 }] }, false),
+  'an error of winston whose JSON has been written': (text) => {
+    const line = { err: errorWith(text, text), [LEVEL]: 'info', [MESSAGE]: `{"message":${json(text)},"err":{}}` }
+    textIsWritten(line, true)
+    return winstonInfo(shownInfo(line, undefined))
+  },
   'a message that is cut': (text) => cutToBytes(text, 1000),
   'an argument of pino with sluicePinoOptions': (text) => {
     const { formatters } = sluicePinoOptions({})

@@ -1,7 +1,6 @@
 import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
-import type { EndStep } from '../engine/ports.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
 import { endOption } from '../options/end-options.js'
 import { hostProcess } from '../runtime/host.js'
@@ -185,16 +184,14 @@ export class ProcessEngines {
    * At the end of the process: close the engines of the application's own threads, which end without an event, and with `streams` those of
    * pino's workers, whose streams end at an exit alone. Does nothing outside the main thread: the others live on.
    */
-  endThreads({ streams }: { readonly streams: boolean }): {
-    readonly steps: readonly EndStep[]
+  endThreads({ streams }: { readonly streams: boolean }): ReturnType<RemoteEngines['closeSync']> & {
     readonly engines: readonly Figures[]
   } {
-    if (!isMainThread) return { steps: [], engines: [] }
-    const { known } = this.remote
-    const engines = known.filter((engine) =>
+    const engines = this.remote.known.filter((engine) =>
       this.#threadStreams.has(engine.threadId) ? streams : undelivered(engine.stats()) > 0,
     )
-    return { steps: this.remote.closeSync(engines), engines }
+    const ending = isMainThread ? engines : []
+    return { ...this.remote.closeSync(ending), engines: ending }
   }
 
   /** Hold this thread until pino's workers have taken all lines, until `deadline` on the clock at most. False when one has not. */

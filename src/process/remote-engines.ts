@@ -184,26 +184,28 @@ export class RemoteEngines {
     for (const engine of this.#pending()) this.#ask('park', { engine, timeoutMs: this.#budget.grant(engine) })
   }
 
-  /** Close engines while this thread is held, step by step, each within what is left of its time. */
-  closeSync(engines: readonly RemoteEngine[]): EndStep[] {
+  /** Close engines while this thread is held, step by step, each within what is left of its time. Those that `silent` gives have not answered. */
+  closeSync(engines: readonly RemoteEngine[]): {
+    readonly steps: readonly EndStep[]
+    readonly silent: ReadonlySet<RemoteEngine>
+  } {
     const pause = new Int32Array(new SharedArrayBuffer(4))
     const channel = this.#channel()
-    return engines.map((engine) => {
+    const silent = new Set(engines)
+    const steps = engines.map((engine) => {
       const timeoutMs = this.#budget.remaining(engine)
       // It keeps the deadline itself, and then has to tell what it has left to its spool.
       const deadline = systemClock.now() + timeoutMs + drainGraceMs('park', timeoutMs) + answerMs
-      let answered = false
-      void this.#drained('close', { engine, timeoutMs }, () => {
-        answered = true
-      })
-      return (waitMs) => {
+      void this.#drained('close', { engine, timeoutMs }, () => void silent.delete(engine))
+      return (waitMs: number) => {
         channel.catchUp()
-        const done = answered || (!channel.readsSynchronously && undelivered(engine.stats()) === 0)
-        if (done || systemClock.now() >= deadline || !engine.lives()) return true
+        const answered = !silent.has(engine) || (!channel.readsSynchronously && undelivered(engine.stats()) === 0)
+        if (answered || systemClock.now() >= deadline || !engine.lives()) return true
         Atomics.wait(pause, 0, 0, Math.min(waitMs, pollMs))
         return false
       }
     })
+    return { steps, silent }
   }
 
   #pending(): readonly RemoteEngine[] {

@@ -241,7 +241,8 @@ export class Shutdown {
       all.flatMap(({ lanes }) => lanes),
     )
     this.#reportLateRecords()
-    for (const engine of engines) if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
+    for (const engine of [...engines, ...threads.silent])
+      if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
   }
 
   /**

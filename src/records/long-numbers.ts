@@ -4,7 +4,7 @@ export function parseJson(text: string): unknown {
 }
 
 const longNumber = /\d{16}/
-const longNumbers = /(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g
+const longNumbers = /(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE])/g
 
 function withQuotedNumbers(text: string): string {
   let quoted = ''

@@ -60,6 +60,10 @@ describe('a number that JavaScript cannot hold', () => {
     expect((JSON.parse(body!) as { message: string }).message).toBe(message)
   })
 
+  it('makes no JSON of a text that is none', () => {
+    expect(() => parseJson('01234567890123456789')).toThrow(SyntaxError)
+  })
+
   it('changes nothing else, whatever the text is', () => {
     fc.assert(
       fc.property(fc.json({ noUnicodeString: false }), fc.nat(), (text, at) => {

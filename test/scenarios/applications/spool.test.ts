@@ -158,7 +158,7 @@ describe('the end of a process', () => {
     'leaves in the spool what it cannot deliver, and says nothing: %s, %s, %s',
     async (way, mode, end, code) => {
       server.script = () => answer(503)
-      const variables = { WAY: way, SLUICE_MODE: mode, SLUICE_SHUTDOWN_TIMEOUT_MS: '500' }
+      const variables = { WAY: way, SLUICE_MODE: mode, SLUICE_SHUTDOWN_TIMEOUT_MS: '2000' }
       const ended = await start({ ...variables, COUNT: '100', END: end }).ended
       expect(ended).toMatchObject({ code, stderr: '' })
       expect(onDisk().size).toBe(100)

@@ -69,6 +69,7 @@ interface ThreadStream {
   off(event: 'ready' | 'close', listener: () => void): unknown
   flush(callback: (error?: Error | null) => void): void
   flushSync(): void
+  end(): void
 }
 
 interface TakePlan {
@@ -187,6 +188,21 @@ export class ThreadStreams {
       for (const worker of flushing) worker.unref()
     }
     return { done, release }
+  }
+
+  /** End the streams whose workers run Sluice, and those whose workers are still starting: they may run it. */
+  endSync(runsSluice: (threadId: number) => boolean): void {
+    for (const [threadId, worker] of this.#workers) {
+      const stream = worker.stream?.deref()
+      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
+      if (stream.ready && !runsSluice(threadId)) continue
+      try {
+        stream.flushSync()
+        stream.end()
+      } catch {
+        // thread-stream throws when the worker is gone or does not answer. Its lines are lost in either case.
+      }
+    }
   }
 
   /**

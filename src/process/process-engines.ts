@@ -201,6 +201,11 @@ export class ProcessEngines {
     return this.#threadStreams.takeSync({ runsSluice: (thread) => this.remote.runsSluice(thread), accepted, deadline })
   }
 
+  /** End the streams of pino's targets, as pino does at `exit`. Holds this thread until they are done. */
+  endThreadStreams(): void {
+    this.#threadStreams.endSync((thread) => this.remote.runsSluice(thread))
+  }
+
   #timeFor(mode: DrainMode): number {
     return mode === 'close' ? this.budget.allotment(this.shutdownTimeoutMs) : this.shutdownTimeoutMs
   }

@@ -104,8 +104,9 @@ export class Shutdown {
     // pino adds such a listener with each target, before that takes any line.
     this.#host.on('newListener', (event) => event === 'exit' && this.#signals.start())
     onFatalError(() => {
-      this.#endWithoutExit()
-      this.#endDespiteStalledDisk()
+      this.#begin()
+      this.#engines.endThreadStreams()
+      this.#deliver()
     })
     this.#engines.changeSignals = (change) => this.#signals[change]()
     // Only the main thread receives signals.
@@ -150,11 +151,6 @@ export class Shutdown {
   /** The process dies of a signal: deliver what came during the drain as at an exit, while nothing more can come. */
   #endBySignal(): void {
     this.#engines.budget.begin(this.#engines.shutdownTimeoutMs, this.#signalAt)
-    this.#endWithoutExit()
-  }
-
-  /** No `exit` event will come, in which pino ends its streams. */
-  #endWithoutExit(): void {
     if (!this.#engines.takeFromStreams(this.#latest))
       this.#print('a worker of pino has not taken its last lines: they are lost')
     this.#beginEnd({ tellsAll: this.#engines.hearsAll })

@@ -62,9 +62,10 @@ function keepsOrder(
 ): boolean {
   const ledger = process.end?.ledger ?? process.port.stats()
   const lane = ledger.lanes.find(({ kind }) => kind === requests[0]!.kind)!
-  const { accepted, delivered, rejected, retries, lastError } = lane
+  const { accepted, delivered, rejected, retries, ambiguousRetries, lastError } = lane
   // A record that has failed comes back later. One that is never sent again is not settled at the end.
-  if (retries > 0 || (lastError !== undefined && accepted > delivered + rejected)) return false
+  // So does one that a park before a signal has taken back from a request.
+  if (retries + ambiguousRetries > 0 || (lastError !== undefined && accepted > delivered + rejected)) return false
   const { spoolDir, maxQueueRecords, maxQueueBytes } = schedule.options
   if (spoolDir === undefined) return true
   // Records that find no room in memory come back from disk after younger ones.

@@ -194,9 +194,11 @@ export class SimulatedProcess {
   #endSync(how: 'exit' | 'signal', timeoutMs: number): void {
     const { port, app } = this
     const beganAt = app.clock.now()
-    port.beforeEnd()
+    port.beforeEnd(timeoutMs)
     app.freeze()
-    const step: EndStep = port.endSync({ timeoutMs })
+    // As the budget of the end: all of it runs at once, and an engine that is late has a quarter.
+    const leftMs = Math.max(timeoutMs / 4, timeoutMs - (app.clock.now() - beganAt))
+    const step: EndStep = port.endSync({ timeoutMs: leftMs })
     const goOn = () => {
       if (this.end !== undefined) return
       if (step(0)) {

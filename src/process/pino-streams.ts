@@ -164,6 +164,7 @@ export class ThreadStreams {
     this.#seen.add(threadId)
     worker.once('exit', () => {
       this.#seen.delete(threadId)
+      this.#found.delete(threadId)
       this.#workers.delete(threadId)
       this.#held.release(threadId)
       this.#ended(threadId)
@@ -213,8 +214,7 @@ export class ThreadStreams {
     let all = true
     for (const [threadId, worker] of this.#workers) {
       const stream = worker.stream?.deref()
-      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
-      if (!runsSluice(threadId)) continue
+      if (stream === undefined || stream.destroyed || ownStreams.has(stream) || !runsSluice(threadId)) continue
       try {
         flushWhileItTakes(stream, { progress: () => accepted(threadId), deadline })
       } catch {

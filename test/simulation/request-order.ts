@@ -64,10 +64,11 @@ function keepsOrder(
   const lane = ledger.lanes.find(({ kind }) => kind === requests[0]!.kind)!
   const { accepted, delivered, rejected, retries, ambiguousRetries, lastError } = lane
   // A record that has failed comes back later. One that is never sent again is not settled at the end.
-  // So does one that a park before a signal has taken back from a request.
-  if (retries + ambiguousRetries > 0 || (lastError !== undefined && accepted > delivered + rejected)) return false
+  if (retries > 0 || (lastError !== undefined && accepted > delivered + rejected)) return false
   const { spoolDir, maxQueueRecords, maxQueueBytes } = schedule.options
   if (spoolDir === undefined) return true
+  // Before a signal, a park takes records back from their requests, and the end sends them again.
+  if (process.end?.how === 'signal' && ambiguousRetries > 0) return false
   // Records that find no room in memory come back from disk after younger ones.
   const isBounded = maxQueueRecords !== undefined || maxQueueBytes !== undefined
   // The next worker takes over what the one before has left on disk.

@@ -101,6 +101,8 @@ describe('through a proxy', () => {
     const ended = await run({
       SLUICE_URL: 'https://service.example',
       HTTPS_PROXY: 'socks5://user:secret@p',
+      // A worker that has not started within this time on a busy machine could not tell.
+      SLUICE_MODE: 'inline',
       SLUICE_SHUTDOWN_TIMEOUT_MS: '100',
     })
     expect(ended.stderr).toContain('HTTPS_PROXY is not the URL of an HTTP proxy')

@@ -55,7 +55,7 @@ export class Disk {
 
   deleteFolder(): void {
     // The application may put a file there meanwhile.
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 1 })
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 5 })
   }
 
   close(): void {

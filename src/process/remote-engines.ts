@@ -23,6 +23,8 @@ export interface RemoteEngine extends Figures {
   readonly capacity: QueueCapacity | undefined
   /** The last ledger, once its thread is gone. */
   readonly ended: () => Ledger
+  /** True unless its own thread shows its last ledger. */
+  readonly showsLast: () => boolean
   /** False when its thread has ended, where the system tells. */
   readonly lives: () => boolean
   /** True while its thread waits for the disk of the spool. */
@@ -123,7 +125,8 @@ export class RemoteEngines {
     const options = { shutdownTimeoutMs, debug }
     const ended = () => book.ended({ spools })
     const lives = () => systemThreadLives(systemThread)
-    this.#engines.set(id, { id, threadId, options, capacity, lives, isAtDisk, ended, stats: () => book.read() })
+    const figures = { stats: () => book.read(), ended, showsLast: () => book.showsLast() }
+    this.#engines.set(id, { id, threadId, options, capacity, lives, isAtDisk, ...figures })
     this.#hasStarted(threadId)
   }
 

@@ -237,8 +237,9 @@ export class Shutdown {
       all.flatMap(({ lanes }) => lanes),
     )
     this.#reportLateRecords()
-    for (const engine of [...engines, ...threads.silent])
-      if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
+    const silent = [...threads.silent].filter((engine) => engine.options.debug && engine.showsLast())
+    for (const engine of [...engines.filter(({ options }) => options.debug), ...silent])
+      this.#print(ledgerLine(engine.stats()))
   }
 
   /**

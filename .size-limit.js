@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// The files that a thread reads before it runs, and all that is built, in bytes as they are on the disk. scripts/check.js runs size-limit on it.
+// The files that a thread reads before it runs, and all that is built, in bytes as they are on the disk. tools/check.js runs size-limit on it.
 
 /**
  * An entry of dist and the files that it imports.
@@ -18,7 +18,7 @@ function loadedBy(entry) {
 }
 
 const plain = { gzip: false, brotli: false }
-const page = join('receiver', 'dist', 'web')
+const page = join('packages/receiver/dist/web')
 const pageFiles = existsSync(page) ? readdirSync(page).filter((name) => !name.endsWith('.map')) : []
 
 export default [

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 const full = '**/*.full.test.ts'
 /** Tests that start programs: processes of Node.js, browsers, servers. */
-const programs = ['test/{scenarios,documents,scripts}/**/*.test.ts', 'test/**/*.program.test.ts']
+const programs = ['test/{scenarios,documents,tools}/**/*.test.ts', 'test/**/*.program.test.ts']
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.
@@ -30,7 +30,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'receiver',
-          include: ['receiver/test/**/*.test.ts'],
+          include: ['packages/receiver/test/**/*.test.ts'],
           exclude: [full],
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -42,7 +42,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'full',
-          include: ['{test,receiver/test}/**/*.full.test.ts'],
+          include: ['{test,packages/receiver/test}/**/*.full.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },

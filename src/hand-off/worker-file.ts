@@ -18,7 +18,7 @@ export function loadThreadStream(): typeof ThreadStream {
 
 declare const __webpack_require__: unknown
 
-/** This module by itself, or in the library's own bundle (scripts/bundle.js), where the worker's file is an ES module by its name. */
+/** This module by itself, or in the library's own bundle (tools/bundle.js), where the worker's file is an ES module by its name. */
 const ownFiles: readonly (readonly [own: RegExp, workers: string])[] = [
   [/(?<=dist\/)sluice\.js$/, 'delivery-worker.mjs'],
   [/(?<=hand-off\/)worker-file\.js$/, 'delivery-worker.js'],

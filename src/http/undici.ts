@@ -1,4 +1,4 @@
-// Parts of undici, from their own files. scripts/bundle.js puts them into one file of the package, dist/undici.cjs: see
+// Parts of undici, from their own files. tools/bundle.js puts them into one file of the package, dist/undici.cjs: see
 // docs/decisions/0020-undici-in-the-package.md.
 // @ts-expect-error undici describes the types of its whole alone
 import connect from 'undici/lib/api/api-connect.js'

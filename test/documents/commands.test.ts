@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { optionNames, variableOf } from '../../receiver/dist/options/option-table.js'
+import { optionNames, variableOf } from '../../packages/receiver/dist/options/option-table.js'
 import { optionTable, variablesOf } from '../../src/options/defaults.js'
 import { commandsIn, faultOf } from './commands.js'
 import { linkedDocuments, readMarkdown, root, userDocuments } from './markdown.js'

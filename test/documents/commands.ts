@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { optionNames, variableOf } from '../../receiver/dist/options/option-table.js'
+import { optionNames, variableOf } from '../../packages/receiver/dist/options/option-table.js'
 import { optionTable, variablesOf } from '../../src/options/defaults.js'
 import { type MarkdownFile, root } from './markdown.js'
 
@@ -13,7 +13,7 @@ const { scripts, exports, name, bin } = JSON.parse(readFileSync(join(root, 'pack
 }
 const variables = [...Object.values(optionTable).flatMap((row) => variablesOf(row)), ...optionNames.map(variableOf)]
 
-const testFiles = ['test', 'receiver/test'].flatMap((folder) =>
+const testFiles = ['test', 'packages/receiver/test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
 )
 
@@ -24,7 +24,7 @@ const others = [
   'node --watch',
   'node --watch --env-file=.env app.js',
   'node --test',
-  'npm version 1.2.0 --no-git-tag-version --workspace . --workspace receiver --no-workspaces-update',
+  'npm version 1.2.0 --no-git-tag-version --workspace . --workspace packages/receiver --no-workspaces-update',
   'npm install --package-lock-only',
   'npm publish --provenance',
 ]
@@ -78,7 +78,7 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
     if (!existsSync(join(root, `src/cli/${command}/${command}.ts`))) return `there is no command ${command}`
     return unknownOption(more, help('bin/sluice.js', command))
   },
-  'sluice-receiver': (words) => unknownOption(words, help('receiver/bin/sluice-receiver.js')),
+  'sluice-receiver': (words) => unknownOption(words, help('packages/receiver/bin/sluice-receiver.js')),
 }
 
 function scenarioFault(scenario: string): string | undefined {

@@ -4,7 +4,7 @@ import { optionTable, variablesOf } from '../../src/options/defaults.js'
 import { root } from './markdown.js'
 import { publicNames } from './public-names.js'
 
-const names = [root, join(root, 'receiver')].flatMap(publicNames)
+const names = [root, join(root, 'packages/receiver')].flatMap(publicNames)
 const proseOf = Object.fromEntries(names.map(({ name, prose }) => [name, prose]))
 const tagsOf = Object.fromEntries(names.map(({ name, tags }) => [name, tags]))
 

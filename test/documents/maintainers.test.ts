@@ -5,7 +5,7 @@ import { maintainerDocuments, readMarkdown, root } from './markdown.js'
 
 const decisions = maintainerDocuments.filter((path) => /\/\d{4}-[a-z-]+\.md$/.test(path))
 
-/** Files and folders that a text names, such as `delivery/lane.ts` (below `src` or `test`) or `receiver/src/storage`. */
+/** Files and folders that a text names, such as `delivery/lane.ts` (below `src` or `test`) or `packages/receiver/src/storage`. */
 function filesIn(spans: readonly string[]): string[] {
   return spans.filter((span) => /^[\w.-]+(\/[\w.-]+)*\/[\w.-]+\.(ts|js|md)$|^[\w.-]+(\/[\w.-]+)*\/$/.test(span))
 }

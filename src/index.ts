@@ -1,5 +1,4 @@
 import { installProcessHooks } from './process/install.js'
-import { readAhead } from './process/read-ahead.js'
 
 export { type ContextFields, currentContext, withContext } from './context/context.js'
 export type { Counts, DropReason, LaneReport, LaneState, Ledger } from './delivery/ledger.js'
@@ -34,4 +33,3 @@ export {
 export type { TrackOptions } from './tracking/tracker.js'
 
 installProcessHooks()
-readAhead()

@@ -1,71 +1,67 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { buildPage } from './build-page.js'
 import { root, run, runStep } from './step.js'
 
-// Builds the library (build, dist), the receiver and its page. What does not wait for another step runs beside it. Where the development
-// dependencies are not installed, as for `npm run demo`, types are neither checked nor written, and nothing is
-// shortened.
+// Builds the library, the packages beside it and the receiver's page: esbuild writes the code, tsc the types. Where TypeScript is not
+// installed, as for `npm run demo`, there are no types.
 const folder = fileURLToPath(root)
-const build = join(folder, 'build')
-const dist = join(folder, 'dist')
-const hasTools = existsSync(join(folder, 'node_modules/typescript/package.json'))
+const hasTypeScript = existsSync(new URL('node_modules/typescript/package.json', root))
 
-process.exitCode = await runStep('Building', () =>
-  beside([hasTools ? library : quickly, () => node('tools/bundle-page.js')]),
-)
-
-/** @typedef {import('./step.js').Outcome} Outcome */
-
-/** @returns {Promise<Outcome>} */
-async function library() {
-  const compiled = await compile('tsconfig.build.json')
-  if (compiled.status !== 0) return compiled
-  const isType = (/** @type {string} */ path) => statSync(path).isDirectory() || path.endsWith('.d.ts')
-  cpSync(build, dist, { recursive: true, filter: isType })
-  return await beside([() => node('tools/bundle.js'), () => compile('packages/receiver/tsconfig.build.json')])
+/** @type {import('esbuild').BuildOptions} */
+const common = {
+  absWorkingDir: folder,
+  bundle: true,
+  splitting: true,
+  chunkNames: 'sluice-[hash]',
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  packages: 'external',
+  outdir: 'dist',
+  logLevel: 'warning',
 }
+const names = ['index', 'pino', 'winston', 'register', 'content', 'testing', 'metrics', 'cli']
+const entries = [...names, 'reading', 'records', 'opentelemetry', 'fastify', 'express'].map((name) => `src/${name}.ts`)
 
-/** @returns {Promise<Outcome>} */
-async function quickly() {
-  mkdirSync(dist, { recursive: true })
-  await Promise.all([transpile('src', 'build'), transpile('packages/receiver/src', 'packages/receiver/dist')])
-  return await node('tools/bundle.js', '--quick')
-}
+process.exitCode = await runStep('Building', async () => {
+  for (const path of ['dist', 'packages/receiver/dist']) rmSync(new URL(path, root), { recursive: true, force: true })
+  await Promise.all([
+    build({ ...common, entryPoints: entries }),
+    // Alone in its file: a thread that starts reads no other, and another program may copy it.
+    build({
+      ...common,
+      entryPoints: ['src/hand-off/delivery-worker.ts'],
+      splitting: false,
+      outExtension: { '.js': '.mjs' },
+    }),
+    // For runtimes that are no server. Where it needs anything of Node, esbuild refuses it.
+    build({ ...common, entryPoints: ['src/elsewhere.ts'], splitting: false, platform: 'browser', target: 'es2022' }),
+    buildReceiver(),
+    buildPage(),
+  ])
+  if (!hasTypeScript) return { status: 0, said: '' }
+  const library = await types('tsconfig.build.json')
+  return library.status === 0 ? types('packages/receiver/tsconfig.build.json') : library
+})
 
-/** @param {readonly (() => Promise<Outcome>)[]} steps @returns {Promise<Outcome>} */
-async function beside(steps) {
-  const outcomes = await Promise.all(steps.map((step) => step()))
-  return { status: Math.max(...outcomes.map(({ status }) => status)), said: outcomes.map(({ said }) => said).join('') }
-}
-
-/** @param {readonly string[]} args */
-function node(...args) {
-  return run({ command: process.execPath, args, folder })
-}
-
-/** Checks and writes the modules and types of a project. @param {string} project */
-function compile(project) {
-  return node('node_modules/typescript/bin/tsc', '-p', project)
-}
-
-/**
- * Writes the modules of a folder as JavaScript, one for one.
- * @param {string} from
- * @param {string} to
- */
-async function transpile(from, to) {
-  const { build } = await import('esbuild')
-  const files = readdirSync(join(folder, from), { recursive: true, encoding: 'utf8' }).filter((path) =>
-    path.endsWith('.ts'),
-  )
-  await build({
+/** Its modules one for one: its tests and benchmarks import single ones. */
+function buildReceiver() {
+  const src = 'packages/receiver/src'
+  return build({
     absWorkingDir: folder,
-    entryPoints: files.map((path) => join(from, path)),
-    outbase: from,
-    outdir: to,
     platform: 'node',
-    format: 'esm',
     target: 'node20',
+    format: 'esm',
+    entryPoints: [`${src}/**/*.ts`],
+    outbase: src,
+    outdir: 'packages/receiver/dist',
   })
+}
+
+/** @param {string} project */
+function types(project) {
+  const tsc = 'node_modules/typescript/bin/tsc'
+  return run({ command: process.execPath, args: [tsc, '-p', project], folder })
 }

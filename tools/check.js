@@ -8,7 +8,6 @@ const steps = {
   types: 'tsc -p tsconfig.json && tsc -p packages/receiver/web/tsconfig.json',
   knip: 'knip',
   audit: 'node tools/audit.js',
-  size: 'size-limit',
   publint: 'publint --strict . && publint --strict packages/receiver',
   attw: 'attw --pack . --profile esm-only && attw --pack packages/receiver --profile esm-only',
   tests: 'npm test',

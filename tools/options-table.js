@@ -1,11 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { optionTable, variablesOf } from '../build/options/defaults.js'
 import {
   optionNames,
   optionTable as receiverTable,
   variableOf,
   writtenName,
 } from '../packages/receiver/dist/options/option-table.js'
+import { modules } from './modules.js'
+
+/** @type {typeof import('../src/options/defaults.js')} */
+const { optionTable, variablesOf } = await modules('options/defaults')
 
 // Prints the tables of options of docs/options.md and the receiver's README, made from the tables that the code runs on; `--write` puts them there.
 const code = (/** @type {unknown} */ text) => `\`${text}\``

@@ -76,7 +76,7 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
   sluice: ([command = '', ...more]) => {
     if (command === 'COMMAND') return undefined
     if (!existsSync(join(root, `src/cli/${command}/${command}.ts`))) return `there is no command ${command}`
-    return unknownOption(more, help('bin/sluice.js', command))
+    return unknownOption(more, help('dist/cli.js', command))
   },
   'sluice-receiver': (words) => unknownOption(words, help('packages/receiver/bin/sluice-receiver.js')),
 }

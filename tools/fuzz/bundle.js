@@ -19,7 +19,7 @@ const maxCounters = 65_536
  * @returns {Promise<{ path: string, counters: number, words: string[] }>} the bundle, its counters, and the texts of its sources
  */
 export async function bundleTarget(name) {
-  const path = join(root, 'dist/fuzz', `${name}.js`)
+  const path = join(root, 'tools/fuzz/dist', `${name}.js`)
   mkdirSync(dirname(path), { recursive: true })
   let counters = 0
   const words = new Set()
@@ -51,7 +51,7 @@ export async function bundleTarget(name) {
           })
           plan.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
             const file = relative(root, path)
-            if (!/^(receiver\/)?src\//.test(file)) return undefined
+            if (!/^(packages\/receiver\/)?src\//.test(file)) return undefined
             const { code } = await transform(readFileSync(path, 'utf8'), {
               loader: 'ts',
               target: 'node20',
@@ -74,6 +74,6 @@ export async function bundleTarget(name) {
 
 /** The file that `npm run build` makes of a source file: the files around it are found from there. @param {string} file */
 function builtUrl(file) {
-  const built = file.replace(/^receiver\/src\//, 'packages/receiver/dist/').replace(/^src\//, 'build/')
+  const built = file.replace(/^packages\/receiver\/src\//, 'packages/receiver/dist/').replace(/^src\//, 'dist/')
   return pathToFileURL(join(root, built.replace(/\.ts$/, '.js'))).href
 }

@@ -55,7 +55,7 @@ async function fuzz(name) {
   const { path, counters, words } = await bundleTarget(name)
   const memory = new SharedArrayBuffer(8 + maxBytes)
   const { seconds, seed, input: only } = plan
-  const corpus = fileURLToPath(new URL(`dist/fuzz/corpus/${name}/`, new URL('../../', import.meta.url)))
+  const corpus = fileURLToPath(new URL(`dist/corpus/${name}/`, import.meta.url))
   const worker = new Worker(new URL('fuzzing-thread.js', import.meta.url), {
     workerData: { path, counters, words, seconds, seed, corpus, memory, maxBytes, only },
     env: {},
@@ -99,7 +99,7 @@ async function fuzz(name) {
 
 /** @param {string} name @param {{ failure: string, input: Buffer }} finding */
 function tell(name, { failure, input }) {
-  const folder = new URL('../dist/fuzz/findings/', import.meta.url)
+  const folder = new URL('dist/findings/', import.meta.url)
   mkdirSync(folder, { recursive: true })
   const file = fileURLToPath(
     new URL(`${name}-${createHash('sha256').update(input).digest('hex').slice(0, 12)}`, folder),

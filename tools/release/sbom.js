@@ -7,7 +7,6 @@ import { join } from 'node:path'
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const bundled = {
-  sluice: ['undici'],
   'sluice-receiver': ['@preact/signals', '@preact/signals-core', 'preact', 'uplot'],
 }
 

@@ -126,13 +126,13 @@ export const smokeTests = [
   { name: 'captureSluice', program: ['captured.js'], outcome: { ...quiet, stdout: '100 lines, 100 values\n' } },
   {
     name: 'sluice ship',
-    program: ['node_modules/sluice/bin/sluice.js', 'ship'],
+    program: ['node_modules/sluice/dist/cli.js', 'ship'],
     input: lines,
     outcome: { ...quiet, logs: all, stdout: lines, stderr: /100 of 100 records delivered/ },
   },
   {
     name: 'sluice doctor',
-    program: ['node_modules/sluice/bin/sluice.js', 'doctor', '--no-send'],
+    program: ['node_modules/sluice/dist/cli.js', 'doctor', '--no-send'],
     outcome: ({ name, version }) => ({
       ...quiet,
       stdout: new RegExp(`, ${name.startsWith('Node') ? 'Node.js' : name} ${version}\\n[^]*no problems found\\n$`),

@@ -11,7 +11,7 @@ import { startProxy } from '../../support/proxy.js'
 import { startTestReceiver } from '../../support/receiver.js'
 
 const start = (variables: Record<string, string>, written: readonly string[], flags: readonly string[] = []) =>
-  startProgram('../../bin/sluice.js', { arguments: ['doctor', ...written], variables, flags }).ended
+  startProgram('../../dist/cli.js', { arguments: ['doctor', ...written], variables, flags }).ended
 
 interface Seen {
   readonly code: number | null
@@ -366,7 +366,7 @@ describe('sluice doctor', () => {
 
   it('prints colours on a terminal, unless NO_COLOR is set', () => {
     const run = (variables: Record<string, string>) => {
-      const command = `${process.execPath} ${join(import.meta.dirname, '../../../bin/sluice.js')} doctor`
+      const command = `${process.execPath} ${join(import.meta.dirname, '../../../dist/cli.js')} doctor`
       // Without inherited variables: CI, NODE_DISABLE_COLORS and others affect colours, too.
       const env = { PATH: process.env.PATH, TERM: 'xterm-256color', SLUICE_URL: 'ftp://x', ...variables }
       try {
@@ -391,7 +391,7 @@ describe('sluice doctor', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     execFileSync('mkfifo', [join(folder, '.env')])
-    const { code, stdout } = await startProgram('../../bin/sluice.js', {
+    const { code, stdout } = await startProgram('../../dist/cli.js', {
       arguments: ['doctor'],
       before: `cd '${folder}'`,
     }).ended

@@ -13,14 +13,14 @@ const answer = {
   components: [
     { 'bom-ref': 'split2@4.2.0', name: 'split2' },
     {
-      'bom-ref': 'sluice@1.2.0',
-      name: 'sluice',
-      externalReferences: [{ type: 'distribution', url: 'file:/tmp/sluice-1.2.0.tgz' }],
+      'bom-ref': 'sluice-receiver@1.2.0',
+      name: 'sluice-receiver',
+      externalReferences: [{ type: 'distribution', url: 'file:/tmp/sluice-receiver-1.2.0.tgz' }],
     },
   ],
   dependencies: [
-    { ref: 'nobody@0.0.0', dependsOn: ['sluice@1.2.0'] },
-    { ref: 'sluice@1.2.0', dependsOn: ['split2@4.2.0'] },
+    { ref: 'nobody@0.0.0', dependsOn: ['sluice-receiver@1.2.0'] },
+    { ref: 'sluice-receiver@1.2.0', dependsOn: ['split2@4.2.0'] },
     { ref: 'split2@4.2.0', dependsOn: [] },
   ],
 }
@@ -28,49 +28,50 @@ const npm = (_folder: string, command = '') => (command === 'sbom' ? JSON.string
 const its = { root: new URL(`file://${root}/`), tarballs: [], npm }
 
 describe('the SBOM of a release', () => {
-  it('is of the package, and names undici with the version, the licence and the hash that are installed', () => {
-    const { metadata, components, dependencies } = sbomOf('sluice', its)
-    expect(metadata.component).toEqual({ 'bom-ref': 'sluice@1.2.0', name: 'sluice', externalReferences: [] })
-    const { version } = read('node_modules/undici/package.json')
-    expect(version).toBe(read('package.json').devDependencies.undici)
-    const integrity: string = read('package-lock.json').packages['node_modules/undici'].integrity
-    expect(components.map(({ name }) => name)).toEqual(['split2', 'undici'])
-    expect(components[1]).toMatchObject({
-      purl: `pkg:npm/undici@${version}`,
+  it('is of the package, and names what is bundled into it with the version, the licence and the hash that are installed', () => {
+    const { metadata, components, dependencies } = sbomOf('sluice-receiver', its)
+    expect(metadata.component).toEqual({
+      'bom-ref': 'sluice-receiver@1.2.0',
+      name: 'sluice-receiver',
+      externalReferences: [],
+    })
+    const names = bundled['sluice-receiver']!
+    const { version } = read('node_modules/uplot/package.json')
+    const integrity: string = read('package-lock.json').packages['node_modules/uplot'].integrity
+    expect(components.map(({ name }) => name)).toEqual(['split2', ...names])
+    expect(components.at(-1)).toMatchObject({
+      purl: `pkg:npm/uplot@${version}`,
       licenses: [{ license: { id: 'MIT' } }],
       hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex') }],
     })
-    expect(dependencies).toEqual([
-      { ref: 'sluice@1.2.0', dependsOn: ['split2@4.2.0', `undici@${version}`] },
-      { ref: 'split2@4.2.0', dependsOn: [] },
-      { ref: `undici@${version}`, dependsOn: [] },
-    ])
+    expect(dependencies[0]).toMatchObject({ ref: 'sluice-receiver@1.2.0', dependsOn: { length: 1 + names.length } })
+    expect(dependencies).toContainEqual({ ref: `uplot@${version}`, dependsOn: [] })
   })
 
   it('is refused where npm does not know the package', () => {
-    expect(() => sbomOf('sluice-receiver', its)).toThrow('npm sbom does not name sluice-receiver')
+    expect(() => sbomOf('sluice', its)).toThrow('npm sbom does not name sluice')
   })
 
-  it.each([
-    ['sluice', 'src/http/undici.ts', 'node'],
-    ['sluice-receiver', 'packages/receiver/web/main.tsx', 'browser'],
-  ] as const)('knows what is bundled into %s', async (name, entry, platform) => {
-    const { metafile } = await build({
-      absWorkingDir: root,
-      entryPoints: [entry],
-      bundle: true,
-      write: false,
-      metafile: true,
-      format: 'esm',
-      platform,
-      jsx: 'automatic',
-      jsxImportSource: 'preact',
-      outdir: 'out',
-    })
-    const packages = Object.keys(metafile.inputs).flatMap((path) => {
-      const [, found] = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(path) ?? []
-      return found === undefined ? [] : [found]
-    })
-    expect([...new Set(packages)].sort()).toEqual([...bundled[name]!].sort())
-  })
+  it.each([['sluice-receiver', 'packages/receiver/web/main.tsx', 'browser']] as const)(
+    'knows what is bundled into %s',
+    async (name, entry, platform) => {
+      const { metafile } = await build({
+        absWorkingDir: root,
+        entryPoints: [entry],
+        bundle: true,
+        write: false,
+        metafile: true,
+        format: 'esm',
+        platform,
+        jsx: 'automatic',
+        jsxImportSource: 'preact',
+        outdir: 'out',
+      })
+      const packages = Object.keys(metafile.inputs).flatMap((path) => {
+        const [, found] = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(path) ?? []
+        return found === undefined ? [] : [found]
+      })
+      expect([...new Set(packages)].sort()).toEqual([...bundled[name]!].sort())
+    },
+  )
 })

@@ -79,7 +79,7 @@ describe('the program sluice', () => {
     const npm = (...written: string[]) => execFileSync('npm', written, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
     npm('pack', '--ignore-scripts', '--pack-destination', folder)
     const listing = execFileSync('tar', ['-tvf', join(folder, `sluice-${version}.tgz`)], { encoding: 'utf8' })
-    expect(listing).toMatch(/^-rwxr-xr-x.* package\/bin\/sluice\.js$/m)
+    expect(listing).toMatch(/^-rwxr-xr-x.* package\/dist\/cli\.js$/m)
     expect(readFileSync(join(root, 'dist/cli.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
     rmSync(folder, { recursive: true })
   })

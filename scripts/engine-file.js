@@ -10,7 +10,7 @@ import { letters } from './letters.js'
 
 /** Modules of functions alone. Outside the engine, each of these functions reads the engine when it is called first. */
 const doors = [
-  'options/environment.js',
+  'options/resolve.js',
   'process/configure.js',
   'process/engine-lease.js',
   'process/late-lease.js',

@@ -32,7 +32,14 @@ export function neededTypes(entries) {
       for (const { ours } of links ?? [{ ours: name }]) need(path, ours, true)
     }
   }
-  return new Map([...files].map(([path, { statements, needed, shown }]) => [path, textOf(statements, needed, shown)]))
+  // The types of the options take their comments from the tables.
+  const isTable = (/** @type {string} */ path) => /options[\\/](table|client-options)\.d\.ts$/.test(path)
+  return new Map(
+    [...files].map(([path, { statements, needed, shown }]) => [
+      path,
+      textOf(statements, needed, isTable(path) ? needed : shown),
+    ]),
+  )
 
   /** @param {string} path */
   function fileAt(path) {

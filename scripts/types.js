@@ -62,6 +62,8 @@ export function neededTypes(entries) {
     if (isShown) shown.add(name)
     for (const { code, links, from } of used) {
       const link = links?.find(({ ours }) => ours === name)
+      for (const [, from = '', theirs = ''] of code.matchAll(/import\("(\..*?)"\)\.(\w+)/g))
+        need(join(dirname(path), from.replace(/\.js$/, '.d.ts')), theirs)
       if (link === undefined) for (const [word] of code.replaceAll(comment, '').matchAll(/[\w$]+/g)) need(path, word)
       else if (from !== undefined) need(from, link.theirs, isShown)
     }

@@ -2,9 +2,9 @@ import { dirname, join } from 'node:path'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import { runtimes } from '../records/wire.js'
 import { ownField, ownFields } from '../runtime/own-fields.js'
+import { readPlainFile } from '../runtime/plain-file.js'
 import type { Environment } from './environment.js'
 import type { Around, Fallback } from './option.js'
-import { readPlainFile } from './plain-file.js'
 
 const mainScriptKey = 'sluice:main-script'
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { readPlainFile } from './plain-file.js'
+import { readPlainFile } from '../runtime/plain-file.js'
 
 /** A text that must not be shown. Printed, inspected or serialised, it is `[redacted]`. */
 export class Secret {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { ownField } from '../runtime/own-fields.js'
+import { readPlainFile } from '../runtime/plain-file.js'
 import { clientTable } from './client-options.js'
 import type { Environment } from './environment.js'
 import { nearestName } from './nearest-name.js'
-import { readPlainFile } from './plain-file.js'
 import { table } from './table.js'
 
 /** The variables of some options. */

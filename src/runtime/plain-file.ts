@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { type FileFacts, type Files, nodeFiles } from '../runtime/files.js'
+import { type FileFacts, type Files, nodeFiles } from './files.js'
 
 /** Flags that a platform does not have are 0. */
 const { O_RDONLY, O_CREAT, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants

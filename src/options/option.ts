@@ -60,7 +60,6 @@ export type Resolved<Row> = Row extends Option<unknown, infer Value> ? Value : n
 type Variables = string | readonly (string | OptionVariable)[]
 
 /** Makes a row. Without a preset, the option is undefined where nothing sets it. */
-export function option<Given, Value>(kind: Kind<Given, Value>, variables?: Variables): Option<Given, Value | undefined>
 export function option<Given, Value>(
   kind: Kind<Given, Value>,
   variables: Variables,
@@ -68,8 +67,8 @@ export function option<Given, Value>(
 ): Option<Given, Value>
 export function option<Given, Value>(
   kind: Kind<Given, Value>,
-  variables: Variables,
-  preset: (around: Around) => Fallback<NoInfer<Value>> | undefined,
+  variables?: Variables,
+  preset?: (around: Around) => Fallback<NoInfer<Value>> | undefined,
 ): Option<Given, Value | undefined>
 export function option(
   kind: Kind<unknown, unknown>,

@@ -87,7 +87,7 @@ export class Engine implements RecordPort {
       observer: this.#reporter,
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections: options.maxConnections,
-      maxBatch: options.maxBatch,
+      maxBatch: machine.maxBatch,
       requestTimeoutMs: options.requestTimeoutMs,
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },

@@ -6,9 +6,9 @@ import { IdlePort } from '../engine/idle.js'
 import type { Drainable, RecordSink } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { ConfigError } from '../errors/sluice-error.js'
-import { optionNames, optionTable } from '../options/defaults.js'
 import { nearestName } from '../options/nearest-name.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
+import { table } from '../options/table.js'
 import { capturePort } from '../process/capture-port.js'
 import { configureOrOff } from '../process/configure.js'
 import { watchEndInMainThread } from '../process/main-thread.js'
@@ -68,7 +68,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
 }
 
 function refuseFunctions(options: SluiceOptions): void {
-  const option = optionNames.find((name) => optionTable[name].kind.type === 'function' && options[name] !== undefined)
+  const option = (['onError', 'waitUntil'] as const).find((name) => options[name] !== undefined)
   if (option === undefined) return
   throw new ConfigError({
     code: 'SLUICE_CONFIG_INVALID',
@@ -166,8 +166,8 @@ export function targetOptions(written: object): TargetOptions {
   const own = ownFields<Record<string, unknown>>({})
   const unknown: string[] = []
   for (const [name, value] of Object.entries(written)) {
-    if (Object.hasOwn(optionTable, name)) own[name] = value
-    else if (nearestName(name, optionNames) !== undefined) own[name] = value
+    if (Object.hasOwn(table, name)) own[name] = value
+    else if (nearestName(name, Object.keys(table)) !== undefined) own[name] = value
     else unknown.push(name)
   }
   return { own, unknown }

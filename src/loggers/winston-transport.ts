@@ -1,8 +1,8 @@
 import Transport from 'winston-transport'
 import { fieldsForLine, lineWith, valuesOf } from '../context/line-context.js'
 import { IdlePort } from '../engine/idle.js'
-import { optionTable } from '../options/defaults.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
+import { table } from '../options/table.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { leaseFor } from '../process/late-lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
@@ -287,7 +287,7 @@ function settled(): void {}
 
 function partition(options: SluiceTransportOptions): [SluiceOptions, Transport.TransportStreamOptions] {
   const entries = Object.entries(options)
-  const ours = entries.filter(([name]) => Object.hasOwn(optionTable, name) || !transportOptions.has(name))
+  const ours = entries.filter(([name]) => Object.hasOwn(table, name) || !transportOptions.has(name))
   const theirs = entries.filter(([name]) => transportOptions.has(name))
   return [Object.fromEntries(ours), ownFields(Object.fromEntries(theirs))]
 }

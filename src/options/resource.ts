@@ -1,6 +1,6 @@
 import { ownField } from '../runtime/own-fields.js'
-import { optionTable } from './defaults.js'
 import type { Resolution } from './resolve.js'
+import { table } from './table.js'
 
 /** The attributes of OpenTelemetry's resource for an option, the first one first. */
 const attributesByOption = {
@@ -23,7 +23,7 @@ export function withResource(resolution: Resolution, attributes: Readonly<Record
   const described = Object.entries(describedService(attributes)) as [DescribedOption, string][]
   for (const [name, value] of described) {
     const source = resolution.sources[name]
-    if (source !== 'option' && source !== optionTable[name].variable) options[name] = value
+    if (source !== 'option' && source !== table[name].variables[0]?.name) options[name] = value
   }
   return { ...resolution, options: options as unknown as Resolution['options'] }
 }

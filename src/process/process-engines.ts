@@ -2,7 +2,7 @@ import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
-import { endOption } from '../options/end-options.js'
+import { loneOption } from '../options/resolve.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
 import { sharedEnd } from '../runtime/shared-state.js'
@@ -122,7 +122,7 @@ export class ProcessEngines {
     const remote = this.remote.known.map(({ options }) => options.shutdownTimeoutMs)
     const known = [...local, ...remote]
     // The options of a worker that is still starting are not known yet.
-    return known.length === 0 ? endOption('shutdownTimeoutMs', process.env) : Math.max(...known)
+    return known.length === 0 ? loneOption('shutdownTimeoutMs', process.env) : Math.max(...known)
   }
 
   /** The ledgers of engines with the option `debug`. */

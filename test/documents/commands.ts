@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { optionNames, variableOf } from '../../packages/receiver/dist/options/option-table.js'
-import { optionTable, variablesOf } from '../../src/options/defaults.js'
+import { knownVariables } from '../../src/options/variables.js'
 import { type MarkdownFile, root } from './markdown.js'
 
 const { scripts, exports, name, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -11,7 +11,7 @@ const { scripts, exports, name, bin } = JSON.parse(readFileSync(join(root, 'pack
   exports: Record<string, unknown>
   bin: { sluice: string }
 }
-const variables = [...Object.values(optionTable).flatMap((row) => variablesOf(row)), ...optionNames.map(variableOf)]
+const variables = [...knownVariables, ...optionNames.map(variableOf)]
 
 const testFiles = ['test', 'packages/receiver/test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),

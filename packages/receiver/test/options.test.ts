@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import { misspeltVariables } from '../../../src/options/environment.js'
+import { misspeltVariables } from '../../../src/options/variables.js'
 import { optionNames, variableOf, writtenName } from '../dist/options/option-table.js'
 import { readOptions, unknownVariables } from '../dist/options/read-options.js'
 import { dataFolder } from './data-folder.js'

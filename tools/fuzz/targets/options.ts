@@ -1,15 +1,12 @@
 import { ok } from 'node:assert/strict'
 import { ConfigError } from '../../../src/errors/sluice-error.js'
-import { optionNames, optionTable, variablesOf } from '../../../src/options/defaults.js'
-import { misspeltVariables } from '../../../src/options/environment.js'
-import { describeOptions } from '../../../src/options/option-value.js'
+import { describeOptions } from '../../../src/options/options.js'
 import { resolve } from '../../../src/options/resolve.js'
+import { knownVariables, misspeltVariables } from '../../../src/options/variables.js'
 import { Input, seed } from '../input.js'
 
-const variables = optionNames
-  .flatMap((name) => variablesOf(optionTable[name]))
-  // These would name files of the machine.
-  .filter((variable) => !variable.endsWith('_FILE'))
+// Others would name files of the machine.
+const variables = knownVariables.filter((variable) => !variable.endsWith('_FILE'))
 const at = (variable: string) => variables.indexOf(variable)
 const key = 'slk_secret-of-the-application'
 const own = { SLUICE_URL: 'http://127.0.0.1:18400', SLUICE_API_KEY: key, SLUICE_BUCKET: 'demo' }

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs'
-import { resolve } from 'node:path'
-import { type FileFacts, type Files, nodeFiles } from '../runtime/files.js'
+import { type FileFacts, type Files, nodeFiles } from './files.js'
 
 /** Flags that a platform does not have are 0. */
 const { O_RDONLY, O_CREAT, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
@@ -58,16 +57,6 @@ export function readPlainFile(
     }
   } finally {
     closeFile(file, files)
-  }
-}
-
-/** The absolute path: it stays the same when the application changes its working directory, and in every thread. */
-export function absolutePath(path: string | undefined): string | undefined {
-  try {
-    return path === undefined ? undefined : resolve(path)
-  } catch {
-    // The working directory is gone: opening the path will fail with the reason.
-    return path
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { unloadedVariables } from '../../src/options/unloaded-file.js'
+import { unloadedVariables } from '../../src/options/variables.js'
 
 let folder: string
 beforeEach(() => {

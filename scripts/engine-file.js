@@ -19,9 +19,6 @@ const doors = [
   'loggers/pino-stream.js',
 ]
 
-/** An entry of functions without state. It has its own copies of modules of the engine, and reads nothing else. */
-const purely = 'records.js'
-
 /** Modules of Node whose import must be seen: from it, @vercel/nft finds the files that a module names. */
 const seen = ['node:fs', 'node:module', 'node:url']
 
@@ -51,7 +48,6 @@ export const readEngine=early=>engine(early,process.getBuiltinModule);
  * @typedef {object} Parts
  * @property {(path: string) => boolean} isEarly
  * @property {(path: string) => boolean} isLate
- * @property {(path: string) => boolean} isCopied
  * @property {(isImporter: (path: string) => boolean, isImported: (path: string) => boolean) => [path: string, names: string[]][]} shared the names
  *   that modules import from others
  * @property {(path: string, name: string) => string} key short, for what one part gives the other
@@ -86,7 +82,6 @@ export async function divide(folder, entries) {
   }
   const early = reached([...(imports.get('index.js')?.keys() ?? [])], new Set(doors))
   const late = reached(doors, early)
-  const copied = reached([purely], early)
   /** @type {Map<string, string>} */
   const keys = new Map()
   return {
@@ -98,7 +93,6 @@ export async function divide(folder, entries) {
     },
     isEarly: (path) => early.has(path),
     isLate: (path) => late.has(path),
-    isCopied: (path) => copied.has(path),
     shared: (isImporter, isImported) => {
       /** @type {Map<string, Set<string>>} */
       const found = new Map()
@@ -136,9 +130,9 @@ function importsOf(folder, path) {
  * @param {Parts} parts
  * @returns {Part}
  */
-export function earlyFile(folder, { isEarly, isLate, isCopied, shared, key }) {
+export function earlyFile(folder, { isEarly, isLate, shared, key }) {
   const given = shared(isLate, isEarly)
-  const asked = shared((path) => isCopied(path) || !(isEarly(path) || isLate(path)), isEarly)
+  const asked = shared((path) => !(isEarly(path) || isLate(path)), isEarly)
   const doorsUsed = shared(isEarly, isLate)
   const contents = [
     `export { late } from 'late'`,
@@ -215,7 +209,7 @@ function door(path, names, key) {
  * @param {Parts} parts
  * @returns {import('esbuild').Plugin}
  */
-export function withoutParts(folder, { isEarly, isLate, isCopied, shared, key }) {
+export function withoutParts(folder, { isEarly, isLate, shared, key }) {
   return {
     name: 'without early modules and engine',
     setup: ({ onResolve, onLoad }) => {
@@ -223,7 +217,7 @@ export function withoutParts(folder, { isEarly, isLate, isCopied, shared, key })
         const module = relative(folder, join(resolveDir, path))
         if (path === `./${earlyName}` || isEarly(module)) return { path: `./${earlyName}`, external: true }
         // One for each importer: one for all would be a file of its own.
-        return isLate(module) && !isCopied(module)
+        return isLate(module)
           ? { path: module, namespace: 'late', pluginData: relative(folder, importer), suffix: `?${importer}` }
           : undefined
       })

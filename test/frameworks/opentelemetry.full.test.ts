@@ -53,7 +53,7 @@ it.each(rows)('$packages.0 is installed beside Sluice, compiles with its exporte
   project.write(
     'app.mts',
     `${imports}
-    import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
+    import { SluiceLogRecordExporter } from 'sluice-opentelemetry'
     const exporter = new SluiceLogRecordExporter()
     ${program}`,
   )

@@ -7,11 +7,11 @@ import {
   SimpleLogRecordProcessor,
 } from '@opentelemetry/sdk-logs'
 import { ConfigError, close, type SluiceOptions, setLevel } from 'sluice'
-import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
 import { captureSluice } from 'sluice/testing'
+import { SluiceLogRecordExporter } from 'sluice-opentelemetry'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { delivered, FaultServer } from '../support/fault-server.js'
-import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
+import { delivered, FaultServer } from '../../../test/support/fault-server.js'
+import { startTestReceiver, type TestReceiver } from '../../../test/support/receiver.js'
 
 let receiver: TestReceiver
 beforeAll(async () => {

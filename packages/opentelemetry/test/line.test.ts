@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type OpenTelemetryRecord, openTelemetryMapper } from '../../src/records/opentelemetry-record.js'
-import { redacting } from '../../src/records/redactor.js'
+import { mapPinoLine, type PinoMapping, pinoMapper } from '../../../src/records/pino-line.js'
+import { redacting } from '../../../src/records/redactor.js'
+import { lineOf, lineStyle } from '../src/line.js'
+import type { OpenTelemetryRecord } from '../src/record.js'
 
 const style = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
 const arrivedAt = 1_700_000_000_000
@@ -9,10 +11,18 @@ const emitted: OpenTelemetryRecord = {
   hrTimeObserved: [1_650_000_000, 0],
   attributes: {},
   instrumentationScope: { name: '' },
+  resource: { attributes: {} },
 }
 
-function mapped(record: Partial<OpenTelemetryRecord>, mapping: Parameters<typeof openTelemetryMapper>[0] = style) {
-  return openTelemetryMapper(mapping)({ ...emitted, ...record }, arrivedAt)
+/** What becomes of a record when its line is read. */
+function mapped(record: Partial<OpenTelemetryRecord>, mapping: PinoMapping = style) {
+  const { text, level } = lineOf({ ...emitted, ...record }, arrivedAt)
+  const { fields, severity, redacted } = mapPinoLine(pinoMapper({ ...mapping, ...lineStyle }), text, {
+    ...lineStyle,
+    arrivedAt,
+  })
+  expect(level).toBe((severity + 1) * 10)
+  return { fields, severity, redacted }
 }
 
 const messageOf = (record: Partial<OpenTelemetryRecord>) => mapped(record).fields.message

@@ -35,6 +35,12 @@ describe('the time of a record', () => {
     expect(mapped({ hrTime: [1e300, 0], hrTimeObserved: [0, 0] }).fields.timeStamp).toBe(arrivedAt)
     expect(mapped({}, { ...style, timestampUnit: 's' }).fields.timeStamp).toBe(1_600_000_000)
   })
+
+  it('may be far from now', () => {
+    for (const seconds of [1, 1_000_000, 100_000_000, 200_000_000_000]) {
+      expect(mapped({ hrTime: [seconds, 0] }).fields.timeStamp).toBe(seconds * 1000)
+    }
+  })
 })
 
 describe('the level of a record', () => {
@@ -128,6 +134,28 @@ describe('the message of a record', () => {
       '{"scope":1,"trace_id":2,"span_id":3}',
     )
   })
+})
+
+describe('an attribute', () => {
+  it.each(['level', 'time', 'msg', 'name', 'pid', 'hostname', 'severity', '7', '__proto__'])(
+    'with the name %s is a field like any other',
+    (name) => {
+      for (const body of ['hello', undefined]) {
+        for (const scope of ['checkout', '']) {
+          const attributes = Object.fromEntries([
+            [name, 'own'],
+            ['other', 1],
+          ])
+          const { fields } = mapped({ body, severityNumber: 13, attributes, instrumentationScope: { name: scope } })
+          expect(fields).toMatchObject({ level: 'warn', timeStamp: 1_600_000_000_123 })
+          const context = Object.entries(JSON.parse(fields.message.slice(fields.message.indexOf('{'))))
+          expect(context.sort()).toEqual(
+            [[name, 'own'], ['other', 1], ...(scope === '' ? [] : [['scope', scope]])].sort(),
+          )
+        }
+      }
+    },
+  )
 })
 
 describe('the error of a record', () => {

@@ -9,8 +9,8 @@ const steps = {
   knip: 'knip',
   audit: 'node scripts/audit.js',
   size: 'size-limit',
-  publint: 'publint --strict . && publint --strict receiver',
-  attw: 'attw --pack . --profile esm-only && attw --pack receiver --profile esm-only',
+  publint: 'publint --strict . && publint --strict receiver && publint --strict packages/opentelemetry',
+  attw: 'attw --pack . --profile esm-only && attw --pack receiver --profile esm-only && attw --pack packages/opentelemetry --profile esm-only',
   tests: 'npm test',
 }
 

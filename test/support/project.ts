@@ -71,9 +71,9 @@ export class Project {
   }
 }
 
-/** `npm pack` of a workspace that is built. Returns the tarball and the list of its files. */
+/** `npm pack` of a workspace that is built, by its folder. Returns the tarball and the list of its files. */
 export async function pack(
-  workspace: '.' | 'receiver',
+  workspace: string,
   destination: string,
 ): Promise<{ readonly tarball: string; readonly files: readonly PackedFile[] }> {
   const written = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination]

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { Project, pack } from '../support/project.js'
-import { startTestReceiver } from '../support/receiver.js'
+import { Project, pack } from '../../../test/support/project.js'
+import { startTestReceiver } from '../../../test/support/receiver.js'
 
 const tools = new Project()
-let tarball: string
+let tarballs: readonly string[]
 beforeAll(async () => {
-  tarball = (await pack('.', tools.folder)).tarball
+  const packed = ['.', 'packages/opentelemetry'].map((workspace) => pack(workspace, tools.folder))
+  tarballs = (await Promise.all(packed)).map(({ tarball }) => tarball)
 })
 afterAll(() => tools.remove())
 
@@ -16,18 +17,23 @@ const withSdk = `
   const provider = new LoggerProvider({ processors: [new BatchLogRecordProcessor({ exporter })] })
   provider.getLogger('shop').emit({ body: 'by OpenTelemetry' })
   await provider.shutdown()`
+const withOldSdk = `
+  const provider = new LoggerProvider()
+  provider.addLogRecordProcessor(new BatchLogRecordProcessor(exporter))
+  provider.getLogger('shop').emit({ body: 'by OpenTelemetry' })
+  await provider.shutdown()`
 const withNodeSdk = `
   const sdk = new NodeSDK({ logRecordProcessors: [new BatchLogRecordProcessor({ exporter })] })
   sdk.start()
   logs.getLogger('shop').emit({ body: 'by OpenTelemetry' })
   await sdk.shutdown()`
 
-/** The SDK of the lock file, and the newest: the lock file hides what it does to an installation. */
+/** The oldest SDK, that of the lock file, and the newest: the lock file hides what it does to an installation. */
 const rows = [
-  ...['0.223', newest].map((version) => ({
+  ...['0.200', '0.223', newest].map((version) => ({
     packages: [`${logs}@${version}`],
     imports: `import { BatchLogRecordProcessor, LoggerProvider } from '${logs}'`,
-    program: withSdk,
+    program: version === '0.200' ? withOldSdk : withSdk,
   })),
   {
     packages: ['sdk-node', 'sdk-logs', 'api'].map((name) => `@opentelemetry/${name}@${newest}`),
@@ -44,12 +50,14 @@ async function withVersion(name: string): Promise<string> {
   return `${bare}@${(await tools.npm('view', bare, 'version')).stdout.trim()}`
 }
 
-it.each(rows)('$packages.0 is installed beside Sluice, compiles with its exporter, and delivers', async (row) => {
+it.each(rows)('$packages.0 is installed beside it without a word, compiles with its exporter, and delivers', async (row) => {
   const project = new Project({ type: 'module' })
   onTestFinished(() => project.remove())
   const { packages, imports, program } = row
   const versions = await Promise.all(packages.map((name) => (name.endsWith(newest) ? withVersion(name) : name)))
-  await project.install(tarball, 'pino@latest', 'winston@latest', '@types/node@22', ...versions)
+  const warnings = await project.install(...tarballs, 'pino@latest', 'winston@latest', '@types/node@22', ...versions)
+  expect(warnings.filter((line) => /ERESOLVE|peer/.test(line))).toEqual([])
+  expect(project.installed().filter(({ path }) => path.endsWith('sluice/package.json'))).toHaveLength(1)
   project.write(
     'app.mts',
     `${imports}
@@ -57,7 +65,7 @@ it.each(rows)('$packages.0 is installed beside Sluice, compiles with its exporte
     const exporter = new SluiceLogRecordExporter()
     ${program}`,
   )
-  const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+  const compiler = join(import.meta.dirname, '../../../node_modules/typescript/bin/tsc')
   const settings = ['--module', 'nodenext', '--target', 'es2022', '--strict', '--skipLibCheck', '--types', 'node']
   const { stdout } = await project.node(compiler, ...settings, 'app.mts')
   expect(stdout).toBe('')

@@ -1,8 +1,8 @@
 // express with winston: the id of the request is in every line, one line says how it ended, and each order is an event. Run with
 // SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET set.
+import { randomUUID } from 'node:crypto'
 import express from 'express'
-import { close, defineEvents, track } from 'sluice'
-import { sluiceExpress } from 'sluice/express'
+import { close, defineEvents, track, withContext } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import winston from 'winston'
 
@@ -10,9 +10,22 @@ const events = defineEvents({ orderPlaced: 1001 })
 const logger = winston.createLogger({ transports: [new SluiceTransport()] })
 const app = express()
 
-app.use(sluiceExpress({ logger }))
+app.use((request, response, next) => {
+  const startedAt = performance.now()
+  const requestId = request.get('x-request-id') ?? randomUUID()
+  response.once('close', () => {
+    const path = request.originalUrl.split('?')[0] // a query may have secrets
+    const aborted = !response.writableFinished // the client went away first
+    const durationMs = Math.round(performance.now() - startedAt)
+    const status = response.statusCode
+    const line = { requestId, method: request.method, path, status, aborted, durationMs }
+    logger.log(status < 500 ? 'info' : 'error', 'request', line)
+  })
+  withContext({ requestId }, next)
+})
 
 app.post('/orders', express.json(), (request, response) => {
+  logger.info('order placed', { order: request.body })
   track(events.orderPlaced)
   response.status(201).json(request.body)
 })

@@ -1,21 +1,33 @@
 // fastify with its own logger: the id of the request is in every line, one line says how it ended, and each order is an event. Run with
 // SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET set.
+import { randomUUID } from 'node:crypto'
 import Fastify, { LogController } from 'fastify'
-import { defineEvents, track } from 'sluice'
-import { sluiceFastify } from 'sluice/fastify'
+import { close, defineEvents, track, withContext } from 'sluice'
 import { sluicePinoOptions } from 'sluice/pino'
 
 const events = defineEvents({ orderPlaced: 1001 })
 
 const logController = new LogController()
-const nothing = () => {} // sluiceFastify logs one line in the place of these two
+const nothing = () => {} // the hook below logs one line in the place of these two
 Object.assign(logController, { incomingRequest: nothing, requestCompleted: nothing })
 
 const app = Fastify({
   logger: { ...sluicePinoOptions(), transport: { target: 'sluice/pino' } },
   logController,
+  requestIdHeader: 'x-request-id',
+  genReqId: () => randomUUID(),
 })
-await app.register(sluiceFastify)
+
+// The lines of `request.log` have the id by themselves; with this, those of other loggers have it, too.
+app.addHook('onRequest', (request, _reply, next) => withContext({ reqId: request.id }, next))
+
+app.addHook('onResponse', (request, reply, next) => {
+  const { method, url, routeOptions } = request
+  const path = url.split('?')[0] // a query may have secrets
+  const line = { method, route: routeOptions.url ?? path, status: reply.statusCode, durationMs: reply.elapsedTime }
+  request.log[reply.statusCode < 500 ? 'info' : 'error'](line, 'request')
+  next()
+})
 
 app.post('/orders', async (request, reply) => {
   const order = request.body
@@ -32,6 +44,6 @@ app.get('/broken', async () => {
 app.addHook('onSend', async (_request, reply) => {
   if (!app.server.listening) reply.header('connection', 'close')
 })
-process.once('SIGTERM', () => app.close()) // closes Sluice, too
+process.once('SIGTERM', () => app.close().then(() => close()))
 
 await app.listen({ port: Number(process.env.PORT ?? 3000) })

@@ -11,7 +11,6 @@ export type {
   SluiceMessages,
 } from './diagnostics/channel-messages.js'
 export { ConfigError, type ConfigErrorCode, SluiceError, type SluiceErrorCode } from './errors/sluice-error.js'
-export { lazyPinoTarget as default } from './loggers/lazy-pino-target.js'
 export type { SluiceOptions } from './options/options.js'
 export type { RedactOption } from './options/redaction.js'
 export type { KeepForErrorOption, RepeatOption } from './options/table.js'

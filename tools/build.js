@@ -1,4 +1,5 @@
-import { existsSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { buildPage } from './build-page.js'
@@ -7,61 +8,84 @@ import { root, run, runStep } from './step.js'
 // Builds the library, the packages beside it and the receiver's page: esbuild writes the code, tsc the types. Where TypeScript is not
 // installed, as for `npm run demo`, there are no types.
 const folder = fileURLToPath(root)
-const hasTypeScript = existsSync(new URL('node_modules/typescript/package.json', root))
+const hasTypeScript = existsSync(join(folder, 'node_modules/typescript/package.json'))
 
 /** @type {import('esbuild').BuildOptions} */
 const common = {
   absWorkingDir: folder,
   bundle: true,
-  splitting: true,
-  chunkNames: 'sluice-[hash]',
+  packages: 'external',
   platform: 'node',
   target: 'node20',
   format: 'esm',
-  packages: 'external',
   outdir: 'dist',
   logLevel: 'warning',
 }
-const names = ['index', 'pino', 'winston', 'register', 'content', 'testing', 'metrics', 'cli']
-const entries = [...names, 'reading', 'records', 'opentelemetry', 'fastify', 'express'].map((name) => `src/${name}.ts`)
+const entries = ['index', 'pino', 'winston', 'register', 'content', 'testing', 'metrics', 'reading', 'cli']
+const packages = ['receiver', 'opentelemetry', 'tools'].filter((name) =>
+  existsSync(join(folder, 'packages', name, 'src')),
+)
 
 process.exitCode = await runStep('Building', async () => {
-  for (const path of ['dist', 'packages/receiver/dist']) rmSync(new URL(path, root), { recursive: true, force: true })
+  const outputs = ['dist', ...packages.map((name) => `packages/${name}/dist`)]
+  for (const path of outputs) rmSync(join(folder, path), { recursive: true, force: true })
   await Promise.all([
-    build({ ...common, entryPoints: entries }),
+    build({ ...common, entryPoints: entries.map(sourceOf), splitting: true, chunkNames: 'sluice-[hash]' }),
     // Alone in its file: a thread that starts reads no other, and another program may copy it.
-    build({
-      ...common,
-      entryPoints: ['src/hand-off/delivery-worker.ts'],
-      splitting: false,
-      outExtension: { '.js': '.mjs' },
-    }),
+    build({ ...common, entryPoints: [sourceOf('hand-off/delivery-worker')], outExtension: { '.js': '.mjs' } }),
     // For runtimes that are no server. Where it needs anything of Node, esbuild refuses it.
-    build({ ...common, entryPoints: ['src/elsewhere.ts'], splitting: false, platform: 'browser', target: 'es2022' }),
-    buildReceiver(),
+    build({ ...common, entryPoints: [sourceOf('elsewhere')], platform: 'browser', target: 'es2022' }),
+    ...packages.map(buildPackage),
     buildPage(),
   ])
   if (!hasTypeScript) return { status: 0, said: '' }
-  const library = await types('tsconfig.build.json')
-  return library.status === 0 ? types('packages/receiver/tsconfig.build.json') : library
+  const library = await compile('tsconfig.build.json')
+  if (library.status !== 0) return library
+  const outcomes = await Promise.all(packages.map(typesOf))
+  return outcomes.find(({ status }) => status !== 0) ?? { status: 0, said: '' }
 })
 
-/** Its modules one for one: its tests and benchmarks import single ones. */
-function buildReceiver() {
-  const src = 'packages/receiver/src'
+/** @param {string} name */
+function sourceOf(name) {
+  return `src/${name}.ts`
+}
+
+/** A package beside the library, with what it needs of the library's source. @param {string} name */
+function buildPackage(name) {
+  const its = { ...common, splitting: true, outdir: `packages/${name}/dist` }
+  if (name !== 'receiver')
+    return build({ ...its, entryPoints: [`packages/${name}/src/${name === 'tools' ? 'cli' : 'index'}.ts`] })
+  // The receiver's own modules stay one file each: its threads and its tests load single ones.
+  const src = join(folder, 'packages/receiver/src')
+  const modules = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+  const isOwn = (/** @type {string} */ path) => !relative(src, path).startsWith('..')
   return build({
-    absWorkingDir: folder,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    entryPoints: [`${src}/**/*.ts`],
-    outbase: src,
-    outdir: 'packages/receiver/dist',
+    ...its,
+    entryPoints: modules.map((path) => join('packages/receiver/src', path)),
+    chunkNames: 'library/[hash]',
+    plugins: [
+      {
+        name: 'own modules stay',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) =>
+            kind !== 'entry-point' && isOwn(join(resolveDir, path)) ? { path, external: true } : undefined,
+          ),
+      },
+    ],
   })
 }
 
-/** @param {string} project */
-function types(project) {
+/** Types of a package. Those of the library's source, which come with them, are not in it. @param {string} name */
+async function typesOf(name) {
+  const types = `node_modules/.cache/types/${name}`
+  const compiled = await compile(`packages/${name}/tsconfig.build.json`, '--outDir', types)
+  const own = join(folder, types, 'packages', name, 'src')
+  if (compiled.status === 0) cpSync(own, join(folder, 'packages', name, 'dist'), { recursive: true })
+  return compiled
+}
+
+/** @param {string} project @param {readonly string[]} more */
+function compile(project, ...more) {
   const tsc = 'node_modules/typescript/bin/tsc'
-  return run({ command: process.execPath, args: [tsc, '-p', project], folder })
+  return run({ command: process.execPath, args: [tsc, '-p', project, ...more], folder })
 }

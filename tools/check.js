@@ -8,8 +8,8 @@ const steps = {
   types: 'tsc -p tsconfig.json && tsc -p packages/receiver/web/tsconfig.json',
   knip: 'knip',
   audit: 'node tools/audit.js',
-  publint: 'publint --strict . && publint --strict packages/receiver',
-  attw: 'attw --pack . --profile esm-only && attw --pack packages/receiver --profile esm-only',
+  publint: 'publint --strict . && publint --strict packages/receiver && publint --strict packages/opentelemetry',
+  attw: 'attw --pack . --profile esm-only && attw --pack packages/receiver --profile esm-only && attw --pack packages/opentelemetry --profile esm-only',
   tests: 'npm test',
 }
 

@@ -51,6 +51,6 @@ function written({ traceId, spanId }: SpanIds): readonly WrittenField[] {
 }
 
 /** True for lower-case hexadecimal digits that are not all zero. */
-export function isId(text: unknown, digits: number): text is string {
-  return typeof text === 'string' && text.length === digits && /^[\da-f]+$/.test(text) && !/^0+$/.test(text)
+function isId(text: string, digits: number): boolean {
+  return text.length === digits && /^[\da-f]+$/.test(text) && !/^0+$/.test(text)
 }

@@ -85,6 +85,11 @@ export class SluicePinoStream extends EventEmitter {
     return !this.#ended
   }
 
+  /** True once lines are refused: after {@link end}, or after `close()` of `sluice`. */
+  get closed(): boolean {
+    return this.#ended || this.#lease.engine.closed
+  }
+
   /** Takes a line. Never blocks. Always returns true: there is never a reason to wait. */
   write(line: string): boolean {
     const { engine, released, options } = this.#lease

@@ -26,19 +26,7 @@ import { learnedBase, type PinoConfig } from './pino-logger.js'
 /** Options of the target. They are sent to pino's worker, so none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
 
-/**
- * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.
- *
- *     pino({ transport: { target: 'sluice/pino' } })
- *
- * An unknown option that is not similar to one of Sluice's may be an option of a later pino. It is ignored, with a line on stderr.
- *
- * While variables are missing or wrong it is off, with one line on stderr. The worker has the environment of its start: variables that are set
- * later do not reach it.
- *
- * @throws {ConfigError} for an option in code that is invalid or unknown, or a function. It is thrown at the start of the worker, and pino
- *   emits it as `error` of the transport
- */
+/** See `lazy-pino-target.ts`. */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
   // Before the worker is ready: an application that ends soon would miss an error that comes later.
   const { own, unknown } = targetOptions(withoutPinos(options))

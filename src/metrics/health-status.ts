@@ -33,4 +33,6 @@ export interface Health {
   readonly since: string
   /** The reason of a lane with this status, for people; one that names an error, where there is one. Undefined for `ok`. */
   readonly reason: string | undefined
+  /** The most records and bytes that memory holds, over all engines that are not closed. Undefined where an older copy of Sluice counts. */
+  readonly capacity: { readonly records: number; readonly bytes: number } | undefined
 }

@@ -16,6 +16,9 @@ interface HealthWatchPlan {
   readonly wallClock: () => number
 }
 
+/** The health, as far as it follows from lanes. */
+type Judgement = Omit<Health, 'capacity'>
+
 /** A status with the reason for it. */
 interface Verdict {
   readonly status: HealthStatus
@@ -35,7 +38,7 @@ export class HealthWatch {
   }
 
   /** Judge the figures of all lanes now. @param off why Sluice is off in a thread where a variable is missing or wrong */
-  look(figures: readonly LaneFigures[], off?: string): Health {
+  look(figures: readonly LaneFigures[], off?: string): Judgement {
     const time = { now: this.#clock.now(), wall: this.#wallClock() }
     const lanes = figures.map((lane) => this.#laneHealth(lane, time))
     if (off !== undefined) return this.#off(off, { lanes, wall: time.wall })
@@ -47,7 +50,7 @@ export class HealthWatch {
   }
 
   /** A person must act: no lane shows it. */
-  #off(off: string, { lanes, wall }: { readonly lanes: readonly LaneHealth[]; readonly wall: number }): Health {
+  #off(off: string, { lanes, wall }: { readonly lanes: readonly LaneHealth[]; readonly wall: number }): Judgement {
     return { status: 'failing', lanes, since: this.#since.of('failing', wall), reason: `no records are sent: ${off}` }
   }
 

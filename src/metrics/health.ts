@@ -1,7 +1,5 @@
-import { processRegistry } from '../process/registry.js'
+import { healthNow } from './health-now.js'
 import type { Health } from './health-status.js'
-import { laneFigures } from './lane-figures.js'
-import { processHealth } from './process-health.js'
 
 /**
  * How the delivery of the whole process is, pino's workers included, for readiness pages.
@@ -15,5 +13,5 @@ import { processHealth } from './process-health.js'
  * A loss counts from the first call that sees it, so call it regularly. Each call reads the ledger once and sets no timer. Never throws.
  */
 export function health(): Health {
-  return processHealth(laneFigures(processRegistry().stats()))
+  return healthNow().health
 }

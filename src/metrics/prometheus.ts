@@ -1,9 +1,8 @@
 import type { Counts, PlainCount } from '../delivery/ledger.js'
-import { processRegistry } from '../process/registry.js'
-import { healthStatuses } from './health-status.js'
-import { type LaneFigures, laneFigures, laneStates } from './lane-figures.js'
+import { healthNow } from './health-now.js'
+import { type Health, healthStatuses } from './health-status.js'
+import { type LaneFigures, laneStates } from './lane-figures.js'
 import { familyText, type Labels, type MetricFamily, type Sample } from './metric-family.js'
-import { processHealth } from './process-health.js'
 
 /** The counts of a lane that are single numbers, with the names of their metrics. */
 const counts: Readonly<Record<PlainCount, readonly [name: string, help: string]>> = {
@@ -48,10 +47,7 @@ const countsByReason = [
  * Each call reads the ledger once and sets no timer. Never throws.
  */
 export function prometheusText(): string {
-  const registry = processRegistry()
-  const ledger = registry.stats()
-  const lanes = laneFigures(ledger)
-  const { status } = processHealth(lanes)
+  const { health, ledger, lanes } = healthNow()
   const families: MetricFamily[] = [
     ...Object.entries(counts).map(([count, [name, help]]) => ({
       name,
@@ -89,14 +85,14 @@ export function prometheusText(): string {
       name: 'sluice_health',
       type: 'gauge',
       help: 'Status that health() gives: 1 for the one that it has.',
-      samples: oneOf(healthStatuses, { label: 'status', is: status }),
+      samples: oneOf(healthStatuses, { label: 'status', is: health.status }),
     },
-    ...capacityFamilies(registry.capacity?.()),
+    ...capacityFamilies(health),
   ]
   return families.map(familyText).join('')
 }
 
-function capacityFamilies(capacity: { readonly records: number; readonly bytes: number } | undefined): MetricFamily[] {
+function capacityFamilies({ capacity }: Health): MetricFamily[] {
   if (capacity === undefined) return []
   const family = (unit: 'records' | 'bytes', help: string): MetricFamily => {
     return { name: `sluice_queue_capacity_${unit}`, type: 'gauge', help, samples: [{ value: capacity[unit] }] }

@@ -26,12 +26,6 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/content.md#content, js 1': { entries: ['Hello', 'Old'], stdout: 'article 2\n1 of 1\nstring\n' },
   'docs/context.md#ids-on-every-line, js 1': { logs: 1 },
   'docs/context.md#ids-on-every-line, js 2': { logs: 1 },
-  'docs/context.md#fastify, js 1': { logs: 2, after: "await app.inject('/orders/7')\nawait app.close()" },
-  'docs/context.md#express, js 1': {
-    logs: 2,
-    after:
-      "await new Promise((listening) => server.once('listening', listening))\nconst { port } = /** @type {any} */ (server.address())\nawait fetch('http://127.0.0.1:' + port + '/orders/7')\nprocess.kill(process.pid, 'SIGTERM')",
-  },
   'docs/delivery.md#the-account, js 1': { values: 1, stdout: '1 1\n' },
   'docs/delivery.md#reports, js 1': { values: 1 },
   'docs/delivery.md#rejected-records, js 1': { values: 1, stdout: '' },
@@ -39,8 +33,16 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/events.md#a-catalogue, js 1': { values: 2, files: { 'events.json': 'docs/events.md#a-catalogue, json 1' } },
   'docs/events.md#keys, js 1': { values: 1 },
   'docs/events.md#properties, js 1': { logs: 1, values: 1 },
+  'docs/frameworks.md#one-line-for-each-request, js 1': {
+    logs: 2,
+    after:
+      "await new Promise((listening) => server.once('listening', listening))\nconst { port } = /** @type {any} */ (server.address())\nawait fetch('http://127.0.0.1:' + port + '/orders/7')\nprocess.kill(process.pid, 'SIGTERM')",
+  },
+  'docs/frameworks.md#one-line-for-each-request, js 2': {
+    logs: 2,
+    after: "await app.inject('/orders/7')\nawait app.close()",
+  },
   'docs/levels.md#another-level-for-a-while, js 1': { logs: 1 },
-  'docs/levels.md#by-importance, js 1': {},
   'docs/lifetime.md#containers, js 1': {
     values: 1,
     after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",

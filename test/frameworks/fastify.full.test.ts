@@ -6,5 +6,5 @@ testServer('fastify', [
   { script: 'start', end: dies, stopsListening: false, others: own, tracks: false },
   { script: 'start:alone', end: dies, stopsListening: false, others: own, tracks: false },
   { script: 'start:stream', end: dies, stopsListening: false, others: own, tracks: false },
-  { script: 'start:plugin', end: leaves, others: { 'Server listening': 1, request: 20 } },
+  { script: 'start:requests', end: leaves, others: { 'Server listening': 1, request: 20 } },
 ])

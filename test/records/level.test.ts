@@ -1,5 +1,5 @@
-import { levelNames, severityOfName } from 'sluice/records'
 import { describe, expect, it } from 'vitest'
+import { levelNames, severityOfName } from '../../src/records/level.js'
 
 describe('the importance of a level by its name', () => {
   it('rises along the names, from 0 to 5', () => {

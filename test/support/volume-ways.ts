@@ -1,9 +1,9 @@
 import { LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs'
 import pino from 'pino'
 import type { SluiceOptions } from 'sluice'
-import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
 import { sluicePino } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
+import { SluiceLogRecordExporter } from 'sluice-opentelemetry'
 import winston from 'winston'
 
 /** Logs one line at a level: its fields, and its message. */

@@ -1,5 +1,5 @@
-import { levelNames, severityOfName } from 'sluice/records'
 import { describe, expect, it } from 'vitest'
+import { levelNames, severityOfName } from '../../../src/records/level.js'
 import { levelsFrom } from '../dist/schemas/levels.js'
 
 describe('levels from a least one on', () => {

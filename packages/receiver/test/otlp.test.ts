@@ -5,7 +5,7 @@ import { OTLPLogExporter as ProtobufExporter } from '@opentelemetry/exporter-log
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchLogRecordProcessor, LoggerProvider, type LogRecordExporter } from '@opentelemetry/sdk-logs'
 import fc from 'fast-check'
-import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
+import { SluiceLogRecordExporter } from 'sluice-opentelemetry'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startReceiverForTest } from './support.js'
 

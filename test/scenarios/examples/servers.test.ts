@@ -17,7 +17,11 @@ interface Lines {
 
 const servers: Readonly<Record<string, Lines>> = {
   'cluster.js': { order: ['info order placed'], status: 200 },
-  'express.js': { order: ['info request'], broken: ['error request failed', 'error request'], status: 201 },
+  'express.js': {
+    order: ['info order placed', 'info request'],
+    broken: ['error request failed', 'error request'],
+    status: 201,
+  },
   'fastify.js': {
     order: ['info order placed', 'info request'],
     broken: ['error out of stock', 'error request'],

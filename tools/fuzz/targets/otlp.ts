@@ -1,8 +1,8 @@
 import { ok } from 'node:assert/strict'
 import { readJson } from '../../../packages/receiver/src/otlp/json.js'
+import { logRecordOf } from '../../../packages/receiver/src/otlp/log-record.js'
 import { logsOf, OtlpError } from '../../../packages/receiver/src/otlp/logs.js'
 import { readProtobuf } from '../../../packages/receiver/src/otlp/protobuf.js'
-import { openTelemetryLogRecord } from '../../../src/records.js'
 import { Input, seed } from '../input.js'
 
 const json = {
@@ -61,7 +61,7 @@ export function fuzz(data: Buffer): void {
     return
   }
   for (const log of logsOf(scopes)) {
-    const { message, level, timeStamp, appName } = openTelemetryLogRecord(log)
+    const { message, level, timeStamp, appName } = logRecordOf(log)
     ok(typeof message === 'string' && typeof level === 'string' && level !== '', 'a record has no message or level')
     ok(typeof appName === 'string' && appName !== '', 'a record has no name of an application')
     ok(Number.isSafeInteger(timeStamp) && timeStamp >= 0, `the time of a record is ${timeStamp}`)

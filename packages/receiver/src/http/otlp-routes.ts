@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { openTelemetryLogRecord } from 'sluice/records'
 import type { RateLimit } from '../keys/rate-limit.js'
 import { readJson } from '../otlp/json.js'
+import { logRecordOf } from '../otlp/log-record.js'
 import { logsOf, OtlpError, type ReceivedScope } from '../otlp/logs.js'
 import { emptyProtobuf, readProtobuf, statusProtobuf } from '../otlp/protobuf.js'
 import type { NewRecord } from '../storage/record-storage.js'
@@ -66,7 +66,7 @@ export async function otlpRoutes(
       const { bucketId: bucket } = request.params
       await Promise.all(
         logs.map((log, index) => {
-          const record = openTelemetryLogRecord(log) as unknown as NewRecord['record']
+          const record = logRecordOf(log) as unknown as NewRecord['record']
           return records.append({ kind: 'logs', bucket, idempotencyKey: `otlp-${name}-${index}`, record })
         }),
       )

@@ -1,4 +1,4 @@
-import type { OpenTelemetryLog } from 'sluice/records'
+import type { OpenTelemetryRecord } from '../../../opentelemetry/src/record.js'
 
 /** Attributes by name, with the values of JSON. An int64 that a number cannot hold is a text, as in OTLP's JSON. */
 export type Attributes = Record<string, unknown>
@@ -39,7 +39,7 @@ export class OtlpError extends Error {
 }
 
 /** The records of a request, in its order. */
-export function logsOf(scopes: readonly ReceivedScope[]): OpenTelemetryLog[] {
+export function logsOf(scopes: readonly ReceivedScope[]): OpenTelemetryRecord[] {
   return scopes.flatMap(({ resource, scope, records }) =>
     records.map(({ time, observedTime, severityNumber, severityText, body, attributes, eventName, ...ids }) => ({
       resource: { attributes: resource },

@@ -1,4 +1,4 @@
-import { levelNames, severityOfName } from 'sluice/records'
+import { levelNames, severityOfName } from '../../../../src/records/level.js'
 
 export type LevelName = (typeof levelNames)[number]
 

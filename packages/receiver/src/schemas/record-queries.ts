@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { levelNames } from 'sluice/records'
+import { levelNames } from '../../../../src/records/level.js'
 import type { RecordFilter, RecordKind } from '../storage/record-storage.js'
 import { msOf, utcTimeSchema } from './time.js'
 

@@ -1,6 +1,6 @@
-import { quoted } from '../errors/text-of.js'
-import { processRegistry } from '../process/registry.js'
-import { type LaneFigures, laneFigures } from './lane-figures.js'
+import { type Counts, stats } from 'sluice'
+import { health } from 'sluice/metrics'
+import { quoted } from '../../../src/errors/text-of.js'
 
 /** Takes the numbers of one collection, as OpenTelemetry's `BatchObservableResult` does. */
 export interface MetricsObservation {
@@ -64,16 +64,13 @@ export function instrument(meter: MetricsMeter): () => void {
     unit,
   })
   const observe = (observation: MetricsObservation) => {
-    const registry = processRegistry()
-    for (const lane of laneFigures(registry.stats())) {
-      const attributes = { ...component, 'sluice.kind': lane.kind, 'sluice.bucket': lane.bucket }
-      observation.observe(size, lane.queued + lane.inFlight, attributes)
-      observation.observe(processed, lane.delivered, attributes)
-      for (const [type, count] of failures(lane)) {
-        observation.observe(processed, count, { ...attributes, 'error.type': type })
+    for (const { attributes, held, settled } of lanes()) {
+      observation.observe(size, held, attributes)
+      for (const [type, count] of settled) {
+        observation.observe(processed, count, type === delivered ? attributes : { ...attributes, 'error.type': type })
       }
     }
-    const most = registry.capacity?.()
+    const most = health().capacity
     if (most !== undefined) observation.observe(capacity, most.records, component)
   }
   const instruments = [size, capacity, processed]
@@ -81,8 +78,34 @@ export function instrument(meter: MetricsMeter): () => void {
   return () => meter.removeBatchObservableCallback(observe, instruments)
 }
 
-/** Records that were not delivered, by `error.type`, which the conventions write with underscores. */
-function failures({ rejected, dropped }: LaneFigures): (readonly [type: string, count: number])[] {
+const delivered = 'delivered'
+
+/** The records of one kind and bucket. */
+interface LaneRecords {
+  readonly attributes: Record<string, string>
+  /** Records in memory, those in flight included. */
+  held: number
+  /** Settled records: delivered ones, and others by `error.type`. */
+  readonly settled: Map<string, number>
+}
+
+/** Engines may have lanes with the same name. A meter takes one number for it. */
+function lanes(): Iterable<LaneRecords> {
+  const byName = new Map<string, LaneRecords>()
+  for (const lane of stats().lanes) {
+    const { kind, bucket } = lane
+    const name = `${kind}/${bucket}`
+    const attributes = { ...component, 'sluice.kind': kind, 'sluice.bucket': bucket }
+    const records = byName.get(name) ?? { attributes, held: 0, settled: new Map() }
+    byName.set(name, records)
+    records.held += lane.queued + lane.inFlight
+    for (const [type, count] of settledOf(lane)) records.settled.set(type, (records.settled.get(type) ?? 0) + count)
+  }
+  return byName.values()
+}
+
+/** Settled records. OpenTelemetry's conventions write an `error.type` with underscores. */
+function settledOf({ delivered: count, rejected, dropped }: Counts): (readonly [type: string, count: number])[] {
   const drops = Object.entries(dropped).map(([reason, count]) => [reason.replaceAll('-', '_'), count] as const)
-  return [['rejected', rejected], ...drops]
+  return [[delivered, count], ['rejected', rejected], ...drops]
 }

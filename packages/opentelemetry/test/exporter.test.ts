@@ -6,12 +6,12 @@ import {
   type LogRecordExporter,
   SimpleLogRecordProcessor,
 } from '@opentelemetry/sdk-logs'
-import { ConfigError, close, type SluiceOptions, setLevel } from 'sluice'
-import { SluiceLogRecordExporter } from 'sluice/opentelemetry'
+import { ConfigError, close, type SluiceOptions, setLevel, withContext } from 'sluice'
 import { captureSluice } from 'sluice/testing'
+import { SluiceLogRecordExporter } from 'sluice-opentelemetry'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { delivered, FaultServer } from '../support/fault-server.js'
-import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
+import { delivered, FaultServer } from '../../../test/support/fault-server.js'
+import { startTestReceiver, type TestReceiver } from '../../../test/support/receiver.js'
 
 let receiver: TestReceiver
 beforeAll(async () => {
@@ -141,6 +141,21 @@ describe('the records of an exporter', () => {
       ['from shop', 'shop', '2', 'by option'],
       ['from stock', 'stock', '2', 'by option'],
     ])
+  })
+
+  it('have the scope as the name of their logger, for the option repeat', () => {
+    using captured = captureSluice()
+    const exporter = new SluiceLogRecordExporter({ repeat: { windowMs: 60_000, most: 1 } })
+    const provider = new LoggerProvider({ processors: [processors.simple(exporter)] })
+    for (const scope of ['shop', 'stock', 'shop']) provider.getLogger(scope).emit({ body: 'again' })
+    expect(captured.logs.map(({ message }) => message)).toEqual(['again {"scope":"shop"}', 'again {"scope":"stock"}'])
+  })
+
+  it('have none of the fields of the task in which the SDK exports them', () => {
+    using captured = captureSluice()
+    const provider = new LoggerProvider({ processors: [processors.simple(new SluiceLogRecordExporter())] })
+    withContext({ requestId: 'r-1' }, () => provider.getLogger('').emit({ body: 'of any task' }))
+    expect(captured.logs.map(({ message }) => message)).toEqual(['of any task'])
   })
 
   it('are at least as severe as the option level', () => {

@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ampleTime, runProgram } from '../support/programs.js'
-import { startTestReceiver } from '../support/receiver.js'
+import { ampleTime, runProgram } from '../../../test/support/programs.js'
+import { startTestReceiver } from '../../../test/support/receiver.js'
 
 describe('a program that logs through the simple processor and never calls shutdown', () => {
   it.each([
@@ -9,7 +10,11 @@ describe('a program that logs through the simple processor and never calls shutd
   ])('has delivered all records when it ends %s', async (_, end, expected) => {
     const receiver = await startTestReceiver()
     onTestFinished(() => receiver.close())
-    const ended = await runProgram('opentelemetry-ends.js', { ...receiver.variables, ...ampleTime, ...end })
+    const ended = await runProgram(join(import.meta.dirname, 'ends.js'), {
+      ...receiver.variables,
+      ...ampleTime,
+      ...end,
+    })
     expect(ended).toEqual({ ...expected, stdout: '', stderr: '' })
     expect(await receiver.logs()).toHaveLength(200)
   })

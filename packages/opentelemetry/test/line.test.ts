@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type OpenTelemetryRecord, openTelemetryMapper } from '../../src/records/opentelemetry-record.js'
-import { redacting } from '../../src/records/redactor.js'
+import { mapPinoLine, type PinoMapping, pinoMapper } from '../../../src/records/pino-line.js'
+import { redacting } from '../../../src/records/redactor.js'
+import { lineOf, lineStyle } from '../src/line.js'
+import type { OpenTelemetryRecord } from '../src/record.js'
 
 const style = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
 const arrivedAt = 1_700_000_000_000
@@ -9,10 +11,18 @@ const emitted: OpenTelemetryRecord = {
   hrTimeObserved: [1_650_000_000, 0],
   attributes: {},
   instrumentationScope: { name: '' },
+  resource: { attributes: {} },
 }
 
-function mapped(record: Partial<OpenTelemetryRecord>, mapping: Parameters<typeof openTelemetryMapper>[0] = style) {
-  return openTelemetryMapper(mapping)({ ...emitted, ...record }, arrivedAt)
+/** What becomes of a record when its line is read. */
+function mapped(record: Partial<OpenTelemetryRecord>, mapping: PinoMapping = style) {
+  const { text, level } = lineOf({ ...emitted, ...record }, arrivedAt)
+  const { fields, severity, redacted } = mapPinoLine(pinoMapper({ ...mapping, ...lineStyle }), text, {
+    ...lineStyle,
+    arrivedAt,
+  })
+  expect(level).toBe((severity + 1) * 10)
+  return { fields, severity, redacted }
 }
 
 const messageOf = (record: Partial<OpenTelemetryRecord>) => mapped(record).fields.message
@@ -24,6 +34,12 @@ describe('the time of a record', () => {
     expect(mapped({ hrTime: [Number.NaN, 0], hrTimeObserved: [0, 0] }).fields.timeStamp).toBe(arrivedAt)
     expect(mapped({ hrTime: [1e300, 0], hrTimeObserved: [0, 0] }).fields.timeStamp).toBe(arrivedAt)
     expect(mapped({}, { ...style, timestampUnit: 's' }).fields.timeStamp).toBe(1_600_000_000)
+  })
+
+  it('may be far from now', () => {
+    for (const seconds of [1, 1_000_000, 100_000_000, 200_000_000_000]) {
+      expect(mapped({ hrTime: [seconds, 0] }).fields.timeStamp).toBe(seconds * 1000)
+    }
   })
 })
 
@@ -118,6 +134,28 @@ describe('the message of a record', () => {
       '{"scope":1,"trace_id":2,"span_id":3}',
     )
   })
+})
+
+describe('an attribute', () => {
+  it.each(['level', 'time', 'msg', 'name', 'pid', 'hostname', 'severity', '7', '__proto__'])(
+    'with the name %s is a field like any other',
+    (name) => {
+      for (const body of ['hello', undefined]) {
+        for (const scope of ['checkout', '']) {
+          const attributes = Object.fromEntries([
+            [name, 'own'],
+            ['other', 1],
+          ])
+          const { fields } = mapped({ body, severityNumber: 13, attributes, instrumentationScope: { name: scope } })
+          expect(fields).toMatchObject({ level: 'warn', timeStamp: 1_600_000_000_123 })
+          const context = Object.entries(JSON.parse(fields.message.slice(fields.message.indexOf('{'))))
+          expect(context.sort()).toEqual(
+            [[name, 'own'], ['other', 1], ...(scope === '' ? [] : [['scope', scope]])].sort(),
+          )
+        }
+      }
+    },
+  )
 })
 
 describe('the error of a record', () => {

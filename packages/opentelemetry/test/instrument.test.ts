@@ -1,9 +1,9 @@
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import * as conventions from '@opentelemetry/semantic-conventions/incubating'
 import { createSluice } from 'sluice'
-import { instrument } from 'sluice/metrics'
+import { instrument } from 'sluice-opentelemetry'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
+import { startTestReceiver, type TestReceiver } from '../../../test/support/receiver.js'
 
 /** Collects when the test asks for it. */
 class ManualReader extends MetricReader {

@@ -1,2 +1,0 @@
-export { type SluiceExpressOptions, sluiceExpress } from './web/express-middleware.js'
-export type { RequestLogger } from './web/request-line.js'

@@ -2,7 +2,11 @@ import { defineConfig } from 'vitest/config'
 
 const full = '**/*.full.test.ts'
 /** Tests that start programs: processes of Node.js, browsers, servers. */
-const programs = ['test/{scenarios,documents,scripts}/**/*.test.ts', 'test/**/*.program.test.ts']
+const programs = [
+  'test/{scenarios,documents,scripts}/**/*.test.ts',
+  '{test,packages/tools/test}/**/*.program.test.ts',
+]
+const units = '{test,packages/tools/test}/**/*.test.ts'
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.
@@ -15,7 +19,7 @@ export default defineConfig({
     // Tests wait for programs and timers most of the time. On two cores vitest itself would start one worker.
     maxWorkers: 4,
     projects: [
-      { test: { ...shared, name: 'units', include: ['test/**/*.test.ts'], exclude: [full, ...programs] } },
+      { test: { ...shared, name: 'units', include: [units], exclude: [full, ...programs] } },
       {
         test: {
           ...shared,
@@ -42,7 +46,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'full',
-          include: ['{test,receiver/test}/**/*.full.test.ts'],
+          include: ['{test,receiver/test,packages/tools/test}/**/*.full.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },

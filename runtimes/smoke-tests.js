@@ -109,7 +109,6 @@ export const smokeTests = [
         '/winston',
         '/testing',
         '/content',
-        '/reading',
         '/opentelemetry',
         '/records',
         '/metrics',
@@ -125,8 +124,8 @@ export const smokeTests = [
   { name: 'content', program: ['content.js'], outcome: { ...quiet, stdout: '0 content types\n' } },
   { name: 'captureSluice', program: ['captured.js'], outcome: { ...quiet, stdout: '100 lines, 100 values\n' } },
   {
-    name: 'sluice ship',
-    program: ['node_modules/sluice/bin/sluice.js', 'ship'],
+    name: 'sluice-tools ship',
+    program: ['node_modules/sluice-tools/bin/sluice-tools.js', 'ship'],
     input: lines,
     outcome: { ...quiet, logs: all, stdout: lines, stderr: /100 of 100 records delivered/ },
   },

@@ -1,5 +1,6 @@
+import { runProgram } from './cli/program.js'
 import { sluice } from './cli/sluice.js'
 
-void sluice(process.argv.slice(2)).then((status) => {
+void runProgram(sluice, process.argv.slice(2)).then((status) => {
   process.exitCode = status
 })

@@ -2,7 +2,7 @@ import { emptyLedger, type Ledger } from '../delivery/ledger.js'
 import { SluiceError } from '../errors/sluice-error.js'
 
 // All that the entries export where Sluice cannot run: in a browser, at the edge. Setting up, logging and tracking never throw, so that no page fails to
-// render. What has to give an answer gives an error: content, reading, captures in tests.
+// render. What has to give an answer gives an error: content, captures in tests.
 
 const where = 'Sluice runs on a server, with Node.js, Bun or Deno'
 const remedy = 'Import it only in code that runs there (in jest, with the test environment "node")'
@@ -176,10 +176,6 @@ export function sluiceExpress(): (request: unknown, response: unknown, next: () 
 }
 
 export function createContentClient(): object {
-  return refusing()
-}
-
-export function createReadingClient(): object {
   return refusing()
 }
 

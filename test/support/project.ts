@@ -73,7 +73,7 @@ export class Project {
 
 /** `npm pack` of a workspace that is built. Returns the tarball and the list of its files. */
 export async function pack(
-  workspace: '.' | 'receiver',
+  workspace: '.' | 'receiver' | 'packages/tools',
   destination: string,
 ): Promise<{ readonly tarball: string; readonly files: readonly PackedFile[] }> {
   const written = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination]

@@ -9,7 +9,7 @@ const steps = {
   knip: 'knip',
   audit: 'node scripts/audit.js',
   size: 'size-limit',
-  publint: 'publint --strict . && publint --strict receiver',
+  publint: 'publint --strict . && publint --strict receiver && publint --strict packages/tools',
   attw: 'attw --pack . --profile esm-only && attw --pack receiver --profile esm-only',
   tests: 'npm test',
 }

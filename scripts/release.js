@@ -32,11 +32,11 @@ try {
     ...versionProblems(root),
   ])
   // Old output of deleted files would be published.
-  for (const built of ['dist/', 'receiver/dist/', 'release/'])
+  for (const built of ['dist/', 'receiver/dist/', 'packages/tools/dist/', 'release/'])
     rmSync(new URL(built, root), { recursive: true, force: true })
   run('npm', 'run', 'check')
   mkdirSync(folder)
-  const packages = [pack('.'), pack('receiver')]
+  const packages = [pack('.'), pack('receiver'), pack('packages/tools')]
   const attached = packages.map(({ name }, index) => writeSbom(name, packages.slice(0, index + 1)))
   if (publishes) publish(packages)
   else {
@@ -88,7 +88,7 @@ function writeSbom(name, packages) {
   return path
 }
 
-/** @param {readonly Packed[]} packages the library first: the receiver asks for it */
+/** @param {readonly Packed[]} packages the library first: the others ask for it */
 function publish(packages) {
   for (const { name, tarball } of packages) {
     if (isPublished(name)) process.stdout.write(`${name}@${version} is in the registry already\n`)

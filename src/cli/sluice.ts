@@ -25,6 +25,6 @@ records of the receiver.
     logs: 'logs is in sluice-receiver now: npx sluice-receiver logs',
     values: 'values is in sluice-receiver now: npx sluice-receiver values',
     'dead-letters': 'dead letters are part of replay now: npx sluice replay DIR --list',
-    events: 'events check is gone: defineEvents throws for a name or number that is there twice',
+    events: 'events check is gone: defineEvents throws for a number that is there twice',
   },
 }

@@ -60,7 +60,7 @@ export const optionTable: { readonly [Name in OptionName]-?: OptionRow } = {
     kind: { type: 'secret' },
     variable: 'SLUICE_ACCESS_TOKEN',
     fileVariable: 'SLUICE_ACCESS_TOKEN_FILE',
-    about: 'the access token for content (`sluice/content`, `sluice migrate`), or a file that holds it; never printed',
+    about: 'the access token for content (`sluice/content`, `sluice-tools migrate`), or a file that holds it; never printed',
   },
   bucket: { kind: name, variable: 'SLUICE_BUCKET', about: 'bucket (project) of both lanes' },
   logBucket: {

@@ -9,6 +9,7 @@ const folders = [
   'receiver/src',
   'receiver/web',
   'receiver/test',
+  'packages/tools',
   'test',
   'benchmarks',
   'scripts',

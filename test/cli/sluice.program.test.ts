@@ -54,7 +54,7 @@ describe('the program sluice', () => {
     [['logs', '--follow'], 'logs is in sluice-receiver now: npx sluice-receiver logs'],
     [['values'], 'values is in sluice-receiver now: npx sluice-receiver values'],
     [['dead-letters', 'list', 'a'], 'dead letters are part of replay now: npx sluice replay DIR --list'],
-    [['events', 'check'], 'events check is gone: defineEvents throws for a name or number that is there twice'],
+    [['events', 'check'], 'events check is gone: defineEvents throws for a number that is there twice'],
   ])('says in one line where a command is that it had: %j', async (written, words) => {
     expect(await run(...written)).toMatchObject({ code: 2, stdout: '', stderr: `sluice: ${words}\n` })
   })

@@ -141,7 +141,7 @@ describe('sluice-receiver logs --follow', () => {
     const { code, stdout, stderr } = await reading.ended
     expect(code).toBe(0)
     expect(printed(stdout)).toEqual(['before', 'seen', 'meanwhile', 'later'])
-    expect(stderr).toMatch(/^sluice-receiver logs: the connection is lost \(.*\nsluice logs: connected again\n$/)
+    expect(stderr).toMatch(/^sluice-receiver logs: the connection is lost \(.*\nsluice-receiver logs: connected again\n$/)
   })
 
   it('ends with 1 where the receiver, started anew, refuses the key', async () => {

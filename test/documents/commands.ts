@@ -84,7 +84,8 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
     const command = ['logs', 'values'].filter((name) => name === words[0])
     return unknownOption(words, help('receiver/bin/sluice-receiver.js', ...command))
   },
-  'sluice-tools': ([command = '', ...more]) => {
+  'sluice-tools': ([command, ...more]) => {
+    if (command === undefined) return undefined
     if (!existsSync(join(root, `packages/tools/src/${command}/${command}.ts`))) return `there is no command ${command}`
     return unknownOption(more, help('packages/tools/bin/sluice-tools.js', command))
   },

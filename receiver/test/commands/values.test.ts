@@ -6,7 +6,7 @@ import { startTestReceiver, type TestReceiver } from '../../../test/support/rece
 import { spoolFolder } from '../../../test/support/spool.js'
 import { startReading, store } from './reading.js'
 
-const catalogue = resolve(import.meta.dirname, '../../fixtures/events.json')
+const catalogue = resolve(import.meta.dirname, '../../../test/fixtures/events.json')
 
 let receiver: TestReceiver
 beforeEach(async () => {

@@ -4,19 +4,14 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Project } from '../support/project.js'
 
 const root = join(import.meta.dirname, '../..')
+const folders = ['.', 'packages/opentelemetry', 'packages/receiver', 'packages/tools', 'examples/demo']
 
-it.each(['.', 'receiver', 'packages/tools'])(
+it.each(['.', 'packages/opentelemetry', 'packages/receiver', 'packages/tools'])(
   'npm publish in %s refuses, and names npm run release: nothing is built there',
   async (at) => {
     const clone = new Project()
     onTestFinished(() => clone.remove())
-    for (const path of [
-      'package.json',
-      'packages/receiver/package.json',
-      'packages/tools/package.json',
-      'demo/package.json',
-      '.npmrc',
-    ]) {
+    for (const path of ['.npmrc', ...folders.map((folder) => join(folder, 'package.json'))]) {
       cpSync(join(root, path), join(clone.folder, path))
     }
     const { code, stderr } = await clone.run('/bin/sh', ['-c', `cd ${at} && npm publish --dry-run`])

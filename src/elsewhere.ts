@@ -87,10 +87,12 @@ export { pinoTarget as default }
 
 /** Each method answers with an error. `await` asks whether it is a promise. */
 export function createContentClient(): object {
-  const answers = { close: closed, [Symbol.asyncDispose]: closed, then: undefined }
-  return new Proxy<object>(answers, {
-    get: (own, name) => (name in own ? Reflect.get(own, name) : async () => refuse()),
-  })
+  const known = new Map<unknown, unknown>([
+    ['then', undefined],
+    ['close', closed],
+    [Symbol.asyncDispose, closed],
+  ])
+  return new Proxy({}, { get: (_, name) => (known.has(name) ? known.get(name) : async () => refuse()) })
 }
 
 export const createReadingClient = createContentClient

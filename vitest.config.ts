@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config'
 
 const full = '**/*.full.test.ts'
 /** Tests that start programs: processes of Node.js, browsers, servers. */
-const programs = ['test/{scenarios,documents,scripts}/**/*.test.ts', '{test,packages/*/test}/**/*.program.test.ts']
+const programs = [
+  'test/{scenarios,documents,tools}/**/*.test.ts',
+  '{test,packages/{opentelemetry,tools}/test}/**/*.program.test.ts',
+]
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.
@@ -19,7 +22,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'units',
-          include: ['{test,packages/*/test}/**/*.test.ts'],
+          include: ['{test,packages/{opentelemetry,tools}/test}/**/*.test.ts'],
           exclude: [full, ...programs],
         },
       },
@@ -37,7 +40,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'receiver',
-          include: ['receiver/test/**/*.test.ts'],
+          include: ['packages/receiver/test/**/*.test.ts'],
           exclude: [full],
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -49,7 +52,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'full',
-          include: ['{test,receiver/test,packages/*/test}/**/*.full.test.ts'],
+          include: ['{test,packages/*/test}/**/*.full.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },

@@ -1,5 +1,4 @@
 import { installProcessHooks } from './process/install.js'
-import { readAhead } from './process/read-ahead.js'
 
 export { type ContextFields, currentContext, withContext } from './context/context.js'
 export type { Counts, DropReason, LaneReport, LaneState, Ledger } from './delivery/ledger.js'
@@ -12,9 +11,9 @@ export type {
   SluiceMessages,
 } from './diagnostics/channel-messages.js'
 export { ConfigError, type ConfigErrorCode, SluiceError, type SluiceErrorCode } from './errors/sluice-error.js'
-export type { KeepForErrorOption, RepeatOption } from './options/line-window.js'
 export type { SluiceOptions } from './options/options.js'
 export type { RedactOption } from './options/redaction.js'
+export type { KeepForErrorOption, RepeatOption } from './options/table.js'
 export { type SetLevelOptions, setLevel } from './process/set-level.js'
 export { type LogRecord, runtimes, type ValidationError, type ValueRecord } from './records/wire.js'
 export type { EventCatalogue, EventEntry, EventNumbers } from './tracking/event-catalogue.js'
@@ -33,4 +32,3 @@ export {
 export type { TrackOptions } from './tracking/tracker.js'
 
 installProcessHooks()
-readAhead()

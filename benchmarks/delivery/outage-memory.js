@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { Delivery } from '../../build/delivery/delivery.js'
+import { modules } from '../../tools/modules.js'
 import { startApplication } from '../support/contest.js'
 import { VirtualClock } from '../support/virtual-clock.js'
+
+/** @type {typeof import('../../src/delivery/delivery.js')} */
+const { Delivery } = await modules('delivery/delivery')
 
 // Memory in an hour of outage, 1,000 records a second, every connection refused. Twice: delivery itself in virtual time, with every
 // backoff and probe of that hour, its heap after a garbage collection; and a whole process with pino's worker, resident memory as the

@@ -2,12 +2,17 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { FreshLog } from '../../build/delivery/fresh-log.js'
-import { KeyWriter, RecordBatch } from '../../build/delivery/record-batch.js'
-import { PipelinedSender } from '../../build/http/pipelined-sender.js'
-import { systemClock } from '../../build/runtime/clock.js'
+import { modules } from '../../tools/modules.js'
 import { certificates } from '../support/certificates.js'
 import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
+
+/** @type {typeof import('../../src/delivery/fresh-log.js') & typeof import('../../src/delivery/record-batch.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/runtime/clock.js')} */
+const { FreshLog, KeyWriter, RecordBatch, PipelinedSender, systemClock } = await modules(
+  'delivery/fresh-log',
+  'delivery/record-batch',
+  'http/pipelined-sender',
+  'runtime/clock',
+)
 
 // The pipelined sender against bare sockets that write the same bytes, made before, and count the bytes of the answers: what do requests
 // from records, and correct answers, cost? To a server whose answers are all the same, to one that echoes the keys, and over TLS, where no more
@@ -53,7 +58,7 @@ function batchOf(number, depth) {
 const userAgent = `sluice/0.1.0 node/${process.versions.node}`
 
 /** @typedef {{ echo?: boolean, secure?: boolean }} ServerOptions */
-/** @typedef {readonly RecordBatch[]} Batches one for each connection; it is sent again and again */
+/** @typedef {readonly import('../../src/delivery/record-batch.js').RecordBatch[]} Batches one for each connection; it is sent again and again */
 
 /** @param {URL} url @param {ServerOptions & { batches: Batches }} options */
 async function bare({ host, port }, { echo = false, secure = false, batches }) {
@@ -97,11 +102,11 @@ async function bare({ host, port }, { echo = false, secure = false, batches }) {
   )
 }
 
-/** @param {PipelinedSender} sender @param {Batches} batches */
+/** @param {import('../../src/http/pipelined-sender.js').PipelinedSender} sender @param {Batches} batches */
 async function pipelined(sender, batches) {
   let left = records
   let delivered = 0
-  /** @param {number} _ @param {import('../../build/delivery/sender.js').Outcome} outcome */
+  /** @param {number} _ @param {import('../../src/delivery/sender.js').Outcome} outcome */
   const settle = (_, outcome, count = 1) => {
     if (outcome.type === 'delivered') delivered += count
   }

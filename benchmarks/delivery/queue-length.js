@@ -1,6 +1,8 @@
-import { Delivery } from '../../build/delivery/delivery.js'
-import { systemClock } from '../../build/runtime/clock.js'
+import { modules } from '../../tools/modules.js'
 import { perRecord } from '../support/measure.js'
+
+/** @type {typeof import('../../src/delivery/delivery.js') & typeof import('../../src/runtime/clock.js')} */
+const { Delivery, systemClock } = await modules('delivery/delivery', 'runtime/clock')
 
 // Does a record cost the same whatever number waits before it? Fill the queue while the service is held up, let it drain, and shed
 // from a full one; CPU per record at a thousand and at a million.

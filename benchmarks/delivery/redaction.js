@@ -1,9 +1,14 @@
-import { defaultRedactedKeys } from '../../build/options/redaction.js'
-import { PinoBytes } from '../../build/records/pino-bytes.js'
-import { mapPinoLine, pinoMapper } from '../../build/records/pino-line.js'
-import { Redactor } from '../../build/records/redactor.js'
-import { patternNames } from '../../build/records/secret-patterns.js'
+import { modules } from '../../tools/modules.js'
 import { comparePerCall, printPerCall } from '../support/per-call.js'
+
+/** @type {typeof import('../../src/options/redaction.js') & typeof import('../../src/records/pino-bytes.js') & typeof import('../../src/records/pino-line.js') & typeof import('../../src/records/redactor.js') & typeof import('../../src/records/secret-patterns.js')} */
+const { defaultRedactedKeys, PinoBytes, mapPinoLine, pinoMapper, Redactor, patternNames } = await modules(
+  'options/redaction',
+  'records/pino-bytes',
+  'records/pino-line',
+  'records/redactor',
+  'records/secret-patterns',
+)
 
 // From a line of pino to the body of a record, in the worker: with nothing to redact, and with a list of keys and all patterns.
 const style = /** @type {const} */ ({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
@@ -14,7 +19,7 @@ const fields =
   '"orderId":"c-17","customer":"a1b2c3","items":[{"sku":"x-1","count":2}],"total":99.5,"path":"/orders/c-17?page=2"'
 const line = `{"level":30,"time":1700000000000,"pid":17,"hostname":"web-1",${fields},"msg":"order placed for the second time"}`
 
-/** @param {import('../../build/records/redactor.js').Redactor | undefined} redactor */
+/** @param {import('../../src/records/redactor.js').Redactor | undefined} redactor */
 function writer(redactor, written = line) {
   const mapping = { ...style, redactor }
   const bytes = new PinoBytes(mapping, { tail })

@@ -1,15 +1,20 @@
-import { LogIntake } from '../../build/engine/log-intake.js'
-import { RecordWriter } from '../../build/engine/record-writer.js'
-import { configure } from '../../build/process/configure.js'
-import { systemClock } from '../../build/runtime/clock.js'
+import { modules } from '../../tools/modules.js'
 import { comparePerCall, printPerCall } from '../support/per-call.js'
+
+/** @type {typeof import('../../src/engine/log-intake.js') & typeof import('../../src/engine/record-writer.js') & typeof import('../../src/process/configure.js') & typeof import('../../src/runtime/clock.js')} */
+const { LogIntake, RecordWriter, configure, systemClock } = await modules(
+  'engine/log-intake',
+  'engine/record-writer',
+  'process/configure',
+  'runtime/clock',
+)
 
 // From a line of pino to a record that is accepted or left out, in the thread that delivers, with the options of docs/volume.md. The
 // queue is left out: its part takes the bodies and keeps nothing.
-/** @typedef {import('../../build/options/options.js').SluiceOptions} Options */
+/** @typedef {import('../../src/options/options.js').SluiceOptions} Options */
 const memory = Buffer.alloc(4096)
 const nothing = () => {}
-const queue = /** @type {import('../../build/delivery/delivery.js').Delivery} */ (
+const queue = /** @type {import('../../src/delivery/delivery.js').Delivery} */ (
   /** @type {unknown} */ ({
     roomFor: () => ({ memory, at: 0 }),
     acceptWritten: nothing,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { chromium } from 'playwright-core'
 import { sluicePino } from 'sluice/pino'
-import { storeRecords } from '../../receiver/test/stored-records.js'
+import { storeRecords } from '../../packages/receiver/test/stored-records.js'
 import { median } from '../support/per-call.js'
 import { startReceiverProcess } from '../support/receiver-process.js'
 

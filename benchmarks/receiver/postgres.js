@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PostgresStorage } from '../../receiver/dist/storage/postgres/postgres-storage.js'
-import { termsOf } from '../../receiver/dist/storage/postgres/record-terms.js'
-import { ThreadedSqliteStorage } from '../../receiver/dist/storage/sqlite/threaded-sqlite-storage.js'
-import { record } from '../../receiver/test/stored-records.js'
+import { PostgresStorage } from '../../packages/receiver/dist/storage/postgres/postgres-storage.js'
+import { termsOf } from '../../packages/receiver/dist/storage/postgres/record-terms.js'
+import { ThreadedSqliteStorage } from '../../packages/receiver/dist/storage/sqlite/threaded-sqlite-storage.js'
+import { record } from '../../packages/receiver/test/stored-records.js'
 import { median } from '../support/per-call.js'
 import { startPostgres } from '../support/postgres-server.js'
 import { startReceiverProcess } from '../support/receiver-process.js'
@@ -36,7 +36,7 @@ async function perSecond(write) {
   return stored / ((durationMs + performance.now() - end) / 1000)
 }
 
-/** @param {import('../../receiver/dist/storage/storage.js').Storage} storage */
+/** @param {import('../../packages/receiver/dist/storage/storage.js').Storage} storage */
 const appends = (storage) => (/** @type {number} */ first) =>
   Promise.all(
     Array.from({ length: batch }, (_, index) =>

@@ -1,4 +1,4 @@
-import { storeRecordsInDatabase } from '../../receiver/test/stored-records.js'
+import { storeRecordsInDatabase } from '../../packages/receiver/test/stored-records.js'
 import { startPostgres } from '../support/postgres-server.js'
 import { measureReading } from '../support/reading-questions.js'
 import { startReceiverProcess } from '../support/receiver-process.js'

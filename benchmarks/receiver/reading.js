@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { storeRecords } from '../../receiver/test/stored-records.js'
+import { storeRecords } from '../../packages/receiver/test/stored-records.js'
 import { measureReading } from '../support/reading-questions.js'
 import { startReceiverProcess } from '../support/receiver-process.js'
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Retention } from '../../receiver/dist/retention/retention.js'
-import { openSqlite } from '../../receiver/dist/storage/sqlite/database.js'
-import { ThreadedSqliteStorage } from '../../receiver/dist/storage/sqlite/threaded-sqlite-storage.js'
-import { storeRecords } from '../../receiver/test/stored-records.js'
+import { Retention } from '../../packages/receiver/dist/retention/retention.js'
+import { openSqlite } from '../../packages/receiver/dist/storage/sqlite/database.js'
+import { ThreadedSqliteStorage } from '../../packages/receiver/dist/storage/sqlite/threaded-sqlite-storage.js'
+import { storeRecords } from '../../packages/receiver/test/stored-records.js'
 import { median } from '../support/per-call.js'
 
 // Records that the store takes per second while it deletes old ones, against the same store while it does not.

@@ -1,6 +1,6 @@
 import fastify from 'fastify'
-import { acceptedBody } from '../../receiver/dist/schemas/envelopes.js'
-import { logRecordSchema } from '../../receiver/dist/schemas/records.js'
+import { acceptedBody } from '../../packages/receiver/dist/schemas/envelopes.js'
+import { logRecordSchema } from '../../packages/receiver/dist/schemas/records.js'
 
 // The least that a fastify server can do for a log record: parse, validate with the receiver's schema, answer. Prints its URL.
 const app = fastify({

@@ -1,4 +1,4 @@
-import { firstTime, msPerRecord } from '../../receiver/test/stored-records.js'
+import { firstTime, msPerRecord } from '../../packages/receiver/test/stored-records.js'
 import { median } from './per-call.js'
 
 const questions = 41

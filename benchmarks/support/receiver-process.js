@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const receiver = fileURLToPath(new URL('../../receiver/bin/sluice-receiver.js', import.meta.url))
+const receiver = fileURLToPath(new URL('../../packages/receiver/bin/sluice-receiver.js', import.meta.url))
 
 /**
  * Start a program that prints one line of JSON when it is ready, by default the receiver.

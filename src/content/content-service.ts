@@ -3,7 +3,7 @@ import type { BackoffBounds } from '../delivery/backoff.js'
 import type { Exchange } from '../http/answer-collector.js'
 import { proxyFor } from '../http/proxy.js'
 import { Requester } from '../http/requester.js'
-import type { ResolvedOptions } from '../options/options.js'
+import type { ResolvedClientOptions } from '../options/client-options.js'
 import { isPathSegment } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { userAgent } from '../runtime/version.js'
@@ -47,7 +47,7 @@ export class ContentService {
   readonly #requester: Requester
   readonly #credentials: Credentials
 
-  constructor(options: ResolvedOptions) {
+  constructor(options: ResolvedClientOptions) {
     const { url, maxConnections, requestTimeoutMs, retryBaseMs, retryCapMs } = options
     const proxy = proxyFor(url, process.env)
     this.url = url

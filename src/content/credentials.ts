@@ -1,6 +1,6 @@
-import { optionTable } from '../options/defaults.js'
-import type { ResolvedOptions } from '../options/options.js'
+import { clientTable, type ResolvedClientOptions } from '../options/client-options.js'
 import { ApiKey, hide } from '../options/secret.js'
+import { table } from '../options/table.js'
 
 /** The two schemes of the API. */
 export type Scheme = 'apiKey' | 'accessToken'
@@ -17,15 +17,10 @@ export interface Credential {
 export class Credentials {
   readonly #secrets: Readonly<Partial<Record<Scheme, ApiKey>>>
 
-  constructor({
-    apiKey,
-    apiKeyFile,
-    accessToken,
-    accessTokenFile,
-  }: Pick<ResolvedOptions, 'apiKey' | 'apiKeyFile' | 'accessToken' | 'accessTokenFile'>) {
+  constructor({ apiKey, accessToken }: Pick<ResolvedClientOptions, 'apiKey' | 'accessToken'>) {
     this.#secrets = {
-      ...(apiKey.reveal() === '' ? {} : { apiKey: new ApiKey(apiKey, apiKeyFile) }),
-      ...(accessToken === undefined ? {} : { accessToken: new ApiKey(accessToken, accessTokenFile) }),
+      ...(apiKey.reveal() === '' ? {} : { apiKey: new ApiKey(apiKey) }),
+      ...(accessToken === undefined ? {} : { accessToken: new ApiKey(accessToken) }),
     }
   }
 
@@ -51,5 +46,6 @@ export class Credentials {
 
 /** Name of a scheme and its variable, for messages. */
 export function schemeText(scheme: Scheme): string {
-  return `${scheme === 'apiKey' ? 'API key' : 'access token'} (${optionTable[scheme].variable})`
+  const { name } = { ...table, ...clientTable }[scheme].variables[0]!
+  return `${scheme === 'apiKey' ? 'API key' : 'access token'} (${name})`
 }

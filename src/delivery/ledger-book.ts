@@ -25,6 +25,7 @@ interface LedgerCopy {
 
 /** The shared memory has a header, then for each lane its numbers and the text of its last error. */
 const headerBytes = 16
+const shownOffset = 4
 const invalidOffset = 8
 const errorBytes = 512
 const rowBytes = rowLength * 8
@@ -53,6 +54,11 @@ export class LedgerBook {
     const offset = (lane: number) => headerBytes + lane * laneBytes
     this.#rows = lanes.map((_, lane) => new Float64Array(memory, offset(lane), rowLength))
     this.#errors = lanes.map((_, lane) => new Uint8Array(memory, offset(lane) + rowBytes, errorBytes))
+  }
+
+  /** True for the first caller in the process: it shows the last ledger, and no other thread does. */
+  showsLast(): boolean {
+    return Atomics.exchange(new Int32Array(this.memory, shownOffset, 1), 0, 1) === 0
   }
 
   invalid(): void {

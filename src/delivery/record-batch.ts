@@ -6,6 +6,8 @@ import type { Place } from './store.js'
 
 const firstMemoryBytes = 4096
 const firstCapacity = 8
+/** Most records in one batch on one connection. The number in use adapts to the service. */
+export const maxBatch = 256
 /** Most bytes of bodies in one batch. A single record may be longer. */
 const maxBatchBytes = 262_144
 

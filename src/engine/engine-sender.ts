@@ -18,17 +18,17 @@ export class EngineSender {
   readonly #proxyUrl: string | undefined
 
   constructor(options: ResolvedOptions, { machine, report }: { machine: Machine; report: ReportSender }) {
-    const { url, maxConnections, maxBatch, pipelining, requestTimeoutMs } = options
+    const { url, maxConnections, pipelining, requestTimeoutMs } = options
     this.#options = options
     this.#machine = machine
-    this.#apiKey = new ApiKey(options.apiKey, options.apiKeyFile)
+    this.#apiKey = new ApiKey(options.apiKey)
     this.#proxyUrl = proxyOf(url, report)
     this.sender = openSender({
       url,
       apiKey: this.#apiKey,
       userAgent,
       maxConnections,
-      maxBatch,
+      maxBatch: machine.maxBatch,
       pipelining,
       proxyUrl: this.#proxyUrl,
       requestTimeoutMs,

@@ -87,7 +87,7 @@ export class Engine implements RecordPort {
       observer: this.#reporter,
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections: options.maxConnections,
-      maxBatch: options.maxBatch,
+      maxBatch: machine.maxBatch,
       requestTimeoutMs: options.requestTimeoutMs,
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
@@ -241,7 +241,7 @@ export class Engine implements RecordPort {
     this.#logs.end()
     return this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs), brief }).then((ledger) => {
       this.#reporter.ended(ledger.lanes)
-      if (this.options.debug) printLine(ledgerLine(ledger))
+      if (this.options.debug && this.#delivery.book.showsLast()) printLine(ledgerLine(ledger))
       return ledger
     })
   }

@@ -1,3 +1,4 @@
+import { maxBatch } from '../delivery/record-batch.js'
 import type { BlockingSender } from '../delivery/sender.js'
 import type { ConnectionOptions } from '../http/connector.js'
 import { ThreadSender, type ThreadSenderPlan } from '../http/thread-sender.js'
@@ -20,6 +21,8 @@ export interface Machine {
   readonly random: () => number
   readonly files: Files
   readonly owners: Owners
+  /** Most records in one batch. */
+  readonly maxBatch: number
   /** Calls `answers` when a stalled disk takes files again. Returns an end of the watch. */
   readonly whenDiskAnswers: (folder: string, answers: () => void) => () => void
   /** Opens connections. @default sockets of Node */
@@ -38,6 +41,7 @@ export const thisMachine: Machine = {
   random: Math.random,
   files: nodeFiles,
   owners: machineOwners,
+  maxBatch,
   whenDiskAnswers,
   service: sharedReach,
   startSender: ThreadSender.start,

@@ -1,3 +1,4 @@
+import { runtimeIdentity } from '../options/identity.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
 import { severityOfNumber } from '../records/level.js'
@@ -29,7 +30,7 @@ export class RecordWriter {
       machineName: options.machineName,
       ...(options.env === undefined ? {} : { env: options.env }),
       ...(options.appVersion === undefined ? {} : { appVersion: options.appVersion }),
-      runtimeVersion: options.runtimeVersion,
+      runtimeVersion: `v${runtimeIdentity().version}`,
       runtime: options.runtime,
     })
   }

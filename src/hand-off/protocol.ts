@@ -37,8 +37,8 @@ export interface OpenEngine {
 
 /** The options of an engine in the worker. Functions and the wrappers of secrets cannot cross. */
 export interface EnginePlan {
-  readonly options: Omit<ResolvedOptions, 'apiKey' | 'accessToken' | 'onError' | 'waitUntil'>
-  readonly apiKey: string
+  readonly options: Omit<ResolvedOptions, 'apiKey' | 'onError' | 'waitUntil'>
+  readonly apiKey: { readonly text: string; readonly file: string | undefined }
   /** Memory of the ledger. Every worker that serves this engine uses the same. */
   readonly memory: SharedArrayBuffer
   /** Memory of the engine's {@link ClosedFlag}. */
@@ -48,12 +48,12 @@ export interface EnginePlan {
 }
 
 export function enginePlan(
-  { apiKey, accessToken: _token, onError: _listener, waitUntil: _waitUntil, ...rest }: ResolvedOptions,
+  { apiKey, onError: _listener, waitUntil: _waitUntil, ...rest }: ResolvedOptions,
   setting: Pick<EnginePlan, 'memory' | 'closed' | 'diskIsStalled'>,
 ): EnginePlan {
   // The application's side prints the ledger: only that one is complete.
   const options = { ...rest, debug: false }
-  return { options, apiKey: apiKey.reveal(), ...setting }
+  return { options, apiKey: { text: apiKey.reveal(), file: apiKey.file }, ...setting }
 }
 
 /** A message to the application's thread, from the engine with this number. */

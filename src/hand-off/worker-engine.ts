@@ -94,8 +94,7 @@ export class WorkerEngine {
       },
     }
     const own = {
-      apiKey: new Secret(apiKey),
-      accessToken: undefined,
+      apiKey: new Secret(apiKey.text, apiKey.file),
       onError: undefined,
       waitUntil: undefined,
       spoolDir,

@@ -18,27 +18,23 @@ export function loadThreadStream(): typeof ThreadStream {
 
 declare const __webpack_require__: unknown
 
-/** This module by itself, or in the library's own bundle (scripts/bundle.js), where the worker's file is an ES module by its name. */
-const ownFiles: readonly (readonly [own: RegExp, workers: string])[] = [
-  [/(?<=dist\/)sluice\.js$/, 'delivery-worker.mjs'],
-  [/(?<=hand-off\/)worker-file\.js$/, 'delivery-worker.js'],
-]
+/** The names that tools/build.js gives to files which entries share. */
+const shared = /(?<=\/dist\/)sluice-\w+\.js$/
 
 /**
  * The worker's file beside this one. Undefined in the bundle of an application: any file may lie beside that.
  *
- * No `new URL(…, import.meta.url)` with the name in it: bundlers copy a file that is named so, without the files that it imports.
+ * No `new URL(…, import.meta.url)` with the name in it: a bundler would copy the file to a place where it does not find undici.
  */
 export function workerFile(): URL | undefined {
   try {
     const here = import.meta.url
     if (typeof __webpack_require__ !== 'undefined') return undefined
-    for (const [own, workers] of ownFiles) {
-      const file = new URL(here.replace(own, workers))
-      if (own.test(here)) return existsSync(fileURLToPath(file)) ? file : undefined
-    }
+    if (!shared.test(here)) return undefined
+    const file = new URL(here.replace(shared, 'delivery-worker.mjs'))
+    return existsSync(fileURLToPath(file)) ? file : undefined
   } catch {
     // An address that is no file.
+    return undefined
   }
-  return undefined
 }

@@ -3,10 +3,10 @@ import type { RecordKind } from '../records/wire.js'
 import type { Timer } from '../runtime/clock.js'
 import type { Breakage } from './connection-life.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
+import { loadUndici } from './load-undici.js'
 import { PipelinedSender } from './pipelined-sender.js'
 import type { ReadAnswer } from './read-answer.js'
 import type { SenderPlan } from './sender-plan.js'
-import { loadUndici } from './undici-parts.js'
 import { type ServerTraits, UndiciSender } from './undici-sender.js'
 
 export interface OpenSenderPlan extends SenderPlan {

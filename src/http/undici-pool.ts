@@ -6,7 +6,7 @@ import { type Claim, ConnectionSlots, type Holder } from './connection-slots.js'
 import { type ConnectionOptions, holdingConnector, quietConnector, quietly } from './connector.js'
 import { describeError } from './describe-error.js'
 import { doubtfulMs, longestIdleMs } from './idle-times.js'
-import { loadedUndici, loadUndici, type UndiciParts } from './undici-parts.js'
+import { loadedUndici, loadUndici } from './load-undici.js'
 
 type Connector = undici.buildConnector.connector
 
@@ -141,7 +141,7 @@ export class UndiciPool implements Holder {
     for (const socket of this.#sockets) socket.destroy(new Error(closedReason))
   }
 
-  #open({ Pool, ProxyAgent }: UndiciParts): undici.Dispatcher {
+  #open({ Pool, ProxyAgent }: typeof undici): undici.Dispatcher {
     const { origin, maxConnections, requestTimeoutMs, connection, proxyUrl, holdsProcess = false } = this.#plan
     const settings = {
       connections: maxConnections,

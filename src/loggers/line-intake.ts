@@ -3,8 +3,6 @@ import { LineBytes } from '../records/line-bytes.js'
 import { setImmediate } from '../runtime/clock.js'
 
 export interface LineIntakePlan {
-  /** Lines wait until it resolves. A rejection is the error of the stream. @default they are taken at once */
-  readonly start?: () => Promise<unknown>
   /** Takes the line, without its end, that stands in `bytes` before `end`. The bytes change after the call. Must not throw. */
   readonly take: (bytes: Buffer, from: number, end: number) => void
   /** Called once, when all lines are taken or the stream is destroyed. */
@@ -28,9 +26,7 @@ export class LineIntake extends Writable {
   readonly #lines = new LineBytes()
 
   constructor(plan: LineIntakePlan) {
-    const { start } = plan
-    const construct = start && ((done: (error?: Error) => void) => void start().then(() => done(), done))
-    super({ decodeStrings: false, highWaterMark: maxCharsPerTurn, ...(construct && { construct }) })
+    super({ decodeStrings: false, highWaterMark: maxCharsPerTurn })
     this.#plan = plan
   }
 

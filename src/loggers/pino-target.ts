@@ -1,54 +1,164 @@
 import type { Writable } from 'node:stream'
 import build from 'pino-abstract-transport'
+import { printLine } from '../diagnostics/stderr.js'
+import { Engine } from '../engine/engine.js'
+import { IdlePort } from '../engine/idle.js'
+import type { Drainable, RecordSink } from '../engine/ports.js'
+import { WorkerPosition } from '../engine/worker-position.js'
+import { ConfigError } from '../errors/sluice-error.js'
+import { nearestName } from '../options/nearest-name.js'
+import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
+import { table } from '../options/table.js'
+import { capturePort } from '../process/capture-port.js'
+import { configureOrOff } from '../process/configure.js'
+import { watchEndInMainThread } from '../process/main-thread.js'
 import { processRegistry } from '../process/registry.js'
-import { setImmediate } from '../runtime/clock.js'
+import { controlling } from '../records/line-control.js'
+import type { PinoBytes } from '../records/pino-bytes.js'
+import { mapPinoLine, type PinoLineSetting, pinoMapper } from '../records/pino-line.js'
+import { setImmediate, systemClock } from '../runtime/clock.js'
+import { ownFields } from '../runtime/own-fields.js'
+import { isNews } from '../runtime/shared-state.js'
+import { currentGate } from './level-gate.js'
 import { LineIntake, type LineIntakePlan } from './line-intake.js'
-import { type PinoTargetOptions, startPinoDelivery } from './pino-delivery.js'
-import type { PinoConfig } from './pino-logger.js'
+import { learnedBase, type PinoConfig } from './pino-logger.js'
 
-export type { PinoTargetOptions } from './pino-delivery.js'
+/** Options of the target. They are sent to pino's worker, so none of them can be a function. */
+export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
 
-/**
- * pino's target: runs in pino's worker and delivers from there. Options that are left out come from the environment.
- *
- *     pino({ transport: { target: 'sluice/pino' } })
- *
- * An unknown option that is not similar to one of Sluice's may be an option of a later pino. It is ignored, with a line on stderr.
- *
- * While variables are missing or wrong it is off, with one line on stderr. The worker has the environment of its start: variables that are set
- * later do not reach it.
- *
- * @throws {ConfigError} for an option in code that is invalid or unknown, or a function. It is thrown at the start of the worker, and pino
- *   emits it as `error` of the transport
- */
+/** See `lazy-pino-target.ts`. */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
-  const written = withoutPinos(options)
-  // An application that ends soon would miss an error that comes when the worker is ready. The environment causes none.
-  const early = Object.keys(written).length > 0 ? startPinoDelivery(written) : undefined
-  if (early === undefined) processRegistry().starts?.()
+  // Before the worker is ready: an application that ends soon would miss an error that comes later.
+  const { own, unknown } = targetOptions(withoutPinos(options))
+  refuseFunctions(own)
+  for (const name of unknown) tellUnknown(name)
+  const { state, options: resolved, sources } = configureOrOff(own, 'logs')
+  const engine =
+    state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
+  processRegistry().add(engine)
+  const port = () => {
+    processRegistry().capture.notice()
+    return capturePort(resolved) ?? engine
+  }
   // pino sends its configuration to streams of pino-abstract-transport. Nothing else comes by this one.
   const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
-  let delivery = early
-  let take: LineIntakePlan['take'] | undefined
-  // Without options delivery starts when pino knows that the worker is ready. Lines wait in the stream until then.
-  const started = new Promise<void>((resolve) => {
-    setImmediate(() => {
-      delivery ??= startPinoDelivery(written)
-      take = delivery.taking(config as PinoConfig)
-      resolve()
-    })
-  })
+  // Once the worker is ready: loading in the main thread takes time from its start on a machine with few cores.
+  if (state === 'on' && resolved.handleSignals) setImmediate(watchEndInMainThread)
   const stream = new LineIntake({
-    start: () => started,
-    take: (bytes, from, end) => take?.(bytes, from, end),
-    close: async () => delivery?.close(),
+    take: lineMapper(config as PinoConfig, { options: resolved, source: sources.level }, port),
+    close: async () => {
+      await engine.close({ timeoutMs: processRegistry().timeToClose(engine), brief: true })
+      processRegistry().retire(engine)
+    },
   })
   config.on('error', (error) => stream.emit('error', error))
-  const flush = (callback: (error?: Error) => void) => {
-    if (take !== undefined) delivery?.flush(callback)
-    else stream.write('', () => delivery?.flush(callback))
+  return Object.assign(stream, { flush: flushOf(port, resolved.shutdownTimeoutMs) })
+}
+
+function refuseFunctions(options: SluiceOptions): void {
+  const option = (['onError', 'waitUntil'] as const).find((name) => options[name] !== undefined)
+  if (option === undefined) return
+  throw new ConfigError({
+    code: 'SLUICE_CONFIG_INVALID',
+    option,
+    value: options[option],
+    message: `option ${option}: expected no function in a pino target, which runs in a worker; use sluicePino()`,
+  })
+}
+
+function tellUnknown(name: string): void {
+  const text = `unknown option ${name.slice(0, 60)} of the pino target is ignored, records are delivered: remove it, or see the README for the names of options`
+  if (isNews(text)) printLine(text)
+}
+
+/** Engines in pino's workers share nothing: each one has a position of its own. */
+function ownPosition(): { readonly worker: WorkerPosition; readonly engine: number } {
+  const worker = new WorkerPosition()
+  worker.nameThread()
+  return { worker, engine: 1 }
+}
+
+/**
+ * The `flush` that pino's `logger.flush(callback)` waits for if the transport is its only target. thread-stream queues flushes, starts
+ * each one in the callback of the one before, and keeps the process alive meanwhile. So queued flushes resolve together with one that
+ * timed out. Otherwise an application that flushes repeatedly in an outage would not end for minutes.
+ */
+function flushOf(port: () => Drainable, timeoutMs: number): (callback: (error?: Error) => void) => void {
+  let givingUp = false
+  return (callback) => {
+    if (givingUp) {
+      callback()
+      return
+    }
+    const deadline = systemClock.now() + timeoutMs
+    void port()
+      .flush()
+      .then(() => {
+        givingUp = systemClock.now() >= deadline
+        try {
+          callback()
+        } finally {
+          givingUp = false
+        }
+      })
   }
-  return Object.assign(stream, { flush })
+}
+
+/** Maps each line and gives it to the engine. */
+function lineMapper(
+  { levels, messageKey, errorKey }: PinoConfig,
+  { options, source }: { readonly options: ResolvedOptions; readonly source: string | undefined },
+  port: () => RecordSink,
+): LineIntakePlan['take'] {
+  const style = { labels: levels?.labels, messageKey, errorKey }
+  const map = pinoMapper({ ...controlling(options), ...style })
+  const passes = currentGate({
+    level: options.level,
+    source,
+    values: levels?.values,
+    report: (text) => port().misused('SLUICE_CONFIG_INVALID', text),
+  })
+  const isBase = learnedBase()
+  let plain: PinoBytes | undefined
+  const isBelow: PinoLineSetting['isBelow'] = (mapped) => !passes(mapped)
+  const plainPasses = () => passes(plain!)
+  return (lines, from, end) => {
+    const engine = port()
+    if (engine instanceof IdlePort) return
+    try {
+      if (engine instanceof Engine) {
+        plain ??= engine.writer.pinoBytes(style, isBase)
+        if (engine.plainLine(lines, from, end, plain, plainPasses)) return
+      }
+      const line = lines.toString('utf8', from, end)
+      const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase, isBelow })
+      if (passes(mapped)) engine.log(mapped)
+      else if (options.keepForError !== undefined) engine.log({ ...mapped, below: true })
+    } catch (error) {
+      // An error thrown here would end the worker, and the application with it.
+      engine.unmapped(error)
+    }
+  }
+}
+
+/** The options of a target, without those that pino adds. */
+export interface TargetOptions {
+  /** Options to be checked: Sluice's own, and names that look like a misspelling of one. */
+  readonly own: SluiceOptions
+  /** Names that are neither Sluice's nor known to be pino's. The target ignores them with a line on stderr. */
+  readonly unknown: readonly string[]
+}
+
+/** Separates options to be checked from names that a later pino may add, which must not end the application's logging. */
+export function targetOptions(written: object): TargetOptions {
+  const own = ownFields<Record<string, unknown>>({})
+  const unknown: string[] = []
+  for (const [name, value] of Object.entries(written)) {
+    if (Object.hasOwn(table, name)) own[name] = value
+    else if (nearestName(name, Object.keys(table)) !== undefined) own[name] = value
+    else unknown.push(name)
+  }
+  return { own, unknown }
 }
 
 /** Names that pino 7 to 10 and thread-stream add to the options of a target. */

@@ -1,8 +1,8 @@
-import winston from 'winston'
+import Transport from 'winston-transport'
 import { fieldsForLine, lineWith, valuesOf } from '../context/line-context.js'
 import { IdlePort } from '../engine/idle.js'
-import { optionTable } from '../options/defaults.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
+import { table } from '../options/table.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { leaseFor } from '../process/late-lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
@@ -18,12 +18,7 @@ import { LineFormats } from './line-formats.js'
 import { TransportLoggers } from './transport-loggers.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
-export type SluiceTransportOptions = SluiceOptions & winston.transport.TransportStreamOptions
-
-/** winston-transport, as the application's winston has it. winston's types know its instances, but not the class. */
-const { Transport } = winston as unknown as {
-  readonly Transport: new (options?: winston.transport.TransportStreamOptions) => winston.transport
-}
+export type SluiceTransportOptions = SluiceOptions & Transport.TransportStreamOptions
 
 const LEVEL = Symbol.for('level')
 
@@ -290,9 +285,9 @@ function isIdle({ length, corked, ending, destroyed }: StreamState): boolean {
 
 function settled(): void {}
 
-function partition(options: SluiceTransportOptions): [SluiceOptions, winston.transport.TransportStreamOptions] {
+function partition(options: SluiceTransportOptions): [SluiceOptions, Transport.TransportStreamOptions] {
   const entries = Object.entries(options)
-  const ours = entries.filter(([name]) => Object.hasOwn(optionTable, name) || !transportOptions.has(name))
+  const ours = entries.filter(([name]) => Object.hasOwn(table, name) || !transportOptions.has(name))
   const theirs = entries.filter(([name]) => transportOptions.has(name))
   return [Object.fromEntries(ours), ownFields(Object.fromEntries(theirs))]
 }

@@ -1,16 +1,10 @@
-import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import { runtimes } from '../records/wire.js'
 import { ownField, ownFields } from '../runtime/own-fields.js'
+import { readPlainFile } from '../runtime/plain-file.js'
 import type { Environment } from './environment.js'
-import { readPlainFile } from './plain-file.js'
-
-/** A value that the options do not set, with its origin for `debug`. */
-export interface Fallback<Value> {
-  readonly value: Value
-  readonly source: string
-}
+import type { Around, Fallback } from './option.js'
 
 const mainScriptKey = 'sluice:main-script'
 
@@ -19,40 +13,40 @@ export function publishMainScript(): void {
   if (isMainThread && process.argv[1] !== undefined) setEnvironmentData(mainScriptKey, process.argv[1])
 }
 
-/** The service's identity from other conventions: OpenTelemetry, Datadog, package.json. */
-export function serviceIdentity(
-  environment: Environment,
-  folder?: string,
-): {
-  readonly appName: Fallback<string>
-  readonly appVersion: Fallback<string> | undefined
-  readonly env: Fallback<string> | undefined
-} {
-  const resource = resourceAttributes(ownField(environment, 'OTEL_RESOURCE_ATTRIBUTES'))
-  const manifest = nearestManifest(folder ?? folderOfMainScript())
-  const attribute = (name: string) => pick(resource.get(name), `OTEL_RESOURCE_ATTRIBUTES (${name})`)
-  const variable = (name: string) => pick(ownField(environment, name), name)
-  return {
-    appName: variable('OTEL_SERVICE_NAME') ??
-      attribute('service.name') ??
-      variable('DD_SERVICE') ??
-      pick(manifest?.name, 'package.json') ?? { value: 'unknown_service:node', source: 'default' },
-    appVersion: attribute('service.version') ?? variable('DD_VERSION') ?? pick(manifest?.version, 'package.json'),
-    env:
-      attribute('deployment.environment.name') ??
-      attribute('deployment.environment') ??
-      variable('DD_ENV') ??
-      variable('NODE_ENV'),
-  }
+// The name, version and environment of the service in other conventions: OpenTelemetry, Datadog, package.json.
+
+export function serviceName({ environment, folder }: Around): Fallback<string> {
+  return (
+    pick(ownField(environment, 'OTEL_SERVICE_NAME'), 'OTEL_SERVICE_NAME') ??
+    attribute('service.name', environment) ??
+    pick(ownField(environment, 'DD_SERVICE'), 'DD_SERVICE') ??
+    pick(nearestManifest(folder)?.name, 'package.json') ?? { value: 'unknown_service:node', source: 'default' }
+  )
 }
 
-export function machineIdentity(): {
-  readonly machineName: string
-  readonly runtime: number
-  readonly runtimeVersion: string
-} {
-  const { runtime, version } = runtimeIdentity()
-  return { machineName: hostname(), runtime, runtimeVersion: `v${version}` }
+export function serviceVersion({ environment, folder }: Around): Fallback<string> | undefined {
+  return (
+    attribute('service.version', environment) ??
+    pick(ownField(environment, 'DD_VERSION'), 'DD_VERSION') ??
+    pick(nearestManifest(folder)?.version, 'package.json')
+  )
+}
+
+export function serviceEnvironment({ environment }: Around): Fallback<string> | undefined {
+  return (
+    attribute('deployment.environment.name', environment) ??
+    attribute('deployment.environment', environment) ??
+    pick(ownField(environment, 'DD_ENV'), 'DD_ENV') ??
+    pick(ownField(environment, 'NODE_ENV'), 'NODE_ENV')
+  )
+}
+
+/** Serverless runtimes freeze the process between calls, and a worker may not wake up in time. */
+const serverlessVariables = ['AWS_LAMBDA_FUNCTION_NAME', 'K_SERVICE', 'VERCEL', 'FUNCTIONS_WORKER_RUNTIME']
+
+export function usualMode({ environment }: Around): Fallback<'worker' | 'inline'> {
+  const serverless = serverlessVariables.find((name) => (ownField(environment, name) ?? '') !== '')
+  return serverless === undefined ? { value: 'worker', source: 'default' } : { value: 'inline', source: serverless }
 }
 
 /** The runtime and its version. Bun and Deno have a `process.versions.node`, too, so they are tried first. */
@@ -63,16 +57,15 @@ export function runtimeIdentity(): { readonly name: string; readonly version: st
   return { name: 'Node.js', version: node, runtime: runtimes.node }
 }
 
-/** OpenTelemetry uses the W3C Baggage form: `key=value,key=value`, with percent-encoded values. */
-function resourceAttributes(written: string | undefined): ReadonlyMap<string, string> {
-  const attributes = new Map<string, string>()
-  for (const pair of written?.split(',') ?? []) {
-    const [key, ...rest] = pair.split('=')
+/** One of OpenTelemetry's attributes, which have the W3C Baggage form: `key=value,key=value`, with percent-encoded values. */
+function attribute(name: string, environment: Environment): Fallback<string> | undefined {
+  const variable = 'OTEL_RESOURCE_ATTRIBUTES'
+  const values = (ownField(environment, variable) ?? '').split(',').flatMap((pair) => {
+    const [key = '', ...rest] = pair.split('=')
     const value = rest.join('=').trim()
-    if (key === undefined || value === '') continue
-    attributes.set(key.trim(), decoded(value))
-  }
-  return attributes
+    return key.trim() === name && value !== '' ? [decoded(value)] : []
+  })
+  return pick(values.at(-1), `${variable} (${name})`)
 }
 
 function decoded(value: string): string {
@@ -88,11 +81,14 @@ function folderOfMainScript(): string {
   return typeof script === 'string' ? dirname(script) : process.cwd()
 }
 
-function nearestManifest(start: string): { name?: string; version?: string } | undefined {
-  let folder = start
-  for (;;) {
+/** Longer than any manifest. */
+const maxManifestBytes = 16_777_216
+
+function nearestManifest(start = folderOfMainScript()): { name?: string; version?: string } | undefined {
+  for (let folder = start; ; folder = dirname(folder)) {
     try {
-      const manifest: unknown = JSON.parse(readManifest(join(folder, 'package.json')))
+      const text = readPlainFile(join(folder, 'package.json'), { maxBytes: maxManifestBytes, follow: true })
+      const manifest: unknown = JSON.parse(text.toString('utf8'))
       if (typeof manifest === 'object' && manifest !== null && Object.hasOwn(manifest, 'name')) {
         const { name, version } = ownFields(manifest as { name?: unknown; version?: unknown })
         return {
@@ -103,17 +99,8 @@ function nearestManifest(start: string): { name?: string; version?: string } | u
     } catch {
       // No readable manifest in this folder.
     }
-    const parent = dirname(folder)
-    if (parent === folder) return undefined
-    folder = parent
+    if (dirname(folder) === folder) return undefined
   }
-}
-
-/** Longer than any manifest. */
-const maxManifestBytes = 16_777_216
-
-function readManifest(path: string): string {
-  return readPlainFile(path, { maxBytes: maxManifestBytes, follow: true }).toString('utf8')
 }
 
 function pick(value: string | undefined, source: string): Fallback<string> | undefined {

@@ -1,12 +1,15 @@
 import { inspect } from 'node:util'
-import { readPlainFile } from './plain-file.js'
+import { readPlainFile } from '../runtime/plain-file.js'
 
 /** A text that must not be shown. Printed, inspected or serialised, it is `[redacted]`. */
 export class Secret {
+  /** The file with the text, from which it may be read again. */
+  readonly file: string | undefined
   readonly #text: string
 
-  constructor(text: string) {
+  constructor(text: string, file?: string) {
     this.#text = text
+    this.file = file
   }
 
   /** The text itself. Call this only to send it. */
@@ -66,9 +69,9 @@ export class ApiKey {
   #text: string
   #refused = false
 
-  constructor(key: Secret, file: string | undefined) {
+  constructor(key: Secret) {
     this.#text = key.reveal()
-    this.#file = file
+    this.#file = key.file
   }
 
   /** The key. Call this only to send it. */

@@ -1,12 +1,11 @@
 import { printLine } from '../diagnostics/stderr.js'
 import { ConfigError } from '../errors/sluice-error.js'
 import { quoted } from '../errors/text-of.js'
-import { misspeltVariables } from '../options/environment.js'
+import type { ClientOptions, ResolvedClientOptions } from '../options/client-options.js'
 import { runtimeIdentity } from '../options/identity.js'
-import { describeOptions } from '../options/option-value.js'
-import type { SluiceOptions } from '../options/options.js'
+import { describeOptions, type SluiceOptions } from '../options/options.js'
 import { type Need, type Resolution, resolve } from '../options/resolve.js'
-import { destinationVariables, unloadedVariables } from '../options/unloaded-file.js'
+import { destinationVariables, misspeltVariables, unloadedVariables } from '../options/variables.js'
 import { firstInProcess, isNews } from '../runtime/shared-state.js'
 import { currentCapture } from './capture.js'
 import { processRegistry } from './registry.js'
@@ -17,6 +16,8 @@ import { processRegistry } from './registry.js'
  *
  * @throws {ConfigError} for every mistake, in code and in the environment
  */
+export function configure(user: ClientOptions, needs: 'content'): Resolution<ResolvedClientOptions>
+export function configure(user: SluiceOptions, needs: Need): Resolution
 export function configure(user: SluiceOptions, needs: Need): Resolution {
   try {
     return told(resolveFor(user, needs))

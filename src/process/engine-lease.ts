@@ -153,6 +153,6 @@ async function releaseUser(key: string, shared: Shared, timeoutMs: number | unde
 }
 
 function destinationOf({ apiKey, ...all }: ResolvedOptions): string {
-  const { onError: _, waitUntil: __, level: ___, accessToken: ____, ...options } = all
-  return JSON.stringify([options, apiKey.reveal()])
+  const { onError: _, waitUntil: __, level: ___, ...options } = all
+  return JSON.stringify([options, apiKey.reveal(), apiKey.file])
 }

@@ -28,9 +28,6 @@ export function leaseLate(resolution: Resolution, again: () => Resolution): Engi
   return new LateLease(resolution, again)
 }
 
-/** Does nothing. In the package, the first call of a function of this module reads the engine: see scripts/engine-file.js. */
-export function readEngine(): void {}
-
 /** Off at first. It starts an engine once the variables allow it. */
 class LateLease implements EngineLease {
   readonly #again: () => Resolution

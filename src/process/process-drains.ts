@@ -47,8 +47,7 @@ export class ProcessDrains {
     await within(early.drain(left(), mode))
     const handOver = streams.handedOver()
     const deadlineTimer = after(left())
-    // The streams of pino 9 do not wait for what their workers start.
-    await within(Promise.race([handOver.done.then(() => remote.started()), deadlineTimer.over]))
+    await within(Promise.race([handOver.done, deadlineTimer.over]))
     deadlineTimer.cancel()
     const time = { timeoutMs: left(), brief }
     const local = [...engines.local].map((engine) => engine[mode](time))

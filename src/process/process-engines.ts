@@ -2,7 +2,7 @@ import { isMainThread, threadId } from 'node:worker_threads'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
-import { endOption } from '../options/end-options.js'
+import { loneOption } from '../options/resolve.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
 import { sharedEnd } from '../runtime/shared-state.js'
@@ -51,7 +51,6 @@ export class ProcessEngines {
   readonly #drains: ProcessDrains
   /** Of the watch of signals. `start`: records may come. `rest`: perhaps none is left. `leave`: they are the application's. */
   changeSignals: (change: 'start' | 'rest' | 'leave') => unknown = () => {}
-  #starts = false
 
   constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
     this.budget = budget
@@ -99,17 +98,10 @@ export class ProcessEngines {
   }
 
   get awaitsWorkers(): boolean {
-    return this.#threadStreams.isStarting || this.remote.isStarting
-  }
-
-  /** An engine will be added. */
-  starts(): void {
-    this.#starts = true
-    this.#channel.post({ type: 'starting', threadId, systemThread: systemThread() })
+    return this.#threadStreams.isStarting
   }
 
   add(engine: RegisteredEngine): void {
-    this.#starts = false
     this.#local.set(engine.id, engine)
     if (!engine.options.handleSignals) this.changeSignals('leave')
     this.#announce(engine)
@@ -130,7 +122,7 @@ export class ProcessEngines {
     const remote = this.remote.known.map(({ options }) => options.shutdownTimeoutMs)
     const known = [...local, ...remote]
     // The options of a worker that is still starting are not known yet.
-    return known.length === 0 ? endOption('shutdownTimeoutMs', process.env) : Math.max(...known)
+    return known.length === 0 ? loneOption('shutdownTimeoutMs', process.env) : Math.max(...known)
   }
 
   /** The ledgers of engines with the option `debug`. */
@@ -227,7 +219,6 @@ export class ProcessEngines {
   #receive(message: ThreadMessage): void {
     switch (message.type) {
       case 'who':
-        if (this.#starts) this.starts()
         for (const engine of this.#local.values()) this.#announce(engine)
         this.capture.tell()
         this.offReasons.tell()
@@ -236,10 +227,6 @@ export class ProcessEngines {
         return
       case 'level':
         sharedLevel().adopt(message.change)
-        return
-      case 'starting':
-        this.changeSignals('start')
-        this.remote.starts(message.threadId, message.systemThread)
         return
       case 'engine':
         this.changeSignals(message.handleSignals ? 'start' : 'leave')

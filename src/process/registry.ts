@@ -30,8 +30,6 @@ export interface ProcessRegistry {
   reportOff?(reason: string | undefined): void
   /** The last such reason of the process. Since version 4. */
   offReason?(): string | undefined
-  /** An engine of this thread will be added: drains wait for the lines that are on their way to it. Since version 5. */
-  starts?(): void
   /** An engine of this thread has accepted a record. Since version 6. */
   accepts?(): void
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
@@ -63,7 +61,6 @@ function ownRegistry(): ProcessRegistry {
     tellLevel: () => engines.tellLevel(),
     reportOff: (reason) => engines.offReasons.report(reason),
     offReason: () => engines.offReasons.first,
-    starts: () => engines.starts(),
     accepts: () => engines.changeSignals('start'),
     drain: async (mode, timeoutMs) => {
       const ledger = await engines.drain(mode, timeoutMs)

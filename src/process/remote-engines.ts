@@ -23,6 +23,8 @@ export interface RemoteEngine extends Figures {
   readonly capacity: QueueCapacity | undefined
   /** The last ledger, once its thread is gone. */
   readonly ended: () => Ledger
+  /** True unless its own thread shows its last ledger. */
+  readonly showsLast: () => boolean
   /** False when its thread has ended, where the system tells. */
   readonly lives: () => boolean
   /** True while its thread waits for the disk of the spool. */
@@ -41,9 +43,6 @@ interface RemoteDrain {
 export class RemoteEngines {
   readonly #channel: () => ThreadChannel
   readonly #engines = new Map<string, RemoteEngine>()
-  /** Threads whose engine will come, with their numbers in the operating system. */
-  readonly #starting = new Map<number, number>()
-  readonly #started: (() => void)[] = []
   #asked = 0
   /** Unanswered requests. */
   readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
@@ -67,7 +66,6 @@ export class RemoteEngines {
     this.#channel().catchUp()
     // A thread of a thread ends without an event here.
     for (const { threadId, lives } of this.#engines.values()) if (!lives()) this.#forget(threadId)
-    for (const [thread, system] of this.#starting) if (!systemThreadLives(system)) this.#forget(thread)
     return [...this.#engines.values()]
   }
 
@@ -75,29 +73,9 @@ export class RemoteEngines {
     return this.known.filter(({ threadId }) => threadId === thread)
   }
 
-  /** An engine of this thread will come. */
-  starts(thread: number, system = 0): void {
-    this.#starting.set(thread, system)
-  }
-
-  get isStarting(): boolean {
-    return this.#starting.size > 0
-  }
-
-  /** True for a thread with an engine, and for one whose engine will come. */
+  /** True for a thread with an engine. */
   runsSluice(thread: number): boolean {
-    return this.ofThread(thread).length > 0 || this.#starting.has(thread)
-  }
-
-  /** Resolves when no engine is to come: each has come, or its thread has ended. */
-  async started(): Promise<void> {
-    void this.known
-    while (this.#starting.size > 0) await new Promise<void>((resolve) => this.#started.push(resolve))
-  }
-
-  /** The engine of a thread has come, or will not come any more. */
-  #hasStarted(thread: number): void {
-    if (this.#starting.delete(thread)) for (const started of this.#started.splice(0)) started()
+    return this.ofThread(thread).length > 0
   }
 
   /** A thread has ended, and with it the threads that it had started. */
@@ -107,7 +85,6 @@ export class RemoteEngines {
   }
 
   #forget(thread: number): void {
-    this.#hasStarted(thread)
     for (const engine of [...this.#engines.values()].filter(({ threadId }) => threadId === thread)) {
       this.remove(engine.id)
       this.#lost(engine)
@@ -123,8 +100,8 @@ export class RemoteEngines {
     const options = { shutdownTimeoutMs, debug }
     const ended = () => book.ended({ spools })
     const lives = () => systemThreadLives(systemThread)
-    this.#engines.set(id, { id, threadId, options, capacity, lives, isAtDisk, ended, stats: () => book.read() })
-    this.#hasStarted(threadId)
+    const figures = { stats: () => book.read(), ended, showsLast: () => book.showsLast() }
+    this.#engines.set(id, { id, threadId, options, capacity, lives, isAtDisk, ...figures })
   }
 
   /** Forget an engine that is gone. Its unanswered requests end. */

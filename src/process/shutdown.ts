@@ -4,8 +4,8 @@ import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { announcedThread } from '../hand-off/delivery-thread.js'
 import { endGraceMs } from '../hand-off/drain-requests.js'
-import { endOption } from '../options/end-options.js'
 import { runtimeIdentity } from '../options/identity.js'
+import { loneOption } from '../options/resolve.js'
 import { runtimes } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
@@ -110,7 +110,7 @@ export class Shutdown {
     })
     this.#engines.changeSignals = (change) => this.#signals[change]()
     // Only the main thread receives signals.
-    if (!isMainThread || !endOption('handleSignals', process.env)) this.#signals.leave()
+    if (!isMainThread || !loneOption('handleSignals', process.env)) this.#signals.leave()
     // Workers of pino that have started before.
     else if (this.#host.listeners('exit').some(({ name }) => name === 'onExit')) this.#signals.start()
   }
@@ -237,8 +237,9 @@ export class Shutdown {
       all.flatMap(({ lanes }) => lanes),
     )
     this.#reportLateRecords()
-    for (const engine of [...engines, ...threads.silent])
-      if (engine.options.debug) this.#print(ledgerLine(engine.stats()))
+    const silent = [...threads.silent].filter((engine) => engine.options.debug && engine.showsLast())
+    for (const engine of [...engines.filter(({ options }) => options.debug), ...silent])
+      this.#print(ledgerLine(engine.stats()))
   }
 
   /**

@@ -26,8 +26,6 @@ export type ThreadMessage =
       readonly position?: SharedArrayBuffer | undefined
       readonly systemThread?: number | undefined
     }
-  /** An engine of this thread will follow. */
-  | { readonly type: 'starting'; readonly threadId: number; readonly systemThread?: number | undefined }
   | {
       readonly type: 'drain'
       readonly mode: DrainMode

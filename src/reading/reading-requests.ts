@@ -3,7 +3,7 @@ import { type Asked, readAnswer } from '../content/read-answer.js'
 import type { Exchange } from '../http/answer-collector.js'
 import { proxyFor } from '../http/proxy.js'
 import { Requester } from '../http/requester.js'
-import type { ResolvedOptions } from '../options/options.js'
+import type { ResolvedClientOptions } from '../options/client-options.js'
 import { systemClock } from '../runtime/clock.js'
 import { userAgent } from '../runtime/version.js'
 
@@ -23,7 +23,7 @@ export class ReadingRequests {
   readonly #credentials: Credentials
   readonly #requester: Requester
 
-  constructor(options: ResolvedOptions) {
+  constructor(options: ResolvedClientOptions) {
     const { url, maxConnections, requestTimeoutMs, retryBaseMs, retryCapMs } = options
     const proxy = proxyFor(url, process.env)
     this.url = url

@@ -1,5 +1,5 @@
-import { readPlainFile } from '../options/plain-file.js'
 import type { Files } from '../runtime/files.js'
+import { readPlainFile } from '../runtime/plain-file.js'
 import { append } from './append.js'
 import { LineScanner } from './line-scanner.js'
 import { withChecksum, withoutChecksum } from './spool-line.js'

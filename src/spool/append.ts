@@ -1,5 +1,5 @@
-import { appendFlags, closeFile, openPlainFile } from '../options/plain-file.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
+import { appendFlags, closeFile, openPlainFile } from '../runtime/plain-file.js'
 
 /** Add lines to the end of a file. The file is made if it does not exist. Throws what the file system does. */
 export function append(path: string, { lines, files }: { readonly lines: string; readonly files: Files }): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { basename, dirname } from 'node:path'
-import { closeFile, readPlainFile } from '../options/plain-file.js'
 import type { Files } from '../runtime/files.js'
+import { closeFile, readPlainFile } from '../runtime/plain-file.js'
 import { write } from './append.js'
 import { isCurrent, type Owner, type Owners, ownerOf } from './owner.js'
 

@@ -1,7 +1,7 @@
 import type { Room } from '../delivery/store.js'
-import { closeFile, openPlainFile } from '../options/plain-file.js'
 import type { Severity } from '../records/level.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
+import { closeFile, openPlainFile } from '../runtime/plain-file.js'
 import { Acknowledgements, mergedRanges } from './acknowledgements.js'
 import { type Found, LineScanner } from './line-scanner.js'
 import { readSpoolLine, type SpoolLine } from './spool-line.js'

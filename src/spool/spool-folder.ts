@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
-import { closeFile } from '../options/plain-file.js'
 import type { FileFacts, Files } from '../runtime/files.js'
+import { closeFile } from '../runtime/plain-file.js'
 
 /** The user and the groups of a process. */
 interface User {

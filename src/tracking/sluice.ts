@@ -1,15 +1,11 @@
 import type { Ledger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
-import { printLine } from '../diagnostics/stderr.js'
 import { type DrainOptions, drainTime } from '../engine/ports.js'
-import { textOf } from '../errors/text-of.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure, configureOrOff } from '../process/configure.js'
 import type { EngineLease } from '../process/engine-lease.js'
 import { leaseFor, leaseLate } from '../process/late-lease.js'
 import { processRegistry } from '../process/registry.js'
-import { systemClock } from '../runtime/clock.js'
-import { isNews } from '../runtime/shared-state.js'
 import { type Tracked, Tracker, type TrackOptions, trackedBy } from './tracker.js'
 
 let own: Sluice | undefined
@@ -21,26 +17,8 @@ let own: Sluice | undefined
  * at most. A bad number is counted in `invalid`.
  */
 export function track(eventId: number, options?: TrackOptions): void {
-  own ??= ownSluice()
-  own?.track(eventId, options)
-}
-
-/** So often it is tried again to read the engine. */
-const readEveryMs = 1000
-let failedAt = Number.NEGATIVE_INFINITY
-
-/** Undefined while the engine cannot be read: its file is gone, or the process has no file descriptor left. */
-function ownSluice(): Sluice | undefined {
-  if (systemClock.now() - failedAt < readEveryMs) return undefined
-  try {
-    return new LeasedSluice(leaseFor({}, 'values'))
-  } catch (error) {
-    failedAt = systemClock.now()
-    const { code = textOf(error) } = error as NodeJS.ErrnoException
-    const text = `dist/engine.cjs of sluice cannot be read (${code}), events are lost: install sluice again, or leave it out of the bundle`
-    if (isNews(text)) printLine(text)
-    return undefined
-  }
+  own ??= new LeasedSluice(leaseFor({}, 'values'))
+  own.track(eventId, options)
 }
 
 /**

@@ -5,7 +5,7 @@ import { root } from './source-files.js'
 
 const folder = join(root, 'test')
 const units = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => /\.test\.ts$/.test(file) && !/^(scenarios|documents|scripts)\/|\.(program|full)\.test\.ts$/.test(file),
+  (file) => /\.test\.ts$/.test(file) && !/^(scenarios|documents|tools)\/|\.(program|full)\.test\.ts$/.test(file),
 )
 /** The ways in which tests start a program of Node.js. */
 const startsProgram = /\b(runProgram|startProgram|startShip|MigratedFile|ExampleServer|process\.execPath)\b/

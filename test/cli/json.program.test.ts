@@ -30,7 +30,7 @@ describe('--json', () => {
   })
 
   it('prints a failure as an object with the message of stderr', async () => {
-    const run = (...written: string[]) => startProgram('../../bin/sluice.js', { arguments: written }).ended
+    const run = (...written: string[]) => startProgram('../../dist/cli.js', { arguments: written }).ended
     for (const written of [
       ['replay', 'not-there', '--dry-run', '--json'],
       ['migrate', 'not-there', '--project', 'p', '--type', 't', '--json'],

@@ -24,7 +24,7 @@ afterEach(() => server.close())
 
 async function run(...written: string[]) {
   const variables = { SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b', SLUICE_ACCESS_TOKEN: 't' }
-  const ended = await startProgram('../../bin/sluice.js', { arguments: written, variables }).ended
+  const ended = await startProgram('../../dist/cli.js', { arguments: written, variables }).ended
   return { ...ended, lines: `${ended.stdout}\n${ended.stderr}`.split('\n') }
 }
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { startProgram } from '../support/programs.js'
 
 const root = join(import.meta.dirname, '../..')
-const run = (...written: string[]) => startProgram('../../bin/sluice.js', { arguments: written }).ended
+const run = (...written: string[]) => startProgram('../../dist/cli.js', { arguments: written }).ended
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
 describe('the program sluice', () => {
@@ -79,8 +79,8 @@ describe('the program sluice', () => {
     const npm = (...written: string[]) => execFileSync('npm', written, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
     npm('pack', '--ignore-scripts', '--pack-destination', folder)
     const listing = execFileSync('tar', ['-tvf', join(folder, `sluice-${version}.tgz`)], { encoding: 'utf8' })
-    expect(listing).toMatch(/^-rwxr-xr-x.* package\/bin\/sluice\.js$/m)
-    expect(readFileSync(join(root, 'bin/sluice.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+    expect(listing).toMatch(/^-rwxr-xr-x.* package\/dist\/cli\.js$/m)
+    expect(readFileSync(join(root, 'dist/cli.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
     rmSync(folder, { recursive: true })
   })
 })

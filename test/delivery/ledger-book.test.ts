@@ -174,3 +174,10 @@ describe('a ledger', () => {
     expect(addsUp(ended)).toBe(true)
   })
 })
+
+it('is shown at the end by one of the threads that know it', () => {
+  const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
+  const reader = new LedgerBook([{ kind: 'logs', bucket: 'b' }], book.memory)
+  expect([reader.showsLast(), book.showsLast(), reader.showsLast()]).toEqual([true, false, false])
+  expect(addsUp(reader.read())).toBe(true)
+})

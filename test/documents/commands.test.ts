@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { optionNames, variableOf } from '../../receiver/dist/options/option-table.js'
-import { optionTable, variablesOf } from '../../src/options/defaults.js'
+import { optionNames, variableOf } from '../../packages/receiver/dist/options/option-table.js'
+import { knownVariables } from '../../src/options/variables.js'
 import { commandsIn, faultOf } from './commands.js'
 import { linkedDocuments, readMarkdown, root, userDocuments } from './markdown.js'
 
@@ -10,7 +10,7 @@ const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf
   .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(join(root, 'src', file), 'utf8'))
   .join('\n')
-const variables = [...Object.values(optionTable).flatMap((row) => variablesOf(row)), ...optionNames.map(variableOf)]
+const variables = [...knownVariables, ...optionNames.map(variableOf)]
 
 describe('the commands in the documents', () => {
   it.each(linkedDocuments)('of %s are there, with their options, scripts, scenarios and variables', (path) => {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { optionNames, variableOf } from '../../receiver/dist/options/option-table.js'
-import { optionTable, variablesOf } from '../../src/options/defaults.js'
+import { optionNames, variableOf } from '../../packages/receiver/dist/options/option-table.js'
+import { knownVariables } from '../../src/options/variables.js'
 import { type MarkdownFile, root } from './markdown.js'
 
 const { scripts, exports, name, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -11,9 +11,9 @@ const { scripts, exports, name, bin } = JSON.parse(readFileSync(join(root, 'pack
   exports: Record<string, unknown>
   bin: { sluice: string }
 }
-const variables = [...Object.values(optionTable).flatMap((row) => variablesOf(row)), ...optionNames.map(variableOf)]
+const variables = [...knownVariables, ...optionNames.map(variableOf)]
 
-const testFiles = ['test', 'receiver/test'].flatMap((folder) =>
+const testFiles = ['test', 'packages/receiver/test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
 )
 
@@ -24,7 +24,7 @@ const others = [
   'node --watch',
   'node --watch --env-file=.env app.js',
   'node --test',
-  'npm version 1.2.0 --no-git-tag-version --workspace . --workspace receiver --no-workspaces-update',
+  'npm version 1.2.0 --no-git-tag-version --workspace . --workspace packages/receiver --no-workspaces-update',
   'npm install --package-lock-only',
   'npm publish --provenance',
 ]
@@ -76,9 +76,9 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
   sluice: ([command = '', ...more]) => {
     if (command === 'COMMAND') return undefined
     if (!existsSync(join(root, `src/cli/${command}/${command}.ts`))) return `there is no command ${command}`
-    return unknownOption(more, help('bin/sluice.js', command))
+    return unknownOption(more, help('dist/cli.js', command))
   },
-  'sluice-receiver': (words) => unknownOption(words, help('receiver/bin/sluice-receiver.js')),
+  'sluice-receiver': (words) => unknownOption(words, help('packages/receiver/bin/sluice-receiver.js')),
 }
 
 function scenarioFault(scenario: string): string | undefined {

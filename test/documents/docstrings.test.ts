@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { optionTable, variablesOf } from '../../src/options/defaults.js'
+import { clientTable } from '../../src/options/client-options.js'
+import { table } from '../../src/options/table.js'
 import { root } from './markdown.js'
 import { publicNames } from './public-names.js'
 
-const names = [root, join(root, 'receiver')].flatMap(publicNames)
+const names = [root, join(root, 'packages/receiver')].flatMap(publicNames)
 const proseOf = Object.fromEntries(names.map(({ name, prose }) => [name, prose]))
 const tagsOf = Object.fromEntries(names.map(({ name, tags }) => [name, tags]))
 
@@ -39,14 +40,19 @@ describe('the docstrings of the packages as they are built', () => {
 })
 
 describe('the docstring of an option', () => {
-  it.each(Object.entries(optionTable))('%s names its variables, range and default', (option, row) => {
-    const name = `sluice: SluiceOptions.${option}`
-    for (const variable of variablesOf(row)) {
-      expect(proseOf[name]).toContain(`\`${variable}\``)
-    }
-    if (row.kind.type === 'integer') expect(proseOf[name]).toContain(`${row.kind.min} to ${row.kind.max}`)
+  const rows = [
+    ...Object.entries(table).map(([option, row]) => [`sluice: SluiceOptions.${option}`, row] as const),
+    ['sluice/content: ContentOptions.accessToken', clientTable.accessToken] as const,
+  ]
+  it.each<(typeof rows)[number]>(rows)('%s names its variables, range and default', (name, row) => {
+    for (const { name: variable } of row.variables) expect(proseOf[name]).toContain(`\`${variable}\``)
+    const range = /^a whole number (from \d+ to \d+)$/.exec(row.kind.expected)?.[1]?.replace('from ', '')
+    if (range !== undefined) expect(proseOf[name]).toContain(range)
     const told = tagsOf[name]?.default
     if (row.default !== undefined) expect(told?.replace(/^'|'$/g, '')).toBe(String(row.default))
-    if (row.default === undefined && row.defaultText !== undefined) expect(told).toBeTruthy()
+    if (row.fallback !== undefined && !required.includes(name)) expect(told).toBeTruthy()
   })
 })
+
+/** They have no default: without them Sluice is off. */
+const required = ['sluice: SluiceOptions.url', 'sluice: SluiceOptions.apiKey']

@@ -45,7 +45,7 @@ export const maintainerDocuments = [...filesOf('docs').filter(isInternal), ...fi
 export const linkedDocuments = [
   ...userDocuments,
   ...maintainerDocuments,
-  'receiver/README.md',
+  'packages/receiver/README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'benchmarks/README.md',

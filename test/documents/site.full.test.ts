@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMarkdown, root, userDocuments } from './markdown.js'
 
 /** Documents of the site whose code is tested elsewhere. */
-const sitesOwn = ['receiver/README.md', 'examples/README.md', 'SECURITY.md', 'CHANGELOG.md']
+const sitesOwn = ['packages/receiver/README.md', 'examples/README.md', 'SECURITY.md', 'CHANGELOG.md']
 
 describe('npm run docs', () => {
   const site = mkdtempSync(join(tmpdir(), 'sluice-site-'))

@@ -17,7 +17,7 @@ describe('the plan of an engine in the worker', () => {
 
   it('can cross to another thread: without functions, with the key as text', () => {
     const plan = planOf({})
-    expect(plan.apiKey).toBe('secret')
+    expect(plan.apiKey).toEqual({ text: 'secret', file: undefined })
     expect(structuredClone(plan.options)).toEqual(plan.options)
     expect(plan.options).toMatchObject({ spoolDir: undefined })
   })

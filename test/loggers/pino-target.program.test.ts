@@ -23,8 +23,8 @@ describe('a target of pino', () => {
   })
 
   it('refuses a misspelt option, and names the nearest one', async () => {
-    expect(await logged({ maxBacth: 1 })).toMatchObject({
-      stdout: 'unknown option maxBacth; did you mean maxBatch?',
+    expect(await logged({ maxConnectoins: 1 })).toMatchObject({
+      stdout: 'unknown option maxConnectoins; did you mean maxConnections?',
       taken: 0,
     })
   })

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { targetOptions } from '../../src/loggers/pino-delivery.js'
-import { withoutPinos } from '../../src/loggers/pino-target.js'
+import { targetOptions, withoutPinos } from '../../src/loggers/pino-target.js'
 
 describe('the options of a target of pino', () => {
   it('are separated from those that pino and thread-stream add', () => {

@@ -21,7 +21,7 @@ interface Dashboard {
 }
 
 const dashboard: Dashboard = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../deploy/grafana-dashboard.json'), 'utf8'),
+  readFileSync(join(import.meta.dirname, '../../packages/receiver/deploy/grafana-dashboard.json'), 'utf8'),
 )
 const queries = dashboard.templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query))
 const targets = dashboard.panels.flatMap((panel) => panel.targets)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endOption } from '../../src/options/end-options.js'
+import { loneOption } from '../../src/options/resolve.js'
 
 it.each([
   [{}, 5000],
@@ -8,7 +8,7 @@ it.each([
   [{ SLUICE_SHUTDOWN_TIMEOUT_MS: 'soon' }, 5000],
   [{ SLUICE_SHUTDOWN_TIMEOUT_MS: '9000' }, 5000],
 ])('with %j the end of the process may take %i ms', (environment, expected) => {
-  expect(endOption('shutdownTimeoutMs', environment)).toBe(expected)
+  expect(loneOption('shutdownTimeoutMs', environment)).toBe(expected)
 })
 
 it.each([
@@ -17,5 +17,5 @@ it.each([
   [{ SLUICE_HANDLE_SIGNALS: "'false'" }, false],
   [{ SLUICE_HANDLE_SIGNALS: 'perhaps' }, true],
 ])('with %j signals are handled: %s', (environment, expected) => {
-  expect(endOption('handleSignals', environment)).toBe(expected)
+  expect(loneOption('handleSignals', environment)).toBe(expected)
 })

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { optionTable } from '../../src/options/defaults.js'
-import { checkOption, readVariable } from '../../src/options/option-value.js'
+import { table } from '../../src/options/table.js'
 
-const { kind } = optionTable.sample
+const { kind } = table.sample
 const levels = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`level${index}`, 1]))
 
 describe('shares of levels', () => {
@@ -13,16 +12,15 @@ describe('shares of levels', () => {
     ['a:b:0.5', { 'a:b': 0.5 }],
     ['constructor:1.0', { constructor: 1 }],
   ])('are read from %j', (text, value) => {
-    expect(readVariable(kind, text)).toEqual({ ok: true, value })
+    expect(kind.read(text)).toEqual(value)
   })
 
   it('have names in lower case', () => {
-    expect(checkOption(kind, { DEBUG: 0.5, http: 0 })).toEqual({ ok: true, value: { debug: 0.5, http: 0 } })
+    expect(kind.check({ DEBUG: 0.5, http: 0 })).toEqual({ debug: 0.5, http: 0 })
   })
 
   it('keep a level with the name of a property that all objects have', () => {
-    const checked = readVariable(kind, '__proto__:0.5')
-    expect(checked.ok && Object.entries(checked.value)).toEqual([['__proto__', 0.5]])
+    expect(Object.entries(kind.read('__proto__:0.5') ?? {})).toEqual([['__proto__', 0.5]])
   })
 
   it.each([
@@ -39,7 +37,7 @@ describe('shares of levels', () => {
     'debug:0.5,DEBUG:1',
     `${'d'.repeat(61)}:1`,
   ])('are not read from %j', (text) => {
-    expect(readVariable(kind, text).ok).toBe(false)
+    expect(kind.read(text)).toBeUndefined()
   })
 
   it.each([
@@ -55,15 +53,15 @@ describe('shares of levels', () => {
     [{ ['d'.repeat(61)]: 1 }],
     [levels(101)],
   ])('are not %j', (value) => {
-    expect(checkOption(kind, value).ok).toBe(false)
+    expect(kind.check(value)).toBeUndefined()
   })
 
   it('are at most 100', () => {
-    expect(checkOption(kind, levels(100)).ok).toBe(true)
+    expect(kind.check(levels(100))).toBeDefined()
   })
 
   it('are described by the words of the place where they are wrong', () => {
-    expect(checkOption(kind, [])).toMatchObject({ expected: expect.stringMatching(/^an object such as/) })
-    expect(readVariable(kind, 'x')).toMatchObject({ expected: expect.stringMatching(/^a text such as/) })
+    expect(kind.expected).toMatch(/^an object such as/)
+    expect(kind.expectedText).toMatch(/^a text such as/)
   })
 })

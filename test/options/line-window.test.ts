@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { optionTable } from '../../src/options/defaults.js'
-import { checkOption, readVariable } from '../../src/options/option-value.js'
+import { table } from '../../src/options/table.js'
 
-const repeat = optionTable.repeat.kind
-const keepForError = optionTable.keepForError.kind
+const repeat = table.repeat.kind
+const keepForError = table.keepForError.kind
 
 describe('a number of lines per time', () => {
   it.each([
@@ -12,16 +11,16 @@ describe('a number of lines per time', () => {
     ['1000000/1h', { most: 1_000_000, windowMs: 3_600_000 }],
     ['5/2m', { most: 5, windowMs: 120_000 }],
   ])('is read from %j, as a variable and as an option', (text, value) => {
-    expect(readVariable(repeat, text)).toEqual({ ok: true, value })
-    expect(checkOption(repeat, text)).toEqual({ ok: true, value })
-    expect(checkOption(repeat, value)).toEqual({ ok: true, value })
+    expect(repeat.read(text)).toEqual(value)
+    expect(repeat.check(text)).toEqual(value)
+    expect(repeat.check(value)).toEqual(value)
   })
 
   it('counts in lines where the option says so', () => {
-    expect(readVariable(keepForError, '200/30s')).toEqual({ ok: true, value: { lines: 200, windowMs: 30_000 } })
-    expect(checkOption(keepForError, { lines: 100_000, windowMs: 100 }).ok).toBe(true)
-    expect(checkOption(keepForError, { lines: 100_001, windowMs: 100 }).ok).toBe(false)
-    expect(checkOption(keepForError, { most: 1, windowMs: 100 }).ok).toBe(false)
+    expect(keepForError.read('200/30s')).toEqual({ lines: 200, windowMs: 30_000 })
+    expect(keepForError.check({ lines: 100_000, windowMs: 100 })).toBeDefined()
+    expect(keepForError.check({ lines: 100_001, windowMs: 100 })).toBeUndefined()
+    expect(keepForError.check({ most: 1, windowMs: 100 })).toBeUndefined()
   })
 
   it.each([
@@ -39,8 +38,8 @@ describe('a number of lines per time', () => {
     '10/60S',
     '10/60s/1',
   ])('is not read from %j', (text) => {
-    expect(readVariable(repeat, text).ok).toBe(false)
-    expect(checkOption(repeat, text).ok).toBe(false)
+    expect(repeat.read(text)).toBeUndefined()
+    expect(repeat.check(text)).toBeUndefined()
   })
 
   it.each([
@@ -59,11 +58,11 @@ describe('a number of lines per time', () => {
     [10],
     [true],
   ])('is not %j', (value) => {
-    expect(checkOption(repeat, value).ok).toBe(false)
+    expect(repeat.check(value)).toBeUndefined()
   })
 
   it('is described by the words of the place where it is wrong', () => {
-    expect(checkOption(repeat, {})).toMatchObject({ expected: expect.stringMatching(/^an object with most .*10\/60s/) })
-    expect(readVariable(repeat, 'x')).toMatchObject({ expected: expect.stringMatching(/^a text such as 10\/60s/) })
+    expect(repeat.expected).toMatch(/^an object with most .*10\/60s/)
+    expect(repeat.expectedText).toMatch(/^a text such as 10\/60s/)
   })
 })

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ConfigError } from '../../src/errors/sluice-error.js'
-import { serviceIdentity } from '../../src/options/identity.js'
 import { resolve } from '../../src/options/resolve.js'
 import { ApiKey, Secret } from '../../src/options/secret.js'
 
@@ -54,7 +53,7 @@ describe('a file that holds a key', () => {
   it.each([...names, 'missing', 'empty', 'binary', 'of several lines'])(
     'that is %s when the key is refused keeps the old key, and is read again',
     (name) => {
-      const key = new ApiKey(new Secret('old'), path)
+      const key = new ApiKey(new Secret('old', path))
       const texts: Readonly<Record<string, string>> = {
         empty: '',
         binary: '\u0000\u0001\ufffd',
@@ -75,6 +74,7 @@ describe('a file that holds a key', () => {
 describe('a package.json', () => {
   it.each(names.slice(0, 3))('that is %s is passed over, and the next one is found', (name) => {
     strangers[name]!(join(folder, 'package.json'))
-    expect(serviceIdentity({}, folder).appName.value).toBe('unknown_service:node')
+    const { options } = resolve({ disabled: true }, { environment: {}, needs: 'logs', folder })
+    expect(options.appName).toBe('unknown_service:node')
   })
 })

@@ -4,15 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { optionNames as receiverOptions, variableOf } from '../../receiver/src/options/option-table.js'
+import { optionNames as receiverOptions, variableOf } from '../../packages/receiver/src/options/option-table.js'
 import { ConfigError, SluiceError } from '../../src/errors/sluice-error.js'
-import { type OptionKind, optionNames, optionTable, variablesOf } from '../../src/options/defaults.js'
-import { misspeltVariables } from '../../src/options/environment.js'
-import { describeOptions } from '../../src/options/option-value.js'
-import type { SluiceOptions } from '../../src/options/options.js'
+import type { ClientOptions } from '../../src/options/client-options.js'
+import type { Table } from '../../src/options/option.js'
+import { describeOptions, type SluiceOptions } from '../../src/options/options.js'
 import { resolve } from '../../src/options/resolve.js'
 import { Secret } from '../../src/options/secret.js'
+import { table } from '../../src/options/table.js'
+import { misspeltVariables } from '../../src/options/variables.js'
 
+const rows: Table = table
+const optionNames = Object.keys(table) as (keyof typeof table)[]
 const destination = { url: 'https://api.example', apiKey: 'secret-key', bucket: 'demo' }
 
 function resolved(user: SluiceOptions = {}, environment: Record<string, string> = {}) {
@@ -31,6 +34,15 @@ function mistake(user: Record<string, unknown>, environment: Record<string, stri
   throw new Error('expected a ConfigError')
 }
 
+/** The entry for the kind of an option, whose key matches the words for a valid value. It gets what the key captures. */
+function ofKind<Entry>(entries: Readonly<Record<string, (...words: string[]) => Entry>>, row: Table[string]): Entry {
+  for (const [words, entry] of Object.entries(entries)) {
+    const [match, ...captured] = new RegExp(words).exec(row.kind.expected) ?? []
+    if (match !== undefined) return entry(...captured)
+  }
+  throw new Error(`no entry for ${row.kind.expected}`)
+}
+
 describe('the options', () => {
   it('have an onError whose error has a code, for the compiler too', () => {
     const codes: string[] = []
@@ -40,14 +52,14 @@ describe('the options', () => {
   })
 
   it('beat the variables, which beat the defaults', () => {
-    const environment = { SLUICE_MAX_BATCH: '7', SLUICE_CONTEXT: 'logfmt' }
-    expect(resolved({ maxBatch: 3 }, environment).options).toMatchObject({
-      maxBatch: 3,
+    const environment = { SLUICE_MAX_QUEUE_RECORDS: '7', SLUICE_CONTEXT: 'logfmt' }
+    expect(resolved({ maxQueueRecords: 3 }, environment).options).toMatchObject({
+      maxQueueRecords: 3,
       context: 'logfmt',
       maxConnections: 64,
     })
-    expect(resolved({ maxBatch: 3 }, environment).sources).toMatchObject({
-      maxBatch: 'option',
+    expect(resolved({ maxQueueRecords: 3 }, environment).sources).toMatchObject({
+      maxQueueRecords: 'option',
       context: 'SLUICE_CONTEXT',
       maxConnections: 'default',
     })
@@ -58,16 +70,16 @@ describe('the options', () => {
       SLUICE_URL: '"https://api.example"',
       SLUICE_API_KEY: "'secret-key'",
       SLUICE_BUCKET: '"demo"',
-      SLUICE_MAX_BATCH: '"7"',
+      SLUICE_MAX_CONNECTIONS: '"7"',
       SLUICE_DEBUG: '""',
       SLUICE_APP_NAME: `"Ann's" shop`,
     }
     const { options } = resolve({}, { environment, needs: 'logs' })
-    const { url, logBucket, maxBatch, debug, appName } = options
-    expect({ url, logBucket, maxBatch, debug, appName, key: options.apiKey.reveal() }).toEqual({
+    const { url, logBucket, maxConnections, debug, appName } = options
+    expect({ url, logBucket, maxConnections, debug, appName, key: options.apiKey.reveal() }).toEqual({
       url: 'https://api.example',
       logBucket: 'demo',
-      maxBatch: 7,
+      maxConnections: 7,
       debug: false,
       appName: `"Ann's" shop`,
       key: 'secret-key',
@@ -89,38 +101,41 @@ describe('the options', () => {
     })
   })
 
-  /** Two valid values of every kind: as the application gives it, and as a variable says it. */
-  const samples: Record<OptionKind['type'], (kind: never) => [given: unknown, written: string, read: unknown]> = {
-    text: () => ['/from the option', '/from-the-variable', '/from-the-variable'],
-    name: () => ['of the option', 'of-the-variable', 'of-the-variable'],
-    secret: () => ['option-key', 'variable-key', 'variable-key'],
-    url: () => ['https://option.example', 'https://variable.example', 'https://variable.example'],
-    flag: () => [true, 'on', true],
-    integer: ({ min }: OptionKind & { type: 'integer' }) => [min + 2, ` ${min + 3} `, min + 3],
-    choice: ({ values }: OptionKind & { type: 'choice' }) => [values[0], values[1]!, values[1]],
-    redaction: () => [
+  /** Two valid values of every kind, by the words for it: as the application gives it, and as a variable says it. */
+  const samples: Readonly<
+    Record<string, (word: string, other: string) => [given: unknown, written: string, read: unknown]>
+  > = {
+    '^a text$': () => ['/from the option', '/from-the-variable', '/from-the-variable'],
+    '^a name ': () => ['of the option', 'of-the-variable', 'of-the-variable'],
+    '^a text of visible': () => ['option-key', 'variable-key', 'variable-key'],
+    '^an http: or': () => ['https://option.example', 'https://variable.example', 'https://variable.example'],
+    '^true or false': () => [true, 'on', true],
+    '^a whole number from (\\d+)': (min) => [Number(min) + 2, ` ${Number(min) + 3} `, Number(min) + 3],
+    '^"(\\w+)" or "(\\w+)"': (first, second) => [first, second, second],
+    '^an object with keys': () => [
       { keys: ['pin'], patterns: [], mask: 'x' },
       'pin, *code',
       { keys: ['pin', '*code'], patterns: [], mask: '[redacted]' },
     ],
-    'line-window': ({ count }: OptionKind & { type: 'line-window' }) => [
+    '^an object with (most|lines)': (count) => [
       { [count]: 3, windowMs: 100 },
       ' 10/60s ',
       { [count]: 10, windowMs: 60_000 },
     ],
-    'level-shares': () => [{ http: 1, info: 0.25 }, 'Debug: 0.01, info:.5', { debug: 0.01, info: 0.5 }],
-    function: () => [() => {}, '', undefined],
+    '^an object such as { debug': () => [{ http: 1, info: 0.25 }, 'Debug: 0.01, info:.5', { debug: 0.01, info: 0.5 }],
+    '^a function': () => [() => {}, '', undefined],
   }
   /** Bounds that must stay in their order while one of them is changed. */
   const room = { retryBaseMs: 1, retryCapMs: 80_000_000, probeBaseMs: 1, probeCapMs: 80_000_000 }
 
-  it.each(optionNames.filter((name) => optionTable[name].variable !== undefined))(
+  it.each(optionNames.filter((name) => rows[name]!.variables.length > 0))(
     'take %s from the option, else from its variable, else from the default',
     (name) => {
-      const row = optionTable[name]
-      const [given, text, read] = samples[row.kind.type](row.kind as never)
+      const row = rows[name]!
+      const variable = row.variables[0]!.name
+      const [given, text, read] = ofKind(samples, row)
       const others: SluiceOptions = { ...destination, ...room, [name]: undefined }
-      const environment = { [row.variable!]: text, ...(name === 'disabled' ? {} : { SLUICE_DISABLED: 'no' }) }
+      const environment = { [variable]: text, ...(name === 'disabled' ? {} : { SLUICE_DISABLED: 'no' }) }
       const look = (user: SluiceOptions, variables: Record<string, string>) => {
         const resolution = resolve({ ...others, ...user }, { environment: variables, needs: 'logs' })
         if (resolution.state === 'off') return { value: true, source: resolution.reason }
@@ -129,13 +144,13 @@ describe('the options', () => {
         return { value: value instanceof Secret ? value.reveal() : value, source: resolution.sources[name] }
       }
       const off = name === 'disabled'
-      expect(look({}, environment)).toEqual({ value: read, source: off ? 'disabled' : row.variable })
+      expect(look({}, environment)).toEqual({ value: read, source: off ? 'disabled' : variable })
       expect(look({ [name]: given }, environment)).toEqual({ value: given, source: off ? 'disabled' : 'option' })
       if (['url', 'apiKey', 'bucket'].includes(name)) {
-        expect(() => look({}, { [row.variable!]: ' ' })).toThrow(row.variable)
+        expect(() => look({}, { [variable]: ' ' })).toThrow(variable)
       } else {
         const unset = look({}, {})
-        expect(look({}, { [row.variable!]: ' ' })).toEqual(unset)
+        expect(look({}, { [variable]: ' ' })).toEqual(unset)
         if (row.default !== undefined && !(name in room))
           expect(unset).toEqual({ value: row.default, source: 'default' })
       }
@@ -143,9 +158,10 @@ describe('the options', () => {
   )
 
   it.each(optionNames)('do not take %s, nor its variables, from the prototype of all objects', (name) => {
-    const row = optionTable[name]
-    const [given, text] = samples[row.kind.type](row.kind as never)
-    const hostile = { [name]: given, ...Object.fromEntries(variablesOf(row).map((variable) => [variable, text])) }
+    const row = rows[name]!
+    const [given, text] = ofKind(samples, row)
+    const variables = Object.fromEntries(row.variables.map((variable) => [variable.name, text]))
+    const hostile = { [name]: given, ...variables }
     const { apiKey: _, ...known } = destination
     const look = () => {
       const { options, sources } = resolve({ ...known }, { environment: { SLUICE_API_KEY: 'k' }, needs: 'logs' })
@@ -164,13 +180,13 @@ describe('the options', () => {
   })
 
   it('treat an empty variable as unset', () => {
-    expect(resolved({}, { SLUICE_MAX_BATCH: '', SLUICE_APP_NAME: ' ' }).options.maxBatch).toBe(256)
+    expect(resolved({}, { SLUICE_MAX_CONNECTIONS: '', SLUICE_APP_NAME: ' ' }).options.maxConnections).toBe(64)
   })
 
   it('have a value for every row of the table that has a default', () => {
     const { options } = resolved()
     for (const name of optionNames) {
-      const row = optionTable[name]
+      const row = rows[name]!
       if (row.default !== undefined) expect(options).toHaveProperty(name, row.default)
     }
   })
@@ -208,9 +224,11 @@ describe('the options', () => {
     onTestFinished(() => process.chdir(before))
     process.chdir(folder)
     const environment = { SLUICE_API_KEY_FILE: 'key', SLUICE_ACCESS_TOKEN_FILE: './token', SLUICE_SPOOL_DIR: 'spool' }
-    const { apiKeyFile, accessTokenFile, spoolDir } = resolved({ apiKey: undefined }, environment).options
+    const { url } = destination
+    const { accessToken } = resolve({ url }, { environment, needs: 'content' }).options
+    const { apiKey, spoolDir } = resolved({ apiKey: undefined }, environment).options
     const paths = ['key', 'token', 'spool'].map((name) => join(folder, name))
-    expect([apiKeyFile, accessTokenFile, spoolDir]).toEqual(paths)
+    expect([apiKey.file, accessToken?.file, spoolDir]).toEqual(paths)
     expect(resolved({ spoolDir: '../spool' }).options.spoolDir).toBe(join(folder, '../spool'))
   })
 
@@ -226,14 +244,15 @@ describe('the options', () => {
   })
 
   it('never show the key and the token', () => {
-    const { options } = resolved({ accessToken: 'secret-token' })
+    const user = { ...destination, accessToken: 'secret-token' }
+    const { options } = resolve(user, { environment: {}, needs: 'content' })
     const shown = [inspect(options, { depth: 9, showHidden: true }), JSON.stringify(options), `${options.apiKey}`]
     expect(shown.filter((text) => /secret-(key|token)/.test(text))).toEqual([])
   })
 
   it('need a key or a token and no bucket for content', () => {
     const url = 'https://api.example'
-    const content = (user: SluiceOptions, environment = {}) => resolve(user, { environment, needs: 'content' })
+    const content = (user: ClientOptions, environment = {}) => resolve(user, { environment, needs: 'content' })
     expect(content({ url, apiKey: 'k' }).state).toBe('on')
     expect(content({ url, accessToken: 't' }).options.accessToken?.reveal()).toBe('t')
     expect(content({ url, apiKey: 'k' }, { SLUICE_DISABLED: '1' }).state).toBe('on')
@@ -249,12 +268,12 @@ describe('a mistake in the configuration', () => {
     'is a bucket that no URL can name: %j, as an option and as a variable',
     (bucket) => {
       for (const option of ['bucket', 'logBucket', 'valueBucket'] as const) {
-        const { variable } = optionTable[option]
+        const variable = table[option].variables[0]!.name
         const given = mistake({ ...destination, [option]: bucket })
         expect(given).toMatchObject({ code: 'SLUICE_CONFIG_INVALID', option, variable, value: bucket })
         // White space around a variable is removed, and an empty variable is not set.
         if (bucket.trim() === '') continue
-        expect(mistake({ ...destination, [option]: undefined }, { [variable!]: bucket })).toMatchObject({
+        expect(mistake({ ...destination, [option]: undefined }, { [variable]: bucket })).toMatchObject({
           option,
           variable,
         })
@@ -276,40 +295,45 @@ describe('a mistake in the configuration', () => {
     }
   })
 
-  /** A wrong value of every kind, as the application gives it, and as a variable says it. */
-  const wrong: Record<OptionKind['type'], (kind: never) => [given: unknown, written: string | undefined]> = {
-    text: () => [7, undefined],
-    name: () => ['..', '.'],
-    secret: () => ['se cret', 'se cret'],
-    url: () => ['ftp://api.example', 'ws://api.example'],
-    flag: () => ['true', 'maybe'],
-    integer: ({ max }: OptionKind & { type: 'integer' }) => [max + 1, '1.5'],
-    choice: () => ['none of them', 'none of them'],
-    redaction: () => [{ key: 'pin' }, `${'p'.repeat(201)}`],
-    'line-window': () => [{ most: 10, lines: 10, windowMs: 1000 }, '10 in 60s'],
-    'level-shares': () => [['debug'], 'debug:1%'],
-    function: () => ['log', undefined],
+  /** A wrong value of every kind, by the words for it: as the application gives it, and as a variable says it. */
+  const wrong: Readonly<Record<string, (max: string) => [given: unknown, written: string | undefined]>> = {
+    '^a text$': () => [7, undefined],
+    '^a name ': () => ['..', '.'],
+    '^a text of visible': () => ['se cret', 'se cret'],
+    '^an http: or': () => ['ftp://api.example', 'ws://api.example'],
+    '^true or false': () => ['true', 'maybe'],
+    '^a whole number from \\d+ to (\\d+)': (max) => [Number(max) + 1, '1.5'],
+    '^"': () => ['none of them', 'none of them'],
+    '^an object with keys': () => [{ key: 'pin' }, `${'p'.repeat(201)}`],
+    '^an object with (most|lines)': () => [{ most: 10, lines: 10, windowMs: 1000 }, '10 in 60s'],
+    '^an object such as { debug': () => [['debug'], 'debug:1%'],
+    '^a function': () => ['log', undefined],
   }
 
   it.each(optionNames)('in %s is reported with option, variable and value', (name) => {
-    const row = optionTable[name]
-    const [given, text] = wrong[row.kind.type](row.kind as never)
-    const shown = (value: unknown) => (row.kind.type === 'secret' ? '[redacted]' : value)
+    const row = rows[name]!
+    const [given, text] = ofKind(wrong, row)
+    const shown = (value: unknown) => (row.kind === table.apiKey.kind ? '[redacted]' : value)
     const byOption = mistake({ ...destination, [name]: given })
     expect(byOption).toMatchObject({ code: 'SLUICE_CONFIG_INVALID', option: name, value: shown(given) })
     expect(byOption.message).toMatch(new RegExp(`^option ${name}: expected .+, got `))
-    if (row.variable === undefined || text === undefined) return
-    const byVariable = mistake({ ...destination, [name]: undefined }, { [row.variable]: text })
-    expect(byVariable).toMatchObject({ option: name, variable: row.variable, value: shown(text) })
-    expect(byVariable.message).toMatch(new RegExp(`^${row.variable} \\(option ${name}\\): expected .+, got `))
+    const variable = row.variables[0]?.name
+    if (variable === undefined || text === undefined) return
+    const byVariable = mistake({ ...destination, [name]: undefined }, { [variable]: text })
+    expect(byVariable).toMatchObject({ option: name, variable, value: shown(text) })
+    expect(byVariable.message).toMatch(new RegExp(`^${variable} \\(option ${name}\\): expected .+, got `))
   })
 
   it.each<[Record<string, unknown>, Record<string, string>, Partial<ConfigError>]>([
     [{ ...destination, url: 'api.example' }, {}, { option: 'url', value: '[redacted]' }],
-    [{ ...destination, maxBatch: -1 }, {}, { option: 'maxBatch', value: -1 }],
-    [{ ...destination, maxBatch: '5' }, {}, { option: 'maxBatch', value: '5' }],
+    [{ ...destination, maxConnections: -1 }, {}, { option: 'maxConnections', value: -1 }],
+    [{ ...destination, maxConnections: '5' }, {}, { option: 'maxConnections', value: '5' }],
     [{ ...destination, context: 'xml' }, {}, { option: 'context', value: 'xml' }],
-    [destination, { SLUICE_MAX_BATCH: 'many' }, { option: 'maxBatch', variable: 'SLUICE_MAX_BATCH', value: 'many' }],
+    [
+      destination,
+      { SLUICE_MAX_CONNECTIONS: 'many' },
+      { option: 'maxConnections', variable: 'SLUICE_MAX_CONNECTIONS', value: 'many' },
+    ],
     [destination, { SLUICE_DEBUG: 'maybe' }, { option: 'debug', variable: 'SLUICE_DEBUG', value: 'maybe' }],
     [destination, { SLUICE_SHUTDOWN_TIMEOUT_MS: '9000' }, { option: 'shutdownTimeoutMs', value: '9000' }],
     [{ ...destination, retryBaseMs: 9, retryCapMs: 1 }, {}, { option: 'retryBaseMs', value: 9 }],
@@ -342,16 +366,18 @@ describe('a mistake in the configuration', () => {
   })
 
   it('names the nearest option for a misspelt one', () => {
-    expect(mistake({ ...destination, maxBatchs: 1 })).toMatchObject({
+    expect(mistake({ ...destination, maxConection: 1 })).toMatchObject({
       code: 'SLUICE_CONFIG_UNKNOWN',
-      option: 'maxBatchs',
+      option: 'maxConection',
     })
-    expect(mistake({ ...destination, maxBatchs: 1 }).message).toContain('did you mean maxBatch?')
+    expect(mistake({ ...destination, maxConection: 1 }).message).toContain('did you mean maxConnections?')
   })
 
   it('names the nearest variable for a misspelt one, and ignores those of Kubernetes', () => {
-    const environment = { SLUICE_MAX_BATCHES: '1', SLUICE_SERVICE_HOST: '10.0.0.1', SLUICE_PORT_80_TCP: 'x' }
-    expect(misspeltVariables(environment)).toEqual([{ variable: 'SLUICE_MAX_BATCHES', nearest: 'SLUICE_MAX_BATCH' }])
+    const environment = { SLUICE_MAX_CONNECTION: '1', SLUICE_SERVICE_HOST: '10.0.0.1', SLUICE_PORT_80_TCP: 'x' }
+    expect(misspeltVariables(environment)).toEqual([
+      { variable: 'SLUICE_MAX_CONNECTION', nearest: 'SLUICE_MAX_CONNECTIONS' },
+    ])
   })
 
   it.each([

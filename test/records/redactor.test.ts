@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkRedaction, defaultRedactedKeys } from '../../src/options/redaction.js'
+import { defaultRedactedKeys, redaction } from '../../src/options/redaction.js'
 import { Redactor } from '../../src/records/redactor.js'
 import { byteSigns, type PatternName, patternNames } from '../../src/records/secret-patterns.js'
 import { superLinear, type Work } from '../support/linear-time.js'
@@ -186,19 +186,19 @@ describe('the option', () => {
     [['password']],
     [null],
   ])('%j is refused', (value) => {
-    expect(checkRedaction(value)).toBeUndefined()
+    expect(redaction.check(value)).toBeUndefined()
   })
 
   it('takes as many keys as a line can stand', () => {
     const globs = Array.from({ length: 100 }, (_, number) => `*secret${number}*`)
     const names = Array.from({ length: 9000 }, (_, number) => `key${number}`)
-    expect(checkRedaction({ keys: ['default', ...globs, ...names] })?.keys).toHaveLength(
+    expect(redaction.check({ keys: ['default', ...globs, ...names] })?.keys).toHaveLength(
       defaultRedactedKeys.length + 9100,
     )
   })
 
   it('takes the default list beside other keys', () => {
-    const checked = checkRedaction({ keys: ['default', 'pin'], mask: '***' })
+    const checked = redaction.check({ keys: ['default', 'pin'], mask: '***' })
     expect(checked).toEqual({ keys: [...defaultRedactedKeys, 'pin'], patterns: [], mask: '***' })
   })
 })

@@ -1,6 +1,6 @@
 // @ts-expect-error undici describes the types of its whole alone
 import undiciTimers from 'undici/lib/util/timers.js'
-import { loadUndici } from '../../src/http/undici-parts.js'
+import { loadUndici } from '../../src/http/load-undici.js'
 import type { World } from './world.js'
 
 // A world does not wait for files that are read in real time.

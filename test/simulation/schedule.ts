@@ -70,6 +70,8 @@ export const plainService: PlannedService = {
 export interface Schedule {
   readonly seed: number
   readonly options: SluiceOptions
+  /** Most records in one batch. @default as in the library */
+  readonly maxBatch?: number
   readonly service: PlannedService
   readonly latencyMs: readonly [number, number]
   readonly processes: readonly PlannedProcess[]
@@ -85,7 +87,7 @@ export function deriveSchedule(seed: number): Schedule {
   const choice = new Choice(seeded(Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995))
   const healsAt = choice.chance(0.02) ? 10_000_000 : choice.oneOf([2_000, 20_000, 60_000, 180_000, 600_000])
   const spools = choice.chance(0.5)
-  const options = deriveOptions(choice, spools)
+  const { maxBatch, ...options } = deriveOptions(choice, spools)
   const processes = deriveProcesses(choice, { healsAt, spools })
   const ids = { next: 0 }
   // A record is far smaller than the bound of memory.
@@ -118,11 +120,14 @@ export function deriveSchedule(seed: number): Schedule {
   const echoes = !real && service.echoesKeys
   faults.push(...deriveRareFaults(choice, { healsAt, starts, spools, echoes, real }))
   faults.sort((a, b) => a.at - b.at)
-  return { seed, options, service, latencyMs: [latency / 2, latency], processes, bursts, flushes, faults, healsAt }
+  return {
+    ...{ seed, options, ...(maxBatch === undefined ? {} : { maxBatch }), service },
+    ...{ latencyMs: [latency / 2, latency], processes, bursts, flushes, faults, healsAt },
+  }
 }
 
-function deriveOptions(choice: Choice, spools: boolean): SluiceOptions {
-  const some = <Value>(chance: number, values: readonly Value[], name: keyof SluiceOptions) =>
+function deriveOptions(choice: Choice, spools: boolean): SluiceOptions & Pick<Schedule, 'maxBatch'> {
+  const some = <Value>(chance: number, values: readonly Value[], name: keyof SluiceOptions | 'maxBatch') =>
     choice.chance(chance) ? { [name]: choice.oneOf(values) } : {}
   return {
     ...some(0.3, [1, 2, 4], 'maxConnections'),

@@ -33,6 +33,10 @@ function* smallerOnes(schedule: Schedule): Generator<Schedule> {
       if (records.length > 0) yield { ...schedule, bursts: bursts.with(index, { ...burst, records }) }
     }
   }
+  if (schedule.maxBatch !== undefined) {
+    const { maxBatch: _, ...usual } = schedule
+    yield usual
+  }
   for (const name of Object.keys(options)) {
     const { [name as keyof typeof options]: _, ...fewer } = options
     yield { ...schedule, options: fewer }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { deriveSchedule } from './schedule.js'
 import { simulate } from './simulation.js'
 
-/** Seeds of `npm test`. `npm run test:full` simulates 20,000 by `scripts/simulate.js`. */
+/** Seeds of `npm test`. `npm run test:full` simulates 20,000 by `tools/simulate.js`. */
 const seeds = 300
 const perTest = 50
 

@@ -1,3 +1,4 @@
+import { maxBatch } from '../../src/delivery/record-batch.js'
 import type { Machine } from '../../src/engine/machine.js'
 import type { SluiceOptions } from '../../src/options/options.js'
 import { SimulatedDisk } from './disk/simulated-disk.js'
@@ -70,6 +71,7 @@ export class Site {
       random: this.#world.random(`${thread.name}/random`),
       files: this.#disk.filesOf(thread),
       owners: this.#disk.ownersOf(thread, { pid: started, started }),
+      maxBatch: this.#schedule.maxBatch ?? maxBatch,
       whenDiskAnswers: (_folder, answers) => this.#disk.whenItAnswers(thread, answers),
       connection,
       print: () => {},

@@ -34,7 +34,7 @@ export class MigratedFile {
   }
 
   start(options: readonly string[] = [], flags: readonly string[] = []): Running {
-    return startProgram('../../bin/sluice.js', {
+    return startProgram('../../dist/cli.js', {
       arguments: ['migrate', this.path, '--project', 'demo', '--type', this.type, ...options],
       variables: this.#variables,
       flags,

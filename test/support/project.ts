@@ -71,7 +71,7 @@ export class Project {
   }
 }
 
-/** `npm pack` of a workspace that is built, by its folder. Returns the tarball and the list of its files. */
+/** `npm pack` of a workspace that is built. Returns the tarball and the list of its files. */
 export async function pack(
   workspace: string,
   destination: string,

@@ -12,7 +12,7 @@ export interface Reading extends Running {
 
 /** Starts a command of `sluice`. It is killed at the end of the test. */
 export function startReading(written: readonly string[], { variables }: Pick<TestReceiver, 'variables'>): Reading {
-  const running = startProgram('../../bin/sluice.js', { arguments: written, variables })
+  const running = startProgram('../../dist/cli.js', { arguments: written, variables })
   onTestFinished(() => void running.process.kill('SIGKILL'))
   let heard = ''
   const waiting = new Set<() => void>()

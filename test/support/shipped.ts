@@ -32,7 +32,7 @@ export interface ShipSetting {
 /** Starts `sluice ship`. It is killed at the end of the test. */
 export function startShip(written: readonly string[], { variables, unread = false }: ShipSetting): Shipping {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE_|OTEL_|DD_|NODE_ENV|VITEST)/.test(name))
-  const program = resolve(import.meta.dirname, '../../bin/sluice.js')
+  const program = resolve(import.meta.dirname, '../../dist/cli.js')
   const child = spawn(process.execPath, [program, 'ship', ...written], {
     env: { ...Object.fromEntries(inherited), ...variables },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -68,7 +68,7 @@ describe('captureSluice', () => {
 
   it('needs no destination, and accepts an invalid one', () => {
     captured = captureSluice()
-    for (const variable of ['SLUICE_URL', 'SLUICE_MAX_BATCH']) {
+    for (const variable of ['SLUICE_URL', 'SLUICE_MAX_CONNECTIONS']) {
       process.env[variable] = 'not what it should be'
       createSluice().track(1)
       delete process.env[variable]

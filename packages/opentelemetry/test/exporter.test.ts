@@ -214,8 +214,10 @@ describe('an exporter', () => {
   })
 
   it('refuses an unknown option and an unknown level where it is made', () => {
-    const options = { ...receiver.options, maxBacth: 1 }
-    expect(() => new SluiceLogRecordExporter(options)).toThrow('unknown option maxBacth; did you mean maxBatch?')
+    const options = { ...receiver.options, maxConnectoins: 1 }
+    expect(() => new SluiceLogRecordExporter(options)).toThrow(
+      'unknown option maxConnectoins; did you mean maxConnections?',
+    )
     expect(() => new SluiceLogRecordExporter({ level: 'lod' })).toThrow(ConfigError)
   })
 

@@ -50,31 +50,34 @@ async function withVersion(name: string): Promise<string> {
   return `${bare}@${(await tools.npm('view', bare, 'version')).stdout.trim()}`
 }
 
-it.each(rows)('$packages.0 is installed beside it without a word, compiles with its exporter, and delivers', async (row) => {
-  const project = new Project({ type: 'module' })
-  onTestFinished(() => project.remove())
-  const { packages, imports, program } = row
-  const versions = await Promise.all(packages.map((name) => (name.endsWith(newest) ? withVersion(name) : name)))
-  const warnings = await project.install(...tarballs, 'pino@latest', 'winston@latest', '@types/node@22', ...versions)
-  expect(warnings.filter((line) => /ERESOLVE|peer/.test(line))).toEqual([])
-  expect(project.installed().filter(({ path }) => path.endsWith('sluice/package.json'))).toHaveLength(1)
-  project.write(
-    'app.mts',
-    `${imports}
+it.each(rows)(
+  '$packages.0 is installed beside it without a word, compiles with its exporter, and delivers',
+  async (row) => {
+    const project = new Project({ type: 'module' })
+    onTestFinished(() => project.remove())
+    const { packages, imports, program } = row
+    const versions = await Promise.all(packages.map((name) => (name.endsWith(newest) ? withVersion(name) : name)))
+    const warnings = await project.install(...tarballs, 'pino@latest', 'winston@latest', '@types/node@22', ...versions)
+    expect(warnings.filter((line) => /ERESOLVE|peer/.test(line))).toEqual([])
+    expect(project.installed().filter(({ path }) => path.endsWith('sluice/package.json'))).toHaveLength(1)
+    project.write(
+      'app.mts',
+      `${imports}
     import { SluiceLogRecordExporter } from 'sluice-opentelemetry'
     const exporter = new SluiceLogRecordExporter()
     ${program}`,
-  )
-  const compiler = join(import.meta.dirname, '../../../node_modules/typescript/bin/tsc')
-  const settings = ['--module', 'nodenext', '--target', 'es2022', '--strict', '--skipLibCheck', '--types', 'node']
-  const { stdout } = await project.node(compiler, ...settings, 'app.mts')
-  expect(stdout).toBe('')
-  const receiver = await startTestReceiver()
-  onTestFinished(() => receiver.close())
-  const ended = await project.run(process.execPath, ['app.mjs'], {
-    ...receiver.variables,
-    OTEL_TRACES_EXPORTER: 'none',
-  })
-  expect(ended).toMatchObject({ code: 0, stderr: '' })
-  expect((await receiver.logs()).map(({ message }) => message)).toEqual(['by OpenTelemetry {"scope":"shop"}'])
-})
+    )
+    const compiler = join(import.meta.dirname, '../../../node_modules/typescript/bin/tsc')
+    const settings = ['--module', 'nodenext', '--target', 'es2022', '--strict', '--skipLibCheck', '--types', 'node']
+    const { stdout } = await project.node(compiler, ...settings, 'app.mts')
+    expect(stdout).toBe('')
+    const receiver = await startTestReceiver()
+    onTestFinished(() => receiver.close())
+    const ended = await project.run(process.execPath, ['app.mjs'], {
+      ...receiver.variables,
+      OTEL_TRACES_EXPORTER: 'none',
+    })
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    expect((await receiver.logs()).map(({ message }) => message)).toEqual(['by OpenTelemetry {"scope":"shop"}'])
+  },
+)

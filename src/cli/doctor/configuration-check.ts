@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { ConfigError } from '../../errors/sluice-error.js'
-import { type Environment, misspeltVariables } from '../../options/environment.js'
-import { type DescribedOption, describeOptions } from '../../options/option-value.js'
-import type { ResolvedOptions } from '../../options/options.js'
-import { readPlainFile } from '../../options/plain-file.js'
+import type { Environment } from '../../options/environment.js'
+import { type DescribedOption, describeOptions, type ResolvedOptions } from '../../options/options.js'
 import { type Resolution, resolve } from '../../options/resolve.js'
+import { misspeltVariables } from '../../options/variables.js'
 import { inUnit } from '../../records/time.js'
+import { readPlainFile } from '../../runtime/plain-file.js'
 import { bad, type Finding, good } from './finding.js'
 
 /** The options of the environment, with the findings about them. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { batchRecords } from '../../delivery/record-batch.js'
+import { batchRecords, maxBatch } from '../../delivery/record-batch.js'
 import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
@@ -35,10 +35,10 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
   let left: string | undefined
   const sender = openSender({
     url: options.url,
-    apiKey: new ApiKey(options.apiKey, options.apiKeyFile),
+    apiKey: new ApiKey(options.apiKey),
     userAgent,
     maxConnections: 1,
-    maxBatch: options.maxBatch,
+    maxBatch,
     pipelining: options.pipelining,
     proxyUrl: route.proxyUrl,
     requestTimeoutMs: ms,
@@ -179,8 +179,7 @@ function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | un
 /** The finding where the options or the environment decide. */
 function fixedSender({ options, route }: Pick<DeliveryPlan, 'options' | 'route'>): Finding | undefined {
   if (route.proxyUrl !== undefined) return good('sender', `undici, through the proxy of ${route.proxyVariable}`)
-  if (options.pipelining === 'off') return good('sender', 'undici: SLUICE_PIPELINING is off')
-  return options.maxBatch === 1 ? good('sender', 'one request at a time: SLUICE_MAX_BATCH is 1') : undefined
+  return options.pipelining === 'off' ? good('sender', 'undici: SLUICE_PIPELINING is off') : undefined
 }
 
 function depthText({ maxDepth }: Carriage): string {

@@ -124,7 +124,7 @@ function secretsOf(options: ResolvedOptions | undefined): string[] {
   if (options !== undefined) {
     const { proxyUrl } = new Route(options.url, process.env)
     const password = proxyUrl === undefined ? '' : new URL(proxyUrl).password
-    secrets.push(options.apiKey.reveal(), options.accessToken?.reveal() ?? '', password, decodeURIComponent(password))
+    secrets.push(options.apiKey.reveal(), password, decodeURIComponent(password))
   }
   return secrets.filter((secret) => secret !== '')
 }

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { counted } from '../../errors/counted.js'
 import { oneLine } from '../../errors/text-of.js'
-import type { DescribedOption } from '../../options/option-value.js'
+import type { DescribedOption } from '../../options/options.js'
 
 /** The result of one check. */
 export interface Finding {

@@ -1,4 +1,5 @@
 import { resolve as absolutePath } from 'node:path'
+import { maxBatch } from '../../delivery/record-batch.js'
 import { counted } from '../../errors/counted.js'
 import { openSender } from '../../http/auto-sender.js'
 import { proxyFor } from '../../http/proxy.js'
@@ -88,13 +89,13 @@ async function run({ dir, dryRun, limitRate }: ReplayArguments, output: Output):
     const records = await RecordsToSend.of(folders.files)
     if (dryRun) return output.summary(countSummary(records))
     const progress = output.showProgress({ clock, totalBytes: records.bytes })
-    const { url, maxConnections, maxBatch, pipelining, requestTimeoutMs } = options
+    const { url, maxConnections, pipelining, requestTimeoutMs } = options
     const proxy = proxyFor(url, process.env)
     const replay = new Replay({
       records,
       sender: openSender({
         url,
-        apiKey: new ApiKey(options.apiKey, options.apiKeyFile),
+        apiKey: new ApiKey(options.apiKey),
         userAgent,
         maxConnections,
         maxBatch,

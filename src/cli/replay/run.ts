@@ -1,4 +1,5 @@
 import { Delivery } from '../../delivery/delivery.js'
+import { maxBatch } from '../../delivery/record-batch.js'
 import type { Outcome, Sender } from '../../delivery/sender.js'
 import type { Place, Storable, Store } from '../../delivery/store.js'
 import { textOf } from '../../errors/text-of.js'
@@ -54,8 +55,7 @@ export class Replay {
     this.#settledAt = plan.clock.now()
     this.#allowedAt = plan.clock.now()
     this.#store = new ReplayStore(plan.records, (place) => this.#settled(place))
-    const { maxConnections, maxBatch, requestTimeoutMs, retryBaseMs, retryCapMs, probeBaseMs, probeCapMs } =
-      plan.options
+    const { maxConnections, requestTimeoutMs, retryBaseMs, retryCapMs, probeBaseMs, probeCapMs } = plan.options
     this.#delivery = new Delivery({
       lanes: plan.records.lanes,
       sender: plan.sender,

@@ -49,7 +49,7 @@ interface Setting {
 function start(words: readonly string[], { variables = {}, input }: Setting = {}) {
   const file = join(spoolFolder(), 'input')
   if (input !== undefined) writeFileSync(file, input)
-  return startProgram('../../bin/sluice.js', {
+  return startProgram('../../dist/cli.js', {
     arguments: ['dead-letters', ...words],
     variables,
     ...(input === undefined ? {} : { before: `exec < '${file}'` }),

@@ -11,7 +11,7 @@ import { startProxy } from '../../support/proxy.js'
 import { startTestReceiver } from '../../support/receiver.js'
 
 const start = (variables: Record<string, string>, written: readonly string[], flags: readonly string[] = []) =>
-  startProgram('../../bin/sluice.js', { arguments: ['doctor', ...written], variables, flags }).ended
+  startProgram('../../dist/cli.js', { arguments: ['doctor', ...written], variables, flags }).ended
 
 interface Seen {
   readonly code: number | null
@@ -61,7 +61,7 @@ describe('sluice doctor', () => {
     expect({ code, ok }).toEqual({ code: 0, ok: true })
     expect(options).toContainEqual({ name: 'logBucket', value: 'demo', source: 'SLUICE_BUCKET' })
     expect(options).toContainEqual({ name: 'apiKey', value: '[redacted]', source: 'SLUICE_API_KEY' })
-    expect(options).toContainEqual({ name: 'maxBatch', value: 256, source: 'default' })
+    expect(options).toContainEqual({ name: 'maxConnections', value: 64, source: 'default' })
     expect(options).toContainEqual({ name: 'spoolDir', value: null, source: 'default' })
     expect(await receiver.logs()).toMatchObject([{ level: 'warn', message: 'sluice doctor: a test' }])
     expect(await receiver.values()).toMatchObject([{ eventId: 0 }])
@@ -188,7 +188,7 @@ describe('sluice doctor', () => {
     expect(shown).not.toContain('default\n')
     expect(stdout).not.toContain('another-key')
     const { stdout: all } = await start(variables, ['--verbose'])
-    expect(all).toMatch(/maxBatch +256 +default/)
+    expect(all).toMatch(/maxConnections +64 +default/)
     expect(all).not.toContain('--verbose')
   })
 
@@ -241,9 +241,6 @@ describe('sluice doctor', () => {
     expect(looks.sender).toMatch(/pipelined.*values one at a time.*does not echo idempotency-key/)
     expect((await examine({ ...here, SLUICE_URL: plain.url, SLUICE_PIPELINING: 'off' })).looks.sender).toMatch(
       /undici: SLUICE_PIPELINING is off/,
-    )
-    expect((await examine({ ...here, SLUICE_URL: plain.url, SLUICE_MAX_BATCH: '1' })).looks.sender).toMatch(
-      /one request at a time: SLUICE_MAX_BATCH is 1/,
     )
     const closing = await serverHere(() => ({ type: 'close', announced: true }))
     expect((await examine({ ...here, SLUICE_URL: closing.url })).looks.sender).toMatch(
@@ -366,7 +363,7 @@ describe('sluice doctor', () => {
 
   it('prints colours on a terminal, unless NO_COLOR is set', () => {
     const run = (variables: Record<string, string>) => {
-      const command = `${process.execPath} ${join(import.meta.dirname, '../../../bin/sluice.js')} doctor`
+      const command = `${process.execPath} ${join(import.meta.dirname, '../../../dist/cli.js')} doctor`
       // Without inherited variables: CI, NODE_DISABLE_COLORS and others affect colours, too.
       const env = { PATH: process.env.PATH, TERM: 'xterm-256color', SLUICE_URL: 'ftp://x', ...variables }
       try {
@@ -391,7 +388,7 @@ describe('sluice doctor', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     execFileSync('mkfifo', [join(folder, '.env')])
-    const { code, stdout } = await startProgram('../../bin/sluice.js', {
+    const { code, stdout } = await startProgram('../../dist/cli.js', {
       arguments: ['doctor'],
       before: `cd '${folder}'`,
     }).ended

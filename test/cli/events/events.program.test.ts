@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { startProgram } from '../../support/programs.js'
 import { spoolFolder } from '../../support/spool.js'
 
-const run = (...written: string[]) => startProgram('../../bin/sluice.js', { arguments: ['events', ...written] }).ended
+const run = (...written: string[]) => startProgram('../../dist/cli.js', { arguments: ['events', ...written] }).ended
 
 /** A file of its own with this text. */
 function fileWith(text: string): string {

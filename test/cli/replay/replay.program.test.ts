@@ -34,7 +34,7 @@ async function leave(count: number, { rejected = false } = {}): Promise<void> {
 }
 
 function start(folder: string, options: readonly string[] = []): Running {
-  const running = startProgram('../../bin/sluice.js', {
+  const running = startProgram('../../dist/cli.js', {
     arguments: ['replay', folder, ...options],
     variables: { SLUICE_URL: server.url, SLUICE_API_KEY: 'k' },
   })
@@ -96,7 +96,7 @@ describe('sluice replay', () => {
   it('with --dry-run sends nothing, needs no configuration, and counts', async () => {
     await leave(3)
     const before = filesIn(dir)
-    const { code, stdout, stderr } = await startProgram('../../bin/sluice.js', {
+    const { code, stdout, stderr } = await startProgram('../../dist/cli.js', {
       arguments: ['replay', dir, '--dry-run'],
     }).ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -222,7 +222,7 @@ describe('sluice replay', () => {
     [['/not-there'], 'DIR: cannot read /not-there: ENOENT'],
   ])('called with %j ends with 2 and says: %s', async (written, words) => {
     const variables = { SLUICE_URL: server.url, SLUICE_API_KEY: 'k' }
-    const { code, stdout, stderr } = await startProgram('../../bin/sluice.js', {
+    const { code, stdout, stderr } = await startProgram('../../dist/cli.js', {
       arguments: ['replay', ...written],
       variables,
     }).ended
@@ -231,7 +231,7 @@ describe('sluice replay', () => {
   })
 
   it('prints its help', async () => {
-    const { code, stdout } = await startProgram('../../bin/sluice.js', { arguments: ['replay', '--help'] }).ended
+    const { code, stdout } = await startProgram('../../dist/cli.js', { arguments: ['replay', '--help'] }).ended
     expect(code).toBe(0)
     for (const name of ['DIR', '--dry-run', '--limit-rate', 'Exit status']) expect(stdout).toContain(name)
   })

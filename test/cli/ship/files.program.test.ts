@@ -106,7 +106,7 @@ describe('sluice ship of files', () => {
     server.script = () => ({ type: 'answer', status: 201, body: '{"result":true}' })
     const replay = spawn(
       process.execPath,
-      [join(import.meta.dirname, '../../../bin/sluice.js'), 'replay', join(folder, 'spool')],
+      [join(import.meta.dirname, '../../../dist/cli.js'), 'replay', join(folder, 'spool')],
       {
         env: { ...process.env, ...variables },
         stdio: 'ignore',

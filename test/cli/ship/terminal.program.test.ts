@@ -10,7 +10,7 @@ const ctrlC = '\x03'
 
 /** `sluice ship` in a pseudo terminal of its own. */
 function shipOnTerminal(written: readonly string[], variables: Record<string, string>) {
-  const words = [process.execPath, resolve(import.meta.dirname, '../../../bin/sluice.js'), 'ship', ...written]
+  const words = [process.execPath, resolve(import.meta.dirname, '../../../dist/cli.js'), 'ship', ...written]
   const env = { PATH: process.env.PATH, TERM: 'xterm', ...variables }
   const child = spawn('script', ['-qec', `exec ${words.join(' ')}`, '/dev/null'], {
     env,

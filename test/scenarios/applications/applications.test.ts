@@ -74,12 +74,12 @@ describe('an application that logs with pino', () => {
   })
 
   it('fails at its start, as with any target of pino, when an option in code is wrong, and says which', async () => {
-    const TARGET_OPTIONS = JSON.stringify({ maxBatch: 'many' })
+    const TARGET_OPTIONS = JSON.stringify({ maxConnections: 'many' })
     const ended = await runProgram('pino-natural-end.js', { ...receiver.variables, TARGET_OPTIONS })
     expect(ended).toMatchObject({
       code: 1,
       signal: null,
-      stderr: expect.stringContaining('option maxBatch: expected a whole number from 1 to 1024, got "many"'),
+      stderr: expect.stringContaining('option maxConnections: expected a whole number from 1 to 1024, got "many"'),
     })
   })
 

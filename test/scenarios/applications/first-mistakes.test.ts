@@ -111,9 +111,9 @@ describe.each(ways)('a first program with %s', (WAY) => {
   )
 
   it('throws a ConfigError at the call for a wrong option in code, a pino target as its error event', async () => {
-    const variables = { ...receiver.variables, WAY, OPTIONS: JSON.stringify({ maxBatch: 'many' }) }
+    const variables = { ...receiver.variables, WAY, OPTIONS: JSON.stringify({ maxConnections: 'many' }) }
     expect((await runProgram('first-mistake.js', variables)).stdout).toBe(
-      'option maxBatch: expected a whole number from 1 to 1024, got "many"\n',
+      'option maxConnections: expected a whole number from 1 to 1024, got "many"\n',
     )
   })
 })

@@ -173,7 +173,6 @@ describe('a process that runs out of file descriptors', () => {
       before: 'ulimit -n 40',
       variables: {
         ...variables(),
-        SLUICE_MAX_BATCH: '1',
         SLUICE_PIPELINING: pipelining,
         SLUICE_SHUTDOWN_TIMEOUT_MS: '100',
       },

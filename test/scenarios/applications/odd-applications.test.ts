@@ -2,7 +2,7 @@ import { createSluice, type Sluice } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import winston from 'winston'
-import { optionNames } from '../../../src/options/defaults.js'
+import { table } from '../../../src/options/table.js'
 import { FaultServer } from '../../support/fault-server.js'
 import { full, rowsOf } from '../../support/full.js'
 import { ampleTime, atOnceMs, runProgram, startProgram } from '../../support/programs.js'
@@ -227,13 +227,13 @@ describe('the end of a process', () => {
   })
 
   it('shows every option with its source with SLUICE_DEBUG', async () => {
-    const variables = { ...receiver.variables, SLUICE_DEBUG: 'true', SLUICE_MAX_BATCH: '7', DD_ENV: 'staging' }
+    const variables = { ...receiver.variables, SLUICE_DEBUG: 'true', SLUICE_MAX_CONNECTIONS: '7', DD_ENV: 'staging' }
     const { stderr } = await runProgram('natural-end.js', variables)
     const lines = stderr.split('\n')
-    for (const name of optionNames.filter((each) => each !== 'bucket')) {
+    for (const name of Object.keys(table).filter((each) => each !== 'bucket')) {
       expect(lines.filter((line) => line.startsWith(`sluice: ${name}=`)).length, name).toBeGreaterThan(0)
     }
-    expect(lines).toContain('sluice: maxBatch=7 (SLUICE_MAX_BATCH)')
+    expect(lines).toContain('sluice: maxConnections=7 (SLUICE_MAX_CONNECTIONS)')
     expect(lines).toContain('sluice: env="staging" (DD_ENV)')
     expect(lines).toContain('sluice: level=none (default)')
     expect(lines).toContain(`sluice: logBucket="${receiver.project}" (SLUICE_BUCKET)`)
@@ -316,9 +316,9 @@ describe('flush and close of the process', () => {
   })
 
   it('say once in the process that Sluice is off, whatever number of threads would', async () => {
-    const { stderr } = await runProgram('several-threads-off.js', { SLUICE_MAX_BATCHES: '1' })
+    const { stderr } = await runProgram('several-threads-off.js', { SLUICE_MAX_CONNECTION: '1' })
     expect(stderr.trim().split('\n')).toEqual([
-      'sluice: unknown variable SLUICE_MAX_BATCHES; did you mean SLUICE_MAX_BATCH?',
+      'sluice: unknown variable SLUICE_MAX_CONNECTION; did you mean SLUICE_MAX_CONNECTIONS?',
       expect.stringMatching(/^sluice: off: /),
     ])
   })

@@ -102,8 +102,8 @@ describe.each(['worker', 'inline'] as const)('pino with sluicePino(), mode %s', 
 
 describe('sluicePino() with bad options', () => {
   it('throws at once, and names the option', () => {
-    expect(() => sluicePino({ ...receiver.options, maxBatch: -1 })).toThrow(/option maxBatch/)
-    expect(() => sluicePino({ ...receiver.options, maxBatches: 1 } as never)).toThrow(ConfigError)
+    expect(() => sluicePino({ ...receiver.options, maxConnections: -1 })).toThrow(/option maxConnections/)
+    expect(() => sluicePino({ ...receiver.options, maxConnection: 1 } as never)).toThrow(ConfigError)
   })
 
   it('throws when the logger is made, for a level that neither it nor anybody else has', () => {

@@ -113,8 +113,8 @@ describe('an application that logs with winston', () => {
   })
 
   it('throws a ConfigError where the transport is made', () => {
-    expect(() => new SluiceTransport({ ...receiver.options, maxBatch: 0 })).toThrow(
-      expect.objectContaining({ code: 'SLUICE_CONFIG_INVALID', option: 'maxBatch', value: 0 }),
+    expect(() => new SluiceTransport({ ...receiver.options, maxConnections: 0 })).toThrow(
+      expect.objectContaining({ code: 'SLUICE_CONFIG_INVALID', option: 'maxConnections', value: 0 }),
     )
     expect(() => new SluiceTransport({ ...receiver.options, buckt: 'demo' } as object)).toThrow('did you mean bucket?')
   })

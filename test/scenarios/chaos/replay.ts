@@ -14,7 +14,7 @@ export interface Replayed {
 
 /** Runs `sluice replay` on a folder, which delivers the records in it. */
 export async function replay(folder: string, url: string): Promise<Replayed> {
-  const program = join(import.meta.dirname, '../../../bin/sluice.js')
+  const program = join(import.meta.dirname, '../../../dist/cli.js')
   const child = spawn(process.execPath, [program, 'replay', folder, '--json'], {
     env: { PATH: process.env.PATH, SLUICE_URL: url, SLUICE_API_KEY: chaosKey },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openSqlite } from '../../../receiver/dist/storage/sqlite/database.js'
+import { openSqlite } from '../../../packages/receiver/dist/storage/sqlite/database.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 const content = {

@@ -3,7 +3,7 @@ import { startProgram } from '../../support/programs.js'
 
 describe('the demo without a terminal', () => {
   it('shows the first record before the shoppers have come, accounts for all records, and ends by itself', async () => {
-    const { code, stdout, stderr } = await startProgram('../../demo/run.js').ended
+    const { code, stdout, stderr } = await startProgram('../../examples/demo/run.js').ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/\nfirst record \d{4}-\S+Z \w+ shop .+\n400 shoppers come …\n/)
     const [, requests] = /\ndriven by {4}(\d+) requests, then SIGTERM\n/.exec(stdout) ?? []

@@ -31,7 +31,7 @@ describe('a fresh clone', () => {
     expect(stepsOf(again.stderr)).toEqual(['Building …'])
 
     // `npm test` begins with these.
-    const installed = await project.node('scripts/install.js')
+    const installed = await project.node('tools/install.js')
     expect(stepsOf(installed.stderr)).toEqual(['Installing the dependencies (npm ci) …'])
     expect([has('typescript'), has('vitest')]).toEqual([true, true])
     const built = await project.npm('run', 'build', '--silent')

@@ -14,7 +14,7 @@ async function upTo(words: string, { process }: Running): Promise<string> {
 
 describe('the demo with --stay', () => {
   it('keeps receiver, page and shop running after the account, and ends with 0 at Ctrl+C', async () => {
-    const running = startProgram('../../demo/run.js', { arguments: ['--stay'] })
+    const running = startProgram('../../examples/demo/run.js', { arguments: ['--stay'] })
     onTestFinished(() => void running.process.kill('SIGTERM'))
     const heard = await upTo('Ctrl+C ends it.', running)
     const [, logs = ''] = /^receiver {2}logs=(\d+)/m.exec(heard) ?? []

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 function migrate(...more: string[]) {
   const written = ['migrate', lines, '--project', 'demo', '--type', 'article', ...more]
-  return startProgram('../../bin/sluice.js', { arguments: written, variables: receiver.variables }).ended
+  return startProgram('../../dist/cli.js', { arguments: written, variables: receiver.variables }).ended
 }
 
 describe('the example migration/from-ghost.js', () => {

@@ -10,7 +10,7 @@ let project: Project
 let receiver: ChildProcess | undefined
 beforeAll(async () => {
   project = new Project({ type: 'module' })
-  const [library, server] = [await pack('.', project.folder), await pack('receiver', project.folder)]
+  const [library, server] = [await pack('.', project.folder), await pack('packages/receiver', project.folder)]
   await project.install(library.tarball, server.tarball, 'pino')
 }, 120_000)
 afterAll(async () => {

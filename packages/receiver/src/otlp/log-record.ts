@@ -1,0 +1,20 @@
+import type { LogRecord } from 'sluice'
+import { mapPinoLine, pinoMapper } from '../../../../src/records/pino-line.js'
+import { lineOf, lineStyle } from '../../../opentelemetry/src/line.js'
+import type { OpenTelemetryRecord } from '../../../opentelemetry/src/record.js'
+import { serviceOf } from '../../../opentelemetry/src/service.js'
+
+/** Longest message in bytes: what the receiver takes in one record. */
+const maxMessageBytes = 1_048_576
+const map = pinoMapper({ ...lineStyle, context: 'json', maxMessageBytes, timestampUnit: 'ms' })
+
+/**
+ * The log record of the API that stands for a record of OpenTelemetry, as `SluiceLogRecordExporter` of `sluice-opentelemetry` makes it, with the
+ * service of its resource. `timeStamp` is in ms. A service without a name is `unknown_service`. A message longer than 1 MiB is cut.
+ */
+export function logRecordOf(record: OpenTelemetryRecord): LogRecord {
+  const arrivedAt = Date.now()
+  const { text } = lineOf(record, arrivedAt)
+  const { fields } = mapPinoLine(map, text, { ...lineStyle, arrivedAt })
+  return { ...fields, appName: 'unknown_service', ...serviceOf(record.resource.attributes) }
+}

@@ -1,0 +1,87 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { levelNames } from '../../../../src/records/level.js'
+import type { RecordFilter, RecordKind } from '../storage/record-storage.js'
+import { msOf, utcTimeSchema } from './time.js'
+
+const wholeNumber = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+const words = { minLength: 1, maxLength: 1000 }
+
+const levelListSchema = Type.String({
+  pattern: '^[^,]+(,[^,]+)*$',
+  description: 'names of levels with commas between them, such as warn,error',
+})
+
+const timeSchema = Type.Union([
+  utcTimeSchema,
+  Type.String({ pattern: '^\\d{1,6}[smhd]$', description: 'a time ago, such as 30s, 5m, 2h or 7d' }),
+])
+
+/** Filters of records. They may be combined. */
+export const recordFilterSchema = {
+  level: Type.Optional(levelListSchema),
+  minLevel: Type.Optional(
+    Type.Union(
+      levelNames.map((name) => Type.Literal(name)),
+      { description: 'Only logs of this level and above. Levels of other names are left out.' },
+    ),
+  ),
+  notLevel: Type.Optional(levelListSchema),
+  eventId: Type.Optional(Type.Number()),
+  appName: Type.Optional(Type.String()),
+  env: Type.Optional(Type.String()),
+  machineName: Type.Optional(Type.String()),
+  appVersion: Type.Optional(Type.String()),
+  text: Type.Optional(
+    Type.String({
+      ...words,
+      description: 'Words that the message must contain, in any order; case and accents are ignored',
+    }),
+  ),
+  notText: Type.Optional(
+    Type.String({ ...words, description: 'Words that the message must not contain, none of them' }),
+  ),
+  since: Type.Optional(timeSchema),
+  until: Type.Optional(timeSchema),
+} as const
+
+const filterSchema = Type.Object(recordFilterSchema)
+export type FilterQueryString = Static<typeof filterSchema>
+
+/** Query of the routes that read records. */
+export const recordQuerySchema = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Most records in the answer' }),
+    ),
+    before: Type.Optional(
+      Type.Integer({ ...wholeNumber, description: 'Only records with a smaller id: the next page' }),
+    ),
+    after: Type.Optional(Type.Integer({ ...wholeNumber, description: 'Only records with a larger id' })),
+    ...recordFilterSchema,
+  },
+  { additionalProperties: false, title: 'query' },
+)
+export type RecordQueryString = Static<typeof recordQuerySchema>
+
+/** The filters of a query. Times ago are counted from now. */
+export function filterOf(
+  { kind, bucket }: { readonly kind: RecordKind; readonly bucket: string },
+  { level, notLevel, since, until, ...exact }: FilterQueryString,
+): RecordFilter {
+  const now = Date.now()
+  return {
+    ...exact,
+    kind,
+    bucket,
+    levels: level?.split(','),
+    notLevels: notLevel?.split(','),
+    since: since === undefined ? undefined : timeOf(since, now),
+    until: until === undefined ? undefined : timeOf(until, now),
+  }
+}
+
+/** A time of a query in ms since 1970. */
+function timeOf(written: string, now: number): number {
+  const ago = msOf(written)
+  return ago === undefined ? Date.parse(written) : now - ago
+}

@@ -1,0 +1,27 @@
+import type * as undici from 'undici'
+
+let loaded: typeof undici | undefined
+let loading: Promise<typeof undici> | undefined
+
+/** undici, once {@link loadUndici} has loaded it. */
+export function loadedUndici(): typeof undici | undefined {
+  return loaded
+}
+
+/**
+ * Loads undici when it is needed first: that takes a thread some 100 ms of CPU, and most processes never need it.
+ *
+ * @throws where a file cannot be read. The next call tries again.
+ */
+export function loadUndici(): Promise<typeof undici> {
+  loading ??= load().catch((error) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
+async function load(): Promise<typeof undici> {
+  loaded = await import('undici')
+  return loaded
+}

@@ -1,0 +1,20 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { Project } from '../support/project.js'
+
+const root = join(import.meta.dirname, '../..')
+
+it.each(['.', 'packages/receiver'])(
+  'npm publish in %s refuses, and names npm run release: nothing is built there',
+  async (at) => {
+    const clone = new Project()
+    onTestFinished(() => clone.remove())
+    for (const path of ['package.json', 'packages/receiver/package.json', 'examples/demo/package.json', '.npmrc']) {
+      cpSync(join(root, path), join(clone.folder, path))
+    }
+    const { code, stderr } = await clone.run('/bin/sh', ['-c', `cd ${at} && npm publish --dry-run`])
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('npm run release')
+  },
+)

@@ -1,5 +1,5 @@
 // Posts of another system become entries that keep their times. Run with SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET set, where that
-// project has a content type `article` with a title and a body. A whole file of them: `sluice migrate`.
+// project has a content type `article` with a title and a body. A whole file of them: `sluice-tools migrate`.
 import { ApiError, contentType, createContentClient } from 'sluice/content'
 
 const posts = [

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
+import { runProgram } from './cli/program.js'
 import { sluice } from './cli/sluice.js'
 
-void sluice(process.argv.slice(2)).then((status) => {
+void runProgram(sluice, process.argv.slice(2)).then((status) => {
   process.exitCode = status
 })

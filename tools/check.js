@@ -8,7 +8,8 @@ const steps = {
   types: 'tsc -p tsconfig.json && tsc -p packages/receiver/web/tsconfig.json',
   knip: 'knip',
   audit: 'node tools/audit.js',
-  publint: 'publint --strict . && publint --strict packages/receiver && publint --strict packages/opentelemetry',
+  publint:
+    'publint --strict . && publint --strict packages/receiver && publint --strict packages/opentelemetry && publint --strict packages/tools',
   attw: 'attw --pack . --profile esm-only && attw --pack packages/receiver --profile esm-only && attw --pack packages/opentelemetry --profile esm-only',
   tests: 'npm test',
 }

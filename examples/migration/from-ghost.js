@@ -1,4 +1,4 @@
-// The posts of a Ghost export as the lines that `sluice migrate` takes, drafts and times kept:
+// The posts of a Ghost export as the lines that `sluice-tools migrate` takes, drafts and times kept:
 //   node examples/migration/from-ghost.js examples/migration/ghost-export.json > articles.ndjson
 import { readFileSync } from 'node:fs'
 

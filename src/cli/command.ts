@@ -17,6 +17,7 @@ export interface CommandLine {
 
 /** A command of the program. */
 export interface Command<Arguments extends { readonly json: boolean }> {
+  /** The words that call it, such as `sluice replay`. */
   readonly name: string
   readonly help: string
   /** All options but `--json` and `--help`. */
@@ -33,7 +34,7 @@ export function asProgram<Arguments extends { readonly json: boolean }>(
   command: Command<Arguments>,
 ): (written: readonly string[]) => Promise<Status> {
   const { name, help, options } = command
-  const wrong = (message: string) => new Output(name).fail(2, `${message}; see sluice ${name} --help`)
+  const wrong = (message: string) => new Output(name).fail(2, `${message}; see ${name} --help`)
   return async (written) => {
     const line = readCommandLine(written, { ...options, json: { type: 'boolean' }, help: helpOption })
     if (typeof line === 'string') return wrong(line)

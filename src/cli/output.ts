@@ -68,7 +68,7 @@ export class Output {
 
   /** Print a message on stderr that names the command. */
   complain(message: string): void {
-    this.say(`sluice ${this.#command}: ${message}`)
+    this.say(`${this.#command}: ${message}`)
   }
 }
 

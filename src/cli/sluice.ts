@@ -1,61 +1,30 @@
-import { packageVersion } from '../runtime/version.js'
-import { asProgram, helpOption, readCommandLine, unknownName } from './command.js'
-import { deadLetters } from './dead-letters/dead-letters.js'
+import { asProgram } from './command.js'
 import { doctor } from './doctor/doctor.js'
-import { events } from './events/events.js'
-import { logs } from './logs/logs.js'
-import { migrate } from './migrate/migrate.js'
-import { printOwn, sayLine } from './output.js'
+import type { Program } from './program.js'
 import { replay } from './replay/replay.js'
-import { ship } from './ship/ship.js'
-import { values } from './values/values.js'
 
-const commands = {
-  doctor: asProgram(doctor),
-  ship: asProgram(ship),
-  logs: asProgram(logs),
-  values: asProgram(values),
-  replay: asProgram(replay),
-  'dead-letters': asProgram(deadLetters),
-  events: asProgram(events),
-  migrate: asProgram(migrate),
-}
+/** The program `sluice`. */
+export const sluice: Program = {
+  name: 'sluice',
+  help: `Usage: sluice COMMAND [options]
 
-const helpText = `Usage: sluice COMMAND [options]
+  doctor      check everything between this application and the service
+  replay DIR  send the records of a spool or of a dead-letter folder; list and drop dead letters
 
-  doctor         check everything between this application and the service
-  ship [FILE…]   send the lines of files, or of stdin, as log records
-  logs           print the newest log records of the receiver, and follow them
-  values         count the value records of the receiver by event
-  replay DIR     send the records of a spool or of a dead-letter folder
-  dead-letters   list, show, edit, replay and drop rejected records of a spool
-  events check   check a catalogue of events, a JSON file
-  migrate FILE   create a content entry for each line of a file
+  --help      print this; sluice COMMAND --help prints the help of a command
+  --version   print the version
 
-  --help         print this; sluice COMMAND --help prints the help of a command
-  --version      print the version
-`
-
-/** The program `sluice`: resolves with its exit status. */
-export async function sluice(written: readonly string[]): Promise<number> {
-  // A reader that closes its end of the pipe has read enough. The work goes on.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const [name, ...rest] = written
-  if (name !== undefined && isCommand(name)) return await commands[name](rest)
-  if (name !== undefined && !name.startsWith('-')) return wrong(unknownName('command', name, Object.keys(commands)))
-  const line = readCommandLine(written, { help: helpOption, version: { type: 'boolean' } })
-  if (typeof line === 'string') return wrong(line)
-  if (line.flags.has('version')) printOwn(`${packageVersion}\n`)
-  else if (line.flags.has('help')) printOwn(helpText)
-  else return wrong('expected a command')
-  return 0
-}
-
-function isCommand(name: string): name is keyof typeof commands {
-  return Object.hasOwn(commands, name)
-}
-
-function wrong(message: string): number {
-  sayLine(`sluice: ${message}; see sluice --help`)
-  return 2
+npx sluice-tools ships the lines of files and migrates content; npx sluice-receiver prints the
+records of the receiver.
+`,
+  commands: { doctor: asProgram(doctor), replay: asProgram(replay) },
+  // Until 1.0.
+  gone: {
+    ship: 'ship is in sluice-tools now: npx sluice-tools ship',
+    migrate: 'migrate is in sluice-tools now: npx sluice-tools migrate',
+    logs: 'logs is in sluice-receiver now: npx sluice-receiver logs',
+    values: 'values is in sluice-receiver now: npx sluice-receiver values',
+    'dead-letters': 'dead letters are part of replay now: npx sluice replay DIR --list',
+    events: 'events check is gone: defineEvents throws for a number that is there twice',
+  },
 }

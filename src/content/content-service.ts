@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import PQueue from 'p-queue'
 import type { BackoffBounds } from '../delivery/backoff.js'
 import type { Exchange } from '../http/answer-collector.js'
 import { proxyFor } from '../http/proxy.js'
 import { Requester } from '../http/requester.js'
 import type { ResolvedClientOptions } from '../options/client-options.js'
-import { isPathSegment } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { userAgent } from '../runtime/version.js'
 import { argumentError } from './api-error.js'
 import type { ContentTypeInfo } from './content-type.js'
 import { Credentials, type Scheme } from './credentials.js'
 import type { Page, PageBounds } from './paged-list.js'
+import { pathSegment } from './path-segment.js'
 import { type Asked, readAnswer, readResult, unreadable } from './read-answer.js'
 
 /** Options of a write. */
@@ -45,6 +46,8 @@ export class ContentService {
   /** Waits between attempts. */
   readonly retry: BackoffBounds
   readonly #requester: Requester
+  /** Bounds the requests under way, repetitions included. The others wait here, not for a connection. */
+  readonly #queue: PQueue
   readonly #credentials: Credentials
 
   constructor(options: ResolvedClientOptions) {
@@ -53,6 +56,7 @@ export class ContentService {
     this.url = url
     this.retry = { baseMs: retryBaseMs, capMs: retryCapMs }
     this.#credentials = new Credentials(options)
+    this.#queue = new PQueue({ concurrency: maxConnections })
     this.#requester = new Requester({
       url,
       maxConnections,
@@ -116,6 +120,7 @@ export class ContentService {
   }
 
   async close(): Promise<void> {
+    await this.#queue.onIdle()
     await this.#requester.close()
   }
 
@@ -126,19 +131,15 @@ export class ContentService {
     const reads = method === 'GET'
     for (let renewed = false; ; renewed = true) {
       const credential = this.#credentials.for(scheme)
-      const exchange = await this.#requester.send({
-        method,
-        path,
-        headers: {
-          ...credential.headers,
-          accept: 'application/json',
-          'user-agent': userAgent,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(reads ? {} : { 'idempotency-key': idempotencyKey }),
-        },
-        body,
-        signal,
-      })
+      const headers = {
+        ...credential.headers,
+        accept: 'application/json',
+        'user-agent': userAgent,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(reads ? {} : { 'idempotency-key': idempotencyKey }),
+      }
+      const send = () => this.#requester.send({ method, path, headers, body, signal })
+      const exchange = await this.#queue.add(send, signal === undefined ? {} : { signal })
       const refused = exchange.type === 'answered' && exchange.answer.status === 401
       // The key in the file may be a new one. Only a read is repeated with it: a write is left to the caller.
       if (refused && credential.renew() && reads && !renewed) continue
@@ -152,10 +153,4 @@ export class ContentService {
 function requireKey(value: unknown): void {
   if (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) return
   throw argumentError('idempotencyKey', { expected: 'a text of visible ASCII characters', got: value })
-}
-
-/** One segment of a path. Throws for a text that cannot be exactly one. */
-export function pathSegment(name: string, value: unknown): string {
-  if (isPathSegment(value)) return encodeURIComponent(value)
-  throw argumentError(name, { expected: 'a name', got: value })
 }

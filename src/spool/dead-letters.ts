@@ -66,8 +66,15 @@ export class DeadLetters {
     const text = lines.join('\n')
     this.#bytes += Buffer.byteLength(text) + 1
     const name = `${this.#id}-${String(this.#number).padStart(6, '0')}.ndjson`
-    // The file is opened by name each time, because `sluice replay` may have renamed it.
-    append(join(this.#folder, name), { lines: text, files: this.#plan.files })
+    // The file is opened by name each time, because `sluice replay` may have renamed it, or removed the folder with the last letter.
+    const { files } = this.#plan
+    try {
+      append(join(this.#folder, name), { lines: text, files })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      makeFolder(this.#folder, files)
+      append(join(this.#folder, name), { lines: text, files })
+    }
     if (fault !== undefined) throw fault
   }
 
@@ -105,6 +112,6 @@ export class DeadLetters {
 }
 
 /** The line of a rejected record, without its line end. @param number counts the lines of a file from 0 */
-export function deadLetterLine(letter: DeadLetter, number: number): string {
+function deadLetterLine(letter: DeadLetter, number: number): string {
   return spoolLine({ ...letter, number }, { middle: lineMiddle(letter), refusal: letter.refusal })
 }

@@ -50,21 +50,24 @@ export class Segment {
   /** The file could not be removed, and all of its records are acknowledged. */
   #isAllAcknowledged = false
   readonly #belongs: (line: SpoolLine) => boolean
+  readonly #read: (bytes: Buffer) => SpoolLine | undefined
   readonly #files: Files
   readonly #acknowledgements: Acknowledgements
 
-  /** @param plan `belongs` returns true for a line that may stand in this file; by default, every line may */
+  /** @param plan `belongs` returns true for a line that may stand in this file; by default, every line may. `read` reads a line */
   constructor(plan: {
     readonly path: string
     readonly lane: number
     readonly severity: Severity
     readonly belongs?: (line: SpoolLine) => boolean
+    readonly read?: (bytes: Buffer) => SpoolLine | undefined
     readonly files?: Files
   }) {
     this.path = plan.path
     this.#files = plan.files ?? nodeFiles
     this.#acknowledgements = new Acknowledgements(plan.path, this.#files)
     this.#belongs = plan.belongs ?? (() => true)
+    this.#read = plan.read ?? readSpoolLine
     this.lane = plan.lane
     this.severity = plan.severity
   }
@@ -177,7 +180,7 @@ export class Segment {
   }
 
   #readLine(bytes: Buffer): SpoolLine | undefined {
-    const line = readSpoolLine(bytes)
+    const line = this.#read(bytes)
     return line !== undefined && this.#belongs(line) ? line : undefined
   }
 

@@ -74,9 +74,28 @@ export function withoutChecksum(line: Buffer): string | undefined {
  */
 export function readSpoolLine(line: Buffer): SpoolLine | undefined {
   const rest = withoutChecksum(line)
+  return rest === undefined ? undefined : contentOf(rest)
+}
+
+/**
+ * The same for a file of dead letters, whose records people correct in an editor: where the checksum does not fit, the record is another one
+ * and gets a key of its own. The service may remember the old key as refused.
+ */
+export function readDeadLetter(line: Buffer): SpoolLine | undefined {
+  const written = readSpoolLine(line)
+  if (written !== undefined || line.toString('latin1', 0, lineMarker.length) !== lineMarker) return written
+  const rest = line.toString('utf8', restAt)
+  const edited = contentOf(rest)
+  if (edited?.refusal === undefined) return undefined
+  const idempotencyKey = `${edited.idempotencyKey.slice(0, 240)}-${crc32(rest).toString(16)}`
+  return { ...edited, idempotencyKey }
+}
+
+/** The content of the text after a checksum. Undefined when no spool writes it. */
+function contentOf(rest: string): SpoolLine | undefined {
   // The record is the last member, and has no member of this name itself.
-  const recordAt = rest?.lastIndexOf(recordMember) ?? -1
-  if (rest === undefined || recordAt === -1) return undefined
+  const recordAt = rest.lastIndexOf(recordMember)
+  if (recordAt === -1) return undefined
   const head = objectOf(`{${rest.slice(0, recordAt)}}`)
   const body = rest.slice(recordAt + recordMember.length, -1)
   if (head === undefined || !rest.endsWith('}') || objectOf(body) === undefined) return undefined

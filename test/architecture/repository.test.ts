@@ -38,7 +38,7 @@ describe('the repository', () => {
     expect(read('CHANGELOG.md')).toContain(`\n## [${version}] - `)
   })
 
-  it.each(['package.json', 'packages/receiver/package.json'])(
+  it.each(['package.json', 'packages/receiver/package.json', 'packages/tools/package.json'])(
     'says in the CHANGELOG why %s has each of its dependencies',
     (path) => {
       const { dependencies } = JSON.parse(read(path)) as { dependencies: Record<string, string> }

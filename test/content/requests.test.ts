@@ -128,3 +128,38 @@ describe('invalid options', () => {
     expect(() => connect(options as ContentOptions)).toThrow(words)
   })
 })
+
+describe('requests side by side', () => {
+  it('are as many as maxConnections; the others wait, and go when there is room', async () => {
+    const narrow = connect({ maxConnections: 2 })
+    let answer = () => {}
+    const gate = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const two = new Promise<void>((resolve) => {
+      server.fault = ({ number }) => {
+        if (number === 1) resolve()
+        return gate
+      }
+    })
+    const abandoned = new AbortController()
+    const entries = [1, 2, 3, 4].map((number) =>
+      narrow.createEntry('demo', { ...hello, ...(number === 3 ? { signal: abandoned.signal } : {}) }),
+    )
+    await two
+    // One that waits has not been sent, and is given up at once.
+    abandoned.abort(new Error('enough'))
+    await expect(entries[2]).rejects.toThrow('enough')
+    expect(server.requests).toHaveLength(2)
+    const closed = narrow.close()
+    answer()
+    expect((await Promise.allSettled(entries)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+    await closed
+    expect(server.requests).toHaveLength(3)
+  })
+})

@@ -20,13 +20,15 @@ describe('the commands in the documents', () => {
 
   it('are seen in blocks and between backticks', () => {
     const commands = linkedDocuments.flatMap((path) => commandsIn(readMarkdown(path)))
-    const some = ['npx sluice doctor', 'npm run bench -- app-thread', 'npx sluice migrate --help', 'npm run demo']
+    const some = ['npx sluice doctor', 'npm run bench -- app-thread', 'npx sluice-tools migrate --help', 'npm run demo']
     expect(commands).toEqual(expect.arrayContaining(some))
   })
 
   it.each([
     ['npx sluice docter', 'no command docter'],
-    ['npx sluice ship --folow app.log', 'no option --folow'],
+    ['npx sluice-tools ship --folow app.log', 'no option --folow'],
+    ['npx sluice-tools shp app.log', 'no command shp'],
+    ['npx sluice-receiver logs --folow', 'no option --folow'],
     ['npx sluice-receiver --prot 0', 'no option --prot'],
     ['npm run benhc', 'no script benhc'],
     ['npm run bench -- delivery/rivalz', 'no scenario delivery/rivalz'],

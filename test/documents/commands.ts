@@ -13,7 +13,7 @@ const { scripts, exports, name, bin } = JSON.parse(readFileSync(join(root, 'pack
 }
 const variables = [...knownVariables, ...optionNames.map(variableOf)]
 
-const testFiles = ['test', 'packages/receiver/test'].flatMap((folder) =>
+const testFiles = ['test', 'packages/receiver/test', 'packages/tools/test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
 )
 
@@ -24,7 +24,7 @@ const others = [
   'node --watch',
   'node --watch --env-file=.env app.js',
   'node --test',
-  'npm version 1.2.0 --no-git-tag-version --workspace . --workspace packages/receiver --no-workspaces-update',
+  'npm version 1.2.0 --no-git-tag-version --workspace . --workspace receiver --workspace packages/tools --no-workspaces-update',
   'npm install --package-lock-only',
   'npm publish --provenance',
 ]
@@ -32,7 +32,9 @@ const others = [
 /** Every command that a document names: the lines of its `sh` blocks, and what looks like one between backticks. */
 export function commandsIn({ blocks, codeSpans }: MarkdownFile): string[] {
   const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.split('\n'))
-  const spans = codeSpans.filter((code) => /^(\w+=\S+ )*(npm|npx|node|docker|sluice|sluice-receiver) [^:]/.test(code))
+  const spans = codeSpans.filter((code) =>
+    /^(\w+=\S+ )*(npm|npx|node|docker|sluice|sluice-receiver|sluice-tools) [^:]/.test(code),
+  )
   return [...lines, ...spans]
     .map((line) => line.replace(/(^|\s)#.*/, '').trim())
     .flatMap((line) => line.split(' | '))
@@ -78,7 +80,15 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
     if (!existsSync(join(root, `src/cli/${command}/${command}.ts`))) return `there is no command ${command}`
     return unknownOption(more, help('dist/cli.js', command))
   },
-  'sluice-receiver': (words) => unknownOption(words, help('packages/receiver/bin/sluice-receiver.js')),
+  'sluice-receiver': (words) => {
+    const command = ['logs', 'values'].filter((name) => name === words[0])
+    return unknownOption(words, help('packages/receiver/bin/sluice-receiver.js', ...command))
+  },
+  'sluice-tools': ([command, ...more]) => {
+    if (command === undefined) return undefined
+    if (!existsSync(join(root, `packages/tools/src/${command}/${command}.ts`))) return `there is no command ${command}`
+    return unknownOption(more, help('packages/tools/bin/sluice-tools.js', command))
+  },
 }
 
 function scenarioFault(scenario: string): string | undefined {

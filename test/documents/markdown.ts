@@ -46,6 +46,7 @@ export const linkedDocuments = [
   ...userDocuments,
   ...maintainerDocuments,
   'packages/receiver/README.md',
+  'packages/tools/README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'benchmarks/README.md',

@@ -6,7 +6,7 @@ const { rows } = readMarkdown('docs/threat-model.md')
 const threats = Object.entries(rows).flatMap(([section, cells]) => cells.map((row) => [section, row] as const))
 
 function proofsIn(cell: string): Proof[] {
-  return [...cell.matchAll(/`([^`]+\.test\.ts)`: “([^”]+)”/g)].map(([, file, title]) => ({
+  return [...cell.matchAll(/`([^`]+\.ts)`: “([^”]+)”/g)].map(([, file, title]) => ({
     file: file!,
     title: title!,
   }))

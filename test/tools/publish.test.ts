@@ -5,12 +5,18 @@ import { Project } from '../support/project.js'
 
 const root = join(import.meta.dirname, '../..')
 
-it.each(['.', 'packages/receiver'])(
+it.each(['.', 'receiver', 'packages/tools'])(
   'npm publish in %s refuses, and names npm run release: nothing is built there',
   async (at) => {
     const clone = new Project()
     onTestFinished(() => clone.remove())
-    for (const path of ['package.json', 'packages/receiver/package.json', 'examples/demo/package.json', '.npmrc']) {
+    for (const path of [
+      'package.json',
+      'packages/receiver/package.json',
+      'packages/tools/package.json',
+      'demo/package.json',
+      '.npmrc',
+    ]) {
       cpSync(join(root, path), join(clone.folder, path))
     }
     const { code, stderr } = await clone.run('/bin/sh', ['-c', `cd ${at} && npm publish --dry-run`])

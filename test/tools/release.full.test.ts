@@ -48,7 +48,11 @@ describe('npm run release', () => {
   })
   const lock = (version: string) => ({
     lockfileVersion: 3,
-    packages: { '': { name: 'sluice', version }, 'packages/receiver': { name: 'sluice-receiver', version } },
+    packages: {
+      '': { name: 'sluice', version },
+      receiver: { name: 'sluice-receiver', version },
+      'packages/tools': { name: 'sluice-tools', version },
+    },
   })
 
   beforeEach(async () => {
@@ -56,9 +60,14 @@ describe('npm run release', () => {
     project.write('bin/npm', npm)
     chmodSync(join(project.folder, 'bin/npm'), 0o755)
     const check =
-      'mkdir -p dist packages/receiver/dist; echo 1 > dist/index.js; echo 1 > packages/receiver/dist/index.js; exit $CHECK'
-    write('package.json', { ...manifest('sluice'), workspaces: ['.', 'packages/*'], scripts: { check } })
+      'for at in . receiver packages/tools; do mkdir -p $at/dist; echo 1 > $at/dist/index.js; done; exit $CHECK'
+    write('package.json', {
+      ...manifest('sluice'),
+      workspaces: ['.', 'receiver', 'packages/tools'],
+      scripts: { check },
+    })
     write('packages/receiver/package.json', { ...manifest('sluice-receiver'), dependencies: { sluice: '^1.2.0' } })
+    write('packages/tools/package.json', { ...manifest('sluice-tools'), dependencies: { sluice: '^1.2.0' } })
     write('package-lock.json', lock('1.2.0'))
     write('CHANGELOG.md', `# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-03-04\n\n${entries}\n`)
     write('.gitignore', 'dist/\nrelease/\nnode_modules/\n')
@@ -90,14 +99,15 @@ describe('npm run release', () => {
     expect(stdout).toContain('npm publish sluice@1.2.0 --provenance')
     expect(stdout).toContain('gh release create v1.2.0 --verify-tag --notes-from-tag release/sluice-1.2.0.cdx.json')
     const described = ['install --package-lock-only', 'sbom --package-lock-only']
-    expect(calls()).toEqual(['run check', 'pack --json', 'pack --json', ...described, ...described])
+    const packed = ['pack --json', 'pack --json', 'pack --json']
+    expect(calls()).toEqual(['run check', ...packed, ...described, ...described, ...described])
     expect(await git('-C', 'repository', 'tag')).toBe('')
   })
 
   it('writes an SBOM of each package beside its tarball, with what is bundled into it', async () => {
     expect(await release()).toMatchObject({ code: 0, stderr: '' })
     const files = readdirSync(join(project.folder, 'repository/release')).sort()
-    const names = ['sluice-1.2.0', 'sluice-receiver-1.2.0']
+    const names = ['sluice-1.2.0', 'sluice-receiver-1.2.0', 'sluice-tools-1.2.0']
     expect(files).toEqual(names.flatMap((name) => [`${name}.cdx.json`, `${name}.tgz`]))
     const [library, receiver] = names.map((name) => JSON.parse(project.read(`repository/release/${name}.cdx.json`)))
     expect(library).toMatchObject({
@@ -120,6 +130,7 @@ describe('npm run release', () => {
     expect(calls().filter((call) => call.startsWith('publish'))).toEqual([
       'publish sluice-1.2.0.tgz',
       'publish sluice-receiver-1.2.0.tgz',
+      'publish sluice-tools-1.2.0.tgz',
     ])
     for (const call of project.read('calls.published').trim().split('\n')) {
       expect(call).toMatch(/\.tgz --provenance --access public --tag latest$/)

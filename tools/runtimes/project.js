@@ -10,32 +10,31 @@ const programs = fileURLToPath(new URL('programs', import.meta.url))
 
 /**
  * @typedef {object} Project
- * @property {string} folder an application that has installed the packed library
+ * @property {string} folder an application that has installed the packed library and its tools
  * @property {Readonly<Record<'pino' | 'winston', string>>} versions what it has installed beside it
  */
 
 /**
- * Pack the library as it would be published.
+ * Pack the library and its tools as they would be published.
  *
- * @param {string} folder where to put the tarball
- * @returns {Promise<string>} its path
+ * @param {string} folder where to put the tarballs
+ * @returns {Promise<string[]>} their paths
  */
 export async function packLibrary(folder) {
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: root,
-  })
-  const [{ filename }] = JSON.parse(stdout)
-  return join(folder, filename)
+  const workspaces = ['--workspace', '.', '--workspace', 'packages/tools']
+  const written = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...workspaces]
+  const { stdout } = await run('npm', written, { cwd: root })
+  return JSON.parse(stdout).map((/** @type {{ filename: string }} */ { filename }) => join(folder, filename))
 }
 
 /**
  * Make an application as a user would: a package.json, and the library and the loggers from npm.
  *
- * @param {{ folder: string, tarball: string, loggers: 'oldest' | 'newest' }} plan `loggers`: the oldest or the newest that the
+ * @param {{ folder: string, tarballs: string[], loggers: 'oldest' | 'newest' }} plan `loggers`: the oldest or the newest that the
  *   library's peer ranges allow
  * @returns {Promise<Project>}
  */
-export async function makeProject({ folder, tarball, loggers }) {
+export async function makeProject({ folder, tarballs, loggers }) {
   const { peerDependencies } = await manifest(root)
   const wanted = Object.entries(peerDependencies).map(([name, range]) => `${name}@${endOf(range, loggers)}`)
   await mkdir(folder, { recursive: true })
@@ -44,7 +43,7 @@ export async function makeProject({ folder, tarball, loggers }) {
     join(folder, 'package.json'),
     '{ "name": "smoke", "version": "1.2.3", "private": true, "type": "module" }\n',
   )
-  await run('npm', ['install', '--loglevel=error', '--no-audit', '--ignore-scripts', tarball, ...wanted], {
+  await run('npm', ['install', '--loglevel=error', '--no-audit', '--ignore-scripts', ...tarballs, ...wanted], {
     cwd: folder,
   })
   const version = async (/** @type {string} */ name) => (await manifest(join(folder, 'node_modules', name))).version

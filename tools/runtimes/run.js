@@ -22,10 +22,10 @@ const withOldest = ['Node 20', 'Node 26']
 const folder = await mkdtemp(join(tmpdir(), 'sluice-runtimes-'))
 const service = await startService()
 try {
-  const tarball = await packLibrary(folder)
+  const tarballs = await packLibrary(folder)
   const [newest, oldest] = await Promise.all([
-    makeProject({ folder: join(folder, 'newest'), tarball, loggers: 'newest' }),
-    makeProject({ folder: join(folder, 'oldest'), tarball, loggers: 'oldest' }),
+    makeProject({ folder: join(folder, 'newest'), tarballs, loggers: 'newest' }),
+    makeProject({ folder: join(folder, 'oldest'), tarballs, loggers: 'oldest' }),
   ])
   /** @type {Column[]} */
   const columns = [

@@ -103,7 +103,19 @@ export const smokeTests = [
     program: ['entries.cjs'],
     outcome: {
       ...quiet,
-      stdout: ['', '/pino', '/winston', '/testing', '/content', '/reading', '/metrics', '/register']
+      stdout: [
+        '',
+        '/pino',
+        '/winston',
+        '/testing',
+        '/content',
+        '/opentelemetry',
+        '/records',
+        '/metrics',
+        '/fastify',
+        '/express',
+        '/register',
+      ]
         .map((entry) => `sluice${entry} as imported\n`)
         .join(''),
     },
@@ -112,8 +124,8 @@ export const smokeTests = [
   { name: 'content', program: ['content.js'], outcome: { ...quiet, stdout: '0 content types\n' } },
   { name: 'captureSluice', program: ['captured.js'], outcome: { ...quiet, stdout: '100 lines, 100 values\n' } },
   {
-    name: 'sluice ship',
-    program: ['node_modules/sluice/dist/cli.js', 'ship'],
+    name: 'sluice-tools ship',
+    program: ['node_modules/sluice-tools/bin/sluice-tools.js', 'ship'],
     input: lines,
     outcome: { ...quiet, logs: all, stdout: lines, stderr: /100 of 100 records delivered/ },
   },

@@ -10,8 +10,13 @@ export type Command =
   | { readonly type: 'start'; readonly options: Options }
   | { readonly type: 'keys'; readonly command: KeysCommand }
   | { readonly type: 'backup'; readonly data: string; readonly file: string; readonly json: boolean }
+  | { readonly type: 'reading'; readonly name: ReadingName; readonly written: readonly string[] }
   | { readonly type: 'help' | 'version' }
   | { readonly type: 'wrong'; readonly message: string }
+
+/** Commands that read from a receiver that runs, here or elsewhere, by its API. */
+const readingNames = ['logs', 'values'] as const
+export type ReadingName = (typeof readingNames)[number]
 
 type Parsed = NonNullable<ParseArgsConfig['options']>
 
@@ -19,6 +24,8 @@ type Parsed = NonNullable<ParseArgsConfig['options']>
 export function readArguments(args: readonly string[], environment: Environment): Command {
   try {
     const [first, ...rest] = args
+    const name = readingNames.find((each) => each === first)
+    if (name !== undefined) return { type: 'reading', name, written: rest }
     if (first === 'keys') return readKeys(rest, environment)
     return first === 'backup' ? readBackup(rest, environment) : readStart(args, environment)
   } catch (error) {
@@ -31,7 +38,7 @@ export function readArguments(args: readonly string[], environment: Environment)
   }
 }
 
-const commands = ['keys', 'backup']
+const commands = ['keys', 'backup', ...readingNames]
 const options = [...optionNames.map(writtenName), 'version', 'help', 'scope', 'name']
 
 /** A message that suggests the word that looks most like the unknown one. Undefined where none does. */

@@ -1,63 +1,73 @@
 import { readArguments } from './arguments.js'
 import { greeting } from './greeting.js'
-import { runKeys } from './keys/keys-command.js'
 import { helpText } from './options/help-text.js'
 import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
-import { type ReceiverOptions, startReceiver } from './receiver.js'
-import { backUp } from './storage/sqlite/backup.js'
+import type { Receiver, ReceiverOptions } from './receiver.js'
 import { version } from './version.js'
 
+// The receiver itself is loaded to start it alone.
 const command = readArguments(process.argv.slice(2), process.env)
-if (command.type !== 'help' && command.type !== 'version') {
+if (command.type !== 'help' && command.type !== 'version' && command.type !== 'reading') {
   for (const unknown of unknownVariables(process.env)) process.stderr.write(`sluice-receiver: ${unknown}\n`)
 }
-switch (command.type) {
-  case 'help':
-    process.stdout.write(helpText)
-    break
-  case 'version':
-    process.stdout.write(`${version}\n`)
-    break
-  case 'backup': {
-    const { data, file, json } = command
-    backUp(data, file).then(
-      (bytes) => process.stdout.write(json ? `${JSON.stringify({ file, bytes })}\n` : `${file} has ${bytes} bytes.\n`),
-      (error: Error) => fail(error.message),
-    )
-    break
+try {
+  await run()
+} catch (error) {
+  fail((error as Error).message)
+}
+
+async function run(): Promise<void> {
+  switch (command.type) {
+    case 'help':
+      process.stdout.write(helpText)
+      break
+    case 'version':
+      process.stdout.write(`${version}\n`)
+      break
+    case 'reading': {
+      const { read } = await import('./commands/reading.js')
+      process.exitCode = await read(command.name, command.written)
+      break
+    }
+    case 'backup': {
+      const { data, file, json } = command
+      const { backUp } = await import('./storage/sqlite/backup.js')
+      const bytes = await backUp(data, file)
+      process.stdout.write(json ? `${JSON.stringify({ file, bytes })}\n` : `${file} has ${bytes} bytes.\n`)
+      break
+    }
+    case 'keys': {
+      const { runKeys } = await import('./keys/keys-command.js')
+      process.stdout.write(await runKeys(command.command))
+      break
+    }
+    case 'wrong':
+      fail(command.message)
+      break
+    case 'start': {
+      const { startReceiver } = await import('./receiver.js')
+      greet(await startReceiver(startOptions(command.options)), command.options)
+    }
   }
-  case 'keys':
-    runKeys(command.command).then(
-      (text) => process.stdout.write(text),
-      (error: Error) => fail(error.message),
+}
+
+function greet(receiver: Receiver, { host, json, data, database }: Options): void {
+  // The listeners come before the ready message: a script may send SIGTERM as soon as it reads that message.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void receiver.close().then(() => process.exit(0)))
+  }
+  const { url, project, apiKey, page } = receiver
+  if (isExposed(url, host)) {
+    process.stderr.write(
+      `sluice-receiver: keys and records cross the network in the clear: use --tls-cert and --tls-key off loopback\n`,
     )
-    break
-  case 'wrong':
-    fail(command.message)
-    break
-  case 'start':
-    startReceiver(startOptions(command.options)).then(
-      (receiver) => {
-        // The listeners come before the ready message: a script may send SIGTERM as soon as it reads that message.
-        for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-          process.once(signal, () => void receiver.close().then(() => process.exit(0)))
-        }
-        const { json, data, database } = command.options
-        const { url, project, apiKey, page } = receiver
-        if (isExposed(url, command.options.host)) {
-          process.stderr.write(
-            `sluice-receiver: keys and records cross the network in the clear: use --tls-cert and --tls-key off loopback\n`,
-          )
-        }
-        process.stdout.write(
-          json
-            ? `${JSON.stringify({ url, project, apiKey, page })}\n`
-            : greeting({ url, project, apiKey, page, data, database }),
-        )
-      },
-      (error: Error) => fail(error.message),
-    )
+  }
+  process.stdout.write(
+    json
+      ? `${JSON.stringify({ url, project, apiKey, page })}\n`
+      : greeting({ url, project, apiKey, page, data, database }),
+  )
 }
 
 /** With `--json`, stdout has the one line that a script reads. */

@@ -14,8 +14,7 @@ export async function readEventNames(file: string): Promise<EventNames> {
   const text = readFileSync(file, 'utf8')
   const numbers: Record<string, number> = defineEvents(JSON.parse(text))
   const repeated = repeatedName(text)
-  if (repeated !== undefined)
-    throw new Error(`event ${repeated}: the name is there twice; sluice events check shows where`)
+  if (repeated !== undefined) throw new Error(`event ${repeated}: the name is there twice`)
   return Object.fromEntries(Object.entries(numbers).map(([name, number]) => [number, name]))
 }
 

@@ -218,7 +218,7 @@ describe('GET /api/session', () => {
     ['{"a":{"number":1},"b":{"number":1}}', 'event b, number: the number 1 is that of a already'],
     ['{"a":{"number":-1}}', 'event a, number: expected a whole number from 0, got -1'],
     ['[1001]', 'expected an object with the events by name, got an array'],
-    ['{"a":{"number":1},"b":2,"a":3}', 'event a: the name is there twice; sluice events check shows where'],
+    ['{"a":{"number":1},"b":2,"a":3}', 'event a: the name is there twice'],
     ['{', 'JSON'],
   ])('does not exist with a catalogue %s: the start fails', async (text, fault) => {
     const events = data.file('events.json')

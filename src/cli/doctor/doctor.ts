@@ -48,7 +48,7 @@ Examples:
 
 /** The command `sluice doctor`. */
 export const doctor: Command<DoctorArguments> = {
-  name: 'doctor',
+  name: 'sluice doctor',
   help,
   options: { 'no-send': { type: 'boolean' }, verbose: { type: 'boolean', short: 'v' } },
   read({ flags, operands }) {

@@ -79,7 +79,7 @@ function* checkBacklog(dir: string, url: string): Generator<Finding> {
   const text = `${filesText(letters)} of records that the service has rejected`
   yield bad('dead letters', {
     text,
-    advice: `see the reasons in ${deadLetters}; then run sluice replay ${deadLetters}, or delete the files`,
+    advice: `sluice replay ${dir} --list shows the reasons; then correct them and run sluice replay ${deadLetters}, or drop them`,
   })
 }
 

@@ -1,8 +1,10 @@
 import { renameSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { LaneName } from '../../delivery/ledger.js'
 import type { Restored } from '../../delivery/store.js'
+import { deadLetterFile } from '../../spool/dead-letters.js'
 import { places, Segment } from '../../spool/segment.js'
-import type { Refusal } from '../../spool/spool-line.js'
+import { type Refusal, readDeadLetter } from '../../spool/spool-line.js'
 
 /** A record to be sent, with its place on disk. */
 export interface RecordToSend extends Restored {
@@ -37,20 +39,36 @@ export class RecordsToSend {
   readonly #segments: { readonly segment: Segment; readonly damaged: boolean }[] = []
   readonly #unacknowledged = new Set<Segment>()
 
-  /** Rejects when a file cannot be read. */
-  static async of(files: readonly string[]): Promise<RecordsToSend> {
-    const records = new RecordsToSend()
+  readonly #chosen: (refusal: Refusal | undefined) => boolean
+
+  private constructor(chosen: (refusal: Refusal | undefined) => boolean) {
+    this.#chosen = chosen
+  }
+
+  /**
+   * Rejects when a file cannot be read.
+   *
+   * @param chosen true for a record that is to be sent; the others stay where they are
+   */
+  static async of(
+    files: readonly string[],
+    chosen: (refusal: Refusal | undefined) => boolean = () => true,
+  ): Promise<RecordsToSend> {
+    const records = new RecordsToSend(chosen)
     for (const file of files) await records.#read(file)
     return records
   }
 
   async #read(path: string): Promise<void> {
-    const segment = new Segment({ path, lane: 0, severity: 0 })
+    // A person may have corrected a dead letter.
+    const read = deadLetterFile.test(basename(path)) ? { read: readDeadLetter } : {}
+    const segment = new Segment({ path, lane: 0, severity: 0, ...read })
     const { damaged } = await segment.recover()
     for (let numbers = segment.oldest(places.left); numbers.length > 0; numbers = segment.oldest(places.left)) {
       for (const { number, line } of segment.read(numbers)) {
-        segment.move(number, places.disk)
-        if (line === undefined) continue
+        const isChosen = line === undefined || this.#chosen(line.refusal)
+        segment.move(number, isChosen ? places.disk : places.memory)
+        if (line === undefined || !isChosen) continue
         const lane = this.#lane(line)
         this.counts[lane] = (this.counts[lane] ?? 0) + 1
         this.records++

@@ -43,7 +43,10 @@ it('a newcomer starts the receiver, pastes what it prints, runs the first progra
   const [first] = readMarkdown('README.md').blocks.filter(({ language }) => language === 'js')
   project.write('app.mjs', first!.text)
   const pasted = greeting.filter((line) => /^ *export /.test(line)).join('\n')
-  project.write('session.sh', `set -e\n${pasted}\nnode app.mjs\nsluice logs\nsluice values\nsluice doctor\n`)
+  project.write(
+    'session.sh',
+    `set -e\n${pasted}\nnode app.mjs\nsluice-receiver logs\nsluice-receiver values\nsluice doctor\n`,
+  )
   const { code, stdout, stderr } = await project.run('sh', ['session.sh'], { PATH: path })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.startsWith(`${first!.output}\n`)).toBe(true)

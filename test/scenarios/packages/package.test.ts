@@ -206,7 +206,36 @@ describe('the packages, installed in an application', () => {
     expect(copies.map(({ path }) => path)).toEqual(['sluice/dist/cli.js'])
     const program = join(project.folder, 'node_modules/.bin/sluice-receiver')
     expect(await project.run(program, ['--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
+    const { stdout } = await project.run(program, ['logs'], receiver.variables)
+    expect(stdout).toContain('by pino {"number":1}')
+  }, 240_000)
+
+  it('bring the client that reads from the receiver, with types of the packages alone', async () => {
+    project.write('reading.ts', reading)
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    const options =
+      '--module nodenext --target es2022 --lib es2022,esnext.disposable,dom --types --strict --skipLibCheck'
+    expect(await project.node(compiler, ...options.split(' '), 'reading.ts')).toMatchObject({ code: 0, stdout: '' })
+    const read = await project.run(process.execPath, ['reading.js', receiver.project], receiver.variables)
+    expect(read).toEqual({ code: 0, stdout: '2 2 ["demo"] unauthorized true', stderr: '' })
   }, 120_000)
+
+  it('bring the tools, which run beside the library', async () => {
+    const { tarball, files } = await pack('packages/tools', tarballs.folder)
+    const paths = files.map(({ path }) => path)
+    const known = /^(LICENSE|README\.md|package\.json|bin\/sluice-tools\.js|dist\/.*\.js)$/
+    expect(paths).toEqual(expect.arrayContaining(['README.md', 'bin/sluice-tools.js', 'dist/cli.js']))
+    expect(paths.filter((path) => !known.test(path))).toEqual([])
+    await project.install(tarball)
+    const program = join(project.folder, 'node_modules/.bin/sluice-tools')
+    project.write('app.log', 'a line\n')
+    const shipped = await project.run(program, ['ship', 'app.log'], receiver.variables)
+    expect(shipped).toEqual({ code: 0, stdout: '', stderr: '1 of 1 record delivered\n' })
+    project.write('entries.ndjson', '{"fields":{}}\n')
+    const written = ['migrate', 'entries.ndjson', '--project', receiver.project, '--type', 'article', '--json']
+    const migrated = await project.run(program, written, receiver.variables)
+    expect(JSON.parse(migrated.stdout)).toMatchObject({ ok: false, stopped: expect.stringContaining('article') })
+  }, 240_000)
 })
 
 const application = `
@@ -218,4 +247,28 @@ const application = `
   pino({ transport: { target: 'sluice/pino' } }).info({ number: 1 }, 'by pino')
   winston.createLogger({ transports: [new SluiceTransport()] }).info('by winston', { number: 2 })
   track(1001)
+`
+
+const reading = `
+  import { ApiError, createReadingClient, type LogFilter, type Project, type RecordCounts, type StoredLog } from 'sluice-receiver/client'
+
+  declare const process: { argv: string[]; stdout: { write(text: string): void } }
+  const bucket = process.argv[2] ?? ''
+  const reading = createReadingClient()
+  const filter: LogFilter = { minLevel: 'trace', since: '1h' }
+  const logs: StoredLog[] = []
+  for await (const log of reading.logs(bucket, filter)) logs.push(log)
+  const { total }: RecordCounts = await reading.countLogs(bucket, { ...filter, step: '1m' })
+  const list: readonly Project[] = (await reading.projects().page()).list
+  const refused = await createReadingClient({ apiKey: 'wrong' }).countLogs(bucket).catch((error: unknown) => error)
+  const { code } = refused as ApiError
+  process.stdout.write([logs.length, total, JSON.stringify(list.map(({ id }) => id)), code, refused instanceof ApiError].join(' '))
+  await reading.close()
+
+  // @ts-expect-error values have no level
+  const one = () => reading.values('demo', { minLevel: 'warn' })
+  // @ts-expect-error not every name of a level can be compared
+  const two = () => reading.logs('demo', { minLevel: 'loud' })
+  // @ts-expect-error options of lanes are not for reading
+  const three = () => createReadingClient({ bucket: 'demo' })
 `

@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok } from 'node:assert/strict'
 import { stripVTControlCharacters } from 'node:util'
-import { logRow } from '../../../src/cli/logs/log-row.js'
+import { logRow } from '../../../packages/receiver/src/commands/log-row.js'
+import { serverSentEvents } from '../../../packages/receiver/src/commands/server-sent-events.js'
+import { wordSearch } from '../../../packages/receiver/src/commands/word-search.js'
 import { jsonLine } from '../../../src/cli/output.js'
-import { serverSentEvents } from '../../../src/cli/reading/server-sent-events.js'
-import { wordSearch } from '../../../src/cli/reading/word-search.js'
 import { oneLine, quoted, reasonOf } from '../../../src/errors/text-of.js'
 import { Input, piecesOf, seed } from '../input.js'
 

@@ -1,11 +1,11 @@
 import { ok } from 'node:assert/strict'
-import { logRow } from '../../../src/cli/logs/log-row.js'
-import { logs } from '../../../src/cli/logs/logs.js'
-import { countsSummary } from '../../../src/cli/values/counts.js'
+import { countsIn } from '../../../packages/receiver/src/client/read-counts.js'
+import { pageAfter, pageIn } from '../../../packages/receiver/src/client/record-page.js'
+import { countsSummary } from '../../../packages/receiver/src/commands/counts-summary.js'
+import { logRow } from '../../../packages/receiver/src/commands/log-row.js'
+import { logs } from '../../../packages/receiver/src/commands/logs.js'
 import { ApiError } from '../../../src/content/api-error.js'
 import { readAnswer, readResult } from '../../../src/content/read-answer.js'
-import { countsIn } from '../../../src/reading/read-counts.js'
-import { pageAfter, pageIn } from '../../../src/reading/record-page.js'
 import { Input, seed } from '../input.js'
 
 const record =

@@ -1,6 +1,6 @@
 import { deepStrictEqual, equal, ok } from 'node:assert/strict'
-import { LineSplitter, textOfLine } from '../../../src/cli/line-splitter.js'
-import { LineMapper } from '../../../src/cli/ship/line-mapper.js'
+import { LineSplitter, textOfLine } from '../../../packages/tools/src/line-splitter.js'
+import { LineMapper } from '../../../packages/tools/src/ship/line-mapper.js'
 import { logHead } from '../../../src/records/encode.js'
 import { LineBytes } from '../../../src/records/line-bytes.js'
 import { Input, piecesOf, seed } from '../input.js'

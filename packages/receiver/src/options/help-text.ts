@@ -8,10 +8,13 @@ export const helpText = `Usage: sluice-receiver [options]
        sluice-receiver keys list
        sluice-receiver keys revoke ID
        sluice-receiver backup FILE
+       sluice-receiver logs [options]
+       sluice-receiver values [options]
 
 Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
 
 keys and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
+logs prints the records of a receiver that runs, here or elsewhere, and values counts its value events; see their --help.
 
 Options, each with the variable that sets it. An option of the command wins; --no-json and its like turn off what a variable turns on.
 

@@ -1,0 +1,63 @@
+import { type Asked, unreadable } from '../../../../src/content/read-answer.js'
+import { objectOf } from '../../../../src/http/answer-body.js'
+import type { Arrival, RecordKind, RecordPage, Stored } from './stored-record.js'
+
+/**
+ * The page in an answer.
+ *
+ * @throws {ApiError} where the answer has no records
+ */
+export function pageIn<Kind extends RecordKind>(
+  answer: Readonly<Record<string, unknown>>,
+  { asked, kind }: { readonly asked: Asked; readonly kind: Kind },
+): RecordPage<Stored<Kind>> {
+  const { total, totalIsAtLeast, incomplete, list, next, hint } = answer
+  if (!Array.isArray(list) || !list.every((each) => isStored(each, kind))) {
+    throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'a list of records' })
+  }
+  return {
+    total: typeof total === 'number' ? total : list.length,
+    list,
+    ...(totalIsAtLeast === true ? { totalIsAtLeast } : {}),
+    ...(incomplete === true ? { incomplete } : {}),
+    ...(typeof next === 'number' ? { next } : {}),
+    ...(typeof hint === 'string' ? { hint } : {}),
+  }
+}
+
+/** How a page was asked for. */
+export interface PageQuestion {
+  readonly asked: Asked
+  /** Most records of it. */
+  readonly limit: number
+  /** Undefined for the newest records. */
+  readonly before: number | undefined
+}
+
+/**
+ * The `before` of the page that follows; undefined after the last page. It falls from page to page, else a service that answers the same
+ * again and again would be read for ever.
+ *
+ * @throws {ApiError} where it does not fall
+ */
+export function pageAfter(
+  { list, next }: RecordPage<Arrival>,
+  { asked, limit, before }: PageQuestion,
+): number | undefined {
+  if (list.length === 0) return undefined
+  const after = next ?? (list.length < limit ? undefined : list.at(-1)?.id)
+  if (
+    after === undefined ||
+    (Number.isSafeInteger(after) && after >= 0 && after < (before ?? Number.POSITIVE_INFINITY))
+  )
+    return after
+  const expected = `a next page of older records than ${before ?? 'the newest'}, got ${after}`
+  throw unreadable({ status: 200, correlationId: undefined }, { asked, expected })
+}
+
+/** True for a record of this kind with all that every such record has. */
+export function isStored(value: unknown, kind: RecordKind): boolean {
+  const { id, timeStamp, appName, level, message, eventId } = objectOf(value) ?? {}
+  if (!Number.isSafeInteger(id) || typeof timeStamp !== 'number' || typeof appName !== 'string') return false
+  return kind === 'values' ? typeof eventId === 'number' : typeof level === 'string' && typeof message === 'string'
+}

@@ -1,0 +1,35 @@
+import type { LogRecord, ValueRecord } from 'sluice'
+
+export type RecordKind = 'logs' | 'values'
+
+/** The two fields that the receiver adds to a record. */
+export interface Arrival {
+  /** Counts up as records arrive. */
+  readonly id: number
+  /** Time of arrival, ISO 8601 UTC. */
+  readonly receivedAt: string
+}
+
+/** A log record as the receiver gives it back. */
+export interface StoredLog extends LogRecord, Arrival {}
+
+/** A value record as the receiver gives it back. */
+export interface StoredValue extends ValueRecord, Arrival {}
+
+export type Stored<Kind extends RecordKind> = Kind extends 'logs' ? StoredLog : StoredValue
+
+/** A page of records, newest first. */
+export interface RecordPage<Stored> {
+  /** Number of records that match, on all pages. */
+  readonly total: number
+  /** True where counting stopped at `total`: there are more. */
+  readonly totalIsAtLeast?: true
+  /** A part of the receiver's store could not be asked: records are missing. */
+  readonly incomplete?: true
+  /** The records of this page. */
+  readonly list: readonly Stored[]
+  /** The `before` of the next page, where the page ended at a limit of bytes. */
+  readonly next?: number
+  /** A value of the query that no record has, with those that occur. */
+  readonly hint?: string
+}

@@ -1,0 +1,150 @@
+import type { Command, CommandLine } from '../../../../src/cli/command.js'
+import { jsonLine, type Output, printPaced, type Status } from '../../../../src/cli/output.js'
+import { levelNames, severityOfName } from '../../../../src/records/level.js'
+import { logRow } from './log-row.js'
+import { follow, readFilters, readingFailure } from './reading-command.js'
+import { ReadingService, type RecordQuery, type Stored } from './reading-service.js'
+import { wordExclusion, wordSearch } from './word-search.js'
+
+interface LogsArguments {
+  readonly lines: number
+  /** All filters of the API. */
+  readonly query: RecordQuery
+  /** The same filters for the records of the stream, but for `since`. */
+  readonly matches: (record: Stored<'logs'>) => boolean
+  readonly follow: boolean
+  readonly json: boolean
+}
+
+const defaultLines = 100
+const maxLines = 100_000
+const maxLevels = 20
+const maxTextChars = 1000
+
+const help = `Usage: sluice-receiver logs [options]
+
+Prints the newest log records that the receiver holds, oldest first, one line each: time in UTC,
+level, application, and the first line of the message. Characters that a terminal would obey
+appear as signs. It reads the API of sluice-receiver, which other services do not have.
+
+  --follow          go on with the records that arrive, until Ctrl-C
+  --lines N         the newest N records, 0 to ${maxLines} (default ${defaultLines})
+  --level NAMES     only these levels, exactly as they were logged, with commas between them
+  --min-level NAME  only this level and those above: trace, debug, info, warn, error, fatal and
+                    their names in other loggers; levels of other names are left out
+  --text WORDS      only messages with all these words, in any order; case and accents are ignored
+  --not-text WORDS  only messages with none of these words
+  --app NAME        only records of this application
+  --machine NAME    only records of this machine
+  --since TIME      of the records that are there, only those from this time on: 30s, 5m, 2h, 7d
+                    or a date in ISO 8601
+  --json            print each record as one line of JSON, as the API gives it; a failure is an
+                    object with "ok":false
+  --help            print this
+
+The service: SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET.
+
+--follow comes back after a lost connection and a restart of the receiver, and prints each
+record once; its messages go to stderr. Ctrl-C and SIGTERM end it, as does the end of the
+program that reads its output.
+
+Exit status: 0 the records are printed, or --follow was ended; 1 the receiver cannot be reached
+or refuses; 2 the command line or the configuration is wrong, or the service is not the receiver.
+
+Examples:
+  sluice-receiver logs --min-level warn --since 1h --not-text health
+  sluice-receiver logs --follow --app shop --text 'order 17'
+  sluice-receiver logs --json --lines 1000 | jq -r .message
+`
+
+/** The command `sluice-receiver logs`. */
+export const logs: Command<LogsArguments> = {
+  name: 'sluice-receiver logs',
+  help,
+  options: {
+    follow: { type: 'boolean', short: 'f' },
+    lines: { type: 'string', short: 'n' },
+    level: { type: 'string' },
+    'min-level': { type: 'string' },
+    text: { type: 'string' },
+    'not-text': { type: 'string' },
+    app: { type: 'string' },
+    machine: { type: 'string' },
+    since: { type: 'string' },
+  },
+  read,
+  run,
+  failureOf: readingFailure,
+}
+
+function read(line: CommandLine): LogsArguments | string {
+  const { texts, flags, operands } = line
+  if (operands.length > 0) return `expected no operand, got ${operands.join(', ')}`
+  const { lines = String(defaultLines), level, 'min-level': least, text, 'not-text': notText, machine } = texts
+  if (!/^\d{1,6}$/.test(lines) || Number(lines) > maxLines) {
+    return `--lines: expected a whole number from 0 to ${maxLines}, got "${lines}"`
+  }
+  const levels = level === undefined ? undefined : [...new Set(level.split(','))]
+  if (levels?.includes('')) return `--level: expected names with commas between them, got "${level}"`
+  if (levels !== undefined && levels.length > maxLevels) {
+    return `--level: expected at most ${maxLevels} names, got ${levels.length}`
+  }
+  if (least !== undefined && !levelNames.includes(least)) {
+    return `--min-level: expected one of ${levelNames.join(', ')}, got "${least}"`
+  }
+  const hasWords = text === undefined ? () => true : wordSearch(text)
+  const hasNoWords = notText === undefined ? () => true : wordExclusion(notText)
+  if (hasWords === undefined || (text ?? '').length > maxTextChars) return wrongWords('text', text)
+  if (hasNoWords === undefined || (notText ?? '').length > maxTextChars) return wrongWords('not-text', notText)
+  const filters = readFilters(line)
+  if (typeof filters === 'string') return filters
+  const severity = least === undefined ? undefined : severityOfName(least)!
+  return {
+    lines: Number(lines),
+    query: {
+      ...filters,
+      ...(machine === undefined ? {} : { machineName: machine }),
+      ...(levels === undefined ? {} : { level: levels.join(',') }),
+      ...(least === undefined ? {} : { minLevel: least }),
+      ...(text === undefined ? {} : { text }),
+      ...(notText === undefined ? {} : { notText }),
+    },
+    matches: (record) =>
+      (levels === undefined || levels.includes(record.level)) &&
+      (severity === undefined || (severityOfName(record.level) ?? -1) >= severity) &&
+      (filters.appName === undefined || filters.appName === record.appName) &&
+      (machine === undefined || machine === record.machineName) &&
+      hasWords(record.message) &&
+      hasNoWords(record.message),
+    follow: flags.has('follow'),
+    json: flags.has('json'),
+  }
+}
+
+function wrongWords(option: string, text = ''): string {
+  return `--${option}: expected words, at most ${maxTextChars} characters, got "${text.slice(0, maxTextChars)}"`
+}
+
+async function run({ lines, query, matches, json, follow: following }: LogsArguments, output: Output): Promise<Status> {
+  const rowOf = (record: Stored<'logs'>) => (json ? jsonLine(record) : logRow(record))
+  if (following) {
+    return await follow({
+      kind: 'logs',
+      open: (signal) => new ReadingService('logs', signal),
+      query,
+      earlier: (service) => service.newest(query, lines),
+      matches,
+      rowOf,
+      output,
+    })
+  }
+  const service = new ReadingService('logs')
+  try {
+    if (lines === 0) await service.newestId()
+    const records = await service.newest(query, lines)
+    await printPaced(records.map(rowOf).join(''))
+    return 0
+  } finally {
+    await service.close()
+  }
+}

@@ -1,0 +1,65 @@
+import type { CommandLine } from '../../../../src/cli/command.js'
+import { type Output, printPaced, type Status } from '../../../../src/cli/output.js'
+import { ApiError } from '../../../../src/content/api-error.js'
+import type { RecordKind } from '../../../../src/records/wire.js'
+import { EndOfFollowing } from './end-of-following.js'
+import { Following, maxMissed } from './following.js'
+import { NoReceiverError, type ReadingService, type RecordQuery, type Stored } from './reading-service.js'
+import { sinceForms, sinceTime } from './since.js'
+
+/** The filters that both commands have, as a query of the API, or a message for a wrong option. */
+export function readFilters({ texts }: CommandLine): RecordQuery | string {
+  const { app, since } = texts
+  const time = since === undefined ? undefined : sinceTime(since)
+  if (since !== undefined && time === undefined) return `--since: expected ${sinceForms}, got "${since}"`
+  return { ...(app === undefined ? {} : { appName: app }), ...(time === undefined ? {} : { since: time }) }
+}
+
+/** The status and the message for an expected error of reading. */
+export function readingFailure(error: Error): readonly [Status, string] | undefined {
+  if (error instanceof NoReceiverError) return [2, error.message]
+  return error instanceof ApiError ? [1, error.message] : undefined
+}
+
+export interface FollowPlan<Kind extends RecordKind> {
+  readonly kind: Kind
+  readonly open: (signal: AbortSignal) => ReadingService<Kind>
+  /** The filters of the API for records that the stream leaves out. */
+  readonly query: RecordQuery
+  /** Reads the records from before, oldest first. */
+  readonly earlier: (service: ReadingService<Kind>) => Promise<readonly Stored<Kind>[]>
+  /** True for a record of the stream that is to be printed. */
+  readonly matches: (record: Stored<Kind>) => boolean
+  readonly rowOf: (record: Stored<Kind>) => string
+  readonly output: Output
+}
+
+/** Print records from before and as they arrive, until a signal comes or the reader of stdout has gone. */
+export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): Promise<Status> {
+  const { kind, open, earlier, matches, rowOf, output } = plan
+  // `since` is for the records from before.
+  const { since: _, ...streamed } = plan.query
+  const end = new EndOfFollowing()
+  const { signal } = end
+  const service = open(signal)
+  const following = new Following({
+    service,
+    kind,
+    signal,
+    say: (text) => output.complain(text),
+    earlier: () => earlier(service),
+    missed: (after) => service.newest({ ...streamed, after: String(after) }, maxMissed),
+  })
+  try {
+    for await (const records of following.records()) {
+      const text = records.filter(matches).map(rowOf).join('')
+      if (text !== '') await printPaced(text)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    end.end()
+    await service.close()
+  }
+  return 0
+}

@@ -1,0 +1,188 @@
+import type { ProxyAgent } from 'undici'
+import { ApiError } from '../../../../src/content/api-error.js'
+import { type Asked, readAnswer } from '../../../../src/content/read-answer.js'
+import { ConfigError } from '../../../../src/errors/sluice-error.js'
+import { loadUndici } from '../../../../src/http/load-undici.js'
+import { resolve } from '../../../../src/options/resolve.js'
+import { reportMisspelt } from '../../../../src/process/configure.js'
+import type { RecordKind } from '../../../../src/records/wire.js'
+import { countsIn } from '../client/read-counts.js'
+import { ReadingRequests } from '../client/reading-requests.js'
+import type { RecordCounts } from '../client/record-counts.js'
+import { pageAfter, pageIn } from '../client/record-page.js'
+import type { RecordPage, Stored } from '../client/stored-record.js'
+
+export type { Stored }
+
+/** Filters of the reading API by name. */
+export type RecordQuery = Readonly<Record<string, string>>
+
+interface Reading<Content> {
+  /** The operation, for messages. */
+  readonly what: string
+  /** @throws where the body has no such content */
+  readonly readBody: (body: Readonly<Record<string, unknown>>, asked: Asked) => Content
+}
+
+/** The service has no reading API: it is not the receiver. */
+export class NoReceiverError extends Error {}
+
+/** Most records in one answer. */
+const pageRecords = 1000
+
+/** The reading API of the receiver, for the records of one kind and bucket. */
+export class ReadingService<Kind extends RecordKind> {
+  readonly #kind: Kind
+  readonly #bucket: string
+  readonly #requests: ReadingRequests
+  readonly #signal: AbortSignal | undefined
+  #proxy: ProxyAgent | undefined
+
+  /**
+   * Reads the options from the environment. `SLUICE_DISABLED` concerns sending alone.
+   *
+   * @param signal abandons every request
+   * @throws {ConfigError}
+   */
+  constructor(kind: Kind, signal?: AbortSignal) {
+    reportMisspelt()
+    const { SLUICE_DISABLED: _, ...environment } = process.env
+    const resolution = resolve({}, { environment, needs: kind, folder: process.cwd() })
+    if (resolution.state === 'off') throw nothingConfigured()
+    const { options } = resolution
+    this.#kind = kind
+    this.#signal = signal
+    this.#bucket = encodeURIComponent(String(kind === 'logs' ? options.logBucket : options.valueBucket))
+    this.#requests = new ReadingRequests(options)
+  }
+
+  /**
+   * Pages of the records that match, newest first.
+   *
+   * @param most records of all pages together
+   * @throws {ApiError} where the receiver does not answer with records
+   * @throws {NoReceiverError} where the service has no such API
+   */
+  async *pages(query: RecordQuery, most: number): AsyncGenerator<readonly Stored<Kind>[]> {
+    let left = most
+    let before: number | undefined
+    while (left > 0) {
+      const limit = Math.min(left, pageRecords)
+      const bounded = { ...query, limit: String(limit), ...(before === undefined ? {} : { before: String(before) }) }
+      const { page, asked } = await this.#page(new URLSearchParams(bounded))
+      yield page.list
+      left -= page.list.length
+      before = pageAfter(page, { asked, limit, before })
+      if (before === undefined) return
+    }
+  }
+
+  /**
+   * The newest records that match, oldest first.
+   *
+   * @throws as {@link pages}
+   */
+  async newest(query: RecordQuery, most: number): Promise<Stored<Kind>[]> {
+    const found: Stored<Kind>[] = []
+    for await (const page of this.pages(query, most)) for (const record of page) found.push(record)
+    return found.reverse()
+  }
+
+  /**
+   * The id of the newest record; 0 if there is none.
+   *
+   * @throws as {@link pages}
+   */
+  async newestId(): Promise<number> {
+    const { page } = await this.#page(new URLSearchParams({ limit: '1' }))
+    return page.list[0]?.id ?? 0
+  }
+
+  /**
+   * Counts of the records that match.
+   *
+   * @throws as {@link pages}
+   */
+  async counts(query: RecordQuery): Promise<RecordCounts> {
+    const what = `count ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
+    return await this.#read(`/counts?${new URLSearchParams(query)}`, { what, readBody: countsIn })
+  }
+
+  /**
+   * The stream of the records as they arrive. Rejects with the error of the network.
+   *
+   * @param after the id of the last event that was read
+   */
+  async live({ after, signal }: { readonly after: string | undefined; readonly signal: AbortSignal }) {
+    const { url, proxyUrl } = this.#requests
+    if (proxyUrl !== undefined) this.#proxy ??= await openProxy(proxyUrl)
+    return await fetch(`${url}/api/live?bucket=${this.#bucket}`, {
+      ...(this.#proxy === undefined
+        ? {}
+        : { dispatcher: this.#proxy as object as NonNullable<RequestInit['dispatcher']> }),
+      headers: {
+        ...this.#requests.headers,
+        ...(after === undefined ? {} : { 'last-event-id': after }),
+      },
+      // A redirect would get the key.
+      redirect: 'manual',
+      signal,
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#requests.close()
+    await this.#proxy?.destroy()
+  }
+
+  async #page(query: URLSearchParams): Promise<{ page: RecordPage<Stored<Kind>>; asked: Asked }> {
+    const what = `read ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
+    return await this.#read(`?${query}`, {
+      what,
+      readBody: (body, asked) => ({ page: pageIn(body, { asked, kind: this.#kind }), asked }),
+    })
+  }
+
+  async #read<Content>(path: string, { what, readBody }: Reading<Content>): Promise<Content> {
+    const { exchange, asked } = await this.#ask(`/api/${this.#kind}/${this.#bucket}${path}`, what)
+    try {
+      return readBody(readAnswer(exchange, asked), asked)
+    } catch (error) {
+      if (!(await this.#isForeign(error))) throw error
+      const words = 'has no API to read records, which only the receiver has (npx sluice-receiver)'
+      throw new NoReceiverError(`the service at ${this.#requests.url} ${words}`)
+    }
+  }
+
+  /** True where the answer shows that the service is not the receiver. The receiver answers 404 for an unknown bucket. */
+  async #isForeign(error: unknown): Promise<boolean> {
+    if (!(error instanceof ApiError)) return false
+    const { code, status } = error
+    if (code === 'not-the-service' || code === 'unreadable-answer' || status === 405) return true
+    if (status !== 404) return false
+    const { exchange, asked } = await this.#ask('/api/health', 'check the receiver')
+    try {
+      return readAnswer(exchange, asked).status !== 'ok'
+    } catch {
+      return true
+    }
+  }
+
+  #ask(path: string, what: string) {
+    return this.#requests.ask({ path, what, signal: this.#signal })
+  }
+}
+
+async function openProxy(uri: string): Promise<ProxyAgent> {
+  const { ProxyAgent } = await loadUndici()
+  return new ProxyAgent({ uri, proxyTunnel: false })
+}
+
+function nothingConfigured(): ConfigError {
+  return new ConfigError({
+    code: 'SLUICE_CONFIG_MISSING',
+    option: 'url',
+    variable: 'SLUICE_URL',
+    message: 'there is nowhere to read from: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET',
+  })
+}

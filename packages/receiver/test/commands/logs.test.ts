@@ -1,0 +1,136 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { FaultServer } from '../../../../test/support/fault-server.js'
+import { startTestReceiver, type TestReceiver } from '../../../../test/support/receiver.js'
+import { startReading, store } from './reading.js'
+
+let receiver: TestReceiver
+beforeEach(async () => {
+  receiver = await startTestReceiver()
+  onTestFinished(() => receiver.close())
+})
+
+const run = (...written: string[]) => startReading(['logs', ...written], receiver).ended
+const messages = async (...written: string[]) => {
+  const { code, stdout, stderr } = await run('--json', ...written)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const records = stdout === '' ? [] : stdout.trimEnd().split('\n')
+  return records.map((line) => (JSON.parse(line) as { message: string }).message)
+}
+
+describe('sluice-receiver logs', () => {
+  it('prints the newest records, oldest first, one line each', async () => {
+    await store(receiver, 'logs', [
+      { message: 'first' },
+      { message: 'second\n  at line two', level: 'warn', appName: 'jobs' },
+      { message: 'third', timeStamp: 1_700_000_001 },
+    ])
+    expect(await run()).toEqual({
+      code: 0,
+      signal: null,
+      stderr: '',
+      stdout:
+        '2023-11-14T22:13:20.000Z info  shop first\n' +
+        '2023-11-14T22:13:20.000Z warn  jobs second …\n' +
+        '2023-11-14T22:13:21.000Z info  shop third\n',
+    })
+    expect(await messages('--lines', '2')).toEqual(['second\n  at line two', 'third'])
+    expect(await messages('--lines', '0')).toEqual([])
+  })
+
+  it('prints with --json the records as the API gives them', async () => {
+    await store(receiver, 'logs', [{ message: 'a\u009b\u202e\u061c\nb', eventId: 7 }])
+    const { stdout } = await run('--json')
+    expect(stdout).toMatch(/^[\x20-\x7e]+\n$/)
+    expect(JSON.parse(stdout)).toEqual((await receiver.logs())[0])
+  })
+
+  it('reads on where a page is cut short', async () => {
+    const long = 'x'.repeat(1_000_000)
+    const numbers = Array.from({ length: 11 }, (_, index) => `${index}`)
+    await store(
+      receiver,
+      'logs',
+      numbers.map((number) => ({ message: `${number} ${long}` })),
+    )
+    const found = await messages('--lines', '10')
+    expect(found.map((message) => message.split(' ')[0])).toEqual(numbers.slice(1))
+  })
+
+  it('prints the records that match all filters', async () => {
+    await store(receiver, 'logs', [
+      { message: 'Größe 17 paid', level: 'error' },
+      { message: 'debugged', level: 'debug' },
+      { message: 'paid 17', level: 'warn', appName: 'jobs', machineName: 'm-2' },
+      { message: 'paid 18', level: 'warn', timeStamp: Date.now() },
+    ])
+    expect(await messages('--level', 'warn,error')).toEqual(['Größe 17 paid', 'paid 17', 'paid 18'])
+    expect(await messages('--level', 'warn,error', '--lines', '2')).toEqual(['paid 17', 'paid 18'])
+    expect(await messages('--min-level', 'warn')).toEqual(['Größe 17 paid', 'paid 17', 'paid 18'])
+    expect(await messages('--min-level', 'error')).toEqual(['Größe 17 paid'])
+    expect(await messages('--not-text', 'GROSSE debugged 18')).toEqual(['Größe 17 paid', 'paid 17'])
+    expect(await messages('--machine', 'm-2')).toEqual(['paid 17'])
+    expect(await messages('--text', '17 PAID')).toEqual(['Größe 17 paid', 'paid 17'])
+    expect(await messages('--text', 'grosse')).toEqual([])
+    expect(await messages('--text', 'große', '--app', 'shop')).toEqual(['Größe 17 paid'])
+    expect(await messages('--since', '5m')).toEqual(['paid 18'])
+    expect(await messages('--since', '2023-11-14')).toHaveLength(4)
+  })
+
+  it('shows signs for the characters that a terminal would obey', async () => {
+    const hostile = '\u001b[2Jx\u0007\ry\u009b31m\u202e\u200fz\u007f'
+    await store(receiver, 'logs', [{ message: hostile, level: hostile, appName: hostile }])
+    const shown = '␛[2Jx␇␍y\\u009b31m\\u202e\\u200fz␡'
+    expect((await run()).stdout).toBe(`2023-11-14T22:13:20.000Z ${shown} ${shown} ${shown}\n`)
+  })
+
+  it.each([
+    [['--lines', '1e3'], '--lines: expected a whole number from 0 to 100000, got "1e3"'],
+    [['--level', 'warn,'], '--level: expected names with commas between them, got "warn,"'],
+    [['--min-level', 'loud'], '--min-level: expected one of silly, trace, debug, verbose, http, '],
+    [['--not-text', '?!'], '--not-text: expected words, at most 1000 characters, got "?!"'],
+    [['--text', '?!'], '--text: expected words, at most 1000 characters, got "?!"'],
+    [['--since', 'yesterday'], '--since: expected a time such as 5m, 2h or 2026-01-31T12:00:00Z, got "yesterday"'],
+    [['--since', '2026-13-45'], '--since: expected a time'],
+    [['more'], 'expected no operand, got more'],
+    [['--folow'], 'unknown option --folow; did you mean --follow?'],
+  ])('called with %j ends with 2 and says: %s', async (written, words) => {
+    const { code, stdout, stderr } = await run(...written)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(words)
+  })
+})
+
+describe.each([['logs'], ['values']])('sluice %s', (command) => {
+  const ended = (variables: Record<string, string>, ...more: string[]) =>
+    startReading([command, ...more], { variables: { ...receiver.variables, ...variables } }).ended
+
+  it.each([[[]], [['--follow']]])('with %j says that it needs the receiver', async (more) => {
+    for (const body of ['{"errors":[]}', '<html>']) {
+      const status = body === '<html>' ? 200 : 404
+      const server = await FaultServer.start(() => ({ type: 'answer', status, body }))
+      const { url } = server
+      const { code, stderr } = await ended({ SLUICE_URL: url }, ...more)
+      await server.close()
+      expect(code).toBe(2)
+      expect(stderr).toContain(`the service at ${url} has no API to read records, which only the receiver has`)
+    }
+  })
+
+  it.each([[[]], [['--follow']]])('with %j ends with 1 where the receiver refuses', async (more) => {
+    const wrongKey = await ended({ SLUICE_API_KEY: 'wrong-key' }, ...more)
+    expect(wrongKey).toMatchObject({ code: 1, stderr: expect.stringContaining('the API key (SLUICE_API_KEY)') })
+    const noBucket = await ended({ SLUICE_BUCKET: 'elsewhere' }, ...more)
+    expect(noBucket).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no bucket elsewhere') })
+  })
+
+  it('ends with 1 where nothing listens, and with 2 without a configuration', async () => {
+    await receiver.close()
+    expect(await ended({})).toMatchObject({ code: 1, stderr: expect.stringContaining('ECONNREFUSED') })
+    const bare = await startReading([command, '--json'], { variables: {} }).ended
+    expect(bare.code).toBe(2)
+    expect(JSON.parse(bare.stdout)).toEqual({
+      ok: false,
+      error: 'there is nowhere to read from: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET',
+    })
+  })
+})

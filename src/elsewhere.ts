@@ -95,7 +95,5 @@ export function createContentClient(): object {
   return new Proxy({}, { get: (_, name) => (known.has(name) ? known.get(name) : async () => refuse()) })
 }
 
-export const createReadingClient = createContentClient
-
 /** A test that captured nothing would only fail later, and say less. */
 export const captureSluice = refuse

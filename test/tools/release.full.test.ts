@@ -28,7 +28,7 @@ describe('npm run release', () => {
   const release = (written: readonly string[] = [], variables: Record<string, string> = {}): Promise<Printed> => {
     const old = process.env.PATH ?? ''
     const stand = { PATH: `${project.folder}/bin:${old}`, OLD_PATH: old, CALLS: `${project.folder}/calls` }
-    return project.run(process.execPath, ['repository/scripts/release.js', ...written], {
+    return project.run(process.execPath, ['repository/tools/release.js', ...written], {
       ...identity,
       ...stand,
       ...variables,

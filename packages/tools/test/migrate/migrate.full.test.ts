@@ -55,7 +55,7 @@ const flags = [
   '--max-old-space-size=32',
   '--max-semi-space-size=2',
   '--import',
-  join(import.meta.dirname, '../../fixtures/print-peak-memory.js'),
+  join(import.meta.dirname, '../../../../test/fixtures/print-peak-memory.js'),
 ]
 
 async function peakOf({ ended }: ReturnType<MigratedFile['start']>, arrived: string): Promise<number> {

@@ -139,7 +139,10 @@ describe('sluice-tools ship of a pipe', () => {
   it('keeps nothing of settled records in memory', async () => {
     const { variables } = await serverHere()
     const shipping = startShip(['--quiet'], {
-      variables: { ...variables, NODE_OPTIONS: `--import ${import.meta.dirname}/../../fixtures/print-peak-memory.js` },
+      variables: {
+        ...variables,
+        NODE_OPTIONS: `--import ${import.meta.dirname}/../../../../test/fixtures/print-peak-memory.js`,
+      },
     })
     const piece = Buffer.alloc(1_048_576, `${' '.repeat(1023)}\n`)
     for (let count = 0; count < 400; count++) {

@@ -3,7 +3,7 @@ import { deriveSchedule } from './schedule.js'
 import { simulate } from './simulation.js'
 
 /** Seeds of `npm test`. `npm run test:full` simulates 20,000 by `scripts/simulate.js`. */
-const seeds = 300
+const seeds = 150
 const perTest = 50
 
 describe('the whole of Sluice, in simulated time, network, disk and death', () => {
@@ -21,7 +21,7 @@ describe('the whole of Sluice, in simulated time, network, disk and death', () =
   )
 })
 
-it.each([1, 9, 34, 212, 253])('gives the same trace each time, byte for byte, with seed %d', async (seed) => {
+it.each([1, 9, 34])('gives the same trace each time, byte for byte, with seed %d', async (seed) => {
   const first = await simulate(deriveSchedule(seed), { keepsTrace: true })
   // Another simulation between them must not matter.
   await simulate(deriveSchedule(seed + 1))

@@ -6,6 +6,7 @@ import { FaultServer } from '../support/fault-server.js'
 import { startProgram } from '../support/programs.js'
 import { folderHere } from '../support/shipped.js'
 import { setUpSpool, spoolFolder } from '../support/spool.js'
+import { full } from '../support/full.js'
 
 /** Colours, a link, a title, a bell, a carriage return, C1 controls, line ends, a change of the writing direction. */
 const hostile =
@@ -74,7 +75,7 @@ describe.each(Object.entries(commands))('text of the service in sluice %s', (nam
 })
 
 describe('text of the command line', () => {
-  it.each<[string, string[]]>([
+  it.runIf(full).each<[string, string[]]>([
     ['a command', [`x${hostile}`]],
     ['an option', ['ship', `--${hostile}`]],
     ['a file of ship', ['ship', `/not/there${hostile}`]],

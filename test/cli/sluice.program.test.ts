@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startProgram } from '../support/programs.js'
+import { full } from '../support/full.js'
 
 const root = join(import.meta.dirname, '../..')
 const run = (...written: string[]) => startProgram('../../bin/sluice.js', { arguments: written }).ended
@@ -43,7 +44,7 @@ describe('the program sluice', () => {
   })
 
   const complete = ['package.json', '--project', 'p', '--type', 't']
-  it.each<[string[], string]>([
+  it.runIf(full).each<[string[], string]>([
     [[], 'sluice: expected a command'],
     [['migrat'], 'sluice: unknown command migrat; did you mean migrate?'],
     [['constructor'], 'sluice: unknown command constructor'],

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
 import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
-import { rowsOf } from '../support/full.js'
+import { full, rowsOf } from '../support/full.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
-const engines = 1000
+const engines = full ? 1000 : 250
 const capMs = 30_000
 const outageMs = 600_000
 const latencyMs = 5

@@ -3,7 +3,7 @@ import { deriveSchedule } from './schedule.js'
 import { simulate } from './simulation.js'
 
 /** Seeds of `npm test`. `npm run test:full` simulates 20,000 by `scripts/simulate.js`. */
-const seeds = 150
+const seeds = 100
 const perTest = 50
 
 describe('the whole of Sluice, in simulated time, network, disk and death', () => {

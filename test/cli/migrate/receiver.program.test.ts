@@ -40,7 +40,7 @@ describe('sluice migrate and the receiver', () => {
     expect(ids).toEqual([a, b, c].map((entry) => entry?.id))
   })
 
-  it('give a line that names a content type to that one, and refuse a line whose type does not exist', async () => {
+  it.runIf(full)('give a line that names a content type to that one, and refuse a line whose type does not exist', async () => {
     await content.makeType('note')
     const file = fileOf([
       { fields: { title: 'a' } },
@@ -58,7 +58,7 @@ describe('sluice migrate and the receiver', () => {
     expect((await content.entries('note')).map(({ fields }) => fields.title)).toEqual(['b'])
   })
 
-  it('accept the id of the type, too', async () => {
+  it.runIf(full)('accept the id of the type, too', async () => {
     const file = fileOf(articles(2))
     file.type = (await content.makeType('page')).id
     expect(await file.run()).toMatchObject({ code: 0 })
@@ -94,7 +94,7 @@ describe('sluice migrate and the receiver', () => {
     expect(await content.entries('article')).toHaveLength(valid.length)
   })
 
-  it('put lines that are too large for the receiver among the rejects, and do not stop at a series of them', async () => {
+  it.runIf(full)('put lines that are too large for the receiver among the rejects, and do not stop at a series of them', async () => {
     const large = { fields: { title: 'x', body: 'x'.repeat(1_100_000) } }
     const file = fileOf([...Array.from({ length: 25 }, () => large), { fields: { title: 'ok' } }])
     const { code, stdout } = await file.run('--concurrency', '1')
@@ -105,7 +105,7 @@ describe('sluice migrate and the receiver', () => {
 })
 
 describe('sluice migrate stops at once', () => {
-  it.each<[string, Record<string, string>, string, string]>([
+  it.runIf(full).each<[string, Record<string, string>, string, string]>([
     [
       'the key is wrong',
       { SLUICE_API_KEY: 'wrong-key' },
@@ -125,7 +125,7 @@ describe('sluice migrate stops at once', () => {
     expect(await content.entries('article')).toEqual([])
   })
 
-  it('in a dry run, too, when the plan has no content', async () => {
+  it.runIf(full)('in a dry run, too, when the plan has no content', async () => {
     await content.setPlan(false)
     const { code, stderr } = await fileOf(articles(3)).run('--dry-run')
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('plan or payment') })
@@ -182,7 +182,7 @@ describe('a service that goes away in the middle', () => {
   })
 })
 
-describe('two migrations of one file', () => {
+describe.runIf(full)('two migrations of one file', () => {
   it('that begin at the same time: one works, and the others say so', async () => {
     const file = fileOf(articles(200))
     const all = await Promise.all(Array.from({ length: 4 }, () => file.run()))

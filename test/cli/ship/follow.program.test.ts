@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { folderHere, startShip } from '../../support/shipped.js'
+import { full } from '../../support/full.js'
 
 let receiver: TestReceiver
 let log: string
@@ -37,7 +38,7 @@ describe('sluice ship --follow', () => {
     await arrived('first', 'second', 'third')
   })
 
-  it('skips the present lines with --from-end', async () => {
+  it.runIf(full)('skips the present lines with --from-end', async () => {
     writeFileSync(log, 'old\n')
     const shipping = follow(`${log}.missing`, '--from-end')
     await shipping.said('no such file yet')
@@ -72,7 +73,7 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 5)
   })
 
-  it('begins again with a truncated file, even when it has grown beyond the old place', async () => {
+  it.runIf(full)('begins again with a truncated file, even when it has grown beyond the old place', async () => {
     writeFileSync(log, 'a\npartial')
     const shipping = follow()
     await arrived('a')
@@ -85,7 +86,7 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 4)
   })
 
-  it('reads a file that is deleted and created again, and ships a file that comes back only once', async () => {
+  it.runIf(full)('reads a file that is deleted and created again, and ships a file that comes back only once', async () => {
     writeFileSync(log, 'a\n')
     const shipping = follow()
     await arrived('a')
@@ -104,7 +105,7 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 5)
   })
 
-  it('waits for a file that does not exist yet, and says so once', async () => {
+  it.runIf(full)('waits for a file that does not exist yet, and says so once', async () => {
     const shipping = follow()
     await shipping.said(`${log}: there is no such file yet; waits for it`)
     writeFileSync(log, 'a\n')
@@ -113,7 +114,7 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 1)
   })
 
-  it('follows several files at a time', async () => {
+  it.runIf(full)('follows several files at a time', async () => {
     const second = `${log}.second`
     writeFileSync(log, 'a\n')
     writeFileSync(second, 'b\n')

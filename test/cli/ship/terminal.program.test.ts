@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startTestReceiver } from '../../support/receiver.js'
 import { folderHere } from '../../support/shipped.js'
+import { full } from '../../support/full.js'
 
 /** Ctrl-C, as a terminal sends it. */
 const ctrlC = '\x03'
@@ -47,7 +48,7 @@ describe('sluice ship on a terminal', () => {
     expect((await receiver.logs()).map(({ message }) => message)).toEqual(['one', 'two', 'three'])
   })
 
-  it('that reads what is typed says so, and how to end it', async () => {
+  it.runIf(full)('that reads what is typed says so, and how to end it', async () => {
     const receiver = await startTestReceiver()
     onTestFinished(() => receiver.close())
     const { type, screen, ended } = shipOnTerminal([], receiver.variables)

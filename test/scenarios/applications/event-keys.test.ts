@@ -3,6 +3,7 @@ import { FaultServer } from '../../support/fault-server.js'
 import { type Running, runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { linesIn, spoolFolder } from '../../support/spool.js'
+import { rowsOf } from '../../support/full.js'
 
 /** Every character that the JSON of a spool escapes, in the longest key: the number behind it has one digit. */
 const longKey = `"\\,/:${'k'.repeat(194)}`
@@ -17,7 +18,7 @@ afterEach(() => receiver.close())
 
 const eventsStored = async () => (await receiver.values()).map(({ eventId }) => eventId).sort()
 
-describe.each(['worker', 'inline'])('events with a key, mode %s', (mode) => {
+describe.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))('events with a key, mode %s', (mode) => {
   const keyed = { WAY: 'keyed', COUNT: '3', SLUICE_MODE: mode }
 
   it('are stored once, however many processes track them', async () => {

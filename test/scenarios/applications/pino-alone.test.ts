@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { FaultServer } from '../../support/fault-server.js'
 import { ampleTime, atOnceMs, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+import { rowsOf } from '../../support/full.js'
 
 const hint =
   'sluice: a SIGTERM ends this process with the lines that the worker of pino holds: import sluice before pino, or run node --import sluice/register\n'
@@ -93,7 +94,7 @@ describe('an application that knows pino’s target alone', () => {
     expect(ended.ms).toBeLessThan(atOnceMs)
   })
 
-  it.each(['on', 'once', 'late'])('leaves the signal to its own listener (%s)', async (listener) => {
+  it.each(rowsOf(['on', 'once', 'late'], (listener) => listener === 'on'))('leaves the signal to its own listener (%s)', async (listener) => {
     const ended = await endBySignal({ variables: { LISTENER: listener } })
     expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'], stderr: '' })
     expect(await storedLines()).toBe(1000)
@@ -114,11 +115,13 @@ describe('an application that knows pino’s target alone', () => {
     expect(stdout).toBe('0 listeners, 0 registries\n')
   })
 
-  it.each([
+  const ends: { end: string; variables: Record<string, string>; code: number }[] = [
     { end: 'a natural end', variables: {}, code: 0 },
     { end: 'process.exit()', variables: { EXIT: '3' }, code: 3 },
     { end: 'an uncaught exception', variables: { THROW: '1' }, code: 1 },
-  ])('$end: everything is delivered, and nothing keeps it alive', async ({ variables, code }) => {
+  ]
+
+  it.each(rowsOf(ends, ({ end }) => end === 'process.exit()'))('$end: everything is delivered, and nothing keeps it alive', async ({ variables, code }) => {
     const ended = await startProgram('pino-alone-ends.js', {
       variables: { ...receiver.variables, ...ampleTime, ...variables },
     }).ended
@@ -127,7 +130,7 @@ describe('an application that knows pino’s target alone', () => {
     expect(await storedLines()).toBe(1)
   })
 
-  it.each([{ EXIT: '3' }, {}])('says once what was lost, in the thread that the target has: %j', async (how) => {
+  it.each(rowsOf([{ EXIT: '3' }, {}], (how) => 'EXIT' in how))('says once what was lost, in the thread that the target has: %j', async (how) => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const timeouts = { SLUICE_URL: server.url, SLUICE_SHUTDOWN_TIMEOUT_MS: '500' }
     const { stderr } = await startProgram('pino-alone-ends.js', {
@@ -137,7 +140,7 @@ describe('an application that knows pino’s target alone', () => {
     await server.close()
   })
 
-  it.each([{}, { TARGETS: '2' }])(
+  it.each(rowsOf([{}, { TARGETS: '2' }], (more) => !('TARGETS' in more)))(
     'reads on stderr what to do where the permission model forbids it: %j',
     async (more) => {
       const model = process.allowedNodeEnvironmentFlags.has('--permission')

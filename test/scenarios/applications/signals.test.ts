@@ -65,12 +65,15 @@ const stored = async (way: string) => (way === 'track' ? await receiver.values()
 describe('a signal to an application without a listener of its own', () => {
   const ways = ['winston', 'track', 'pino', 'sluicePino']
 
-  it.each(rowsOf(['winston', 'pino'], (way) => way === 'pino'))('%s: the final ledger is shown with SLUICE_DEBUG', async (way) => {
-    const { stderr } = await endBySignal(way, { variables: { IMPORT: 'first', SLUICE_DEBUG: '1' } })
-    const ledger =
-      'accepted=1000 delivered=1000 rejected=0 dropped=0 spooled=0 queued=0 inFlight=0 adopted=0 ambiguous=0 suppressed=0'
-    expect(stderr.split('\n').filter((line) => line.includes('ledger'))).toEqual([`sluice: ledger ${ledger}`])
-  })
+  it.each(rowsOf(['winston', 'pino'], (way) => way === 'pino'))(
+    '%s: the final ledger is shown with SLUICE_DEBUG',
+    async (way) => {
+      const { stderr } = await endBySignal(way, { variables: { IMPORT: 'first', SLUICE_DEBUG: '1' } })
+      const ledger =
+        'accepted=1000 delivered=1000 rejected=0 dropped=0 spooled=0 queued=0 inFlight=0 adopted=0 ambiguous=0 suppressed=0'
+      expect(stderr.split('\n').filter((line) => line.includes('ledger'))).toEqual([`sluice: ledger ${ledger}`])
+    },
+  )
 
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const
   const all = ways.flatMap((way) => signals.map((signal) => ({ way, signal })))

@@ -7,7 +7,7 @@ import { type Behaviour, fineBehaviour, type Trouble } from './behaviour.js'
 import { receiverTenant } from './shared-receiver.js'
 import { requestTimeoutMs, Stage } from './stage.js'
 
-const seeds = full ? 2000 : 60
+const seeds = full ? 2000 : 15
 
 type Draw = () => number
 

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 const full = '**/*.full.test.ts'
 /** Tests that start programs: processes of Node.js, browsers, servers. */
 const programs = ['test/{scenarios,documents,scripts}/**/*.test.ts', 'test/**/*.program.test.ts']
+/** Folders whose tests leave nothing behind in their process: no engine, no logger, no variable, no directory. */
+const pure = 'test/{architecture,delivery,errors,hand-off,http,options,records,spool}/**/*.test.ts'
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.
@@ -15,7 +17,17 @@ export default defineConfig({
     // Tests wait for programs and timers most of the time. On two cores vitest itself would start one worker.
     maxWorkers: 4,
     projects: [
-      { test: { ...shared, name: 'units', include: ['test/**/*.test.ts'], exclude: [full, ...programs] } },
+      {
+        test: {
+          ...shared,
+          name: 'units',
+          include: [pure],
+          exclude: [full, ...programs],
+          // A process runs one file after another: to start it, and to load vitest and the sources, takes longer than most of these files.
+          isolate: false,
+        },
+      },
+      { test: { ...shared, name: 'engines', include: ['test/**/*.test.ts'], exclude: [full, pure, ...programs] } },
       {
         test: {
           ...shared,
@@ -45,6 +57,7 @@ export default defineConfig({
           include: ['{test,receiver/test}/**/*.full.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
+          expect: { poll: { timeout: 30_000 } },
         },
       },
     ],

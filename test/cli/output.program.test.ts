@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { oneLine } from '../../src/errors/text-of.js'
 import { FaultServer } from '../support/fault-server.js'
+import { full } from '../support/full.js'
 import { startProgram } from '../support/programs.js'
 import { folderHere } from '../support/shipped.js'
 import { setUpSpool, spoolFolder } from '../support/spool.js'
-import { full } from '../support/full.js'
 
 /** Colours, a link, a title, a bell, a carriage return, C1 controls, line ends, a change of the writing direction. */
 const hostile =

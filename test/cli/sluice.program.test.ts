@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { startProgram } from '../support/programs.js'
 import { full } from '../support/full.js'
+import { startProgram } from '../support/programs.js'
 
 const root = join(import.meta.dirname, '../..')
 const run = (...written: string[]) => startProgram('../../bin/sluice.js', { arguments: written }).ended

@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { VolumeControl } from '../../src/engine/volume-control.js'
 import { idOf } from '../../src/records/line-ids.js'
-import { VirtualClock } from '../support/virtual-clock.js'
 import { rowsOf } from '../support/full.js'
+import { VirtualClock } from '../support/virtual-clock.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../support/full.js'
 import { runProgram, startProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
-import { rowsOf } from '../support/full.js'
 
 let receiver: TestReceiver
 beforeEach(async () => {
@@ -16,11 +16,14 @@ describe('pino with the target sluice, as users of other transports write it', (
     expect(await receiver.logs()).toHaveLength(202)
   })
 
-  it.each(rowsOf(['exit 3', 'exception'], (end) => end === 'exit 3'))('has every line delivered at an end by %s', async (END) => {
-    const ended = await runProgram('exits.js', { ...receiver.variables, TARGET: 'sluice', WAY: 'pino', END })
-    expect(ended.code).toBe(END === 'exception' ? 1 : 3)
-    expect(await receiver.logs()).toHaveLength(1000)
-  })
+  it.each(rowsOf(['exit 3', 'exception'], (end) => end === 'exit 3'))(
+    'has every line delivered at an end by %s',
+    async (END) => {
+      const ended = await runProgram('exits.js', { ...receiver.variables, TARGET: 'sluice', WAY: 'pino', END })
+      expect(ended.code).toBe(END === 'exception' ? 1 : 3)
+      expect(await receiver.logs()).toHaveLength(1000)
+    },
+  )
 
   it('has every line delivered at SIGTERM where sluice is imported', async () => {
     const variables = { ...receiver.variables, TARGET: 'sluice', WAY: 'pino', END: 'SIGTERM' }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { full, rowsOf } from '../support/full.js'
 import { ampleTime, runProgram } from '../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
-import { full, rowsOf } from '../support/full.js'
 
 let receiver: TestReceiver
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rowsOf } from '../../../test/support/full.js'
 import { PostgresStorage } from '../../dist/storage/postgres/postgres-storage.js'
 import { openSqlite } from '../../dist/storage/sqlite/database.js'
 import { SqliteStorage } from '../../dist/storage/sqlite/sqlite-storage.js'
@@ -24,12 +25,15 @@ export interface StoreKind {
   open(): Promise<OpenStore>
 }
 
-export const storeKinds: readonly StoreKind[] = [
+const all: readonly StoreKind[] = [
   { name: 'SQLite in memory', isInstalled: true, open: openInMemory },
   { name: 'SQLite in threads of its own', isInstalled: true, open: openInThreads },
   { name: withPostgres('PostgreSQL'), isInstalled: postgresInstalled, open: () => openInPostgres(1) },
   { name: withPostgres('two instances on PostgreSQL'), isInstalled: postgresInstalled, open: () => openInPostgres(2) },
 ]
+
+/** In `npm test`, one of each kind: the store of one receiver, and that of several. */
+export const storeKinds = rowsOf(all, ({ name }) => /threads|two instances/.test(name))
 
 async function openInMemory(): Promise<OpenStore> {
   const storage = new SqliteStorage(':memory:')

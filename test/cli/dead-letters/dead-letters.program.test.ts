@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { lettersIn } from '../../../src/cli/dead-letters/letters.js'
 import { type Fault, FaultServer } from '../../support/fault-server.js'
+import { full, rowsOf } from '../../support/full.js'
 import { ampleTime, startProgram } from '../../support/programs.js'
 import { startTestReceiver } from '../../support/receiver.js'
 import { answers } from '../../support/scripted-sender.js'
 import { segmentsIn, setUpSpool, spoolFolder } from '../../support/spool.js'
-import { full, rowsOf } from '../../support/full.js'
 
 let dir: string
 beforeEach(() => {
@@ -208,27 +208,30 @@ describe('sluice dead-letters', () => {
     expect(segmentsIn(dir)).toHaveLength(1)
   })
 
-  it.each(rowsOf([1, 2, 3, 4, 5, 6, 8], (change) => change === 3))('loses no record when it is killed at the change %i of the folder', async (change) => {
-    const { clock, sender, log } = setUpSpool(dir)
-    sender.answer = () => answers.rejected
-    for (const message of ['one', 'two']) log(JSON.stringify({ message }))
-    await clock.advance(60_000)
-    const running = start(['edit', dir, '1', '--set', 'edited=true'])
-    const folder = join(dir, 'dead-letter')
-    let names = readdirSync(folder).join()
-    let changes = 0
-    const ended = running.ended.then(() => true)
-    for (let over = false; !over; ) {
-      const now = readdirSync(folder).join()
-      if (now !== names && ++changes === change) running.process.kill('SIGKILL')
-      names = now
-      over = await Promise.race([ended, new Promise<false>((resolve) => setImmediate(resolve, false))])
-    }
-    expect(new Set(await messages())).toEqual(new Set(['one', 'two']))
-    // The next command goes on all the same.
-    expect(await run(['edit', dir, '1', '--set', 'edited=again'])).toMatchObject({ code: 0 })
-    expect(new Set(await messages())).toEqual(new Set(['one', 'two']))
-  })
+  it.each(rowsOf([1, 2, 3, 4, 5, 6, 8], (change) => change === 3))(
+    'loses no record when it is killed at the change %i of the folder',
+    async (change) => {
+      const { clock, sender, log } = setUpSpool(dir)
+      sender.answer = () => answers.rejected
+      for (const message of ['one', 'two']) log(JSON.stringify({ message }))
+      await clock.advance(60_000)
+      const running = start(['edit', dir, '1', '--set', 'edited=true'])
+      const folder = join(dir, 'dead-letter')
+      let names = readdirSync(folder).join()
+      let changes = 0
+      const ended = running.ended.then(() => true)
+      for (let over = false; !over; ) {
+        const now = readdirSync(folder).join()
+        if (now !== names && ++changes === change) running.process.kill('SIGKILL')
+        names = now
+        over = await Promise.race([ended, new Promise<false>((resolve) => setImmediate(resolve, false))])
+      }
+      expect(new Set(await messages())).toEqual(new Set(['one', 'two']))
+      // The next command goes on all the same.
+      expect(await run(['edit', dir, '1', '--set', 'edited=again'])).toMatchObject({ code: 0 })
+      expect(new Set(await messages())).toEqual(new Set(['one', 'two']))
+    },
+  )
 
   it.runIf(full).each<[string[], string, number]>([
     [[], 'expected one of list, show, edit, replay, drop, got none', 2],

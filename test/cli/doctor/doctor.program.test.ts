@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fingerprint } from '../../../src/spool/engine-folder.js'
 import { FaultServer } from '../../support/fault-server.js'
+import { full, rowsOf } from '../../support/full.js'
 import { startProgram } from '../../support/programs.js'
 import { startProxy } from '../../support/proxy.js'
 import { startTestReceiver } from '../../support/receiver.js'
-import { full, rowsOf } from '../../support/full.js'
 
 const start = (variables: Record<string, string>, written: readonly string[], flags: readonly string[] = []) =>
   startProgram('../../bin/sluice.js', { arguments: ['doctor', ...written], variables, flags }).ended
@@ -165,33 +165,39 @@ describe('sluice doctor', () => {
     expect(looks.clock).toMatch(/^bad: 1 day ahead of that of the service → set the clock that is wrong/)
   })
 
-  it.runIf(full)('says which program is missing where nothing listens: the service on this machine, or the proxy', async () => {
-    const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
-    const connectionTo = async (variables: Record<string, string>) =>
-      (await examine({ ...here, ...variables })).looks.connection
-    expect(await connectionTo({ SLUICE_URL: 'http://127.0.0.1:1' })).toBe(
-      'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start one with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
-    )
-    expect(await connectionTo({ SLUICE_URL: 'https://service.example', HTTPS_PROXY: 'http://127.0.0.1:1' })).toBe(
-      'bad: nothing listens at 127.0.0.1:1, the proxy of HTTPS_PROXY (ECONNREFUSED) → start the proxy, correct or unset HTTPS_PROXY, or name the host in NO_PROXY',
-    )
-  })
+  it.runIf(full)(
+    'says which program is missing where nothing listens: the service on this machine, or the proxy',
+    async () => {
+      const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
+      const connectionTo = async (variables: Record<string, string>) =>
+        (await examine({ ...here, ...variables })).looks.connection
+      expect(await connectionTo({ SLUICE_URL: 'http://127.0.0.1:1' })).toBe(
+        'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start one with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
+      )
+      expect(await connectionTo({ SLUICE_URL: 'https://service.example', HTTPS_PROXY: 'http://127.0.0.1:1' })).toBe(
+        'bad: nothing listens at 127.0.0.1:1, the proxy of HTTPS_PROXY (ECONNREFUSED) → start the proxy, correct or unset HTTPS_PROXY, or name the host in NO_PROXY',
+      )
+    },
+  )
 
-  it.runIf(full)('tells one problem of both lanes once, and lists only the options that are set without --verbose', async () => {
-    const receiver = await receiverHere()
-    const variables = { ...receiver.variables, SLUICE_API_KEY: 'another-key' }
-    const { stdout } = await start(variables, [])
-    expect(stdout).toMatch(/✗ log record .*\n.*\n– value record +not delivered either, for the same reason\n/)
-    expect(stdout).toContain('\n1 problem found\n')
-    const [, shown = ''] = stdout.split('\n\n')
-    expect(shown).toMatch(/\d+ options not set: --verbose shows the defaults$/)
-    expect(shown).toMatch(/apiKey +"\[redacted\]" +SLUICE_API_KEY\n/)
-    expect(shown).not.toContain('default\n')
-    expect(stdout).not.toContain('another-key')
-    const { stdout: all } = await start(variables, ['--verbose'])
-    expect(all).toMatch(/maxBatch +256 +default/)
-    expect(all).not.toContain('--verbose')
-  })
+  it.runIf(full)(
+    'tells one problem of both lanes once, and lists only the options that are set without --verbose',
+    async () => {
+      const receiver = await receiverHere()
+      const variables = { ...receiver.variables, SLUICE_API_KEY: 'another-key' }
+      const { stdout } = await start(variables, [])
+      expect(stdout).toMatch(/✗ log record .*\n.*\n– value record +not delivered either, for the same reason\n/)
+      expect(stdout).toContain('\n1 problem found\n')
+      const [, shown = ''] = stdout.split('\n\n')
+      expect(shown).toMatch(/\d+ options not set: --verbose shows the defaults$/)
+      expect(shown).toMatch(/apiKey +"\[redacted\]" +SLUICE_API_KEY\n/)
+      expect(shown).not.toContain('default\n')
+      expect(stdout).not.toContain('another-key')
+      const { stdout: all } = await start(variables, ['--verbose'])
+      expect(all).toMatch(/maxBatch +256 +default/)
+      expect(all).not.toContain('--verbose')
+    },
+  )
 
   it('never prints the password of a proxy or the key, even when the service repeats it', async () => {
     const key = 'sk-"secret'
@@ -294,21 +300,24 @@ describe('sluice doctor', () => {
     expect(looks.certificate).toMatch(/does not speak TLS/)
   })
 
-  it.runIf(full).each(['http', 'https'])('does not wait for a service that accepts %s and never answers', async (protocol) => {
-    const silent = createServer(() => {})
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void silent.close())
-    const { port } = silent.address() as { port: number }
-    const { code, looks } = await examine({
-      SLUICE_URL: `${protocol}://127.0.0.1:${port}`,
-      SLUICE_API_KEY: 'k-1234',
-      SLUICE_BUCKET: 'b',
-      SLUICE_REQUEST_TIMEOUT_MS: '300',
-    })
-    expect(code).toBe(1)
-    expect(looks[protocol === 'http' ? 'answer' : 'certificate']).toMatch(/^bad: no .*within 300 ms/)
-    expect(looks.worker).toMatch(/^good/)
-  })
+  it.runIf(full).each(['http', 'https'])(
+    'does not wait for a service that accepts %s and never answers',
+    async (protocol) => {
+      const silent = createServer(() => {})
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void silent.close())
+      const { port } = silent.address() as { port: number }
+      const { code, looks } = await examine({
+        SLUICE_URL: `${protocol}://127.0.0.1:${port}`,
+        SLUICE_API_KEY: 'k-1234',
+        SLUICE_BUCKET: 'b',
+        SLUICE_REQUEST_TIMEOUT_MS: '300',
+      })
+      expect(code).toBe(1)
+      expect(looks[protocol === 'http' ? 'answer' : 'certificate']).toMatch(/^bad: no .*within 300 ms/)
+      expect(looks.worker).toMatch(/^good/)
+    },
+  )
 
   it('lists the files in the spool, and changes none', async () => {
     const receiver = await receiverHere()

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { cpSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../support/full.js'
 import { startProxy } from '../../support/proxy.js'
 import { startReading, store } from '../../support/reading.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { folderHere } from '../../support/shipped.js'
-import { full } from '../../support/full.js'
 
 async function open(options: Parameters<typeof startTestReceiver>[0] = {}): Promise<TestReceiver> {
   const receiver = await startTestReceiver(options)

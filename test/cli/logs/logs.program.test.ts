@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { startReading, store } from '../../support/reading.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
-import { full } from '../../support/full.js'
 
 let receiver: TestReceiver
 beforeEach(async () => {

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { appendFileSync, existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../support/content-server.js'
-import { articles, MigratedFile, titlesOf } from '../../support/migration.js'
 import { full } from '../../support/full.js'
+import { articles, MigratedFile, titlesOf } from '../../support/migration.js'
 
 let server: ContentServer
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { articleType, ContentServer } from '../../support/content-server.js'
-import { articles, MigratedFile } from '../../support/migration.js'
 import { full } from '../../support/full.js'
+import { articles, MigratedFile } from '../../support/migration.js'
 
 let server: ContentServer
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../support/content-server.js'
+import { full, rowsOf } from '../../support/full.js'
 import { articles, MigratedFile, sorted, titlesOf } from '../../support/migration.js'
 import type { Running } from '../../support/programs.js'
-import { full, rowsOf } from '../../support/full.js'
 
 let server: ContentServer
 beforeEach(async () => {
@@ -23,20 +23,23 @@ function onceHeard({ stderr }: Running['process'], callBack: () => void) {
 }
 
 describe('a migration that is interrupted', () => {
-  it.each(rowsOf([0, 1, 37, 150], (answers) => answers === 37))('by SIGKILL after %i answers creates every entry once', async (answers) => {
-    const file = fileOf(articles(200))
-    const { reached, release } = server.holdAfter(answers)
-    const killed = file.start()
-    await reached
-    killed.process.kill('SIGKILL')
-    expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' })
-    release()
-    server.fault = () => undefined
-    const { code, stdout } = await file.run()
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('200 of 200 lines have arrived') })
-    expect(sorted(server.titles)).toEqual(sorted(titlesOf(200)))
-    expect(server.requests.length).toBeLessThanOrEqual(208)
-  })
+  it.each(rowsOf([0, 1, 37, 150], (answers) => answers === 37))(
+    'by SIGKILL after %i answers creates every entry once',
+    async (answers) => {
+      const file = fileOf(articles(200))
+      const { reached, release } = server.holdAfter(answers)
+      const killed = file.start()
+      await reached
+      killed.process.kill('SIGKILL')
+      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' })
+      release()
+      server.fault = () => undefined
+      const { code, stdout } = await file.run()
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('200 of 200 lines have arrived') })
+      expect(sorted(server.titles)).toEqual(sorted(titlesOf(200)))
+      expect(server.requests.length).toBeLessThanOrEqual(208)
+    },
+  )
 
   it.runIf(full)('by SIGKILL names every line that a service without idempotency keys may have twice', async () => {
     await server.close()

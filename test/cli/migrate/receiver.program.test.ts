@@ -40,23 +40,26 @@ describe('sluice migrate and the receiver', () => {
     expect(ids).toEqual([a, b, c].map((entry) => entry?.id))
   })
 
-  it.runIf(full)('give a line that names a content type to that one, and refuse a line whose type does not exist', async () => {
-    await content.makeType('note')
-    const file = fileOf([
-      { fields: { title: 'a' } },
-      { fields: { title: 'b' }, contentTypeKey: 'note' },
-      { fields: { title: 'c' }, contentTypeKey: 'nothing' },
-      { fields: { title: 'd' } },
-    ])
-    expect(await file.run('--dry-run')).toMatchObject({ code: 1 })
-    expect(file.rejects).toMatchObject([
-      { line: 3, reasons: [expect.stringContaining('contentTypeKey: there is no content type nothing in demo')] },
-    ])
-    expect(await file.run('--concurrency', '1')).toMatchObject({ code: 1 })
-    expect(file.rejects).toMatchObject([{ line: 3, status: 404 }])
-    expect(await titles()).toEqual(['a', 'd'])
-    expect((await content.entries('note')).map(({ fields }) => fields.title)).toEqual(['b'])
-  })
+  it.runIf(full)(
+    'give a line that names a content type to that one, and refuse a line whose type does not exist',
+    async () => {
+      await content.makeType('note')
+      const file = fileOf([
+        { fields: { title: 'a' } },
+        { fields: { title: 'b' }, contentTypeKey: 'note' },
+        { fields: { title: 'c' }, contentTypeKey: 'nothing' },
+        { fields: { title: 'd' } },
+      ])
+      expect(await file.run('--dry-run')).toMatchObject({ code: 1 })
+      expect(file.rejects).toMatchObject([
+        { line: 3, reasons: [expect.stringContaining('contentTypeKey: there is no content type nothing in demo')] },
+      ])
+      expect(await file.run('--concurrency', '1')).toMatchObject({ code: 1 })
+      expect(file.rejects).toMatchObject([{ line: 3, status: 404 }])
+      expect(await titles()).toEqual(['a', 'd'])
+      expect((await content.entries('note')).map(({ fields }) => fields.title)).toEqual(['b'])
+    },
+  )
 
   it.runIf(full)('accept the id of the type, too', async () => {
     const file = fileOf(articles(2))
@@ -94,14 +97,17 @@ describe('sluice migrate and the receiver', () => {
     expect(await content.entries('article')).toHaveLength(valid.length)
   })
 
-  it.runIf(full)('put lines that are too large for the receiver among the rejects, and do not stop at a series of them', async () => {
-    const large = { fields: { title: 'x', body: 'x'.repeat(1_100_000) } }
-    const file = fileOf([...Array.from({ length: 25 }, () => large), { fields: { title: 'ok' } }])
-    const { code, stdout } = await file.run('--concurrency', '1')
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('25 refused by the service') })
-    expect(file.rejects).toMatchObject(Array.from({ length: 25 }, () => ({ status: 413 })))
-    expect(await titles()).toEqual(['ok'])
-  })
+  it.runIf(full)(
+    'put lines that are too large for the receiver among the rejects, and do not stop at a series of them',
+    async () => {
+      const large = { fields: { title: 'x', body: 'x'.repeat(1_100_000) } }
+      const file = fileOf([...Array.from({ length: 25 }, () => large), { fields: { title: 'ok' } }])
+      const { code, stdout } = await file.run('--concurrency', '1')
+      expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('25 refused by the service') })
+      expect(file.rejects).toMatchObject(Array.from({ length: 25 }, () => ({ status: 413 })))
+      expect(await titles()).toEqual(['ok'])
+    },
+  )
 })
 
 describe('sluice migrate stops at once', () => {

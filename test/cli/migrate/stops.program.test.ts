@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../support/content-server.js'
-import { articles, MigratedFile, sorted, titlesOf } from '../../support/migration.js'
 import { full } from '../../support/full.js'
+import { articles, MigratedFile, sorted, titlesOf } from '../../support/migration.js'
 
 let server: ContentServer
 beforeEach(async () => {
@@ -13,16 +13,19 @@ afterEach(() => server.close())
 const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.variables, lines)
 
 describe('a migration stops', () => {
-  it.runIf(full)('before it begins, when its journal is a named pipe, and does not wait for a named pipe as its lock', async () => {
-    const file = fileOf(articles(3))
-    execFileSync('mkfifo', [file.journalPath, `${file.journalPath}.lock`])
-    const { code, stderr } = await file.run()
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringMatching(/\.journal is no file, .*move it away\n$/),
-    })
-    expect(server.requests).toEqual([])
-  })
+  it.runIf(full)(
+    'before it begins, when its journal is a named pipe, and does not wait for a named pipe as its lock',
+    async () => {
+      const file = fileOf(articles(3))
+      execFileSync('mkfifo', [file.journalPath, `${file.journalPath}.lock`])
+      const { code, stderr } = await file.run()
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringMatching(/\.journal is no file, .*move it away\n$/),
+      })
+      expect(server.requests).toEqual([])
+    },
+  )
 
   it.each<[string, number, RegExp]>([
     ['the token is wrong', 401, /access token \(SLUICE_ACCESS_TOKEN\) is missing or wrong/],

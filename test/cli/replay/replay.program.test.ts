@@ -104,26 +104,29 @@ describe('sluice replay', () => {
     expect(filesIn(dir)).toEqual(before)
   })
 
-  it.each(rowsOf(['SIGINT', 'SIGTERM', 'SIGKILL'] as const, (signal) => signal === 'SIGKILL'))('goes on where it was ended by %s', async (signal) => {
-    await leave(2000)
-    server.script = () => ({ ...delivered, afterMs: 5 })
-    const first = start(dir, ['--limit-rate', '400'])
-    await vi.waitFor(() => expect(server.taken.length).toBeGreaterThan(200), patience)
-    first.process.kill(signal)
-    const ended = await first.ended
-    const sent = server.taken.length
-    if (signal !== 'SIGKILL') {
-      expect(ended).toMatchObject({ code: 1 })
-      expect(ended.stdout).toContain(`${sent} of 2001 records delivered\n${2001 - sent} not delivered, still there\n`)
-      expect(ended.stdout).toContain(`stopped: interrupted by ${signal}\nto go on, give the same command again\n`)
-    }
-    expect(sent).toBeLessThan(2001)
-    expect(await replay(dir)).toMatchObject({ code: 0 })
-    expect(new Set(server.taken).size).toBe(2001)
-    const repeated = server.taken.length - 2001
-    expect(repeated).toBeLessThanOrEqual(signal === 'SIGKILL' ? 300 : 0)
-    expect(readdirSync(dir)).toEqual([])
-  })
+  it.each(rowsOf(['SIGINT', 'SIGTERM', 'SIGKILL'] as const, (signal) => signal === 'SIGKILL'))(
+    'goes on where it was ended by %s',
+    async (signal) => {
+      await leave(2000)
+      server.script = () => ({ ...delivered, afterMs: 5 })
+      const first = start(dir, ['--limit-rate', '400'])
+      await vi.waitFor(() => expect(server.taken.length).toBeGreaterThan(200), patience)
+      first.process.kill(signal)
+      const ended = await first.ended
+      const sent = server.taken.length
+      if (signal !== 'SIGKILL') {
+        expect(ended).toMatchObject({ code: 1 })
+        expect(ended.stdout).toContain(`${sent} of 2001 records delivered\n${2001 - sent} not delivered, still there\n`)
+        expect(ended.stdout).toContain(`stopped: interrupted by ${signal}\nto go on, give the same command again\n`)
+      }
+      expect(sent).toBeLessThan(2001)
+      expect(await replay(dir)).toMatchObject({ code: 0 })
+      expect(new Set(server.taken).size).toBe(2001)
+      const repeated = server.taken.length - 2001
+      expect(repeated).toBeLessThanOrEqual(signal === 'SIGKILL' ? 300 : 0)
+      expect(readdirSync(dir)).toEqual([])
+    },
+  )
 
   it.runIf(full)('keeps to --limit-rate', async () => {
     await leave(300)

@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { startTestReceiver } from '../../support/receiver.js'
 import { folderHere, pinoText, startShip } from '../../support/shipped.js'
-import { full } from '../../support/full.js'
 
 const receiverHere = async () => {
   const receiver = await startTestReceiver()
@@ -70,26 +70,29 @@ describe('sluice ship of files', () => {
     expect(Number(/of (\d+)/.exec(stderr)?.[1])).toBeLessThanOrEqual(100)
   })
 
-  it.runIf(full)('ends with 1 when it is interrupted within a file, after the answers to the records that it has taken', async () => {
-    const { server, variables } = await serverHere(
-      (): { type: 'answer'; status: number; body: string; afterMs: number } => ({
-        type: 'answer',
-        status: 201,
-        body: '{"result":true}',
-        afterMs: 20,
-      }),
-    )
-    const file = join(folderHere(), 'large.log')
-    writeFileSync(file, pinoText('x').repeat(50_000))
-    const shipping = startShip([file], { variables: { ...variables, SLUICE_MAX_QUEUE_RECORDS: '10' } })
-    await server.arrived(20)
-    shipping.process.kill('SIGINT')
-    const { code, stderr } = await shipping.ended
-    expect(code).toBe(1)
-    expect(stderr).toMatch(
-      /\n(\d+) of \1 records delivered\nnot read to the end: .*\nstopped: interrupted by SIGINT\n$/,
-    )
-  })
+  it.runIf(full)(
+    'ends with 1 when it is interrupted within a file, after the answers to the records that it has taken',
+    async () => {
+      const { server, variables } = await serverHere(
+        (): { type: 'answer'; status: number; body: string; afterMs: number } => ({
+          type: 'answer',
+          status: 201,
+          body: '{"result":true}',
+          afterMs: 20,
+        }),
+      )
+      const file = join(folderHere(), 'large.log')
+      writeFileSync(file, pinoText('x').repeat(50_000))
+      const shipping = startShip([file], { variables: { ...variables, SLUICE_MAX_QUEUE_RECORDS: '10' } })
+      await server.arrived(20)
+      shipping.process.kill('SIGINT')
+      const { code, stderr } = await shipping.ended
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        /\n(\d+) of \1 records delivered\nnot read to the end: .*\nstopped: interrupted by SIGINT\n$/,
+      )
+    },
+  )
 
   it('keeps records in the spool that cannot be delivered, and ends with 0', async () => {
     const { server, variables } = await serverHere(() => ({ type: 'answer', status: 503 }))

@@ -1,9 +1,9 @@
 import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { folderHere, startShip } from '../../support/shipped.js'
-import { full } from '../../support/full.js'
 
 let receiver: TestReceiver
 let log: string
@@ -86,24 +86,27 @@ describe('sluice ship --follow', () => {
     await stop(shipping, 4)
   })
 
-  it.runIf(full)('reads a file that is deleted and created again, and ships a file that comes back only once', async () => {
-    writeFileSync(log, 'a\n')
-    const shipping = follow()
-    await arrived('a')
-    rmSync(log)
-    writeFileSync(log, 'b\n')
-    await arrived('a', 'b')
-    renameSync(log, `${log}.away`)
-    appendFileSync(`${log}.away`, 'c\n')
-    await arrived('a', 'b', 'c')
-    // By now it has noticed that the name is gone.
-    appendFileSync(`${log}.away`, 'd\n')
-    await arrived('a', 'b', 'c', 'd')
-    renameSync(`${log}.away`, log)
-    appendFileSync(log, 'e\n')
-    await arrived('a', 'b', 'c', 'd', 'e')
-    await stop(shipping, 5)
-  })
+  it.runIf(full)(
+    'reads a file that is deleted and created again, and ships a file that comes back only once',
+    async () => {
+      writeFileSync(log, 'a\n')
+      const shipping = follow()
+      await arrived('a')
+      rmSync(log)
+      writeFileSync(log, 'b\n')
+      await arrived('a', 'b')
+      renameSync(log, `${log}.away`)
+      appendFileSync(`${log}.away`, 'c\n')
+      await arrived('a', 'b', 'c')
+      // By now it has noticed that the name is gone.
+      appendFileSync(`${log}.away`, 'd\n')
+      await arrived('a', 'b', 'c', 'd')
+      renameSync(`${log}.away`, log)
+      appendFileSync(log, 'e\n')
+      await arrived('a', 'b', 'c', 'd', 'e')
+      await stop(shipping, 5)
+    },
+  )
 
   it.runIf(full)('waits for a file that does not exist yet, and says so once', async () => {
     const shipping = follow()

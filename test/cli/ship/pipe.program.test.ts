@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
+import { full, rowsOf } from '../../support/full.js'
 import { startTestReceiver } from '../../support/receiver.js'
 import { pinoText, startShip } from '../../support/shipped.js'
-import { full, rowsOf } from '../../support/full.js'
 
 const receiverHere = async () => {
   const receiver = await startTestReceiver()
@@ -68,19 +68,22 @@ describe('sluice ship of a pipe', () => {
     expect(await receiver.logs()).toHaveLength(5001)
   })
 
-  it.runIf(full)('delivers what it has read, and ends at a signal, when the reader of its stdout stands still', async () => {
-    const receiver = await receiverHere()
-    const shipping = startShip([], { ...receiver, unread: true })
-    // More than the buffers between the processes hold.
-    shipping.process.stdin.write(`${'x'.repeat(999)}\n`.repeat(8000))
-    await expect.poll(async () => (await receiver.logs()).length, { timeout: 10_000 }).toBeGreaterThan(50)
-    shipping.process.kill('SIGTERM')
-    const { code, stderr } = await shipping.ended
-    expect(code).toBe(0)
-    const delivered = Number(/(\d+) of \1 records delivered/.exec(stderr)?.[1])
-    expect(delivered).toBeLessThan(8000)
-    expect(await receiver.logs()).toHaveLength(delivered)
-  })
+  it.runIf(full)(
+    'delivers what it has read, and ends at a signal, when the reader of its stdout stands still',
+    async () => {
+      const receiver = await receiverHere()
+      const shipping = startShip([], { ...receiver, unread: true })
+      // More than the buffers between the processes hold.
+      shipping.process.stdin.write(`${'x'.repeat(999)}\n`.repeat(8000))
+      await expect.poll(async () => (await receiver.logs()).length, { timeout: 10_000 }).toBeGreaterThan(50)
+      shipping.process.kill('SIGTERM')
+      const { code, stderr } = await shipping.ended
+      expect(code).toBe(0)
+      const delivered = Number(/(\d+) of \1 records delivered/.exec(stderr)?.[1])
+      expect(delivered).toBeLessThan(8000)
+      expect(await receiver.logs()).toHaveLength(delivered)
+    },
+  )
 
   it.each(rowsOf(['SIGTERM', 'SIGINT'] as const, (signal) => signal === 'SIGTERM'))(
     'on %s reads the last lines of the program before it, and ends with 0',

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../support/full.js'
 import { startTestReceiver } from '../../support/receiver.js'
 import { folderHere } from '../../support/shipped.js'
-import { full } from '../../support/full.js'
 
 /** Ctrl-C, as a terminal sends it. */
 const ctrlC = '\x03'

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { startReading, store } from '../../support/reading.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { folderHere } from '../../support/shipped.js'
-import { full } from '../../support/full.js'
 
 const catalogue = resolve(import.meta.dirname, '../../fixtures/events.json')
 

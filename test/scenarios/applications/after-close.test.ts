@@ -6,8 +6,8 @@ import { SluiceTransport } from 'sluice/winston'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import { addsUp } from '../../support/delivery.js'
-import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { runs } from '../../support/full.js'
+import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
 beforeAll(async () => {

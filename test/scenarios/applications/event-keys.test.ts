@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
+import { rowsOf } from '../../support/full.js'
 import { type Running, runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { linesIn, spoolFolder } from '../../support/spool.js'
-import { rowsOf } from '../../support/full.js'
 
 /** Every character that the JSON of a spool escapes, in the longest key: the number behind it has one digit. */
 const longKey = `"\\,/:${'k'.repeat(194)}`

@@ -1,8 +1,8 @@
 import { createSluice, flush, type Sluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { delivered, FaultServer } from '../../support/fault-server.js'
-import { ampleTime, atOnceMs, runProgram, startProgram } from '../../support/programs.js'
 import { rowsOf } from '../../support/full.js'
+import { ampleTime, atOnceMs, runProgram, startProgram } from '../../support/programs.js'
 
 let server: FaultServer
 let sluice: Sluice | undefined
@@ -170,17 +170,20 @@ describe('100,000 lost records', () => {
 })
 
 describe('a process that runs out of file descriptors', () => {
-  it.each(rowsOf(['auto', 'off'], (pipelining) => pipelining === 'auto'))('gets back some of those of connections (pipelining: %s)', async (pipelining) => {
-    server.script = () => ({ ...delivered, afterMs: 200 })
-    const running = startProgram('few-descriptors.js', {
-      before: 'ulimit -n 40',
-      variables: {
-        ...variables(),
-        SLUICE_MAX_BATCH: '1',
-        SLUICE_PIPELINING: pipelining,
-        SLUICE_SHUTDOWN_TIMEOUT_MS: '100',
-      },
-    })
-    expect((await running.ended).stdout).toBe('true 400\n')
-  })
+  it.each(rowsOf(['auto', 'off'], (pipelining) => pipelining === 'auto'))(
+    'gets back some of those of connections (pipelining: %s)',
+    async (pipelining) => {
+      server.script = () => ({ ...delivered, afterMs: 200 })
+      const running = startProgram('few-descriptors.js', {
+        before: 'ulimit -n 40',
+        variables: {
+          ...variables(),
+          SLUICE_MAX_BATCH: '1',
+          SLUICE_PIPELINING: pipelining,
+          SLUICE_SHUTDOWN_TIMEOUT_MS: '100',
+        },
+      })
+      expect((await running.ended).stdout).toBe('true 400\n')
+    },
+  )
 })

@@ -9,10 +9,10 @@ import { openSender } from '../../../src/http/auto-sender.js'
 import type { ConnectionOptions } from '../../../src/http/connector.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { type Fault, FaultServer, type Request } from '../../support/fault-server.js'
+import { full, rowsOf } from '../../support/full.js'
 import { nginxInstalled, startNginx } from '../../support/nginx.js'
 import { silentObserver } from '../../support/observer.js'
 import { startTestReceiver } from '../../support/receiver.js'
-import { full, rowsOf } from '../../support/full.js'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -241,38 +241,44 @@ describe('pipelined records', () => {
 })
 
 describe.skipIf(!nginxInstalled)('nginx, which closes a connection after 100 requests', { timeout: 60_000 }, () => {
-  it.each(rowsOf(['plain', 'TLS'], (how) => how === 'TLS'))('in front of the receiver, %s: every record arrives once', async (how) => {
-    const receiver = await startTestReceiver()
-    cleanUps.push(() => receiver.close())
-    const nginx = await startNginx(receiver.options.url)
-    cleanUps.push(() => nginx.close())
-    const url = how === 'TLS' ? nginx.secureUrl : nginx.url
-    const { delivery, left } = deliverTo({ ...receiver.options, url, connection: { ca } })
-    accept(delivery, 3000)
-    const ledger = await delivery.flush({ timeoutMs: 50_000 })
-    expect(ledger).toMatchObject({ accepted: 6000, delivered: 6000, rejected: 0 })
-    expect(ledger.lanes.map(({ sender }) => sender)).toEqual(['pipelined', 'pipelined'])
-    expect(sorted((await receiver.values()).map(({ eventId }) => eventId))).toEqual(expectedEvents(3000))
-    expect((await receiver.logs()).map(({ message }) => message)).toHaveLength(3000)
-    expect(left).toEqual([])
-  })
+  it.each(rowsOf(['plain', 'TLS'], (how) => how === 'TLS'))(
+    'in front of the receiver, %s: every record arrives once',
+    async (how) => {
+      const receiver = await startTestReceiver()
+      cleanUps.push(() => receiver.close())
+      const nginx = await startNginx(receiver.options.url)
+      cleanUps.push(() => nginx.close())
+      const url = how === 'TLS' ? nginx.secureUrl : nginx.url
+      const { delivery, left } = deliverTo({ ...receiver.options, url, connection: { ca } })
+      accept(delivery, 3000)
+      const ledger = await delivery.flush({ timeoutMs: 50_000 })
+      expect(ledger).toMatchObject({ accepted: 6000, delivered: 6000, rejected: 0 })
+      expect(ledger.lanes.map(({ sender }) => sender)).toEqual(['pipelined', 'pipelined'])
+      expect(sorted((await receiver.values()).map(({ eventId }) => eventId))).toEqual(expectedEvents(3000))
+      expect((await receiver.logs()).map(({ message }) => message)).toHaveLength(3000)
+      expect(left).toEqual([])
+    },
+  )
 
-  it.each(rowsOf(['plain', 'TLS'], (how) => how === 'plain'))('that is reloaded meanwhile, %s: what came twice is counted as ambiguous', async (how) => {
-    const server = await FaultServer.start(echoing)
-    cleanUps.push(() => server.close())
-    const nginx = await startNginx(server.url)
-    cleanUps.push(() => nginx.close())
-    const { delivery } = deliverTo({ url: how === 'TLS' ? nginx.secureUrl : nginx.url, connection: { ca } })
-    for (let round = 0; round < 4; round++) {
-      const enough = server.arrived(250)
-      accept(delivery, 500)
-      await enough
-      nginx.reload()
-    }
-    const ledger = await delivery.flush({ timeoutMs: 50_000 })
-    expect(ledger).toMatchObject({ accepted: 4000, delivered: 4000, rejected: 0 })
-    const keys = server.requests.map(({ headers }) => headers.get('idempotency-key'))
-    expect(new Set(keys).size).toBe(4000)
-    expect(keys.length - 4000).toBeLessThanOrEqual(ledger.ambiguousRetries)
-  })
+  it.each(rowsOf(['plain', 'TLS'], (how) => how === 'plain'))(
+    'that is reloaded meanwhile, %s: what came twice is counted as ambiguous',
+    async (how) => {
+      const server = await FaultServer.start(echoing)
+      cleanUps.push(() => server.close())
+      const nginx = await startNginx(server.url)
+      cleanUps.push(() => nginx.close())
+      const { delivery } = deliverTo({ url: how === 'TLS' ? nginx.secureUrl : nginx.url, connection: { ca } })
+      for (let round = 0; round < 4; round++) {
+        const enough = server.arrived(250)
+        accept(delivery, 500)
+        await enough
+        nginx.reload()
+      }
+      const ledger = await delivery.flush({ timeoutMs: 50_000 })
+      expect(ledger).toMatchObject({ accepted: 4000, delivered: 4000, rejected: 0 })
+      const keys = server.requests.map(({ headers }) => headers.get('idempotency-key'))
+      expect(new Set(keys).size).toBe(4000)
+      expect(keys.length - 4000).toBeLessThanOrEqual(ledger.ambiguousRetries)
+    },
+  )
 })

@@ -2,10 +2,10 @@ import { close, flush, type Ledger, setLevel, stats } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import winston from 'winston'
+import { rowsOf } from '../../support/full.js'
 import { ampleTime, runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { volumeWays } from '../../support/volume-ways.js'
-import { rowsOf } from '../../support/full.js'
 
 let receiver: TestReceiver
 let before: Ledger

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { rowsOf } from '../../support/full.js'
 import { Project, pack } from '../../support/project.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -172,7 +173,8 @@ describe('the package', () => {
     expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(1000)
   })
 
-  it.each([{}, { SLUICE_URL: 'http://127.0.0.1:9' }, { SLUICE_SHUTDOWN_TIMEOUT_MS: '100' }])(
+  const few = [{}, { SLUICE_URL: 'http://127.0.0.1:9' }, { SLUICE_SHUTDOWN_TIMEOUT_MS: '100' }]
+  it.each(rowsOf(few, (variables) => 'SLUICE_URL' in variables))(
     'loses events and nothing else where its engine cannot be read, with %j',
     async (variables) => {
       const engine = join(project.folder, 'node_modules/sluice/dist/engine.cjs')

@@ -1,4 +1,4 @@
-import type { Batch, Carriage, Outcome, Outgoing, Sender } from '../../src/delivery/sender.js'
+import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
 import type { VirtualClock } from './virtual-clock.js'
 
 export interface ServerModel {
@@ -11,15 +11,7 @@ export interface ServerModel {
   readonly pipelined?: 'side-by-side' | 'one-by-one'
   /** True while every request gets a 429. */
   readonly refusing?: (nowMs: number) => boolean
-  /** The way in which the server fails with a record; undefined for those that it takes. */
-  readonly poison?: (record: Outgoing) => Poison | undefined
 }
-
-/** How the server fails with a record: an answer after the time of a request, a reset of the connection after as long, or no answer. */
-export type Poison = Outcome | 'reset' | 'hang'
-
-/** Longest time of a request before the connection is given up. */
-const requestTimeoutMs = 10_000
 
 /** A server in virtual time, behind the port of delivery. */
 export class SimulatedServer implements Sender {
@@ -53,23 +45,7 @@ export class SimulatedServer implements Sender {
         if (open.size === 0) resolve()
         else if (oneByOne) serve(index + 1)
       }
-      /** The connection ends: whatever is unanswered on it stays so. */
-      const breakOff = (outcome: Outcome) => {
-        for (const index of [...open]) {
-          open.delete(index)
-          settle(index, outcome)
-        }
-        resolve()
-      }
-      const serve = (index: number) => {
-        const poison = this.#model.poison?.(records[index]!)
-        if (poison === undefined) this.#serve((outcome) => answer(index, outcome))
-        else if (poison === 'hang') this.#clock.schedule(() => breakOff(timedOut), requestTimeoutMs)
-        else {
-          const serviceMs = this.#model.serviceMs(this.#clock.now())
-          this.#clock.schedule(() => (poison === 'reset' ? breakOff(reset) : answer(index, poison)), serviceMs)
-        }
-      }
+      const serve = (index: number) => this.#serve((outcome) => answer(index, outcome))
       const atOnce = oneByOne ? 1 : records.length
       for (let index = 0; index < atOnce; index++) serve(index)
     })
@@ -101,6 +77,4 @@ export class SimulatedServer implements Sender {
   }
 }
 
-const reset: Outcome = { type: 'retry', exchange: 'ambiguous', reason: 'reset', backPressure: false }
-const timedOut: Outcome = { type: 'retry', exchange: 'ambiguous', reason: 'no answer', backPressure: true }
 const tooMany: Outcome = { type: 'retry', exchange: 'answered', reason: '429', backPressure: true }

@@ -44,6 +44,7 @@ export default defineConfig({
           name: 'receiver',
           include: ['receiver/test/**/*.test.ts'],
           exclude: [full],
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           // A browser on a busy machine is slow.

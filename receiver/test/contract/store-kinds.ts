@@ -9,7 +9,7 @@ import { ThreadedSqliteStorage } from '../../dist/storage/sqlite/threaded-sqlite
 import type { Storage } from '../../dist/storage/storage.js'
 import { Cluster } from '../postgres/cluster.js'
 import { postgresInstalled, withPostgres } from '../postgres/installation.js'
-import { queryOf } from '../postgres/server.js'
+import { queryOf, stopServers } from '../postgres/server.js'
 
 /** A store that is open in one or more instances. */
 export interface OpenStore {
@@ -65,6 +65,11 @@ async function openInThreads(): Promise<OpenStore> {
 
 /** One server for the stores of a test file. */
 let cluster: Promise<Cluster> | undefined
+
+export async function closeStores(): Promise<void> {
+  cluster = undefined
+  await stopServers()
+}
 
 async function openInPostgres(instances: number): Promise<OpenStore> {
   cluster ??= Cluster.start()

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { full as rows } from '../../../test/support/full.js'
+import { everything, full } from '../../../test/support/full.js'
 import { seeded } from '../../../test/support/seeded.js'
 import { killAll, ready } from '../processes.js'
 import { Clients, storedKeys } from './clients.js'
 import { startPair } from './cluster.js'
-import { full } from './full.js'
 import { postgresInstalled, withPostgres } from './installation.js'
 import { stopServers } from './server.js'
 
@@ -13,8 +12,8 @@ afterEach(async () => {
   await stopServers()
 })
 
-const seeds = Array.from({ length: full ? 30 : rows ? 3 : 1 }, (_, seed) => seed)
-const load = { clients: 3, records: full ? 6_667 : 300 }
+const seeds = Array.from({ length: everything ? 30 : full ? 3 : 1 }, (_, seed) => seed)
+const load = { clients: 3, records: everything ? 6_667 : 300 }
 const all = load.clients * load.records
 
 async function startWithStandby() {
@@ -26,7 +25,7 @@ async function startWithStandby() {
 
 describe.skipIf(!postgresInstalled)(
   withPostgres('receivers on a primary and its standby'),
-  { timeout: full ? 600_000 : 120_000 },
+  { timeout: everything ? 600_000 : 120_000 },
   () => {
     it.each(seeds)(
       'have each record once on the standby that is promoted when the primary is killed: seed %i',
@@ -45,7 +44,7 @@ describe.skipIf(!postgresInstalled)(
       },
     )
 
-    it.runIf(rows)(
+    it.runIf(full)(
       'acknowledge nothing while the standby is frozen, answer 503, and go on when it continues',
       async () => {
         const { standby, url, standbyUrl, clients } = await startWithStandby()

@@ -28,7 +28,7 @@ describe('loggers of pino as applications configure them', () => {
     ])
   })
 
-  it('obey SLUICE_LEVEL also where a formatter writes the level as text', async () => {
+  it.runIf(full)('obey SLUICE_LEVEL also where a formatter writes the level as text', async () => {
     await runProgram('pino-odd-loggers.js', { ...receiver.variables, SLUICE_LEVEL: 'error' })
     expect((await receiver.logs()).map(({ message }) => message)).toEqual(['error by name'])
   })
@@ -77,7 +77,7 @@ describe('an application that imports sluice after pino’s worker has started',
     },
   )
 
-  it('waits a second at most where that worker runs something else', async () => {
+  it.runIf(full)('waits a second at most where that worker runs something else', async () => {
     const { stdout } = await runProgram('imports-late.js', { ...receiver.variables, TARGET: 'pino/file', READY: 'now' })
     const { accepted, ms } = JSON.parse(stdout.slice(stdout.lastIndexOf('{"accepted"')))
     expect(accepted).toBe(0)
@@ -175,7 +175,7 @@ describe('a working directory that is gone', () => {
 })
 
 describe('the end of a process', () => {
-  it('comes, though the application logs in its own beforeExit listener', async () => {
+  it.runIf(full)('comes, though the application logs in its own beforeExit listener', async () => {
     const { code, signal } = await runProgram('logs-before-exit.js', receiver.variables)
     expect({ code, signal }).toEqual({ code: 0, signal: null })
     expect((await receiver.logs()).length).toBeGreaterThanOrEqual(1)
@@ -256,7 +256,7 @@ describe('the end of a process', () => {
     expect(lines).toContain('sluice: apiKey="[redacted]" (SLUICE_API_KEY)')
   })
 
-  it('shows the ledger with SLUICE_DEBUG, of winston, track and pino’s worker', async () => {
+  it.runIf(full)('shows the ledger with SLUICE_DEBUG, of winston, track and pino’s worker', async () => {
     const inline = await runProgram('natural-end.js', { ...receiver.variables, SLUICE_DEBUG: 'true' })
     expect(inline.stderr).toContain('sluice: ledger accepted=400 delivered=400 rejected=0 dropped=0')
     const inWorker = await runProgram('pino-natural-end.js', { ...receiver.variables, SLUICE_DEBUG: 'true' })
@@ -272,7 +272,7 @@ describe('threads of the application that track and end without closing anything
     expect(await receiver.values()).toHaveLength(300)
   })
 
-  it('leave the engines of the other threads open', async () => {
+  it.runIf(full)('leave the engines of the other threads open', async () => {
     const server = await FaultServer.start(() => ({ type: 'answer', status: 200 }))
     const variables = { ...receiver.variables, SLUICE_URL: server.url }
     const { stdout, stderr } = await runProgram('thread-ends-main-goes-on.js', variables)
@@ -295,7 +295,7 @@ describe('flush and close of the process', () => {
     expect(stderr).not.toContain('MaxListeners')
   })
 
-  it('do not wait for an engine of a thread that has ended, but count it', async () => {
+  it.runIf(full)('do not wait for an engine of a thread that has ended, but count it', async () => {
     const { stdout } = await runProgram('worker-of-the-application.js', receiver.variables)
     expect(JSON.parse(stdout)).toMatchObject({ accepted: 2, delivered: 2, ms: expect.any(Number) })
     expect(JSON.parse(stdout).ms).toBeLessThan(3000)
@@ -310,11 +310,13 @@ describe('flush and close of the process', () => {
     await server.close()
   })
 
-  it.runIf(process.platform === 'linux').each([
+  const ends: [string, string[]][] = [
     ['before', ['target', 'stream', 'thread']],
     ['during', ['target', 'stream', 'thread']],
     ['starting', ['target']],
-  ])('do not wait for threads that are terminated, whatever they started: %s', async (when, ways) => {
+  ]
+
+  it.runIf(process.platform === 'linux').each(rowsOf(ends, ([when]) => when === 'during'))('do not wait for threads that are terminated, whatever they started: %s', async (when, ways) => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const variables = { ...receiver.variables, ...ampleTime, SLUICE_URL: server.url }
     const startedAt = performance.now()
@@ -331,7 +333,7 @@ describe('flush and close of the process', () => {
     await server.close()
   })
 
-  it('say once in the process that Sluice is off, whatever number of threads would', async () => {
+  it.runIf(full)('say once in the process that Sluice is off, whatever number of threads would', async () => {
     const { stderr } = await runProgram('several-threads-off.js', { SLUICE_MAX_BATCHES: '1' })
     expect(stderr.trim().split('\n')).toEqual([
       'sluice: unknown variable SLUICE_MAX_BATCHES; did you mean SLUICE_MAX_BATCH?',

@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { ConfigError } from 'sluice'
+import { ConfigError, stats } from 'sluice'
 import { type SluicePinoStream, sluicePino } from 'sluice/pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
@@ -95,7 +95,9 @@ describe.each(['worker', 'inline'] as const)('pino with sluicePino(), mode %s', 
   it('counts what is logged after its end, and does nothing else', async () => {
     const logger = pino(open())
     await end()
+    const before = stats().dropped.closed
     logger.info('too late')
+    expect(stats().dropped.closed - before).toBe(1)
     expect(await receiver.logs()).toEqual([])
   })
 })

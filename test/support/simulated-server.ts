@@ -1,4 +1,4 @@
-import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Batch, Carriage, Outcome, Outgoing, Sender } from '../../src/delivery/sender.js'
 import type { VirtualClock } from './virtual-clock.js'
 
 export interface ServerModel {
@@ -11,6 +11,8 @@ export interface ServerModel {
   readonly pipelined?: 'side-by-side' | 'one-by-one'
   /** True while every request gets a 429. */
   readonly refusing?: (nowMs: number) => boolean
+  /** True for a record that makes it reset the connection, after the time of a request. */
+  readonly resetsAt?: (record: Outgoing) => boolean
 }
 
 /** A server in virtual time, behind the port of delivery. */
@@ -45,7 +47,18 @@ export class SimulatedServer implements Sender {
         if (open.size === 0) resolve()
         else if (oneByOne) serve(index + 1)
       }
-      const serve = (index: number) => this.#serve((outcome) => answer(index, outcome))
+      /** The connection ends: whatever is unanswered on it stays so. */
+      const breakOff = () => {
+        for (const index of [...open]) {
+          open.delete(index)
+          settle(index, reset)
+        }
+        resolve()
+      }
+      const serve = (index: number) => {
+        if (!this.#model.resetsAt?.(records[index]!)) this.#serve((outcome) => answer(index, outcome))
+        else this.#clock.schedule(breakOff, this.#model.serviceMs(this.#clock.now()))
+      }
       const atOnce = oneByOne ? 1 : records.length
       for (let index = 0; index < atOnce; index++) serve(index)
     })
@@ -77,4 +90,5 @@ export class SimulatedServer implements Sender {
   }
 }
 
+const reset: Outcome = { type: 'retry', exchange: 'ambiguous', reason: 'reset', backPressure: false }
 const tooMany: Outcome = { type: 'retry', exchange: 'answered', reason: '429', backPressure: true }

@@ -6,6 +6,8 @@ const programs = [
   'test/{scenarios,documents,tools}/**/*.test.ts',
   '{test,packages/{opentelemetry,tools}/test}/**/*.program.test.ts',
 ]
+/** Folders whose tests leave nothing behind in their process: no engine, no logger, no variable, no directory. */
+const pure = 'test/{architecture,delivery,errors,hand-off,http,options,records,spool}/**/*.test.ts'
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.
@@ -22,8 +24,18 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'units',
-          include: ['{test,packages/{opentelemetry,tools}/test}/**/*.test.ts'],
+          include: [pure],
           exclude: [full, ...programs],
+          // A process runs one file after another: to start it, and to load vitest and the sources, takes longer than most of these files.
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'engines',
+          include: ['{test,packages/{opentelemetry,tools}/test}/**/*.test.ts'],
+          exclude: [full, pure, ...programs],
         },
       },
       {
@@ -42,6 +54,7 @@ export default defineConfig({
           name: 'receiver',
           include: ['packages/receiver/test/**/*.test.ts'],
           exclude: [full],
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           // A browser on a busy machine is slow.
@@ -55,6 +68,7 @@ export default defineConfig({
           include: ['{test,packages/*/test}/**/*.full.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
+          expect: { poll: { timeout: 30_000 } },
         },
       },
     ],

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { full } from '../support/full.js'
 import { startProgram } from '../support/programs.js'
 
 const root = join(import.meta.dirname, '../..')
@@ -30,7 +31,7 @@ describe('the program sluice', () => {
     }
   })
 
-  it.each<[string[], string]>([
+  it.runIf(full).each<[string[], string]>([
     [[], 'sluice: expected a command'],
     [['replya'], 'sluice: unknown command replya; did you mean replay?'],
     [['constructor'], 'sluice: unknown command constructor'],

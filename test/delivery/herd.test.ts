@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
 import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
-import { rowsOf } from '../support/full.js'
+import { full } from '../support/full.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -67,7 +67,7 @@ describe(`a herd of ${engines} engines`, () => {
     ['answers 500', answers.failed, 3.7],
   ] as const
 
-  it.each(rowsOf(outages, ([title]) => title === 'out of reach'))(
+  it.runIf(full).each(outages)(
     'goes through an outage of ten minutes (%s) without a storm, and comes back without a stampede',
     async (_, outage, mostAtPeak) => {
       const clock = new VirtualClock()

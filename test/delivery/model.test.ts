@@ -555,8 +555,7 @@ describe('delivery, against its model', () => {
     await assertModel({
       start: () => new World(),
       step,
-      runs: 300,
-      fullRuns: 4000,
+      runs: { some: 30, all: 4000 },
       async end(world) {
         // From here on the service takes all records except poison. All that is held arrives. Poison is rejected, with others beside it.
         const kept = world.at('queued', 'in flight')

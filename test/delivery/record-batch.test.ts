@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { batchRecords, KeyWriter, RecordBatch } from '../../src/delivery/record-batch.js'
 import { pendingRecord } from '../../src/delivery/record-queue.js'
 import type { Outgoing } from '../../src/delivery/sender.js'
+import { runs } from '../support/full.js'
 
 const outgoing = (body: string, idempotencyKey: string) => ({ body, bytes: Buffer.byteLength(body), idempotencyKey })
 const pending = (record: Outgoing) => pendingRecord({ severity: 2, ...record }, { sequence: 0, generation: 0 })
@@ -70,7 +71,7 @@ describe('a key', () => {
         expect(keys.isKey(number, text)).toBe(true)
         expect(text.length).toBeLessThanOrEqual(keys.mostBytes)
       }),
-      { seed: 5, numRuns: 1000 },
+      { seed: 5, numRuns: runs({ some: 200, all: 1000 }) },
     )
   })
 
@@ -88,7 +89,7 @@ describe('a key', () => {
         const text = key.slice(0, at) + insert + key.slice(at + remove)
         expect(keys.isKey(one, text)).toBe(text === key)
       }),
-      { seed: 7, numRuns: 1000 },
+      { seed: 7, numRuns: runs({ some: 200, all: 1000 }) },
     )
     for (const text of ['', 'pre', 'pre-', 'pre-00', 'xpre-0', 'pre-0 ']) expect(keys.isKey(0, text)).toBe(false)
     expect(keys.isKey(0, 'pre-0')).toBe(true)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Severity } from '../../src/records/level.js'
 import { addsUp, setUp } from '../support/delivery.js'
+import { runs } from '../support/full.js'
 import { MemoryStore } from '../support/memory-store.js'
 import { answers } from '../support/scripted-sender.js'
 
@@ -57,7 +58,7 @@ describe('delivery with a store', () => {
         }
         expect(addsUp(delivery.stats())).toBe(true)
       }),
-      { numRuns: process.env.FULL === undefined ? 300 : 3000 },
+      { numRuns: runs({ some: 80, all: 3000 }) },
     )
   }, 60_000)
 })

@@ -96,8 +96,8 @@ describe('a record that fails where others succeed', () => {
   it('goes alone, and takes none of its neighbours with it a second time', async () => {
     const batches: string[][] = []
     const clock = new VirtualClock()
-    const poison = ({ body }: Outgoing) => (isBad(body) ? 'reset' : undefined)
-    const server = new SimulatedServer(clock, { serviceMs: () => 20, pipelined: 'one-by-one', maxDepth: 8, poison })
+    const resetsAt = ({ body }: Outgoing) => isBad(body)
+    const server = new SimulatedServer(clock, { serviceMs: () => 20, pipelined: 'one-by-one', maxDepth: 8, resetsAt })
     const sender: Sender = {
       carriage: () => server.carriage(),
       send(batch) {

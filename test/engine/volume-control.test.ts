@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { VolumeControl } from '../../src/engine/volume-control.js'
 import { idOf } from '../../src/records/line-ids.js'
+import { rowsOf } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 setFlagsFromString('--expose-gc')
@@ -15,7 +16,7 @@ function usedMebibytes(): number {
 }
 
 describe('the memory of lines that are kept for an error', () => {
-  it.each([
+  const kinds: [string, number, (at: number) => { id: string; text: string; body: string }][] = [
     [
       'each with an id of its own',
       20_000,
@@ -28,7 +29,9 @@ describe('the memory of lines that are kept for an error', () => {
       500,
       (at: number) => ({ id: 'a', text: 'hello', body: `${'y'.repeat(30_000)}…${at}` }),
     ],
-  ])('is bounded for lines %s', (_, lines, lineAt) => {
+  ]
+
+  it.each(rowsOf(kinds, ([kind]) => kind === 'with long messages'))('is bounded for lines %s', (_, lines, lineAt) => {
     let kept = 0
     const control = new VolumeControl({
       options: {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/delivery/sender.js'
 import { classify, retryAfterMs } from '../../src/http/classify.js'
 import { hide } from '../../src/options/secret.js'
+import { runs } from '../support/full.js'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 const outcome = (status: number, body = '', headers: { retryAfter?: string; location?: string } = {}) =>
@@ -212,7 +213,7 @@ describe('the kept part of an answer', () => {
         const headers = { location: sent, retryAfter: sent }
         walk(outcome(status, sent, headers))
       }),
-      { seed: 23, numRuns: process.env.FULL === undefined ? 300 : 5000 },
+      { seed: 23, numRuns: runs({ some: 300, all: 5000 }) },
     )
   })
 })

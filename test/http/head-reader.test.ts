@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isField, readHead } from '../../src/http/answer-head.js'
 import { HeadReader } from '../../src/http/head-reader.js'
+import { runs } from '../support/full.js'
 
 const status = fc.constantFrom('HTTP/1.1 201 Created', 'HTTP/1.1 201 Created', 'HTTP/1.1 204 X', 'HTTP/1.0 201 Created')
 const names = fc.constantFrom(
@@ -63,7 +64,7 @@ describe('heads of one connection', () => {
           expect(reader.read(`${text}\r\n`)).toEqual(readHead(text))
         }
       }),
-      { numRuns: process.env.FULL ? 25_000 : 2000 },
+      { numRuns: runs({ some: 500, all: 25_000 }) },
     )
   })
 })

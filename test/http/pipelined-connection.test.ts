@@ -9,6 +9,7 @@ import { PipelinedConnection } from '../../src/http/pipelined-connection.js'
 import { PartBounds } from '../../src/http/request-writer.js'
 import { Transmission } from '../../src/http/transmission.js'
 import { word } from '../support/batch.js'
+import { runs } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 /** A socket that keeps what is written, and takes it when the test says so. */
@@ -163,7 +164,7 @@ describe('the outcomes of a batch', () => {
         connection.destroy('the test is over')
         expect(outcomes.map(word)).toEqual(expected(sent, { count, pieces }))
       }),
-      { seed: 19, numRuns: process.env.FULL === undefined ? 500 : 20_000 },
+      { seed: 19, numRuns: runs({ some: 150, all: 20_000 }) },
     )
   })
 })

@@ -12,6 +12,7 @@ import { PipelinedSender, type PipelinedSenderPlan } from '../../src/http/pipeli
 import { systemClock } from '../../src/runtime/clock.js'
 import { sendBatch, tally, word } from '../support/batch.js'
 import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'
+import { full, runs } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 const cleanUps: (() => unknown)[] = []
@@ -399,7 +400,7 @@ describe('over TLS', () => {
 
 describe('a server of random bytes', () => {
   it('never makes a success, a crash or a wait without end', {
-    timeout: process.env.FULL ? 600_000 : 60_000,
+    timeout: full ? 600_000 : 60_000,
   }, async () => {
     const noise = fc.array(
       fc.oneof(
@@ -421,7 +422,7 @@ describe('a server of random bytes', () => {
     }
     await fc.assert(
       fc.asyncProperty(noise, end, (parts, next) => run(parts.join(''), next)),
-      { seed: 5, numRuns: process.env.FULL === undefined ? 60 : 500 },
+      { seed: 5, numRuns: runs({ some: 15, all: 500 }) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RepeatedText } from '../../src/http/repeated-text.js'
+import { runs } from '../support/full.js'
 import { superLinear } from '../support/linear-time.js'
 
 function counted(once: string, text: string, { at = 0, most = Number.POSITIVE_INFINITY } = {}): number {
@@ -24,7 +25,7 @@ describe('a repeated text', () => {
           expect(repeated.countIn(text, { at: 1, most })).toBe(expected)
         }
       }),
-      { seed: 2, numRuns: 500 },
+      { seed: 2, numRuns: runs({ some: 150, all: 5000 }) },
     )
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AwaitingRequests } from '../../src/http/read-answer.js'
 import { ResponseReader } from '../../src/http/response-reader.js'
+import { runs } from '../support/full.js'
 
 /** As many as come, whose keys nobody knows. */
 const requests: AwaitingRequests = { awaiting: 1000, hasKey: () => false }
@@ -199,8 +200,6 @@ const corpus = [understood, final, unfinished, strange].flatMap((group) => Objec
 /** The short texts. */
 const short = corpus.filter(([, [text]]) => text.length < 500)
 
-const runs = process.env.FULL === undefined ? 300 : 5000
-
 describe('the same bytes', () => {
   it.each(short)('give the same, cut at every byte and at every two: %s', (_, [text]) => {
     const whole = bytes(plain + text + plain)
@@ -245,7 +244,7 @@ describe('the same bytes', () => {
         }
         expect(read([whole]).answers.slice(0, alone.length)).toEqual(alone)
       }),
-      { seed: 7, numRuns: runs },
+      { seed: 7, numRuns: runs({ some: 100, all: 5000 }) },
     )
   })
 })
@@ -259,7 +258,7 @@ describe('random bytes', () => {
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 }), (pieces) => {
         expect(answersOf(pieces.map((piece) => Buffer.from(piece)))).toEqual([])
       }),
-      { seed: 11, numRuns: runs },
+      { seed: 11, numRuns: runs({ some: 100, all: 5000 }) },
     )
   })
 
@@ -278,7 +277,7 @@ describe('random bytes', () => {
         const statuses = answersOf([whole.subarray(0, cut), whole.subarray(cut)]).map(({ status }) => status)
         expect(statuses.filter((status) => status < 300)).toEqual([])
       }),
-      { seed: 13, numRuns: runs },
+      { seed: 13, numRuns: runs({ some: 100, all: 5000 }) },
     )
   })
 
@@ -288,7 +287,7 @@ describe('random bytes', () => {
         const { answers } = read([Buffer.concat([bytes(plain), noise])])
         expect(answers).toEqual([expect.objectContaining({ status: 201, body })])
       }),
-      { seed: 17, numRuns: runs },
+      { seed: 17, numRuns: runs({ some: 100, all: 5000 }) },
     )
   })
 

@@ -3,6 +3,7 @@ import { captureSluice } from 'sluice/testing'
 import { SluiceTransport, type SluiceTransportOptions } from 'sluice/winston'
 import { describe, expect, it } from 'vitest'
 import winston from 'winston'
+import { runs } from '../support/full.js'
 
 const { align, cli, colorize, combine, errors, json, label, logstash, metadata, ms, padLevels } = winston.format
 const { prettyPrint, printf, simple, splat, timestamp, uncolorize } = winston.format
@@ -142,7 +143,7 @@ it('nor is it, whatever is around it', { timeout: 60_000 }, () => {
         ).not.toContain(secret)
       },
     ),
-    { numRuns: process.env.FULL ? 20_000 : 1000 },
+    { numRuns: runs({ some: 100, all: 20_000 }) },
   )
 })
 

@@ -5,6 +5,7 @@ import { SluiceTransport } from 'sluice/winston'
 import { describe, expect, it } from 'vitest'
 import winston from 'winston'
 import TransportStream from 'winston-transport'
+import { runs } from '../support/full.js'
 
 const LEVEL = Symbol.for('level')
 
@@ -143,7 +144,7 @@ describe('the write of the transport', () => {
         const plain = await traceOf(new PlainTransport(options), all, batched)
         expect(await traceOf(new SluiceTransport(options), all, batched)).toEqual(plain)
       }),
-      { numRuns: process.env.FULL ? 10_000 : 500 },
+      { numRuns: runs({ some: 60, all: 10_000 }) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { FlatJson } from '../../src/records/flat-json.js'
+import { runs } from '../support/full.js'
 
 const texts = fc.oneof(
   fc.string(),
@@ -57,7 +58,7 @@ it('recognises nothing but JSON that has all fields', () => {
       const expected = Object.entries(shown(fields)).map(([key, value]) => [key, value === 0 ? 0 : value])
       expect(JSON.parse(line)).toEqual(Object.fromEntries(expected))
     }),
-    { numRuns: process.env.FULL ? 100_000 : 5000 },
+    { numRuns: runs({ some: 1000, all: 100_000 }) },
   )
 })
 

@@ -5,6 +5,7 @@ import { learnedBase } from '../../src/loggers/pino-logger.js'
 import { logHead } from '../../src/records/encode.js'
 import { PinoBytes } from '../../src/records/pino-bytes.js'
 import { type IsBase, mapPinoLine, type PinoMapping, pinoMapper } from '../../src/records/pino-line.js'
+import { runs } from '../support/full.js'
 import { bases, pinoFields, pinoHead, pinoHeads, pinoLines, pinoMappings } from '../support/pino-lines.js'
 import { runsOf, writtenFields } from '../support/plain-lines.js'
 import { cutOf, encoder, linesOf, writtenBody } from '../support/record-bytes.js'
@@ -59,7 +60,6 @@ const newBases = fc.oneof(
 const mappings = fc
   .tuple(pinoMappings, fc.constantFrom(100, 256, 32_768))
   .map(([mapping, maxMessageBytes]) => ({ ...mapping, maxMessageBytes }))
-const runs = process.env.FULL ? 50_000 : 3000
 
 describe('a line of pino as bytes', () => {
   it('gives the result of the string or is left to it, whatever it contains', { timeout: 300_000 }, () => {
@@ -67,7 +67,7 @@ describe('a line of pino as bytes', () => {
       fc.property(pinoLines, mappings, newBases, (line, mapping, newBase) => {
         new BothWays(mapping, newBase).bodies(line)
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 500, all: 50_000 }) },
     )
   })
 
@@ -78,7 +78,7 @@ describe('a line of pino as bytes', () => {
         const line = fields === '' ? `${head}}` : `${head},${fields}}`
         new BothWays(mapping, newBase).bodies(line, cutOf(line, cutAt))
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 500, all: 50_000 }) },
     )
   })
 
@@ -92,7 +92,7 @@ describe('a line of pino as bytes', () => {
         })
         new BothWays(mapping, newBase).bodies(lines.join('\n'))
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 500, all: 50_000 }) },
     )
   })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type IsBase, mapPinoLine, type PinoMapping, pinoMapper } from '../../src/records/pino-line.js'
+import { runs } from '../support/full.js'
 import { bases, pinoFields, pinoHead, pinoHeads, pinoLines, pinoMappings } from '../support/pino-lines.js'
 import { runsOf } from '../support/plain-lines.js'
 
@@ -185,7 +186,7 @@ describe('a plain line of pino', () => {
         const { parsed, plain } = both(line, { mapping, isBase })
         if (plain !== undefined) expect(plain).toEqual(parsed)
       }),
-      { numRuns: process.env.FULL ? 50_000 : 5000 },
+      { numRuns: runs({ some: 800, all: 50_000 }) },
     )
   })
 
@@ -205,7 +206,7 @@ describe('a plain line of pino', () => {
           }
         },
       ),
-      { numRuns: process.env.FULL ? 50_000 : 2000 },
+      { numRuns: runs({ some: 400, all: 50_000 }) },
     )
   })
 

@@ -8,10 +8,10 @@ import { patternNames } from '../../src/records/secret-patterns.js'
 import { WinstonBytes } from '../../src/records/winston-bytes.js'
 import { winstonMapper } from '../../src/records/winston-info.js'
 import { winstonLineMapper } from '../../src/records/winston-line.js'
+import { runs } from '../support/full.js'
 import { pinoHead } from '../support/pino-lines.js'
 import { encoder, writtenBody } from '../support/record-bytes.js'
 
-const runs = process.env.FULL ? 20_000 : 1500
 const secret = 'S3CRET'
 const hiddenKeys = ['password', 'set-cookie', '*token*', 'naïve→key']
 const arrivedAt = 1_700_000_000_000
@@ -98,7 +98,7 @@ describe.each(writers)('a line of %s', (_, bodyOf) => {
       fc.property(fieldsWithSecret, styles, (fields, style) => {
         expect(bodyOf(fields, withRedactor(style))).not.toContain(secret)
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 300, all: 20_000 }) },
     )
   })
 
@@ -116,7 +116,7 @@ describe.each(writers)('a line of %s', (_, bodyOf) => {
       fc.property(plain, styles, (fields, style) => {
         expect(bodyOf(fields, withRedactor(style))).toBe(bodyOf(fields, style))
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 300, all: 20_000 }) },
     )
   })
 })
@@ -157,7 +157,7 @@ it.each(['pino', 'winston’s json'])(
         const text = encoder.completeLog(logHead(asText[name]!(line, mapping).fields))
         expect(isPino ? pinoBody(line, mapping) : winstonBody(line, mapping)).toBe(text)
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 300, all: 20_000 }) },
     )
   },
 )

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inUnit } from '../../src/records/time.js'
 import { ValueBytes } from '../../src/records/value-bytes.js'
+import { runs } from '../support/full.js'
 import { encoder } from '../support/record-bytes.js'
 
 const events = fc.oneof(fc.constantFrom(0, 9, 10, 1001, Number.MAX_SAFE_INTEGER), fc.maxSafeNat())
@@ -26,7 +27,7 @@ describe('a value record as bytes', () => {
           else expect(memory.toString('utf8', 3, to)).toBe(bodyOf(eventId, milliseconds, timestampUnit))
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs({ some: 400, all: 20_000 }) },
     )
   })
 

@@ -6,6 +6,7 @@ import { logHead } from '../../src/records/encode.js'
 import { WinstonBytes } from '../../src/records/winston-bytes.js'
 import type { WinstonMapping } from '../../src/records/winston-info.js'
 import { type WinstonLine, winstonLineMapper } from '../../src/records/winston-line.js'
+import { runs } from '../support/full.js'
 import { runsOf, writtenFields } from '../support/plain-lines.js'
 import { cutOf, encoder, linesOf, writtenBody } from '../support/record-bytes.js'
 import { winstonFields, winstonLines, winstonMappings } from '../support/winston-lines.js'
@@ -53,7 +54,6 @@ const mappings = fc
   .tuple(winstonMappings, fc.constantFrom(100, 256, 32_768))
   .map(([mapping, maxMessageBytes]) => ({ ...mapping, maxMessageBytes }))
 const colours = fc.constantFrom('', '\\u001b[31m', '\\u001b[39m')
-const runs = process.env.FULL ? 50_000 : 3000
 
 describe('a line of winston as bytes', () => {
   it('gives the result of the string or is left to it, whatever it contains', { timeout: 300_000 }, () => {
@@ -61,7 +61,7 @@ describe('a line of winston as bytes', () => {
       fc.property(winstonLines, mappings, abouts, ([start, fields, end], mapping, abouts) => {
         bodies(start + fields.map(([key, value]) => `"${key}":${value}`).join(',') + end, { mapping, abouts })
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 500, all: 50_000 }) },
     )
   })
 
@@ -72,7 +72,7 @@ describe('a line of winston as bytes', () => {
         const line = `{"level":"${level}info","message":"${message}a \\"line\\"\\n"${fields === '' ? '' : `,${fields}`}}`
         bodies(line, { mapping, abouts, stop: cutOf(line, cutAt) })
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 500, all: 50_000 }) },
     )
   })
 
@@ -82,7 +82,7 @@ describe('a line of winston as bytes', () => {
         const lines = run.map((fields) => `{${fields.map(([key, value]) => `"${key}":${value}`).join(',')}}`)
         bodies(lines.join('\n'), { mapping, abouts })
       }),
-      { numRuns: runs },
+      { numRuns: runs({ some: 500, all: 50_000 }) },
     )
   })
 

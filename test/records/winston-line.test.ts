@@ -5,6 +5,7 @@ import TransportStream from 'winston-transport'
 import { isJsonFormat, writesAllFields } from '../../src/loggers/json-format.js'
 import { type WinstonInfo, type WinstonMapping, winstonMapper } from '../../src/records/winston-info.js'
 import { mapParsedLine, plainWinstonReader, WrittenLines } from '../../src/records/winston-line.js'
+import { runs } from '../support/full.js'
 import { runsOf } from '../support/plain-lines.js'
 import { winstonFields, winstonLines, winstonMappings } from '../support/winston-lines.js'
 
@@ -119,7 +120,7 @@ describe('a plain line of winston', () => {
         const { plain, parsed } = both(line, mapping)
         if (plain !== undefined) expect(plain).toEqual(parsed())
       }),
-      { numRuns: process.env.FULL ? 50_000 : 5000 },
+      { numRuns: runs({ some: 800, all: 50_000 }) },
     )
   })
 
@@ -133,7 +134,7 @@ describe('a plain line of winston', () => {
           if (mapped !== undefined) expect(mapped).toEqual(both(line, mapping).parsed())
         }
       }),
-      { numRuns: process.env.FULL ? 50_000 : 2000 },
+      { numRuns: runs({ some: 400, all: 50_000 }) },
     )
   })
 

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest'
 import { failuresToReject } from '../../src/delivery/suspicion.js'
+import { full } from '../support/full.js'
 import type { Poison } from './faults.js'
 import { type Burst, deriveSchedule, type Schedule } from './schedule.js'
 import { isBad, simulate } from './simulation.js'
 
 // Records that no service would take, and their cost to the others: each schedule runs with them, and with good records in their place.
 
-const schedules = 60
+const schedules = full ? 60 : 12
 /** The longest simulations say nothing more. */
 const longestMs = 180_000
 /** After an outage a lane begins with one record at a time, and doubles. */

@@ -21,7 +21,7 @@ describe('the whole of Sluice, in simulated time, network, disk and death', () =
   )
 })
 
-it.each([1, 9, 34, 212, 253])('gives the same trace each time, byte for byte, with seed %d', async (seed) => {
+it.each([1, 9, 34])('gives the same trace each time, byte for byte, with seed %d', async (seed) => {
   const first = await simulate(deriveSchedule(seed), { keepsTrace: true })
   // Another simulation between them must not matter.
   await simulate(deriveSchedule(seed + 1))

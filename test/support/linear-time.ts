@@ -1,7 +1,7 @@
 import { full } from './full.js'
 
 /** Quadratic work at the long length takes minutes: the short length, which comes first, finds it. */
-const lengths = [16_384, full ? 1_048_576 : 131_072]
+const lengths = [16_384, full ? 1_048_576 : 65_536]
 /** Work that takes no longer than this at the longest text cannot be quadratic. */
 const fineMs = 25
 /** Time of twice the length as a multiple: 2 where it is linear, 4 where it is quadratic, at every length; memory may cost more at one of them. */

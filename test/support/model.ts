@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { runs } from './full.js'
 
 /** A step in the world of a model. Its name appears in the counterexample. */
 export type Step<World> = readonly [name: string, run: (world: World) => unknown]
@@ -9,15 +10,14 @@ export interface Model<World> {
   readonly step: fc.Arbitrary<Step<World>>
   /** Called after the last step. */
   readonly end: (world: World) => Promise<void>
-  /** Number of runs, and of those with `npm run test:full`. MODEL_RUNS overrides both. */
-  readonly runs: number
-  readonly fullRuns: number
+  /** Number of runs. MODEL_RUNS overrides it. */
+  readonly runs: Parameters<typeof runs>[0]
 }
 
 /** Try random runs of a model. Checks the world after each step. MODEL_SEED repeats the runs of a seed. */
 export async function assertModel<World extends { check(): void }>(model: Model<World>): Promise<void> {
-  const { MODEL_RUNS, MODEL_SEED, FULL } = process.env
-  const numRuns = Number(MODEL_RUNS ?? (FULL === undefined ? model.runs : model.fullRuns))
+  const { MODEL_RUNS, MODEL_SEED } = process.env
+  const numRuns = Number(MODEL_RUNS ?? runs(model.runs))
   const named = model.step.map(([name, run]) => ({ run, toString: () => name }))
   await fc.assert(
     fc.asyncProperty(fc.array(named, { maxLength: 60, size: 'max' }), async (steps) => {

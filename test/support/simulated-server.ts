@@ -11,15 +11,9 @@ export interface ServerModel {
   readonly pipelined?: 'side-by-side' | 'one-by-one'
   /** True while every request gets a 429. */
   readonly refusing?: (nowMs: number) => boolean
-  /** The way in which the server fails with a record; undefined for those that it takes. */
-  readonly poison?: (record: Outgoing) => Poison | undefined
+  /** True for a record that makes it reset the connection, after the time of a request. */
+  readonly resetsAt?: (record: Outgoing) => boolean
 }
-
-/** How the server fails with a record: an answer after the time of a request, a reset of the connection after as long, or no answer. */
-export type Poison = Outcome | 'reset' | 'hang'
-
-/** Longest time of a request before the connection is given up. */
-const requestTimeoutMs = 10_000
 
 /** A server in virtual time, behind the port of delivery. */
 export class SimulatedServer implements Sender {
@@ -54,21 +48,16 @@ export class SimulatedServer implements Sender {
         else if (oneByOne) serve(index + 1)
       }
       /** The connection ends: whatever is unanswered on it stays so. */
-      const breakOff = (outcome: Outcome) => {
+      const breakOff = () => {
         for (const index of [...open]) {
           open.delete(index)
-          settle(index, outcome)
+          settle(index, reset)
         }
         resolve()
       }
       const serve = (index: number) => {
-        const poison = this.#model.poison?.(records[index]!)
-        if (poison === undefined) this.#serve((outcome) => answer(index, outcome))
-        else if (poison === 'hang') this.#clock.schedule(() => breakOff(timedOut), requestTimeoutMs)
-        else {
-          const serviceMs = this.#model.serviceMs(this.#clock.now())
-          this.#clock.schedule(() => (poison === 'reset' ? breakOff(reset) : answer(index, poison)), serviceMs)
-        }
+        if (!this.#model.resetsAt?.(records[index]!)) this.#serve((outcome) => answer(index, outcome))
+        else this.#clock.schedule(breakOff, this.#model.serviceMs(this.#clock.now()))
       }
       const atOnce = oneByOne ? 1 : records.length
       for (let index = 0; index < atOnce; index++) serve(index)
@@ -102,5 +91,4 @@ export class SimulatedServer implements Sender {
 }
 
 const reset: Outcome = { type: 'retry', exchange: 'ambiguous', reason: 'reset', backPressure: false }
-const timedOut: Outcome = { type: 'retry', exchange: 'ambiguous', reason: 'no answer', backPressure: true }
 const tooMany: Outcome = { type: 'retry', exchange: 'answered', reason: '429', backPressure: true }

@@ -4,12 +4,14 @@ import { sluicePino } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
 import { onTestFinished } from 'vitest'
 import winston from 'winston'
+import { rowsOf } from './full.js'
 import type { TestReceiver } from './receiver.js'
 
 export type WaitUntil = NonNullable<SluiceOptions['waitUntil']>
 type Options = Omit<SluiceOptions, 'level'>
 
-export const modes = ['worker', 'inline'] as const
+const allModes = ['worker', 'inline'] as const
+export const modes = rowsOf(allModes, (mode) => mode === 'inline')
 
 /** Every way of a record out of the application's thread. Each returns a function that makes the record with this number. */
 const ways: readonly (readonly [string, (options: Options) => (number: number) => void])[] = [
@@ -42,8 +44,11 @@ const ways: readonly (readonly [string, (options: Options) => (number: number) =
   ],
   ['createSluice', (options) => trackerOf(options)],
 ]
-/** Each of them in each mode. */
-export const matrix = ways.flatMap(([name, way]) => modes.map((mode) => [name, mode, way] as const))
+/** Each of them in each mode; in `npm test` each way once. */
+export const matrix = rowsOf(
+  ways.flatMap(([name, way]) => allModes.map((mode) => [name, mode, way] as const)),
+  ([name, mode]) => (mode === 'worker') === (name === 'sluicePino()'),
+)
 
 /** The last of these ways. */
 export function trackerOf(options: Options): (number: number) => void {

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { full } from '../support/full.js'
 import { Project } from '../support/project.js'
 
 const root = join(import.meta.dirname, '../..')
@@ -66,7 +67,7 @@ describe('tools/install.js', () => {
     ])
   })
 
-  it.each([
+  it.runIf(full).each([
     ['everything again where everything was installed', [], 'ci --ignore-scripts --loglevel=error --prefer-offline'],
     [
       'less where less was installed',
@@ -80,7 +81,7 @@ describe('tools/install.js', () => {
     expect(calls()).toEqual([call, call])
   })
 
-  it('installs everything again after an installation that broke off', async () => {
+  it.runIf(full)('installs everything again after an installation that broke off', async () => {
     await install()
     project.write('node_modules/.package-lock.json', '')
     utimesSync(join(project.folder, hidden), new Date(0), new Date(0))
@@ -88,7 +89,7 @@ describe('tools/install.js', () => {
     expect(calls()).toHaveLength(2)
   })
 
-  it('installs the folders that it is given, after the root', async () => {
+  it.runIf(full)('installs the folders that it is given, after the root', async () => {
     project.write('benchmarks/package.json', '{}')
     project.write('benchmarks/package-lock.json', '{}')
     const { stderr } = await install(['benchmarks'])
@@ -98,7 +99,7 @@ describe('tools/install.js', () => {
     expect(calls('benchmarks')).toEqual(['ci --ignore-scripts --loglevel=error --prefer-offline'])
   })
 
-  it('asks the registry where the cache of npm is older than the lock file', async () => {
+  it.runIf(full)('asks the registry where the cache of npm is older than the lock file', async () => {
     const stderr = 'Installing the dependencies (npm ci) …\n'
     expect(await install([], { OLD_CACHE: '1' })).toEqual({ code: 0, stdout: '', stderr })
     expect(calls()).toEqual([
@@ -107,7 +108,7 @@ describe('tools/install.js', () => {
     ])
   })
 
-  it('ends with the status of npm, and prints what npm said', async () => {
+  it.runIf(full)('ends with the status of npm, and prints what npm said', async () => {
     const { code, stderr } = await install([], { FAIL: '1' })
     expect(code).toBe(7)
     expect(stderr).toBe('Installing the dependencies (npm ci) …\na line on stdout\nno network\nnpm ci failed\n')

@@ -33,8 +33,8 @@ export const parts = {
   // Without the herd of a thousand engines: the tests of a breaker say the same.
   delivery: {
     files: sourcesIn('delivery', ['concurrency']),
-    tests: testsIn('delivery', ['herd', 'concurrency', 'poison']),
-    slowTests: ['test/delivery/poison.test.ts'],
+    tests: testsIn('delivery', ['herd', 'concurrency']),
+    slowTests: ['test/simulation/poison-rate.test.ts'],
   },
   concurrency: { files: ['src/delivery/concurrency.ts'], tests: ['test/delivery/concurrency.test.ts'] },
   // The link to a real worker, and the program of that worker, are tested with programs only.

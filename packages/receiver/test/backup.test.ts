@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { full } from '../../../test/support/full.js'
 import { openSqlite } from '../dist/storage/sqlite/database.js'
 import { dataFolder } from './data-folder.js'
 import { killAll, ready, start } from './processes.js'
@@ -84,7 +85,7 @@ describe('sluice-receiver backup', () => {
     expect((await readdir(data.path)).filter((name) => name.includes('copy'))).toEqual(['copy.sqlite'])
   })
 
-  it.each([
+  it.runIf(full).each([
     ['there is no store', 'copy.sqlite', '/nowhere'],
     ['in memory', 'copy.sqlite', ':memory:'],
     ['exists', 'taken.sqlite', undefined],

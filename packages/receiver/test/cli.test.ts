@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { full } from '../../../test/support/full.js'
 import { dataFolder } from './data-folder.js'
 import { cli, failure, killAll, ready, start } from './processes.js'
 import { connected } from './sockets.js'
@@ -41,7 +42,7 @@ describe('sluice-receiver --json', () => {
     }
   })
 
-  it('stops within seconds while a client holds half a request', async () => {
+  it.runIf(full)('stops within seconds while a client holds half a request', async () => {
     const { child, exit, url } = await ready('--data', ':memory:')
     const client = await connected(url)
     client.on('error', () => {})
@@ -51,7 +52,7 @@ describe('sluice-receiver --json', () => {
     client.destroy()
   })
 
-  it('names an address that a client can reach when it listens on all', async () => {
+  it.runIf(full)('names an address that a client can reach when it listens on all', async () => {
     const { url, page } = await ready('--data', ':memory:', '--host', '0.0.0.0')
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(page).toMatch(/^http:\/\/localhost:\d+\/\?token=/)
@@ -73,7 +74,7 @@ describe('sluice-receiver for a person', () => {
     expect(greeting).toContain('export SLUICE_BUCKET=demo\n')
   })
 
-  it('says in one line that a data folder cannot be used', async () => {
+  it.runIf(full)('says in one line that a data folder cannot be used', async () => {
     const stderr = await failure('--port', '0', '--data', join(cli, 'below-a-file'))
     expect(stderr).toMatch(/^sluice-receiver: cannot use the data folder [^\n]+\n$/)
   })
@@ -86,7 +87,7 @@ describe('sluice-receiver for a person', () => {
     },
   )
 
-  it.each([
+  it.runIf(full).each([
     [['--colour', 'red'], '--colour'],
     [['--port', 'many'], '--port'],
     [['--port', '70000'], '--port'],

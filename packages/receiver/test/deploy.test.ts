@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { full } from '../../../test/support/full.js'
 import { Project } from '../../../test/support/project.js'
 import { optionNames, variableOf } from '../dist/options/option-table.js'
 
@@ -69,14 +70,14 @@ describe('the Containerfile of the receiver', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: code === 0 ? stderr : '' })
   }
 
-  it('installs the two packages as they were packed, and nothing of the development', () => {
+  it.runIf(full)('installs the two packages as they were packed, and nothing of the development', () => {
     const { dependencies } = JSON.parse(project.read('sluice/package.json'))
     expect(Object.keys(dependencies).sort()).toEqual(['sluice', 'sluice-receiver'])
     const { packages } = JSON.parse(project.read('sluice/node_modules/.package-lock.json'))
     expect(Object.keys(packages)).not.toEqual(expect.arrayContaining([expect.stringMatching(/typescript$|vitest$/)]))
   })
 
-  it('starts a receiver without rights, which is healthy until SIGTERM ends it in order', async () => {
+  it.runIf(full)('starts a receiver without rights, which is healthy until SIGTERM ends it in order', async () => {
     const [command, ...written] = commandOf(here(textOf('ENTRYPOINT')))
     const variables = { ...environment, SLUICE_RECEIVER_DATA: here('/data'), SLUICE_RECEIVER_PORT: '0' }
     const env = { PATH: process.env.PATH, ...variables, SLUICE_RECEIVER_JSON: '1' }

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { misspeltVariables } from '../../../src/options/variables.js'
+import { full } from '../../../test/support/full.js'
 import { optionNames, variableOf, writtenName } from '../dist/options/option-table.js'
 import { readOptions, unknownVariables } from '../dist/options/read-options.js'
 import { dataFolder } from './data-folder.js'
@@ -30,7 +31,7 @@ describe('the options of sluice-receiver', () => {
     expect(data.inDatabase((database) => database.prepare('SELECT id FROM projects').all())).toEqual([{ id: 'demo' }])
   })
 
-  it('win over their variables', async () => {
+  it.runIf(full)('win over their variables', async () => {
     const { lines } = await readyWith(
       { SLUICE_RECEIVER_PORT: 'many', SLUICE_RECEIVER_DATA: '/proc/x' },
       '--data',
@@ -43,20 +44,20 @@ describe('the options of sluice-receiver', () => {
     expect(String(greeting)).toMatch(/^sluice-receiver is ready/)
   })
 
-  it('win over the variable of the other place for records, and name one place', () => {
+  it.runIf(full)('win over the variable of the other place for records, and name one place', () => {
     const environment = { SLUICE_DATABASE: 'postgres://db/logs' }
     expect(readOptions({}, environment).database).toEqual(['postgres://db/logs'])
     expect(readOptions({ data: 'folder' }, environment)).toMatchObject({ data: 'folder', database: undefined })
     expect(() => readOptions({ data: 'folder', database: ['postgres://db/logs'] }, {})).toThrow('--data and --database')
   })
 
-  it('have their defaults where a variable is empty', () => {
+  it.runIf(full)('have their defaults where a variable is empty', () => {
     const empty = Object.fromEntries(optionNames.map((name) => [variableOf(name), ' ']))
     expect(readOptions({}, empty)).toEqual(readOptions({}, {}))
     expect(readOptions({}, {})).toMatchObject({ port: 18_400, host: '127.0.0.1', data: 'sluice-data', json: false })
   })
 
-  it.each([
+  it.runIf(full).each([
     ['SLUICE_RECEIVER_PORT', '70000', 'expected a number from 0 to 65535, got "70000"'],
     ['SLUICE_RECEIVER_RATE_LIMIT', '0/s', 'expected records per second, such as 1000/s, got "0/s"'],
     ['SLUICE_RECEIVER_RETAIN', '0d', 'expected minutes, hours or days, at least 1m, such as 7d, got "0d"'],
@@ -67,7 +68,7 @@ describe('the options of sluice-receiver', () => {
     expect(stderr).toBe(`sluice-receiver: ${variable}: ${expected}\n`)
   })
 
-  it('name the variable of a half that is missing', async () => {
+  it.runIf(full)('name the variable of a half that is missing', async () => {
     const stderr = await failure({ SLUICE_RECEIVER_TLS_CERT: 'cert.pem' }, '--data', ':memory:')
     expect(stderr).toBe('sluice-receiver: --tls-cert needs --tls-key: set it, or SLUICE_RECEIVER_TLS_KEY\n')
   })
@@ -84,7 +85,7 @@ describe('the options of sluice-receiver', () => {
 })
 
 describe('an unknown variable of the receiver', () => {
-  it('is reported with the nearest name, and the receiver starts', async () => {
+  it.runIf(full)('is reported with the nearest name, and the receiver starts', async () => {
     const { child } = await readyWith({ SLUICE_RECEIVER_PROT: '1' }, '--data', ':memory:')
     child.kill('SIGTERM')
     expect(await text(child.stderr)).toBe(

@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../../test/support/full.js'
 import { version } from '../dist/version.js'
 import { dataFolder } from './data-folder.js'
 import { failure, killAll, ready } from './processes.js'
@@ -22,7 +23,7 @@ describe('sluice-receiver on a port that is taken', () => {
     expect(await failure('--port', port, '--data', data.file('of-its-own'))).toBe(expected)
   })
 
-  it('says so of a receiver with TLS, too', async () => {
+  it.runIf(full)('says so of a receiver with TLS, too', async () => {
     const certificates = join(import.meta.dirname, '../../../test/support/certificates')
     const tls = ['--tls-cert', join(certificates, 'service.pem'), '--tls-key', join(certificates, 'key.pem')]
     const { url } = await ready('--data', ':memory:', ...tls)
@@ -32,7 +33,7 @@ describe('sluice-receiver on a port that is taken', () => {
     )
   })
 
-  it('says that another program listens there: one that answers, and one that never does', async () => {
+  it.runIf(full)('says that another program listens there: one that answers, and one that never does', async () => {
     const silent = createServer()
     const sockets: Socket[] = []
     silent.on('connection', (socket) => sockets.push(socket))
@@ -51,7 +52,7 @@ describe('sluice-receiver on a port that is taken', () => {
     }
   })
 
-  it('with the data folder of the receiver that runs there says both', async () => {
+  it.runIf(full)('with the data folder of the receiver that runs there says both', async () => {
     const { url } = await ready('--data', data.path)
     const stderr = await failure('--port', new URL(url).port, '--data', data.path)
     expect(stderr).toMatch(/^sluice-receiver: another receiver \(process \d+\) uses the data folder /)
@@ -75,7 +76,7 @@ describe('the data folder', () => {
 })
 
 describe('an unknown word of the command line', () => {
-  it.each([
+  it.runIf(full).each([
     [['--prot', '1'], 'there is no option --prot'],
     [['--prot', '1'], 'did you mean --port?'],
     [['--jsno'], 'did you mean --json?'],

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
+import { full } from '../../../test/support/full.js'
 import { openSqlite } from '../dist/storage/sqlite/database.js'
 import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
@@ -73,7 +74,7 @@ describe('a graceful stop', () => {
     expect(stored()).toEqual({ records: 2 })
   })
 
-  it('is cut short by a second signal', async () => {
+  it.runIf(full)('is cut short by a second signal', async () => {
     const { child, exit, ...receiver } = await ready('--data', data.path)
     const socket = await asked(receiver)
     child.kill('SIGTERM')
@@ -83,7 +84,7 @@ describe('a graceful stop', () => {
     socket.destroy()
   })
 
-  it('waits for the disk longer than for clients that send half a request', async () => {
+  it.runIf(full)('waits for the disk longer than for clients that send half a request', async () => {
     const receiver = await startReceiverForTest({ data: data.path })
     const [complete, half] = [await asked(receiver), await asked(receiver)]
     const other = openSqlite(data.file('receiver.sqlite'))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
+import { full } from '../../../test/support/full.js'
 import { killAll, ready, start } from './processes.js'
 import { connected, requestBytes, statuses } from './sockets.js'
 import { log } from './support.js'
@@ -52,7 +53,7 @@ describe('--tls-cert and --tls-key', () => {
     answer.destroy()
   })
 
-  it('are asked for where others can listen to the network', async () => {
+  it.runIf(full)('are asked for where others can listen to the network', async () => {
     const { child } = start('--port', '0', '--data', ':memory:', '--host', '0.0.0.0')
     const [warning] = await once(child.stderr, 'data')
     expect(String(warning)).toBe(
@@ -60,7 +61,7 @@ describe('--tls-cert and --tls-key', () => {
     )
   })
 
-  it('silence that warning', async () => {
+  it.runIf(full)('silence that warning', async () => {
     const { child } = await ready(...tls, '--host', '0.0.0.0')
     child.kill('SIGTERM')
     expect(await text(child.stderr)).toBe('')
@@ -79,7 +80,7 @@ describe('a receiver that speaks HTTPS', () => {
     expect(new Set(answered)).toEqual(new Set([201]))
   })
 
-  it('ends although a client never begins with TLS', async () => {
+  it.runIf(full)('ends although a client never begins with TLS', async () => {
     const { url, child, exit } = await ready(...tls)
     const silent = await connected(url)
     child.kill('SIGTERM')

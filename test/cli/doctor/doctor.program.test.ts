@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fingerprint } from '../../../src/spool/engine-folder.js'
 import { FaultServer } from '../../support/fault-server.js'
+import { full, rowsOf } from '../../support/full.js'
 import { startProgram } from '../../support/programs.js'
 import { startProxy } from '../../support/proxy.js'
 import { startTestReceiver } from '../../support/receiver.js'
@@ -67,7 +68,7 @@ describe('sluice doctor', () => {
     expect(await receiver.values()).toMatchObject([{ eventId: 0 }])
   })
 
-  it('says in which unit times are sent, and what sets the other one', async () => {
+  it.runIf(full)('says in which unit times are sent, and what sets the other one', async () => {
     const { variables } = await receiverHere()
     const said = async (unit: string) =>
       (await examine({ ...variables, SLUICE_TIMESTAMP_UNIT: unit }, '--no-send')).looks['time stamps']
@@ -92,7 +93,7 @@ describe('sluice doctor', () => {
     expect(stdout).not.toContain('\x1b')
   })
 
-  it.each<[Record<string, string>, string, string]>([
+  it.runIf(full).each<[Record<string, string>, string, string]>([
     [{ SLUICE_URL: 'ftp://x' }, 'configuration', 'bad: SLUICE_URL (option url): expected an http: or https: URL'],
     [{ SLUICE_URL: 'http://127.0.0.1:1' }, 'configuration', 'bad: options apiKey and bucket are missing'],
     [{ SLUICE_DISABLED: 'yes' }, 'configuration', 'bad: Sluice is disabled'],
@@ -103,7 +104,7 @@ describe('sluice doctor', () => {
     expect(looks[check]).toContain(words)
   })
 
-  it('shows the options of an incomplete configuration', async () => {
+  it.runIf(full)('shows the options of an incomplete configuration', async () => {
     const { code, options } = await examine({ SLUICE_API_KEY: 'a-key-that-is-there', SLUICE_BUCKET: 'b' })
     expect(code).toBe(1)
     expect(options).toEqual(
@@ -139,14 +140,14 @@ describe('sluice doctor', () => {
     expect(keys.filter((key) => key === 'k-1234')).toHaveLength(2)
   })
 
-  it.each([404, 405])('tells a web page that answers %s from an unknown bucket', async (status) => {
+  it.runIf(full).each([404, 405])('tells a web page that answers %s from an unknown bucket', async (status) => {
     const headers = { 'content-type': 'text/html; charset=utf-8' }
     const server = await serverHere(() => ({ type: 'answer', status, body: '<h1>No</h1>', headers }))
     const { looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
     expect(looks['log record']).toContain(`bad: not the service: a web page answers (${status}): POST ${server.url}`)
   })
 
-  it.each([401, 403])('tells a web page that answers %s from a wrong key', async (status) => {
+  it.runIf(full).each([401, 403])('tells a web page that answers %s from a wrong key', async (status) => {
     const headers = { 'content-type': 'text/html; charset=utf-8' }
     const server = await serverHere(() => ({ type: 'answer', status, body: '<html><h1>Log in</h1></html>', headers }))
     const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
@@ -156,7 +157,7 @@ describe('sluice doctor', () => {
     )
   })
 
-  it('finds that the clocks differ by a day', async () => {
+  it.runIf(full)('finds that the clocks differ by a day', async () => {
     const yesterday = new Date(Date.now() - 86_400_000).toUTCString()
     const server = await serverHere(() => ({ type: 'answer', status: 201, headers: { date: yesterday } }))
     const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
@@ -164,33 +165,39 @@ describe('sluice doctor', () => {
     expect(looks.clock).toMatch(/^bad: 1 day ahead of that of the service → set the clock that is wrong/)
   })
 
-  it('says which program is missing where nothing listens: the service on this machine, or the proxy', async () => {
-    const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
-    const connectionTo = async (variables: Record<string, string>) =>
-      (await examine({ ...here, ...variables })).looks.connection
-    expect(await connectionTo({ SLUICE_URL: 'http://127.0.0.1:1' })).toBe(
-      'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start one with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
-    )
-    expect(await connectionTo({ SLUICE_URL: 'https://service.example', HTTPS_PROXY: 'http://127.0.0.1:1' })).toBe(
-      'bad: nothing listens at 127.0.0.1:1, the proxy of HTTPS_PROXY (ECONNREFUSED) → start the proxy, correct or unset HTTPS_PROXY, or name the host in NO_PROXY',
-    )
-  })
+  it.runIf(full)(
+    'says which program is missing where nothing listens: the service on this machine, or the proxy',
+    async () => {
+      const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
+      const connectionTo = async (variables: Record<string, string>) =>
+        (await examine({ ...here, ...variables })).looks.connection
+      expect(await connectionTo({ SLUICE_URL: 'http://127.0.0.1:1' })).toBe(
+        'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start one with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
+      )
+      expect(await connectionTo({ SLUICE_URL: 'https://service.example', HTTPS_PROXY: 'http://127.0.0.1:1' })).toBe(
+        'bad: nothing listens at 127.0.0.1:1, the proxy of HTTPS_PROXY (ECONNREFUSED) → start the proxy, correct or unset HTTPS_PROXY, or name the host in NO_PROXY',
+      )
+    },
+  )
 
-  it('tells one problem of both lanes once, and lists only the options that are set without --verbose', async () => {
-    const receiver = await receiverHere()
-    const variables = { ...receiver.variables, SLUICE_API_KEY: 'another-key' }
-    const { stdout } = await start(variables, [])
-    expect(stdout).toMatch(/✗ log record .*\n.*\n– value record +not delivered either, for the same reason\n/)
-    expect(stdout).toContain('\n1 problem found\n')
-    const [, shown = ''] = stdout.split('\n\n')
-    expect(shown).toMatch(/\d+ options not set: --verbose shows the defaults$/)
-    expect(shown).toMatch(/apiKey +"\[redacted\]" +SLUICE_API_KEY\n/)
-    expect(shown).not.toContain('default\n')
-    expect(stdout).not.toContain('another-key')
-    const { stdout: all } = await start(variables, ['--verbose'])
-    expect(all).toMatch(/maxConnections +64 +default/)
-    expect(all).not.toContain('--verbose')
-  })
+  it.runIf(full)(
+    'tells one problem of both lanes once, and lists only the options that are set without --verbose',
+    async () => {
+      const receiver = await receiverHere()
+      const variables = { ...receiver.variables, SLUICE_API_KEY: 'another-key' }
+      const { stdout } = await start(variables, [])
+      expect(stdout).toMatch(/✗ log record .*\n.*\n– value record +not delivered either, for the same reason\n/)
+      expect(stdout).toContain('\n1 problem found\n')
+      const [, shown = ''] = stdout.split('\n\n')
+      expect(shown).toMatch(/\d+ options not set: --verbose shows the defaults$/)
+      expect(shown).toMatch(/apiKey +"\[redacted\]" +SLUICE_API_KEY\n/)
+      expect(shown).not.toContain('default\n')
+      expect(stdout).not.toContain('another-key')
+      const { stdout: all } = await start(variables, ['--verbose'])
+      expect(all).toMatch(/maxConnections +64 +default/)
+      expect(all).not.toContain('--verbose')
+    },
+  )
 
   it('never prints the password of a proxy or the key, even when the service repeats it', async () => {
     const key = 'sk-"secret'
@@ -198,12 +205,13 @@ describe('sluice doctor', () => {
     const server = await serverHere(() => ({ type: 'answer', status: 400, body }))
     const proxy = await startProxy(() => server.port)
     onTestFinished(() => proxy.close())
-    for (const variables of [
+    const settings: Record<string, string>[] = [
       { SLUICE_URL: server.url },
       { SLUICE_URL: 'http://service.example', SLUICE_ALLOW_INSECURE: '1', http_proxy: proxy.url },
       { SLUICE_URL: 'ftp://x' },
       {},
-    ]) {
+    ]
+    for (const variables of rowsOf(settings, ({ http_proxy }) => http_proxy !== undefined)) {
       const all = { SLUICE_API_KEY: key, SLUICE_BUCKET: 'b', SLUICE_DEBUG: '1', ...variables }
       const ended = await Promise.all([[], ['--json'], ['--no-send']].map((written) => start(all, written)))
       for (const { stdout, stderr } of ended) {
@@ -234,7 +242,7 @@ describe('sluice doctor', () => {
     expect(looks['log record']).toMatch(/^bad: the service answered 503 → records wait/)
   })
 
-  it('names the sender of an application, and the reason', async () => {
+  it.runIf(full)('names the sender of an application, and the reason', async () => {
     const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
     const plain = await serverHere()
     const { looks } = await examine({ ...here, SLUICE_URL: plain.url })
@@ -268,7 +276,7 @@ describe('sluice doctor', () => {
     expect((await examine(variables)).looks.certificate).toMatch(/^bad: the proxy answers 407/)
   })
 
-  it.each(['foreign', 'expired'] as const)(
+  it.each(rowsOf(['foreign', 'expired'] as const, (certificate) => certificate === 'expired'))(
     'finds a certificate that is %s, and sends nothing there',
     async (certificate) => {
       const server = await serverHere(undefined, { certificate })
@@ -280,7 +288,7 @@ describe('sluice doctor', () => {
     },
   )
 
-  it('finds an unknown name, a closed port, and a port without TLS', async () => {
+  it.runIf(full)('finds an unknown name, a closed port, and a port without TLS', async () => {
     const here = { SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' }
     expect((await examine({ ...here, SLUICE_URL: 'https://nowhere.invalid' })).looks.name).toMatch(/^bad: .* → check/)
     expect((await examine({ ...here, SLUICE_URL: 'http://127.0.0.1:1' })).looks.connection).toMatch(/ECONNREFUSED/)
@@ -289,21 +297,24 @@ describe('sluice doctor', () => {
     expect(looks.certificate).toMatch(/does not speak TLS/)
   })
 
-  it.each(['http', 'https'])('does not wait for a service that accepts %s and never answers', async (protocol) => {
-    const silent = createServer(() => {})
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void silent.close())
-    const { port } = silent.address() as { port: number }
-    const { code, looks } = await examine({
-      SLUICE_URL: `${protocol}://127.0.0.1:${port}`,
-      SLUICE_API_KEY: 'k-1234',
-      SLUICE_BUCKET: 'b',
-      SLUICE_REQUEST_TIMEOUT_MS: '300',
-    })
-    expect(code).toBe(1)
-    expect(looks[protocol === 'http' ? 'answer' : 'certificate']).toMatch(/^bad: no .*within 300 ms/)
-    expect(looks.worker).toMatch(/^good/)
-  })
+  it.runIf(full).each(['http', 'https'])(
+    'does not wait for a service that accepts %s and never answers',
+    async (protocol) => {
+      const silent = createServer(() => {})
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void silent.close())
+      const { port } = silent.address() as { port: number }
+      const { code, looks } = await examine({
+        SLUICE_URL: `${protocol}://127.0.0.1:${port}`,
+        SLUICE_API_KEY: 'k-1234',
+        SLUICE_BUCKET: 'b',
+        SLUICE_REQUEST_TIMEOUT_MS: '300',
+      })
+      expect(code).toBe(1)
+      expect(looks[protocol === 'http' ? 'answer' : 'certificate']).toMatch(/^bad: no .*within 300 ms/)
+      expect(looks.worker).toMatch(/^good/)
+    },
+  )
 
   it('lists the files in the spool, and changes none', async () => {
     const receiver = await receiverHere()
@@ -334,7 +345,7 @@ describe('sluice doctor', () => {
     expect((await spoolDir(join(dir, 'file'))).looks.spool).toMatch(/^bad: .*file is no folder/)
   })
 
-  it('says why a folder cannot be the spool, and ignores files that do not belong to it', async () => {
+  it.runIf(full)('says why a folder cannot be the spool, and ignores files that do not belong to it', async () => {
     const receiver = await receiverHere()
     const dir = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
     onTestFinished(() => rmSync(dir, { recursive: true }))
@@ -361,7 +372,7 @@ describe('sluice doctor', () => {
     expect(JSON.parse(stdout).checks.at(-1)).toMatchObject({ check: 'worker', state: 'bad' })
   })
 
-  it('prints colours on a terminal, unless NO_COLOR is set', () => {
+  it.runIf(full)('prints colours on a terminal, unless NO_COLOR is set', () => {
     const run = (variables: Record<string, string>) => {
       const command = `${process.execPath} ${join(import.meta.dirname, '../../../dist/cli.js')} doctor`
       // Without inherited variables: CI, NODE_DISABLE_COLORS and others affect colours, too.
@@ -376,7 +387,7 @@ describe('sluice doctor', () => {
     expect(run({ NO_COLOR: '1' })).not.toContain('\x1b')
   })
 
-  it('refuses operands and unknown options', async () => {
+  it.runIf(full)('refuses operands and unknown options', async () => {
     expect(await start({}, ['now'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('got now') })
     expect(await start({}, ['--nosend'])).toMatchObject({
       code: 2,
@@ -384,7 +395,7 @@ describe('sluice doctor', () => {
     })
   })
 
-  it('does not wait for a named pipe with the name .env', async () => {
+  it.runIf(full)('does not wait for a named pipe with the name .env', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     execFileSync('mkfifo', [join(folder, '.env')])

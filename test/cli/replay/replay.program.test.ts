@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, statSync, symlinkSync, truncateSync, w
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { delivered, type Fault, FaultServer } from '../../support/fault-server.js'
-import { full } from '../../support/full.js'
+import { full, rowsOf } from '../../support/full.js'
 import { type Running, startProgram } from '../../support/programs.js'
 import { answers } from '../../support/scripted-sender.js'
 import { filesIn, linesIn, setUpSpool, spoolFolder } from '../../support/spool.js'
@@ -48,7 +48,7 @@ async function replay(folder: string, ...options: string[]) {
 }
 
 describe('sluice replay', () => {
-  it.each([
+  it.runIf(full).each([
     ['500', answer(500)],
     ['403', answer(403)],
   ])(
@@ -85,7 +85,7 @@ describe('sluice replay', () => {
     })
   })
 
-  it('sends a copy of one engine’s folder', async () => {
+  it.runIf(full)('sends a copy of one engine’s folder', async () => {
     await leave(5)
     const copy = join(spoolFolder(), 'copy')
     cpSync(join(dir, readdirSync(dir)[0]!), copy, { recursive: true })
@@ -104,28 +104,31 @@ describe('sluice replay', () => {
     expect(filesIn(dir)).toEqual(before)
   })
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('goes on where it was ended by %s', async (signal) => {
-    await leave(2000)
-    server.script = () => ({ ...delivered, afterMs: 5 })
-    const first = start(dir, ['--limit-rate', '400'])
-    await vi.waitFor(() => expect(server.taken.length).toBeGreaterThan(200), patience)
-    first.process.kill(signal)
-    const ended = await first.ended
-    const sent = server.taken.length
-    if (signal !== 'SIGKILL') {
-      expect(ended).toMatchObject({ code: 1 })
-      expect(ended.stdout).toContain(`${sent} of 2001 records delivered\n${2001 - sent} not delivered, still there\n`)
-      expect(ended.stdout).toContain(`stopped: interrupted by ${signal}\nto go on, give the same command again\n`)
-    }
-    expect(sent).toBeLessThan(2001)
-    expect(await replay(dir)).toMatchObject({ code: 0 })
-    expect(new Set(server.taken).size).toBe(2001)
-    const repeated = server.taken.length - 2001
-    expect(repeated).toBeLessThanOrEqual(signal === 'SIGKILL' ? 300 : 0)
-    expect(readdirSync(dir)).toEqual([])
-  })
+  it.each(rowsOf(['SIGINT', 'SIGTERM', 'SIGKILL'] as const, (signal) => signal === 'SIGKILL'))(
+    'goes on where it was ended by %s',
+    async (signal) => {
+      await leave(2000)
+      server.script = () => ({ ...delivered, afterMs: 5 })
+      const first = start(dir, ['--limit-rate', '400'])
+      await vi.waitFor(() => expect(server.taken.length).toBeGreaterThan(200), patience)
+      first.process.kill(signal)
+      const ended = await first.ended
+      const sent = server.taken.length
+      if (signal !== 'SIGKILL') {
+        expect(ended).toMatchObject({ code: 1 })
+        expect(ended.stdout).toContain(`${sent} of 2001 records delivered\n${2001 - sent} not delivered, still there\n`)
+        expect(ended.stdout).toContain(`stopped: interrupted by ${signal}\nto go on, give the same command again\n`)
+      }
+      expect(sent).toBeLessThan(2001)
+      expect(await replay(dir)).toMatchObject({ code: 0 })
+      expect(new Set(server.taken).size).toBe(2001)
+      const repeated = server.taken.length - 2001
+      expect(repeated).toBeLessThanOrEqual(signal === 'SIGKILL' ? 300 : 0)
+      expect(readdirSync(dir)).toEqual([])
+    },
+  )
 
-  it('keeps to --limit-rate', async () => {
+  it.runIf(full)('keeps to --limit-rate', async () => {
     await leave(300)
     const startedAt = performance.now()
     expect(await replay(dir, '--limit-rate', '200')).toMatchObject({ code: 0 })
@@ -178,7 +181,7 @@ describe('sluice replay', () => {
     expect(existsSync(`${path}.damaged`)).toBe(true)
   })
 
-  it('leaves other files alone and names them', async () => {
+  it.runIf(full)('leaves other files alone and names them', async () => {
     await leave(3)
     const folder = join(dir, readdirSync(dir)[0]!)
     writeFileSync(join(folder, 'export.ndjson'), '{"my":"data"}\n')
@@ -214,7 +217,7 @@ describe('sluice replay', () => {
     expect(code).toBe(0)
   })
 
-  it.each<[string[], string]>([
+  it.runIf(full).each<[string[], string]>([
     [[], 'DIR: expected the name of a folder, got none'],
     [['a', 'b'], 'DIR: expected one folder, got 2: a, b'],
     [['a', '--limit-rate', '0'], '--limit-rate: expected a whole number from 1, got "0"'],
@@ -230,7 +233,7 @@ describe('sluice replay', () => {
     expect(stderr).toContain(words)
   })
 
-  it('prints its help', async () => {
+  it.runIf(full)('prints its help', async () => {
     const { code, stdout } = await startProgram('../../dist/cli.js', { arguments: ['replay', '--help'] }).ended
     expect(code).toBe(0)
     for (const name of ['DIR', '--dry-run', '--limit-rate', 'Exit status']) expect(stdout).toContain(name)

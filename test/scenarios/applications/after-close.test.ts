@@ -6,6 +6,7 @@ import { SluiceTransport } from 'sluice/winston'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import winston from 'winston'
 import { addsUp } from '../../support/delivery.js'
+import { runs } from '../../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
@@ -49,8 +50,8 @@ function application(mode: 'worker' | 'inline') {
 }
 
 describe.each([
-  ['inline', 40],
-  ['worker', 12],
+  ['inline', runs({ some: 10, all: 40 })],
+  ['worker', runs({ some: 3, all: 12 })],
 ] as const)('calls after close(), mode %s', (mode, numRuns) => {
   it('neither throw nor reject nor hang, in whatever order, and everything is counted', async () => {
     const rejections: unknown[] = []

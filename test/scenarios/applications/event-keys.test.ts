@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
+import { rowsOf } from '../../support/full.js'
 import { type Running, runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { linesIn, spoolFolder } from '../../support/spool.js'
@@ -17,7 +18,7 @@ afterEach(() => receiver.close())
 
 const eventsStored = async () => (await receiver.values()).map(({ eventId }) => eventId).sort()
 
-describe.each(['worker', 'inline'])('events with a key, mode %s', (mode) => {
+describe.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))('events with a key, mode %s', (mode) => {
   const keyed = { WAY: 'keyed', COUNT: '3', SLUICE_MODE: mode }
 
   it('are stored once, however many processes track them', async () => {

@@ -1,6 +1,7 @@
 import { createSluice, flush, type Sluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { delivered, FaultServer } from '../../support/fault-server.js'
+import { rowsOf } from '../../support/full.js'
 import { ampleTime, atOnceMs, runProgram, startProgram } from '../../support/programs.js'
 
 let server: FaultServer
@@ -144,11 +145,13 @@ describe('flushes, closes and new records all at once', () => {
 })
 
 describe('100,000 lost records', () => {
-  it.each([
+  const modes: [string, Record<string, string>, number][] = [
     ['worker', {}, 100_100],
     ['inline', {}, 100_100],
     ['worker, which ends with news of its own', { LATE: '1' }, 100_300],
-  ])(
+  ]
+
+  it.each(rowsOf(modes, ([mode]) => mode === 'worker'))(
     'cause a few lines on stderr, add up everywhere, and survive a listener that throws, mode %s',
     async (mode, env, count) => {
       const { code, stdout, stderr } = await runProgram('lose-many.js', { ...env, SLUICE_MODE: mode.split(',')[0]! })
@@ -167,16 +170,19 @@ describe('100,000 lost records', () => {
 })
 
 describe('a process that runs out of file descriptors', () => {
-  it.each(['auto', 'off'])('gets back some of those of connections (pipelining: %s)', async (pipelining) => {
-    server.script = () => ({ ...delivered, afterMs: 200 })
-    const running = startProgram('few-descriptors.js', {
-      before: 'ulimit -n 40',
-      variables: {
-        ...variables(),
-        SLUICE_PIPELINING: pipelining,
-        SLUICE_SHUTDOWN_TIMEOUT_MS: '100',
-      },
-    })
-    expect((await running.ended).stdout).toBe('true 400\n')
-  })
+  it.each(rowsOf(['auto', 'off'], (pipelining) => pipelining === 'auto'))(
+    'gets back some of those of connections (pipelining: %s)',
+    async (pipelining) => {
+      server.script = () => ({ ...delivered, afterMs: 200 })
+      const running = startProgram('few-descriptors.js', {
+        before: 'ulimit -n 40',
+        variables: {
+          ...variables(),
+          SLUICE_PIPELINING: pipelining,
+          SLUICE_SHUTDOWN_TIMEOUT_MS: '100',
+        },
+      })
+      expect((await running.ended).stdout).toBe('true 400\n')
+    },
+  )
 })

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.close())
 
-const runs = full ? 40 : 5
+const runs = full ? 40 : 2
 
 function withGetter(): object {
   return {

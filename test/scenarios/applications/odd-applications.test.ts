@@ -28,7 +28,7 @@ describe('loggers of pino as applications configure them', () => {
     ])
   })
 
-  it('obey SLUICE_LEVEL also where a formatter writes the level as text', async () => {
+  it.runIf(full)('obey SLUICE_LEVEL also where a formatter writes the level as text', async () => {
     await runProgram('pino-odd-loggers.js', { ...receiver.variables, SLUICE_LEVEL: 'error' })
     expect((await receiver.logs()).map(({ message }) => message)).toEqual(['error by name'])
   })
@@ -51,34 +51,40 @@ it('settings on the prototype of all objects are none of the application’s', a
 })
 
 describe('an application that imports sluice after pino’s worker has started', () => {
-  it.each(['now', 'long since'])('flushes the lines of that worker, which has been ready %s', async (when) => {
-    const { code, stdout, stderr } = await runProgram('imports-late.js', { ...receiver.variables, READY: when })
-    expect({ code, stderr, ...JSON.parse(stdout) }).toMatchObject({
-      code: 0,
-      stderr: '',
-      accepted: 1000,
-      delivered: 1000,
-    })
-    expect(await receiver.logs()).toHaveLength(1000)
-  })
+  it.each(rowsOf(['now', 'long since'], (when) => when === 'now'))(
+    'flushes the lines of that worker, which has been ready %s',
+    async (when) => {
+      const { code, stdout, stderr } = await runProgram('imports-late.js', { ...receiver.variables, READY: when })
+      expect({ code, stderr, ...JSON.parse(stdout) }).toMatchObject({
+        code: 0,
+        stderr: '',
+        accepted: 1000,
+        delivered: 1000,
+      })
+      expect(await receiver.logs()).toHaveLength(1000)
+    },
+  )
 
-  it('flushes the lines of a worker that is still starting, or says that it has not waited for them', async () => {
-    const { code, stdout, stderr } = await runProgram('imports-late.js', receiver.variables)
-    expect(code).toBe(0)
-    const { accepted } = JSON.parse(stdout)
-    if (accepted === 0) expect(stderr).toContain('has not waited for lines of a pino worker')
-    else expect({ accepted, stderr }).toEqual({ accepted: 1000, stderr: '' })
-    expect(await receiver.logs()).toHaveLength(1000)
-  })
+  it.runIf(full)(
+    'flushes the lines of a worker that is still starting, or says that it has not waited for them',
+    async () => {
+      const { code, stdout, stderr } = await runProgram('imports-late.js', receiver.variables)
+      expect(code).toBe(0)
+      const { accepted } = JSON.parse(stdout)
+      if (accepted === 0) expect(stderr).toContain('has not waited for lines of a pino worker')
+      else expect({ accepted, stderr }).toEqual({ accepted: 1000, stderr: '' })
+      expect(await receiver.logs()).toHaveLength(1000)
+    },
+  )
 
-  it('waits a second at most where that worker runs something else', async () => {
+  it.runIf(full)('waits a second at most where that worker runs something else', async () => {
     const { stdout } = await runProgram('imports-late.js', { ...receiver.variables, TARGET: 'pino/file', READY: 'now' })
     const { accepted, ms } = JSON.parse(stdout.slice(stdout.lastIndexOf('{"accepted"')))
     expect(accepted).toBe(0)
     expect(ms).toBeLessThan(1500)
   })
 
-  it('does not wait where listeners of the application have the names of pino’s', async () => {
+  it.runIf(full)('does not wait where listeners of the application have the names of pino’s', async () => {
     const { code, stdout } = await runProgram('listeners-like-pino.js', receiver.variables)
     expect(code).toBe(0)
     expect(JSON.parse(stdout).ms).toBeLessThan(700)
@@ -94,7 +100,7 @@ describe('loggers of pino that are garbage', () => {
     return { ...ended, stdout: JSON.parse(ended.stdout) }
   }
 
-  it('lose nothing of what they have logged', async () => {
+  it.runIf(full)('lose nothing of what they have logged', async () => {
     expect(await collected(3, 3)).toMatchObject({ code: 0, stderr: '', stdout: { delivered: 3, workers: 3 } })
     expect(await receiver.logs()).toHaveLength(3)
   })
@@ -146,25 +152,30 @@ describe('a listener that logs', () => {
 })
 
 describe('a working directory that is gone', () => {
-  it.each([
+  const gone = [
     ['winston', 'worker'],
     ['track', 'inline'],
-  ])('harms nothing, though the spool is to be below it: %s, %s', async (way, mode) => {
-    const { code, stderr } = await runProgram('working-directory-gone.js', {
-      ...receiver.variables,
-      WAY: way,
-      SLUICE_MODE: mode,
-      SLUICE_SPOOL_DIR: 'spool',
-    })
-    expect(stderr).toMatch(/sluice: the spool in spool cannot be written .* memory alone until it can\n$/)
-    expect(stderr).not.toMatch(/^(?!sluice: )./m)
-    expect(code).toBe(0)
-    expect([...(await receiver.logs()), ...(await receiver.values())]).toHaveLength(100)
-  })
+  ]
+
+  it.each(rowsOf(gone, ([way]) => way === 'winston'))(
+    'harms nothing, though the spool is to be below it: %s, %s',
+    async (way, mode) => {
+      const { code, stderr } = await runProgram('working-directory-gone.js', {
+        ...receiver.variables,
+        WAY: way,
+        SLUICE_MODE: mode,
+        SLUICE_SPOOL_DIR: 'spool',
+      })
+      expect(stderr).toMatch(/sluice: the spool in spool cannot be written .* memory alone until it can\n$/)
+      expect(stderr).not.toMatch(/^(?!sluice: )./m)
+      expect(code).toBe(0)
+      expect([...(await receiver.logs()), ...(await receiver.values())]).toHaveLength(100)
+    },
+  )
 })
 
 describe('the end of a process', () => {
-  it('comes, though the application logs in its own beforeExit listener', async () => {
+  it.runIf(full)('comes, though the application logs in its own beforeExit listener', async () => {
     const { code, signal } = await runProgram('logs-before-exit.js', receiver.variables)
     expect({ code, signal }).toEqual({ code: 0, signal: null })
     expect((await receiver.logs()).length).toBeGreaterThanOrEqual(1)
@@ -174,7 +185,7 @@ describe('the end of a process', () => {
     ['idle-again.js', 'logs-in-before-exit.js'].map((program) => ({ mode, program })),
   )
 
-  it.each(rowsOf(all, ({ mode, program }) => (mode === 'inline') === (program === 'idle-again.js')))(
+  it.each(rowsOf(all, ({ mode, program }) => mode === 'worker' && program === 'logs-in-before-exit.js'))(
     '$program, $mode: comes after many beforeExit events with every record sent once',
     async ({ mode, program }) => {
       const variables = { ...receiver.variables, SLUICE_MODE: mode, SLUICE_DEBUG: '1' }
@@ -188,18 +199,23 @@ describe('the end of a process', () => {
   )
 
   // A line of pino for a worker is work, whatever that worker runs.
-  it.each([
+  const calls = [
     ['pino', '2'],
     ['sluicePino', '1'],
     ['winston', '1'],
     ['track', '1'],
-  ])('%s: calls the application’s listeners of beforeExit as often as without Sluice', async (WAY, stdout) => {
-    const ended = await runProgram('before-exits.js', { ...receiver.variables, WAY })
-    expect(ended).toMatchObject({ code: 0, stdout, stderr: '' })
-    expect([...(await receiver.logs()), ...(await receiver.values())]).toHaveLength(2)
-  })
+  ]
 
-  it.each(['natural', 'exit'])(
+  it.each(rowsOf(calls, ([way]) => way === 'pino' || way === 'winston'))(
+    '%s: calls the application’s listeners of beforeExit as often as without Sluice',
+    async (WAY, stdout) => {
+      const ended = await runProgram('before-exits.js', { ...receiver.variables, WAY })
+      expect(ended).toMatchObject({ code: 0, stdout, stderr: '' })
+      expect([...(await receiver.logs()), ...(await receiver.values())]).toHaveLength(2)
+    },
+  )
+
+  it.each(rowsOf(['natural', 'exit'], (end) => end === 'exit'))(
     '%s: tells the listeners of the application what became of the last record',
     async (END) => {
       const server = await FaultServer.start(() => ({ type: 'answer', status: 400 }))
@@ -240,7 +256,7 @@ describe('the end of a process', () => {
     expect(lines).toContain('sluice: apiKey="[redacted]" (SLUICE_API_KEY)')
   })
 
-  it('shows the ledger with SLUICE_DEBUG, of winston, track and pino’s worker', async () => {
+  it.runIf(full)('shows the ledger with SLUICE_DEBUG, of winston, track and pino’s worker', async () => {
     const inline = await runProgram('natural-end.js', { ...receiver.variables, SLUICE_DEBUG: 'true' })
     expect(inline.stderr).toContain('sluice: ledger accepted=400 delivered=400 rejected=0 dropped=0')
     const inWorker = await runProgram('pino-natural-end.js', { ...receiver.variables, SLUICE_DEBUG: 'true' })
@@ -256,7 +272,7 @@ describe('threads of the application that track and end without closing anything
     expect(await receiver.values()).toHaveLength(300)
   })
 
-  it('leave the engines of the other threads open', async () => {
+  it.runIf(full)('leave the engines of the other threads open', async () => {
     const server = await FaultServer.start(() => ({ type: 'answer', status: 200 }))
     const variables = { ...receiver.variables, SLUICE_URL: server.url }
     const { stdout, stderr } = await runProgram('thread-ends-main-goes-on.js', variables)
@@ -279,7 +295,7 @@ describe('flush and close of the process', () => {
     expect(stderr).not.toContain('MaxListeners')
   })
 
-  it('do not wait for an engine of a thread that has ended, but count it', async () => {
+  it.runIf(full)('do not wait for an engine of a thread that has ended, but count it', async () => {
     const { stdout } = await runProgram('worker-of-the-application.js', receiver.variables)
     expect(JSON.parse(stdout)).toMatchObject({ accepted: 2, delivered: 2, ms: expect.any(Number) })
     expect(JSON.parse(stdout).ms).toBeLessThan(3000)
@@ -294,28 +310,33 @@ describe('flush and close of the process', () => {
     await server.close()
   })
 
-  it.runIf(process.platform === 'linux').each([
+  const ends: [string, string[]][] = [
     ['before', ['target', 'stream', 'thread']],
     ['during', ['target', 'stream', 'thread']],
     ['starting', ['target']],
-  ])('do not wait for threads that are terminated, whatever they started: %s', async (when, ways) => {
-    const server = await FaultServer.start(() => ({ type: 'silence' }))
-    const variables = { ...receiver.variables, ...ampleTime, SLUICE_URL: server.url }
-    const startedAt = performance.now()
-    const program = startProgram('pool-terminates-threads.js', { arguments: [when, ...ways], variables })
-    const { code, stdout, stderr } = await program.ended
-    expect(performance.now() - startedAt).toBeLessThan(atOnceMs)
-    const { accepted, pending, lost } = JSON.parse(stdout)
-    expect({ code, pending }).toEqual({ code: 0, pending: 0 })
-    expect(lost).toBe(accepted)
-    if (when !== 'starting') {
-      const told = 'sluice: 10 records lost: the worker that delivered them has ended'
-      expect(stderr.trim().split('\n')).toEqual(ways.map(() => told))
-    }
-    await server.close()
-  })
+  ]
 
-  it('say once in the process that Sluice is off, whatever number of threads would', async () => {
+  it.runIf(process.platform === 'linux').each(rowsOf(ends, ([when]) => when === 'during'))(
+    'do not wait for threads that are terminated, whatever they started: %s',
+    async (when, ways) => {
+      const server = await FaultServer.start(() => ({ type: 'silence' }))
+      const variables = { ...receiver.variables, ...ampleTime, SLUICE_URL: server.url }
+      const startedAt = performance.now()
+      const program = startProgram('pool-terminates-threads.js', { arguments: [when, ...ways], variables })
+      const { code, stdout, stderr } = await program.ended
+      expect(performance.now() - startedAt).toBeLessThan(atOnceMs)
+      const { accepted, pending, lost } = JSON.parse(stdout)
+      expect({ code, pending }).toEqual({ code: 0, pending: 0 })
+      expect(lost).toBe(accepted)
+      if (when !== 'starting') {
+        const told = 'sluice: 10 records lost: the worker that delivered them has ended'
+        expect(stderr.trim().split('\n')).toEqual(ways.map(() => told))
+      }
+      await server.close()
+    },
+  )
+
+  it.runIf(full)('say once in the process that Sluice is off, whatever number of threads would', async () => {
     const { stderr } = await runProgram('several-threads-off.js', { SLUICE_MAX_CONNECTION: '1' })
     expect(stderr.trim().split('\n')).toEqual([
       'sluice: unknown variable SLUICE_MAX_CONNECTION; did you mean SLUICE_MAX_CONNECTIONS?',

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
+import { rowsOf } from '../../support/full.js'
 import { ampleTime, atOnceMs, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -93,11 +94,14 @@ describe('an application that knows pino’s target alone', () => {
     expect(ended.ms).toBeLessThan(atOnceMs)
   })
 
-  it.each(['on', 'once', 'late'])('leaves the signal to its own listener (%s)', async (listener) => {
-    const ended = await endBySignal({ variables: { LISTENER: listener } })
-    expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'], stderr: '' })
-    expect(await storedLines()).toBe(1000)
-  })
+  it.each(rowsOf(['on', 'once', 'late'], (listener) => listener === 'on'))(
+    'leaves the signal to its own listener (%s)',
+    async (listener) => {
+      const ended = await endBySignal({ variables: { LISTENER: listener } })
+      expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'], stderr: '' })
+      expect(await storedLines()).toBe(1000)
+    },
+  )
 
   it.each([
     { by: 'the variable', variables: { SLUICE_HANDLE_SIGNALS: 'false' } },
@@ -114,30 +118,38 @@ describe('an application that knows pino’s target alone', () => {
     expect(stdout).toBe('0 listeners, 0 registries\n')
   })
 
-  it.each([
+  const ends: { end: string; variables: Record<string, string>; code: number }[] = [
     { end: 'a natural end', variables: {}, code: 0 },
     { end: 'process.exit()', variables: { EXIT: '3' }, code: 3 },
     { end: 'an uncaught exception', variables: { THROW: '1' }, code: 1 },
-  ])('$end: everything is delivered, and nothing keeps it alive', async ({ variables, code }) => {
-    const ended = await startProgram('pino-alone-ends.js', {
-      variables: { ...receiver.variables, ...ampleTime, ...variables },
-    }).ended
-    expect(ended).toMatchObject({ code, signal: null, stdout: '1 listeners, 1 registries\n' })
-    expect(ended.stderr).not.toContain('sluice')
-    expect(await storedLines()).toBe(1)
-  })
+  ]
 
-  it.each([{ EXIT: '3' }, {}])('says once what was lost, in the thread that the target has: %j', async (how) => {
-    const server = await FaultServer.start(() => ({ type: 'silence' }))
-    const timeouts = { SLUICE_URL: server.url, SLUICE_SHUTDOWN_TIMEOUT_MS: '500' }
-    const { stderr } = await startProgram('pino-alone-ends.js', {
-      variables: { ...receiver.variables, ...timeouts, ...how },
-    }).ended
-    expect(stderr).toMatch(/^sluice: 1 [^\n]+ not delivered [^\n]+\n$/)
-    await server.close()
-  })
+  it.each(rowsOf(ends, ({ end }) => end === 'process.exit()'))(
+    '$end: everything is delivered, and nothing keeps it alive',
+    async ({ variables, code }) => {
+      const ended = await startProgram('pino-alone-ends.js', {
+        variables: { ...receiver.variables, ...ampleTime, ...variables },
+      }).ended
+      expect(ended).toMatchObject({ code, signal: null, stdout: '1 listeners, 1 registries\n' })
+      expect(ended.stderr).not.toContain('sluice')
+      expect(await storedLines()).toBe(1)
+    },
+  )
 
-  it.each([{}, { TARGETS: '2' }])(
+  it.each(rowsOf([{ EXIT: '3' }, {}], (how) => 'EXIT' in how))(
+    'says once what was lost, in the thread that the target has: %j',
+    async (how) => {
+      const server = await FaultServer.start(() => ({ type: 'silence' }))
+      const timeouts = { SLUICE_URL: server.url, SLUICE_SHUTDOWN_TIMEOUT_MS: '500' }
+      const { stderr } = await startProgram('pino-alone-ends.js', {
+        variables: { ...receiver.variables, ...timeouts, ...how },
+      }).ended
+      expect(stderr).toMatch(/^sluice: 1 [^\n]+ not delivered [^\n]+\n$/)
+      await server.close()
+    },
+  )
+
+  it.each(rowsOf([{}, { TARGETS: '2' }], (more) => !('TARGETS' in more)))(
     'reads on stderr what to do where the permission model forbids it: %j',
     async (more) => {
       const model = process.allowedNodeEnvironmentFlags.has('--permission')

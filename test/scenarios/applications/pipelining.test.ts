@@ -9,6 +9,7 @@ import { openSender } from '../../../src/http/auto-sender.js'
 import type { ConnectionOptions } from '../../../src/http/connector.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { type Fault, FaultServer, type Request } from '../../support/fault-server.js'
+import { full, rowsOf } from '../../support/full.js'
 import { nginxInstalled, startNginx } from '../../support/nginx.js'
 import { silentObserver } from '../../support/observer.js'
 import { startTestReceiver } from '../../support/receiver.js'
@@ -133,7 +134,7 @@ describe('pipelined records', () => {
   })
 
   // Node pauses its parser where the answers that wait are long, and over TLS it breaks the connection where the paused parser gets bytes.
-  it.each([15, 1000, 20_000])(
+  it.each(rowsOf([15, 1000, 20_000], (bytes) => bytes === 1000))(
     'arrive once at a server of node:https, whose answers have %i bytes',
     { timeout: 60_000 },
     async (bytes) => {
@@ -168,10 +169,12 @@ describe('pipelined records', () => {
     },
   )
 
-  it.each([
+  const unread = [
     { times: 1, delivered: 1500, rejected: 0 },
     { times: 2, delivered: 1499, rejected: 1 },
-  ])(
+  ]
+
+  it.each(rowsOf(unread, ({ times }) => times === 2))(
     'are asked again alone behind a 400 that ends their connection, which may come $times time(s)',
     async ({ times, delivered, rejected }) => {
       const unreadable: Fault = { type: 'bytes', text: 'HTTP/1.1 400 X\r\nconnection: close\r\n\r\n', next: 'fin' }
@@ -199,7 +202,7 @@ describe('pipelined records', () => {
     for (const { depth } of lanes) expect(depth).toBeGreaterThan(16)
   })
 
-  it('find connections where requests of one connection are worked on one by one', async () => {
+  it.runIf(full)('find connections where requests of one connection are worked on one by one', async () => {
     const server = createServer((socket) => {
       const keys: string[] = []
       let text = ''
@@ -238,38 +241,44 @@ describe('pipelined records', () => {
 })
 
 describe.skipIf(!nginxInstalled)('nginx, which closes a connection after 100 requests', { timeout: 60_000 }, () => {
-  it.each(['plain', 'TLS'])('in front of the receiver, %s: every record arrives once', async (how) => {
-    const receiver = await startTestReceiver()
-    cleanUps.push(() => receiver.close())
-    const nginx = await startNginx(receiver.options.url)
-    cleanUps.push(() => nginx.close())
-    const url = how === 'TLS' ? nginx.secureUrl : nginx.url
-    const { delivery, left } = deliverTo({ ...receiver.options, url, connection: { ca } })
-    accept(delivery, 3000)
-    const ledger = await delivery.flush({ timeoutMs: 50_000 })
-    expect(ledger).toMatchObject({ accepted: 6000, delivered: 6000, rejected: 0 })
-    expect(ledger.lanes.map(({ sender }) => sender)).toEqual(['pipelined', 'pipelined'])
-    expect(sorted((await receiver.values()).map(({ eventId }) => eventId))).toEqual(expectedEvents(3000))
-    expect((await receiver.logs()).map(({ message }) => message)).toHaveLength(3000)
-    expect(left).toEqual([])
-  })
+  it.each(rowsOf(['plain', 'TLS'], (how) => how === 'TLS'))(
+    'in front of the receiver, %s: every record arrives once',
+    async (how) => {
+      const receiver = await startTestReceiver()
+      cleanUps.push(() => receiver.close())
+      const nginx = await startNginx(receiver.options.url)
+      cleanUps.push(() => nginx.close())
+      const url = how === 'TLS' ? nginx.secureUrl : nginx.url
+      const { delivery, left } = deliverTo({ ...receiver.options, url, connection: { ca } })
+      accept(delivery, 3000)
+      const ledger = await delivery.flush({ timeoutMs: 50_000 })
+      expect(ledger).toMatchObject({ accepted: 6000, delivered: 6000, rejected: 0 })
+      expect(ledger.lanes.map(({ sender }) => sender)).toEqual(['pipelined', 'pipelined'])
+      expect(sorted((await receiver.values()).map(({ eventId }) => eventId))).toEqual(expectedEvents(3000))
+      expect((await receiver.logs()).map(({ message }) => message)).toHaveLength(3000)
+      expect(left).toEqual([])
+    },
+  )
 
-  it.each(['plain', 'TLS'])('that is reloaded meanwhile, %s: what came twice is counted as ambiguous', async (how) => {
-    const server = await FaultServer.start(echoing)
-    cleanUps.push(() => server.close())
-    const nginx = await startNginx(server.url)
-    cleanUps.push(() => nginx.close())
-    const { delivery } = deliverTo({ url: how === 'TLS' ? nginx.secureUrl : nginx.url, connection: { ca } })
-    for (let round = 0; round < 4; round++) {
-      const enough = server.arrived(250)
-      accept(delivery, 500)
-      await enough
-      nginx.reload()
-    }
-    const ledger = await delivery.flush({ timeoutMs: 50_000 })
-    expect(ledger).toMatchObject({ accepted: 4000, delivered: 4000, rejected: 0 })
-    const keys = server.requests.map(({ headers }) => headers.get('idempotency-key'))
-    expect(new Set(keys).size).toBe(4000)
-    expect(keys.length - 4000).toBeLessThanOrEqual(ledger.ambiguousRetries)
-  })
+  it.each(rowsOf(['plain', 'TLS'], (how) => how === 'plain'))(
+    'that is reloaded meanwhile, %s: what came twice is counted as ambiguous',
+    async (how) => {
+      const server = await FaultServer.start(echoing)
+      cleanUps.push(() => server.close())
+      const nginx = await startNginx(server.url)
+      cleanUps.push(() => nginx.close())
+      const { delivery } = deliverTo({ url: how === 'TLS' ? nginx.secureUrl : nginx.url, connection: { ca } })
+      for (let round = 0; round < 4; round++) {
+        const enough = server.arrived(250)
+        accept(delivery, 500)
+        await enough
+        nginx.reload()
+      }
+      const ledger = await delivery.flush({ timeoutMs: 50_000 })
+      expect(ledger).toMatchObject({ accepted: 4000, delivered: 4000, rejected: 0 })
+      const keys = server.requests.map(({ headers }) => headers.get('idempotency-key'))
+      expect(new Set(keys).size).toBe(4000)
+      expect(keys.length - 4000).toBeLessThanOrEqual(ledger.ambiguousRetries)
+    },
+  )
 })

@@ -9,7 +9,7 @@ import { simulated } from './simulated.js'
 
 const { CHAOS_SCHEDULES, CHAOS_SEED, CHAOS_KILLS } = process.env
 const firstSeed = Number(CHAOS_SEED ?? 1)
-const count = Number(CHAOS_SCHEDULES ?? (full ? 40 : 2))
+const count = Number(CHAOS_SCHEDULES ?? (full ? 40 : 1))
 const seeds = Array.from({ length: count }, (_, index) => firstSeed + index)
 /** So many seeds in a row include every fault and every disturbance. */
 const wholeRow = Math.max(disturbances.length, Object.keys(serverFaults).length)
@@ -44,7 +44,7 @@ describe('whatever breaks, every record that was accepted is delivered, rejected
 
 describe('SIGKILL', () => {
   it('costs only what had not reached the worker', { timeout: 600_000 }, async () => {
-    const kills = Number(CHAOS_KILLS ?? (full ? 40 : 2))
+    const kills = Number(CHAOS_KILLS ?? (full ? 40 : 1))
     const { violations, killCostsMs, lostByKills } = await killCosts(kills, seeded(firstSeed))
     expect(violations).toEqual([])
     print('an application that logs without a pause', { costsMs: killCostsMs, lost: lostByKills })

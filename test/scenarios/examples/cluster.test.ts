@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ExampleServer } from '../../support/example-server.js'
+import { full } from '../../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
@@ -35,7 +36,7 @@ describe.runIf(process.platform === 'linux')('the example cluster.js', () => {
     expect(await receiver.values()).toHaveLength(orders)
   })
 
-  it('answers what is under way when the signal goes to the workers, too', async () => {
+  it.runIf(full)('answers what is under way when the signal goes to the workers, too', async () => {
     await ordersOf(2)
     const last = await server.begin({ id: 'last' })
     for (const worker of server.children) process.kill(worker, 'SIGTERM')
@@ -47,7 +48,7 @@ describe.runIf(process.platform === 'linux')('the example cluster.js', () => {
     expect(await messages()).toContainEqual(expect.stringContaining('"order":{"id":"last"}'))
   })
 
-  it('puts another worker in the place of one that is killed, and says so', async () => {
+  it.runIf(full)('puts another worker in the place of one that is killed, and says so', async () => {
     await ordersOf(2)
     const before = server.children
     process.kill(before[0]!, 'SIGKILL')

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
+import { full } from '../../support/full.js'
 import { ampleTime, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -51,7 +52,7 @@ describe('the example docker-secrets/worker.js', () => {
     await expectAllLooks()
   })
 
-  it('loses nothing while the file has an old key, and takes the new one when it is there', async () => {
+  it.runIf(full)('loses nothing while the file has an old key, and takes the new one when it is there', async () => {
     writeFileSync(file, 'old\n')
     const { signal, stderr } = await runUntil(3, async (told) => {
       await told
@@ -63,7 +64,7 @@ describe('the example docker-secrets/worker.js', () => {
     await expectAllLooks()
   })
 
-  it('works without the file, says which variable named it, and sends when it has come', async () => {
+  it.runIf(full)('works without the file, says which variable named it, and sends when it has come', async () => {
     const { SLUICE_API_KEY: key, ...rest } = receiver.variables
     const variables = { ...rest, SLUICE_API_KEY_FILE: file, EVERY_MS: '50' }
     const { process: worker, ended } = startProgram('../../examples/docker-secrets/worker.js', { variables })

@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { knownVariables } from '../../../src/options/variables.js'
 import { ExampleServer } from '../../support/example-server.js'
 import { type Fault, FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { startTestReceiver } from '../../support/receiver.js'
 
 const folder = join(import.meta.dirname, '../../../examples/kubernetes')
@@ -47,7 +48,7 @@ describe('the example kubernetes/server.js', () => {
     expect(await receiver.values()).toHaveLength(2)
   })
 
-  it('delivers to a service that takes half a second for each answer', async () => {
+  it.runIf(full)('delivers to a service that takes half a second for each answer', async () => {
     const answer = { type: 'answer', status: 201, body: '{"result":true}', afterMs: 500 } as const
     const { service, variables } = await faulty(() => answer)
     const ended = await endWithOrder(variables)
@@ -56,7 +57,7 @@ describe('the example kubernetes/server.js', () => {
     expect(service.taken).toContainEqual(expect.stringContaining('"message":"stopped"'))
   })
 
-  it.each([
+  it.runIf(full).each([
     ['does not answer', { type: 'silence' }],
     ['hangs up', { type: 'reset-before-answer' }],
   ] as const)(
@@ -72,7 +73,7 @@ describe('the example kubernetes/server.js', () => {
     },
   )
 
-  it('cuts off a client that does not finish its request, and says so', async () => {
+  it.runIf(full)('cuts off a client that does not finish its request, and says so', async () => {
     const receiver = await startTestReceiver()
     onTestFinished(() => receiver.close())
     const ended = await endWithOrder({ ...receiver.variables, DRAIN_SECONDS: '0.5' }, { finish: false })

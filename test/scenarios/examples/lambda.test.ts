@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
 let receiver: TestReceiver
@@ -68,7 +69,7 @@ describe.runIf(process.platform === 'linux')('the example lambda.js', () => {
     expect(await receiver.values()).toHaveLength(3)
   })
 
-  it('answers two seconds later, and as always, when the service does not', async () => {
+  it.runIf(full)('answers two seconds later, and as always, when the service does not', async () => {
     const service = await FaultServer.start(() => ({ type: 'silence' }))
     onTestFinished(() => service.close())
     const lambda = startFunction({ SLUICE_URL: service.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' })

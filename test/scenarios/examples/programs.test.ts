@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rowsOf } from '../../support/full.js'
 import { runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { ReceiverContent } from '../../support/receiver-content.js'
@@ -62,18 +63,22 @@ const linesOf = (text: string) => text.split('\n').slice(0, -1)
 const firstLine = (text: string) => text.split('\n')[0]
 
 describe('the examples', () => {
-  it.each(Object.entries(programs))('%s does what it says', async (name, left) => {
-    const { logs = [], values = [], entries = [], stdout = [] } = left
-    const content = new ReceiverContent(receiver)
-    await content.makeType('article')
-    const ended = await runProgram(`../../examples/${name}`, receiver.variables)
-    expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })
-    expect(linesOf(ended.stdout)).toEqual(containing(stdout))
-    const lines = (await receiver.logs()).map(({ level, message }) => `${level} ${firstLine(message)}`)
-    expect(lines.sort()).toEqual(containing(logs))
-    expect((await receiver.values()).map(({ eventId }) => eventId).sort()).toEqual(values)
-    expect((await content.entries('article')).map(({ fields }) => fields.title)).toEqual(entries)
-  })
+  const some = ['pino.js', 'winston.js', 'track.js']
+  it.each(rowsOf(Object.entries(programs), ([name]) => some.includes(name)))(
+    '%s does what it says',
+    async (name, left) => {
+      const { logs = [], values = [], entries = [], stdout = [] } = left
+      const content = new ReceiverContent(receiver)
+      await content.makeType('article')
+      const ended = await runProgram(`../../examples/${name}`, receiver.variables)
+      expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })
+      expect(linesOf(ended.stdout)).toEqual(containing(stdout))
+      const lines = (await receiver.logs()).map(({ level, message }) => `${level} ${firstLine(message)}`)
+      expect(lines.sort()).toEqual(containing(logs))
+      expect((await receiver.values()).map(({ eventId }) => eventId).sort()).toEqual(values)
+      expect((await content.entries('article')).map(({ fields }) => fields.title)).toEqual(entries)
+    },
+  )
 
   it('opentelemetry.js has both lines in one trace, each in its own span, under the name of the service', async () => {
     const variables = { ...receiver.variables, OTEL_SERVICE_NAME: 'shop' }

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../support/full.js'
 import { startProgram } from '../../support/programs.js'
 import { startTestReceiver } from '../../support/receiver.js'
 
@@ -18,14 +19,14 @@ describe('the example testing/sign-up.test.js', () => {
     expect(stdout).not.toContain('sluice:')
   })
 
-  it('passes where a service is configured, and nothing leaves the process', async () => {
+  it.runIf(full)('passes where a service is configured, and nothing leaves the process', async () => {
     const receiver = await startTestReceiver()
     onTestFinished(() => receiver.close())
     expect(await runTests(receiver.variables)).toMatchObject({ code: 0, stderr: '' })
     expect([await receiver.logs(), await receiver.values()]).toEqual([[], []])
   })
 
-  it('fails where the application records no event', async () => {
+  it.runIf(full)('fails where the application records no event', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-example-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

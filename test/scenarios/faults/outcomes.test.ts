@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createSluice, type Ledger, type Sluice, type SluiceOptions } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { delivered, type Fault, FaultServer, type Request } from '../../support/fault-server.js'
-import { full } from '../../support/full.js'
+import { full, rowsOf } from '../../support/full.js'
 
 let server: FaultServer | undefined
 let sluice: Sluice | undefined
@@ -77,7 +77,8 @@ async function send(name: SenderName, first: Fault, options: SluiceOptions & { t
 
 const laneOf = (ledger: Ledger) => ledger.lanes.find(({ kind }) => kind === 'values')!
 
-describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
+// What an answer means is one table for both senders: test/http/classify.test.ts.
+describe.each(rowsOf(senders, (name) => name === 'pipelined'))('an answer, over a real socket, %s sender', (name) => {
   it.each<[string, Fault]>([
     ['201 with result true', delivered],
     ['200 with result true', answer(200, '{"result":true}')],
@@ -189,16 +190,21 @@ describe.each(senders)('an answer, over a real socket, %s sender', (name) => {
     expect(requests).toBe(2)
   })
 
-  it.each([
+  const headers: [string, () => string][] = [
     ['seconds', () => '1'],
     ['a date', () => new Date(Date.now() + 2000).toUTCString()],
-  ])('503 with Retry-After in %s: not sent again before', async (_, header) => {
-    const startedAt = performance.now()
-    const { ledger, requests } = await send(name, answer(503, '', { 'retry-after': header() }), { timeoutMs: 10_000 })
-    expect(performance.now() - startedAt).toBeGreaterThan(900)
-    expect(ledger).toMatchObject({ delivered: 1, retries: 1 })
-    expect(requests).toBe(2)
-  })
+  ]
+
+  it.each(rowsOf(headers, ([form]) => form === 'seconds'))(
+    '503 with Retry-After in %s: not sent again before',
+    async (_, header) => {
+      const startedAt = performance.now()
+      const { ledger, requests } = await send(name, answer(503, '', { 'retry-after': header() }), { timeoutMs: 10_000 })
+      expect(performance.now() - startedAt).toBeGreaterThan(900)
+      expect(ledger).toMatchObject({ delivered: 1, retries: 1 })
+      expect(requests).toBe(2)
+    },
+  )
 
   it.each<[string, Fault, number]>([
     ['RST before the answer', { type: 'reset-before-answer' }, 1],

@@ -50,7 +50,7 @@ const complaints = /open handle|hanging|torn down|MaxListeners|close timed out|s
 /** jest prints this when a process lives on for a second. A delivery before a natural end may take longer. */
 const impatience = /did not exit|force exited/
 
-describe.each(rowsOf(Object.entries(runners), ([name]) => name === 'node --test' || name === 'vitest, threads'))(
+describe.each(rowsOf(Object.entries(runners), ([name]) => name === 'node --test'))(
   'tests under %s, which close nothing',
   (runner, { runs, unflushed }) => {
     it('end by themselves', async () => {

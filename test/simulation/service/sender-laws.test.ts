@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { Outcome } from '../../../src/delivery/sender.js'
 import type { RecordKind } from '../../../src/records/wire.js'
-import { full } from '../../support/full.js'
+import { runs } from '../../support/full.js'
 import type { Conditions } from '../network/conditions.js'
 import { type Behaviour, fineBehaviour, type Trouble } from './behaviour.js'
 import { receiverTenant } from './shared-receiver.js'
 import { requestTimeoutMs, Stage } from './stage.js'
 
-const seeds = full ? 2000 : 60
+const seeds = runs({ some: 15, all: 2000 })
 
 type Draw = () => number
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { cpSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { startProxy } from '../../../../test/support/proxy.js'
 import { startTestReceiver, type TestReceiver } from '../../../../test/support/receiver.js'
 import { spoolFolder } from '../../../../test/support/spool.js'
@@ -35,7 +36,7 @@ describe('sluice-receiver logs --follow', () => {
     }
   })
 
-  it('prints new records that match all filters', async () => {
+  it.runIf(full)('prints new records that match all filters', async () => {
     const receiver = await open()
     const written = ['logs', '-f', '--json', '--level', 'warn,error', '--app', 'shop', '--text', 'écrit a-b']
     const reading = startReading(written, receiver)
@@ -53,7 +54,7 @@ describe('sluice-receiver logs --follow', () => {
     expect(lines.map((line) => JSON.parse(line).message)).toEqual(['ECRIT a b', 'a.b last écrit'])
   })
 
-  it('prints new records of a least level and of a machine, without some words', async () => {
+  it.runIf(full)('prints new records of a least level and of a machine, without some words', async () => {
     const receiver = await open()
     const written = ['logs', '-f', '--json', '--min-level', 'warn', '--machine', 'm-1', '--not-text', 'health']
     const reading = startReading(written, receiver)
@@ -73,7 +74,7 @@ describe('sluice-receiver logs --follow', () => {
     expect(lines.map((line) => JSON.parse(line).message)).toEqual(['first', 'last'])
   })
 
-  it('reads the records that came faster than it has read', async () => {
+  it.runIf(full)('reads the records that came faster than it has read', async () => {
     const receiver = await open()
     const reading = startReading(['logs', '--follow', '--lines', '0', '--app', 'shop'], receiver)
     await expect
@@ -99,7 +100,7 @@ describe('sluice-receiver logs --follow', () => {
     expect(stdout.match(/number \d+\./g)).toEqual(numbers)
   })
 
-  it('goes through the proxy of the environment', async () => {
+  it.runIf(full)('goes through the proxy of the environment', async () => {
     const receiver = await open()
     const { port } = new URL(receiver.url)
     const proxy = await startProxy(() => Number(port))
@@ -146,7 +147,7 @@ describe('sluice-receiver logs --follow', () => {
     )
   })
 
-  it('ends with 1 where the receiver, started anew, refuses the key', async () => {
+  it.runIf(full)('ends with 1 where the receiver, started anew, refuses the key', async () => {
     const first = await open()
     const reading = startReading(['logs', '--follow'], first)
     await store(first, 'logs', logged('old'))
@@ -158,7 +159,7 @@ describe('sluice-receiver logs --follow', () => {
     expect(stderr).toContain('the API key (SLUICE_API_KEY) is missing or wrong (401)')
   })
 
-  it('begins anew where the receiver has other data', async () => {
+  it.runIf(full)('begins anew where the receiver has other data', async () => {
     const [data, older] = [spoolFolder(), spoolFolder()]
     const empty = await open({ data })
     await empty.close()
@@ -175,7 +176,7 @@ describe('sluice-receiver logs --follow', () => {
     expect(reading.heard()).toContain('connected again; the receiver has other data now')
   })
 
-  it('ends with 0 when the reader of its output has gone', async () => {
+  it.runIf(full)('ends with 0 when the reader of its output has gone', async () => {
     const receiver = await open()
     await store(receiver, 'logs', logged('first'))
     const reading = startReading(['logs', '--follow'], receiver)

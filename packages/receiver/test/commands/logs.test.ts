@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../../../test/support/fault-server.js'
+import { full } from '../../../../test/support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../../../test/support/receiver.js'
 import { startReading, store } from './reading.js'
 
@@ -37,14 +38,14 @@ describe('sluice-receiver logs', () => {
     expect(await messages('--lines', '0')).toEqual([])
   })
 
-  it('prints with --json the records as the API gives them', async () => {
+  it.runIf(full)('prints with --json the records as the API gives them', async () => {
     await store(receiver, 'logs', [{ message: 'a\u009b\u202e\u061c\nb', eventId: 7 }])
     const { stdout } = await run('--json')
     expect(stdout).toMatch(/^[\x20-\x7e]+\n$/)
     expect(JSON.parse(stdout)).toEqual((await receiver.logs())[0])
   })
 
-  it('reads on where a page is cut short', async () => {
+  it.runIf(full)('reads on where a page is cut short', async () => {
     const long = 'x'.repeat(1_000_000)
     const numbers = Array.from({ length: 11 }, (_, index) => `${index}`)
     await store(
@@ -83,7 +84,7 @@ describe('sluice-receiver logs', () => {
     expect((await run()).stdout).toBe(`2023-11-14T22:13:20.000Z ${shown} ${shown} ${shown}\n`)
   })
 
-  it.each([
+  it.runIf(full).each([
     [['--lines', '1e3'], '--lines: expected a whole number from 0 to 100000, got "1e3"'],
     [['--level', 'warn,'], '--level: expected names with commas between them, got "warn,"'],
     [['--min-level', 'loud'], '--min-level: expected one of silly, trace, debug, verbose, http, '],
@@ -104,7 +105,7 @@ describe.each([['logs'], ['values']])('sluice %s', (command) => {
   const ended = (variables: Record<string, string>, ...more: string[]) =>
     startReading([command, ...more], { variables: { ...receiver.variables, ...variables } }).ended
 
-  it.each([[[]], [['--follow']]])('with %j says that it needs the receiver', async (more) => {
+  it.runIf(full).each([[[]], [['--follow']]])('with %j says that it needs the receiver', async (more) => {
     for (const body of ['{"errors":[]}', '<html>']) {
       const status = body === '<html>' ? 200 : 404
       const server = await FaultServer.start(() => ({ type: 'answer', status, body }))
@@ -116,7 +117,7 @@ describe.each([['logs'], ['values']])('sluice %s', (command) => {
     }
   })
 
-  it.each([[[]], [['--follow']]])('with %j ends with 1 where the receiver refuses', async (more) => {
+  it.runIf(full).each([[[]], [['--follow']]])('with %j ends with 1 where the receiver refuses', async (more) => {
     const wrongKey = await ended({ SLUICE_API_KEY: 'wrong-key' }, ...more)
     expect(wrongKey).toMatchObject({ code: 1, stderr: expect.stringContaining('the API key (SLUICE_API_KEY)') })
     const noBucket = await ended({ SLUICE_BUCKET: 'elsewhere' }, ...more)

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../../../test/support/fault-server.js'
+import { full } from '../../../../test/support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../../../test/support/receiver.js'
 import { spoolFolder } from '../../../../test/support/spool.js'
 import { startReading, store } from './reading.js'
@@ -43,7 +44,7 @@ describe('sluice-receiver values', () => {
     })
   })
 
-  it('counts all pages, and those that match the filters', async () => {
+  it.runIf(full)('counts all pages, and those that match the filters', async () => {
     const some = Array.from({ length: 59 }, () => ({}))
     await Promise.all(Array.from({ length: 17 }, () => store(receiver, 'values', some)))
     await store(receiver, 'values', [{ appName: 'jobs', timeStamp: Date.now() }])
@@ -53,7 +54,7 @@ describe('sluice-receiver values', () => {
     expect(await total('--since', '1h')).toBe(1)
   })
 
-  it('counts with --step over time', async () => {
+  it.runIf(full)('counts with --step over time', async () => {
     const minute = Date.UTC(2026, 0, 31, 12)
     await store(receiver, 'values', [
       { eventId: 7, timeStamp: minute + 59_999 },
@@ -80,7 +81,7 @@ describe('sluice-receiver values', () => {
     })
   })
 
-  it('says where the receiver has not counted all', async () => {
+  it.runIf(full)('says where the receiver has not counted all', async () => {
     const body = {
       by: 'event',
       total: 30,
@@ -126,7 +127,7 @@ describe('sluice-receiver values', () => {
     expect(new Set(lines.slice(0, -1))).toEqual(new Set(['2023-11-14T22:13:20.000Z shop 1001 order-placed']))
   })
 
-  it.each([
+  it.runIf(full).each([
     [['--events', 'not-there.json'], '--events: cannot read not-there.json: ENOENT'],
     [['--follow', '--since', '5m'], '--since: expected without --follow, got both'],
     [['--follow', '--step', '5m'], '--step: expected without --follow, got both'],
@@ -138,7 +139,7 @@ describe('sluice-receiver values', () => {
     expect(stderr).toContain(words)
   })
 
-  it('refuses a catalogue with faults', async () => {
+  it.runIf(full)('refuses a catalogue with faults', async () => {
     const file = join(spoolFolder(), 'events.json')
     for (const [text, words] of [
       ['{"a":1,"b":1}', 'event b: the number 1 is that of a already'],

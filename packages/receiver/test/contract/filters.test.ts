@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
+import { everything } from '../../../../test/support/full.js'
 import { seeded } from '../../../../test/support/seeded.js'
 import type { RecordFilter, RecordKind, StoredRecord } from '../../dist/storage/record-storage.js'
-import { full } from '../postgres/full.js'
 import { countsOf, facetsOf, inOrder, matches } from './oracle.js'
 import { conditionsOf, randomFilter, randomRecord, someOf } from './random-records.js'
 import { asSent, readAll } from './reading.js'
 import { onEachStore, type StoreUnderTest, times } from './stores.js'
 
-const seed = full ? Date.now() % 1_000_000 : 20
-const stored = full ? 2000 : 400
-const combined = full ? 400 : 60
+const seed = everything ? Date.now() % 1_000_000 : 20
+const stored = everything ? 2000 : 400
+const combined = everything ? 400 : 60
 const kinds = ['logs', 'values'] as const
 const steps = [undefined, 60_000, 3_600_000, 7 * 60_000, 90 * 60_000]
 

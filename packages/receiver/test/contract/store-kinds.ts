@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rowsOf } from '../../../../test/support/full.js'
 import { PostgresStorage } from '../../dist/storage/postgres/postgres-storage.js'
 import { openSqlite } from '../../dist/storage/sqlite/database.js'
 import { SqliteStorage } from '../../dist/storage/sqlite/sqlite-storage.js'
@@ -8,7 +9,7 @@ import { ThreadedSqliteStorage } from '../../dist/storage/sqlite/threaded-sqlite
 import type { Storage } from '../../dist/storage/storage.js'
 import { Cluster } from '../postgres/cluster.js'
 import { postgresInstalled, withPostgres } from '../postgres/installation.js'
-import { queryOf } from '../postgres/server.js'
+import { queryOf, stopServers } from '../postgres/server.js'
 
 /** A store that is open in one or more instances. */
 export interface OpenStore {
@@ -24,12 +25,15 @@ export interface StoreKind {
   open(): Promise<OpenStore>
 }
 
-export const storeKinds: readonly StoreKind[] = [
+const all: readonly StoreKind[] = [
   { name: 'SQLite in memory', isInstalled: true, open: openInMemory },
   { name: 'SQLite in threads of its own', isInstalled: true, open: openInThreads },
   { name: withPostgres('PostgreSQL'), isInstalled: postgresInstalled, open: () => openInPostgres(1) },
   { name: withPostgres('two instances on PostgreSQL'), isInstalled: postgresInstalled, open: () => openInPostgres(2) },
 ]
+
+/** In `npm test`, one of each kind: the store of one receiver, and that of several. */
+export const storeKinds = rowsOf(all, ({ name }) => /threads|two instances/.test(name))
 
 async function openInMemory(): Promise<OpenStore> {
   const storage = new SqliteStorage(':memory:')
@@ -61,6 +65,11 @@ async function openInThreads(): Promise<OpenStore> {
 
 /** One server for the stores of a test file. */
 let cluster: Promise<Cluster> | undefined
+
+export async function closeStores(): Promise<void> {
+  cluster = undefined
+  await stopServers()
+}
 
 async function openInPostgres(instances: number): Promise<OpenStore> {
   cluster ??= Cluster.start()

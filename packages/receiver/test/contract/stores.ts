@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { NewRecord, RecordFields, RecordKind } from '../../dist/storage/record-storage.js'
 import type { Storage } from '../../dist/storage/storage.js'
-import { stopServers } from '../postgres/server.js'
-import { type OpenStore, type StoreKind, storeKinds } from './store-kinds.js'
+import { closeStores, type OpenStore, type StoreKind, storeKinds } from './store-kinds.js'
 
 /** The store of a suite, empty at its beginning. Each test uses a bucket of its own. */
 export class StoreUnderTest {
@@ -50,7 +49,7 @@ export class StoreUnderTest {
 
 /** Runs the suite on each store, and on two instances of each store that can have them. */
 export function onEachStore(suite: (store: StoreUnderTest) => void): void {
-  afterAll(stopServers)
+  afterAll(closeStores)
   for (const kind of storeKinds) {
     describe.skipIf(!kind.isInstalled)(kind.name, () => suite(new StoreUnderTest(kind)))
   }

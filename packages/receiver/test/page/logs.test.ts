@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { canOpenPages, distanceFromEnd, lastRowIs, listHas, openPage, row, rows, useBrowser } from './support.js'
 
 useBrowser()
@@ -40,7 +41,7 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     expect(await page.getByRole('button', { name: 'Follow', pressed: true }).count()).toBe(1)
   })
 
-  it('follows again when the person scrolls to the end', async () => {
+  it.runIf(full)('follows again when the person scrolls to the end', async () => {
     const { page, logger } = await openPage()
     const log = logger()
     for (let number = 1; number <= 200; number++) log.info(`line ${number}.`)
@@ -54,36 +55,39 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     await lastRowIs(page, 'one more')
   })
 
-  it('stands still while a row is open, while text is selected, and while Space has paused it', async () => {
-    const { page, logger } = await openPage()
-    const log = logger()
-    log.info('first')
-    await row(page, 'first').click()
-    await page.getByRole('complementary').waitFor()
-    log.info('second')
-    await page.getByRole('button', { name: '1 new' }).waitFor()
-    await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: '1 new' }).click()
-    await lastRowIs(page, 'second')
+  it.runIf(full)(
+    'stands still while a row is open, while text is selected, and while Space has paused it',
+    async () => {
+      const { page, logger } = await openPage()
+      const log = logger()
+      log.info('first')
+      await row(page, 'first').click()
+      await page.getByRole('complementary').waitFor()
+      log.info('second')
+      await page.getByRole('button', { name: '1 new' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: '1 new' }).click()
+      await lastRowIs(page, 'second')
 
-    const box = (await row(page, 'second').getByText('second').boundingBox())!
-    await page.mouse.move(box.x + 1, box.y + 8)
-    await page.mouse.down()
-    await page.mouse.move(box.x + box.width, box.y + 8, { steps: 4 })
-    await page.mouse.up()
-    await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor()
-    expect(await page.evaluate('getSelection().toString().trim()')).toBe('second')
-    expect(await page.getByRole('complementary').count()).toBe(0)
-    await page.getByRole('button', { name: 'Follow' }).click()
+      const box = (await row(page, 'second').getByText('second').boundingBox())!
+      await page.mouse.move(box.x + 1, box.y + 8)
+      await page.mouse.down()
+      await page.mouse.move(box.x + box.width, box.y + 8, { steps: 4 })
+      await page.mouse.up()
+      await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor()
+      expect(await page.evaluate('getSelection().toString().trim()')).toBe('second')
+      expect(await page.getByRole('complementary').count()).toBe(0)
+      await page.getByRole('button', { name: 'Follow' }).click()
 
-    await page.locator('.viewport').focus()
-    await page.keyboard.press('Space')
-    await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor()
-    log.info('third')
-    await page.getByRole('button', { name: '1 new' }).waitFor()
-    await page.keyboard.press('Space')
-    await lastRowIs(page, 'third')
-  })
+      await page.locator('.viewport').focus()
+      await page.keyboard.press('Space')
+      await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor()
+      log.info('third')
+      await page.getByRole('button', { name: '1 new' }).waitFor()
+      await page.keyboard.press('Space')
+      await lastRowIs(page, 'third')
+    },
+  )
 
   it('has at most 300 rows in the document, and loads older ones as the person scrolls up', async () => {
     const { page, logger } = await openPage({ viewport: { width: 1280, height: 4000 } })
@@ -104,7 +108,7 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('1500')
   })
 
-  it('moves by j and k, opens by Enter, closes by Esc, searches by / and explains by ?', async () => {
+  it.runIf(full)('moves by j and k, opens by Enter, closes by Esc, searches by / and explains by ?', async () => {
     const { page, logger } = await openPage()
     const log = logger()
     for (const name of ['first', 'second', 'third']) {
@@ -137,7 +141,7 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     await expect.poll(() => rows(page).count()).toBe(1)
   })
 
-  it('groups messages that are the same but for numbers and ids', async () => {
+  it.runIf(full)('groups messages that are the same but for numbers and ids', async () => {
     const { page, logger } = await openPage()
     const log = logger()
     for (let number = 0; number < 5; number++)

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { createSluice } from 'sluice'
 import { describe, expect, it } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { dataFolder } from '../data-folder.js'
 import { article } from '../support.js'
 import { canOpenPages, openPage, row, useBrowser } from './support.js'
@@ -39,7 +40,7 @@ describe.skipIf(!canOpenPages)('the page', () => {
     expect(await items.nth(1).locator('pre').textContent()).toContain('"message": "no level"')
   })
 
-  it('of values counts each event, those before it was opened and those that arrive', async () => {
+  it.runIf(full)('of values counts each event, those before it was opened and those that arrive', async () => {
     const { page, url, apiKey } = await openPage()
     const sluice = createSluice({ url, apiKey, bucket: 'demo', appName: 'shop' })
     for (let count = 0; count < 3; count++) sluice.track(1001)
@@ -54,7 +55,7 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await total(1002).filter({ hasText: /^2$/ }).waitFor()
   })
 
-  it('of values lists events of long ago, with their totals and when they were last seen', async () => {
+  it.runIf(full)('of values lists events of long ago, with their totals and when they were last seen', async () => {
     const { page, call } = await openPage({ timezoneId: 'UTC' })
     const now = Date.now()
     const track = (eventId: number, timeStamp: number) =>
@@ -85,7 +86,7 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await page.getByText('1,234 values of further events').waitFor()
   })
 
-  it('of values shows the names of events that are in the catalogue', async () => {
+  it.runIf(full)('of values shows the names of events that are in the catalogue', async () => {
     const events = folder.file('events.json')
     await writeFile(
       events,
@@ -103,7 +104,7 @@ describe.skipIf(!canOpenPages)('the page', () => {
     expect((await name(1002).textContent())!.trim()).toBe('1002')
   })
 
-  it('of arrivals counts the records of each application', async () => {
+  it.runIf(full)('of arrivals counts the records of each application', async () => {
     const { page, logger } = await openPage()
     logger('shop').info('one')
     logger('billing').info('two')
@@ -114,7 +115,7 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await page.getByRole('row', { name: 'billing 1' }).waitFor()
   })
 
-  it('of arrivals lists the gaps that a library has reported, before it was opened and since', async () => {
+  it.runIf(full)('of arrivals lists the gaps that a library has reported, before it was opened and since', async () => {
     const { page, call, url, apiKey } = await openPage({ timezoneId: 'UTC' })
     const report = (message: string, appName: string) =>
       call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'warn', message, appName })
@@ -142,7 +143,7 @@ describe.skipIf(!canOpenPages)('the page', () => {
     expect((await cells()).slice(0, 3)).toEqual(['billing', '950 values', 'queue-full 950'])
   })
 
-  it('of arrivals counts the records that came again', async () => {
+  it.runIf(full)('of arrivals counts the records that came again', async () => {
     const { page, call } = await openPage()
     const record = { timeStamp: Date.now(), level: 'info', message: 'once', appName: 'shop' }
     for (let attempt = 0; attempt < 3; attempt++) await call('POST', '/logs/demo', record, { 'idempotency-key': 'k-1' })

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { canOpenPages, openPage, rows, rowsAre, useBrowser } from './support.js'
 
 useBrowser()
@@ -32,7 +33,7 @@ describe.skipIf(!canOpenPages)('the page of a receiver that restarts', () => {
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 11 }, (_, index) => index + 1))
   })
 
-  it('misses nothing and shows nothing twice when it is loaded again in mid-stream', async () => {
+  it.runIf(full)('misses nothing and shows nothing twice when it is loaded again in mid-stream', async () => {
     const { page, logger } = await openPage()
     const log = logger()
     let sent = 0

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { PostgresStorage } from '../../dist/storage/postgres/postgres-storage.js'
 import { StoreUnavailableError } from '../../dist/storage/store-unavailable.js'
 import { newRecord, times } from '../contract/stores.js'
@@ -42,7 +43,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store behind connections tha
     }
   }
 
-  it('keeps each record once, at whatever byte they break', async () => {
+  it.runIf(full)('keeps each record once, at whatever byte they break', async () => {
     await behindRelay()
     const storage = await PostgresStorage.open(relayed)
     closing.unshift(() => storage.close())
@@ -89,7 +90,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store behind connections tha
     expect(await storedKeys(url)).toEqual(['one'])
   })
 
-  it('goes on where another process has the slot of its ids, and has made the same ones', async () => {
+  it.runIf(full)('goes on where another process has the slot of its ids, and has made the same ones', async () => {
     url = await cluster.createDatabase()
     const frozen = await PostgresStorage.open(url)
     await queryOf(url, 'DELETE FROM sluice_writers')

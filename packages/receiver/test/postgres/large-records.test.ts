@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { PostgresStorage } from '../../dist/storage/postgres/postgres-storage.js'
 import { newRecord, times } from '../contract/stores.js'
 import { Cluster } from './cluster.js'
@@ -44,7 +45,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('a large record'), { timeout: 6
     expect(list.length).toBeGreaterThan(0)
   })
 
-  it('shares its commit with few others: all of them stand in memory at once', async () => {
+  it.runIf(full)('shares its commit with few others: all of them stand in memory at once', async () => {
     storage = await PostgresStorage.open(await cluster.createDatabase())
     const commits: number[] = []
     storage.records.onCommit(({ records }) => commits.push(records))

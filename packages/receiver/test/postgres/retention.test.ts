@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { Days } from '../../dist/storage/postgres/days.js'
 import { PostgresStorage } from '../../dist/storage/postgres/postgres-storage.js'
 import { RecordIds } from '../../dist/storage/postgres/record-ids.js'
@@ -78,7 +79,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store that forgets'), { time
     await storage.close()
   })
 
-  it('forgets beside others that write, and two at once', async () => {
+  it.runIf(full)('forgets beside others that write, and two at once', async () => {
     const url = await cluster.createDatabase()
     const [one, other] = [await PostgresStorage.open(url), await PostgresStorage.open(url)]
     const today = Math.floor(one.nowMs() / dayMs) * dayMs

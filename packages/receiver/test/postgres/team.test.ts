@@ -1,5 +1,6 @@
 import { startReceiver } from 'sluice-receiver'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { killAll, ready, start } from '../processes.js'
 import { caller, log } from '../support.js'
 import { Cluster } from './cluster.js'
@@ -56,7 +57,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('two receivers over one databas
     await reader.cancel()
   })
 
-  it('have keys that are made, listed and revoked by command', async () => {
+  it.runIf(full)('have keys that are made, listed and revoked by command', async () => {
     const database = await cluster.createDatabase()
     const receiver = await ready('--database', database)
     const run = async (...args: string[]) => {
@@ -76,7 +77,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('two receivers over one databas
     await expect.poll(async () => (await call('GET', '/api/logs/demo')).status).toBe(401)
   })
 
-  it('refuse a database that cannot be used, without its password', async () => {
+  it.runIf(full)('refuse a database that cannot be used, without its password', async () => {
     const url = new URL(await cluster.createDatabase())
     url.username = 'nobody'
     url.password = 'secret'

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { appendFileSync, existsSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../../../test/support/content-server.js'
+import { full } from '../../../../test/support/full.js'
 import { articles, MigratedFile, titlesOf } from '../support/migrated-file.js'
 
 let server: ContentServer
@@ -47,7 +48,7 @@ describe('sluice-tools migrate', () => {
     expect(file.journal).toContain('"id":"entry_30"')
   })
 
-  it('sends the lines that were added to the file since', async () => {
+  it.runIf(full)('sends the lines that were added to the file since', async () => {
     const file = fileOf(articles(3))
     await file.run()
     file.write(articles(5))
@@ -55,11 +56,11 @@ describe('sluice-tools migrate', () => {
     expect(server.titles).toEqual(titlesOf(5))
   })
 
-  it('ends with 0 for an empty file', async () => {
+  it.runIf(full)('ends with 0 for an empty file', async () => {
     expect(await fileOf([]).run()).toMatchObject({ code: 0, stdout: '0 of 0 lines have arrived\n' })
   })
 
-  it.each([1, 3])('has %i entries under way at the same time', async (concurrency) => {
+  it.runIf(full).each([1, 3])('has %i entries under way at the same time', async (concurrency) => {
     let underWay = 0
     let most = 0
     let waiting: (() => void)[] = []
@@ -84,7 +85,7 @@ describe('sluice-tools migrate', () => {
     expect(most).toBe(concurrency)
   })
 
-  it('sends a line as it is, so that no number loses a digit', async () => {
+  it.runIf(full)('sends a line as it is, so that no number loses a digit', async () => {
     const line = '{"fields": {"title": "a", "body": 12345678901234567890.10}}'
     await fileOf([line]).run()
     expect(server.requests.map(({ body }) => body)).toEqual([line])
@@ -102,13 +103,13 @@ describe('sluice-tools migrate', () => {
 })
 
 describe('a file', () => {
-  it('without any line is done', async () => {
+  it.runIf(full)('without any line is done', async () => {
     const file = fileOf(['', '  ', '\r'])
     expect(await file.run()).toMatchObject({ code: 0, stdout: '0 of 0 lines have arrived\n', stderr: '' })
     expect(server.requests).toEqual([])
   })
 
-  it('may have a byte order mark, Windows line ends, and an unfinished last line', async () => {
+  it.runIf(full)('may have a byte order mark, Windows line ends, and an unfinished last line', async () => {
     const file = fileOf([])
     appendFileSync(file.path, '\ufeff{"fields":{"title":"a"}}\r\n\r\n{"fields":{"title":"b"}}')
     expect(await file.run('--concurrency', '1')).toMatchObject({ code: 0, stdout: '2 of 2 lines have arrived\n' })
@@ -117,7 +118,7 @@ describe('a file', () => {
 })
 
 describe('its output', () => {
-  it('needs no reader: the work goes on', async () => {
+  it.runIf(full)('needs no reader: the work goes on', async () => {
     const file = fileOf(articles(30))
     const { process: child, ended } = file.start()
     ended.catch(() => {})

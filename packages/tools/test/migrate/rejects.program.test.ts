@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ContentFault, type ContentRequest, ContentServer } from '../../../../test/support/content-server.js'
+import { full } from '../../../../test/support/full.js'
 import { articles, MigratedFile, sorted, titleOf, titlesOf } from '../support/migrated-file.js'
 
 let server: ContentServer
@@ -13,15 +14,20 @@ const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.
 const keyOf = ({ headers }: ContentRequest) => headers['idempotency-key']
 
 describe('a line that does not arrive', () => {
-  it('is one of the five whose reasons are printed, cut where they are long, or of those that are counted', async () => {
-    const file = fileOf([{ fields: { [`a${'b'.repeat(300)}`]: 1 } }, ...Array.from({ length: 6 }, () => '[1]')])
-    const { stdout } = await file.run('--concurrency', '1')
-    const printed = stdout.split('\n').filter((line) => line.startsWith('  '))
-    expect(printed).toHaveLength(6)
-    expect(printed[0]).toMatch(/^ {2}line 1: ab{150,}…$/)
-    expect(printed.slice(1, 5)).toEqual([2, 3, 4, 5].map((line) => `  line ${line}: expected an object, got an array`))
-    expect(printed[5]).toBe('  and 2 more')
-  })
+  it.runIf(full)(
+    'is one of the five whose reasons are printed, cut where they are long, or of those that are counted',
+    async () => {
+      const file = fileOf([{ fields: { [`a${'b'.repeat(300)}`]: 1 } }, ...Array.from({ length: 6 }, () => '[1]')])
+      const { stdout } = await file.run('--concurrency', '1')
+      const printed = stdout.split('\n').filter((line) => line.startsWith('  '))
+      expect(printed).toHaveLength(6)
+      expect(printed[0]).toMatch(/^ {2}line 1: ab{150,}…$/)
+      expect(printed.slice(1, 5)).toEqual(
+        [2, 3, 4, 5].map((line) => `  line ${line}: expected an object, got an array`),
+      )
+      expect(printed[5]).toBe('  and 2 more')
+    },
+  )
 
   it('is in the rejects with its reasons, and arrives when it is corrected', async () => {
     const good = { fields: { title: 'good' } }
@@ -75,7 +81,7 @@ describe('a line that does not arrive', () => {
     expect(file.rejects).toBeUndefined()
   })
 
-  it.each<[string, ContentFault, object]>([
+  it.runIf(full).each<[string, ContentFault, object]>([
     ['its answer was lost', 'reset-after', { code: 'no-answer' }],
     [
       'the service failed',
@@ -100,7 +106,7 @@ describe('a line that does not arrive', () => {
     expect((await file.run()).stderr).toBe('')
   })
 
-  it('is named again when the run between could not send it', async () => {
+  it.runIf(full)('is named again when the run between could not send it', async () => {
     server.fault = (request) => (titleOf(request) === 'title 2' ? 'reset-after' : undefined)
     const file = fileOf(articles(4))
     await file.run('--concurrency', '1')
@@ -110,7 +116,7 @@ describe('a line that does not arrive', () => {
     expect(await file.run()).toMatchObject({ code: 0, stderr: expect.stringMatching(/^line 2: sent again/) })
   })
 
-  it('has arrived when the status says so, even without a readable answer', async () => {
+  it.runIf(full)('has arrived when the status says so, even without a readable answer', async () => {
     server.fault = ({ number }) => (number === 0 ? 'half-answer' : undefined)
     const file = fileOf(articles(2))
     const { code, stderr } = await file.run('--concurrency', '1')
@@ -119,11 +125,14 @@ describe('a line that does not arrive', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  it('is sent again after the time that the service asks for, when the service asks for fewer requests', async () => {
-    server.fault = ({ number }) => (number < 3 ? { status: 429, headers: { 'retry-after': '0' } } : undefined)
-    expect(await fileOf(articles(3)).run()).toMatchObject({ code: 0, stderr: '' })
-    expect(sorted(server.titles)).toEqual(titlesOf(3))
-    expect(server.requests).toHaveLength(6)
-    expect(new Set(server.requests.map(keyOf)).size).toBe(3)
-  })
+  it.runIf(full)(
+    'is sent again after the time that the service asks for, when the service asks for fewer requests',
+    async () => {
+      server.fault = ({ number }) => (number < 3 ? { status: 429, headers: { 'retry-after': '0' } } : undefined)
+      expect(await fileOf(articles(3)).run()).toMatchObject({ code: 0, stderr: '' })
+      expect(sorted(server.titles)).toEqual(titlesOf(3))
+      expect(server.requests).toHaveLength(6)
+      expect(new Set(server.requests.map(keyOf)).size).toBe(3)
+    },
+  )
 })

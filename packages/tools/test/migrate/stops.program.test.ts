@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../../../test/support/content-server.js'
+import { full } from '../../../../test/support/full.js'
 import { articles, MigratedFile, sorted, titlesOf } from '../support/migrated-file.js'
 
 let server: ContentServer
@@ -12,16 +13,19 @@ afterEach(() => server.close())
 const fileOf = (lines: readonly (string | object)[]) => new MigratedFile(server.variables, lines)
 
 describe('a migration stops', () => {
-  it('before it begins, when its journal is a named pipe, and does not wait for a named pipe as its lock', async () => {
-    const file = fileOf(articles(3))
-    execFileSync('mkfifo', [file.journalPath, `${file.journalPath}.lock`])
-    const { code, stderr } = await file.run()
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringMatching(/\.journal is no file, .*move it away\n$/),
-    })
-    expect(server.requests).toEqual([])
-  })
+  it.runIf(full)(
+    'before it begins, when its journal is a named pipe, and does not wait for a named pipe as its lock',
+    async () => {
+      const file = fileOf(articles(3))
+      execFileSync('mkfifo', [file.journalPath, `${file.journalPath}.lock`])
+      const { code, stderr } = await file.run()
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringMatching(/\.journal is no file, .*move it away\n$/),
+      })
+      expect(server.requests).toEqual([])
+    },
+  )
 
   it.each<[string, number, RegExp]>([
     ['the token is wrong', 401, /access token \(SLUICE_ACCESS_TOKEN\) is missing or wrong/],
@@ -43,7 +47,7 @@ describe('a migration stops', () => {
     expect(sorted(server.titles)).toEqual(sorted(titlesOf(100)))
   })
 
-  it('when the service cannot be reached, and goes on when it is back', async () => {
+  it.runIf(full)('when the service cannot be reached, and goes on when it is back', async () => {
     const file = new MigratedFile({ ...server.variables, SLUICE_RETRY_BASE_MS: '1' }, articles(20))
     const { port } = new URL(server.url)
     await server.close()
@@ -65,7 +69,7 @@ describe('a migration stops', () => {
     expect(file.rejects).toHaveLength(20)
   })
 
-  it('when something else than the service answers 200', async () => {
+  it.runIf(full)('when something else than the service answers 200', async () => {
     server.fault = () => ({ status: 200, body: '<html>' })
     const file = fileOf(articles(100))
     const { code, stdout, stderr } = await file.run('--concurrency', '1')
@@ -74,14 +78,14 @@ describe('a migration stops', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it.each([400, 413])('not when the service refuses every line (%i)', async (status) => {
+  it.runIf(full).each([400, 413])('not when the service refuses every line (%i)', async (status) => {
     server.fault = () => ({ status })
     const file = fileOf(articles(50))
     expect((await file.run()).stdout).toContain('50 have not')
     expect(file.rejects).toHaveLength(50)
   })
 
-  it('not when no line is valid', async () => {
+  it.runIf(full)('not when no line is valid', async () => {
     const file = fileOf(Array.from({ length: 50 }, () => ({ fields: {} })))
     expect((await file.run()).stdout).toContain('0 of 50 lines have arrived')
     expect(file.rejects).toHaveLength(50)

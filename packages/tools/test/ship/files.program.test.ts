@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../../../test/support/fault-server.js'
+import { full } from '../../../../test/support/full.js'
 import { startTestReceiver } from '../../../../test/support/receiver.js'
 import { folderHere, pinoText, startShip } from '../support/shipping.js'
 
@@ -56,7 +57,7 @@ describe('sluice-tools ship of files', () => {
     expect(taken.size).toBe(20_000)
   })
 
-  it('stops when the key is wrong, and leaves the rest in the file', async () => {
+  it.runIf(full)('stops when the key is wrong, and leaves the rest in the file', async () => {
     const receiver = await receiverHere()
     const file = join(folderHere(), 'large.log')
     writeFileSync(file, pinoText('x').repeat(20_000))
@@ -69,26 +70,29 @@ describe('sluice-tools ship of files', () => {
     expect(Number(/of (\d+)/.exec(stderr)?.[1])).toBeLessThanOrEqual(100)
   })
 
-  it('ends with 1 when it is interrupted within a file, after the answers to the records that it has taken', async () => {
-    const { server, variables } = await serverHere(
-      (): { type: 'answer'; status: number; body: string; afterMs: number } => ({
-        type: 'answer',
-        status: 201,
-        body: '{"result":true}',
-        afterMs: 20,
-      }),
-    )
-    const file = join(folderHere(), 'large.log')
-    writeFileSync(file, pinoText('x').repeat(50_000))
-    const shipping = startShip([file], { variables: { ...variables, SLUICE_MAX_QUEUE_RECORDS: '10' } })
-    await server.arrived(20)
-    shipping.process.kill('SIGINT')
-    const { code, stderr } = await shipping.ended
-    expect(code).toBe(1)
-    expect(stderr).toMatch(
-      /\n(\d+) of \1 records delivered\nnot read to the end: .*\nstopped: interrupted by SIGINT\n$/,
-    )
-  })
+  it.runIf(full)(
+    'ends with 1 when it is interrupted within a file, after the answers to the records that it has taken',
+    async () => {
+      const { server, variables } = await serverHere(
+        (): { type: 'answer'; status: number; body: string; afterMs: number } => ({
+          type: 'answer',
+          status: 201,
+          body: '{"result":true}',
+          afterMs: 20,
+        }),
+      )
+      const file = join(folderHere(), 'large.log')
+      writeFileSync(file, pinoText('x').repeat(50_000))
+      const shipping = startShip([file], { variables: { ...variables, SLUICE_MAX_QUEUE_RECORDS: '10' } })
+      await server.arrived(20)
+      shipping.process.kill('SIGINT')
+      const { code, stderr } = await shipping.ended
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        /\n(\d+) of \1 records delivered\nnot read to the end: .*\nstopped: interrupted by SIGINT\n$/,
+      )
+    },
+  )
 
   it('keeps records in the spool that cannot be delivered, and ends with 0', async () => {
     const { server, variables } = await serverHere(() => ({ type: 'answer', status: 503 }))
@@ -116,7 +120,7 @@ describe('sluice-tools ship of files', () => {
     expect(server.taken).toHaveLength(2)
   })
 
-  it('reads a named pipe', async () => {
+  it.runIf(full)('reads a named pipe', async () => {
     const receiver = await receiverHere()
     const pipe = join(folderHere(), 'pipe')
     execFileSync('mkfifo', [pipe])
@@ -125,7 +129,7 @@ describe('sluice-tools ship of files', () => {
     expect(await shipping.ended).toMatchObject({ code: 0, stderr: '1 of 1 record delivered\n' })
   })
 
-  it.each<[string[], string]>([
+  it.runIf(full).each<[string[], string]>([
     [['--follow'], '--follow: expected a FILE, got none'],
     [['--from-end', 'a'], '--from-end: expected together with --follow'],
     [['a', 'a'], 'FILE: expected each file once, got a twice'],

@@ -1,6 +1,7 @@
 import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../../../test/support/receiver.js'
 import { folderHere, startShip } from '../support/shipping.js'
 
@@ -37,7 +38,7 @@ describe('sluice-tools ship --follow', () => {
     await arrived('first', 'second', 'third')
   })
 
-  it('skips the present lines with --from-end', async () => {
+  it.runIf(full)('skips the present lines with --from-end', async () => {
     writeFileSync(log, 'old\n')
     const shipping = follow(`${log}.missing`, '--from-end')
     await shipping.said('no such file yet')
@@ -72,7 +73,7 @@ describe('sluice-tools ship --follow', () => {
     await stop(shipping, 5)
   })
 
-  it('begins again with a truncated file, even when it has grown beyond the old place', async () => {
+  it.runIf(full)('begins again with a truncated file, even when it has grown beyond the old place', async () => {
     writeFileSync(log, 'a\npartial')
     const shipping = follow()
     await arrived('a')
@@ -85,26 +86,29 @@ describe('sluice-tools ship --follow', () => {
     await stop(shipping, 4)
   })
 
-  it('reads a file that is deleted and created again, and ships a file that comes back only once', async () => {
-    writeFileSync(log, 'a\n')
-    const shipping = follow()
-    await arrived('a')
-    rmSync(log)
-    writeFileSync(log, 'b\n')
-    await arrived('a', 'b')
-    renameSync(log, `${log}.away`)
-    appendFileSync(`${log}.away`, 'c\n')
-    await arrived('a', 'b', 'c')
-    // By now it has noticed that the name is gone.
-    appendFileSync(`${log}.away`, 'd\n')
-    await arrived('a', 'b', 'c', 'd')
-    renameSync(`${log}.away`, log)
-    appendFileSync(log, 'e\n')
-    await arrived('a', 'b', 'c', 'd', 'e')
-    await stop(shipping, 5)
-  })
+  it.runIf(full)(
+    'reads a file that is deleted and created again, and ships a file that comes back only once',
+    async () => {
+      writeFileSync(log, 'a\n')
+      const shipping = follow()
+      await arrived('a')
+      rmSync(log)
+      writeFileSync(log, 'b\n')
+      await arrived('a', 'b')
+      renameSync(log, `${log}.away`)
+      appendFileSync(`${log}.away`, 'c\n')
+      await arrived('a', 'b', 'c')
+      // By now it has noticed that the name is gone.
+      appendFileSync(`${log}.away`, 'd\n')
+      await arrived('a', 'b', 'c', 'd')
+      renameSync(`${log}.away`, log)
+      appendFileSync(log, 'e\n')
+      await arrived('a', 'b', 'c', 'd', 'e')
+      await stop(shipping, 5)
+    },
+  )
 
-  it('waits for a file that does not exist yet, and says so once', async () => {
+  it.runIf(full)('waits for a file that does not exist yet, and says so once', async () => {
     const shipping = follow()
     await shipping.said(`${log}: there is no such file yet; waits for it`)
     writeFileSync(log, 'a\n')
@@ -113,7 +117,7 @@ describe('sluice-tools ship --follow', () => {
     await stop(shipping, 1)
   })
 
-  it('follows several files at a time', async () => {
+  it.runIf(full)('follows several files at a time', async () => {
     const second = `${log}.second`
     writeFileSync(log, 'a\n')
     writeFileSync(second, 'b\n')

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../../../test/support/fault-server.js'
+import { full, rowsOf } from '../../../../test/support/full.js'
 import { startTestReceiver } from '../../../../test/support/receiver.js'
 import { pinoText, startShip } from '../support/shipping.js'
 
@@ -43,7 +44,7 @@ describe('sluice-tools ship of a pipe', () => {
     )
   })
 
-  it('passes nothing on with --quiet, and with --json nothing but the summary', async () => {
+  it.runIf(full)('passes nothing on with --quiet, and with --json nothing but the summary', async () => {
     const receiver = await receiverHere()
     for (const option of ['--quiet', '--json']) {
       const shipping = startShip([option], receiver)
@@ -67,21 +68,24 @@ describe('sluice-tools ship of a pipe', () => {
     expect(await receiver.logs()).toHaveLength(5001)
   })
 
-  it('delivers what it has read, and ends at a signal, when the reader of its stdout stands still', async () => {
-    const receiver = await receiverHere()
-    const shipping = startShip([], { ...receiver, unread: true })
-    // More than the buffers between the processes hold.
-    shipping.process.stdin.write(`${'x'.repeat(999)}\n`.repeat(8000))
-    await expect.poll(async () => (await receiver.logs()).length, { timeout: 10_000 }).toBeGreaterThan(50)
-    shipping.process.kill('SIGTERM')
-    const { code, stderr } = await shipping.ended
-    expect(code).toBe(0)
-    const delivered = Number(/(\d+) of \1 records delivered/.exec(stderr)?.[1])
-    expect(delivered).toBeLessThan(8000)
-    expect(await receiver.logs()).toHaveLength(delivered)
-  })
+  it.runIf(full)(
+    'delivers what it has read, and ends at a signal, when the reader of its stdout stands still',
+    async () => {
+      const receiver = await receiverHere()
+      const shipping = startShip([], { ...receiver, unread: true })
+      // More than the buffers between the processes hold.
+      shipping.process.stdin.write(`${'x'.repeat(999)}\n`.repeat(8000))
+      await expect.poll(async () => (await receiver.logs()).length, { timeout: 10_000 }).toBeGreaterThan(50)
+      shipping.process.kill('SIGTERM')
+      const { code, stderr } = await shipping.ended
+      expect(code).toBe(0)
+      const delivered = Number(/(\d+) of \1 records delivered/.exec(stderr)?.[1])
+      expect(delivered).toBeLessThan(8000)
+      expect(await receiver.logs()).toHaveLength(delivered)
+    },
+  )
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(rowsOf(['SIGTERM', 'SIGINT'] as const, (signal) => signal === 'SIGTERM'))(
     'on %s reads the last lines of the program before it, and ends with 0',
     async (signal) => {
       const receiver = await receiverHere()
@@ -97,7 +101,7 @@ describe('sluice-tools ship of a pipe', () => {
     },
   )
 
-  it('ends at once at the second signal', async () => {
+  it.runIf(full)('ends at once at the second signal', async () => {
     const { server, variables } = await serverHere(() => ({ type: 'silence' }))
     const shipping = startShip(['--quiet'], { variables })
     const arrived = server.arrived(1)
@@ -136,7 +140,7 @@ describe('sluice-tools ship of a pipe', () => {
     expect(server.taken).toHaveLength(lines)
   })
 
-  it('keeps nothing of settled records in memory', async () => {
+  it.runIf(full)('keeps nothing of settled records in memory', async () => {
     const { variables } = await serverHere()
     const shipping = startShip(['--quiet'], {
       variables: {
@@ -155,7 +159,7 @@ describe('sluice-tools ship of a pipe', () => {
     expect(Number(/peak memory (\d+) MiB/.exec(stderr)?.[1])).toBeLessThan(350)
   })
 
-  it('ends with 1 and the reasons when records are rejected', async () => {
+  it.runIf(full)('ends with 1 and the reasons when records are rejected', async () => {
     const body = JSON.stringify({ validationErrors: [{ name: 'message', message: 'too rude' }] })
     const { variables } = await serverHere(({ body: record }) =>
       record.includes('rude')
@@ -171,7 +175,7 @@ describe('sluice-tools ship of a pipe', () => {
     )
   })
 
-  it('gives up at the end of the pipe, with 1 and the reason, when the key is wrong', async () => {
+  it.runIf(full)('gives up at the end of the pipe, with 1 and the reason, when the key is wrong', async () => {
     const receiver = await receiverHere()
     const shipping = startShip([], { variables: { ...receiver.variables, SLUICE_API_KEY: 'another' } })
     shipping.process.stdin.end('a\n')
@@ -180,7 +184,7 @@ describe('sluice-tools ship of a pipe', () => {
     expect(stderr).toMatch(/1 dropped: 1 × not delivered before the end\nstopped: the key is missing or wrong \(401\)/)
   })
 
-  it('leaves out what is below SLUICE_LEVEL', async () => {
+  it.runIf(full)('leaves out what is below SLUICE_LEVEL', async () => {
     const receiver = await receiverHere()
     const shipping = startShip(['--quiet'], { variables: { ...receiver.variables, SLUICE_LEVEL: 'warn' } })
     shipping.process.stdin.end(`${pinoText('quiet')}{"level":"error","message":"loud"}\n`)
@@ -189,7 +193,7 @@ describe('sluice-tools ship of a pipe', () => {
     expect(await messages(receiver)).toEqual(['loud'])
   })
 
-  it('passes bytes on when Sluice is disabled, and ends with 2 when nothing is configured', async () => {
+  it.runIf(full)('passes bytes on when Sluice is disabled, and ends with 2 when nothing is configured', async () => {
     const disabled = startShip([], { variables: { SLUICE_DISABLED: '1' } })
     disabled.process.stdin.end('a\nb')
     expect(await disabled.ended).toMatchObject({ code: 0, stdout: Buffer.from('a\nb'), stderr: '' })

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { startTestReceiver } from '../../../../test/support/receiver.js'
 import { folderHere } from '../support/shipping.js'
 
@@ -47,7 +48,7 @@ describe('sluice-tools ship on a terminal', () => {
     expect((await receiver.logs()).map(({ message }) => message)).toEqual(['one', 'two', 'three'])
   })
 
-  it('that reads what is typed says so, and how to end it', async () => {
+  it.runIf(full)('that reads what is typed says so, and how to end it', async () => {
     const receiver = await startTestReceiver()
     onTestFinished(() => receiver.close())
     const { type, screen, ended } = shipOnTerminal([], receiver.variables)

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { everything } from '../../../../test/support/full.js'
 import { type Ended, startProgram } from '../../../../test/support/programs.js'
 import { killAll, ready } from '../processes.js'
 import { startPair } from './cluster.js'
-import { full } from './full.js'
 import { postgresInstalled, withPostgres } from './installation.js'
 import { freePort, queryOf, stopServers } from './server.js'
 
@@ -12,7 +12,7 @@ afterEach(async () => {
 })
 
 const loggers = ['pino', 'winston', 'pino'] as const
-const perApplication = full ? 10_000 : 600
+const perApplication = everything ? 10_000 : 600
 /** Logs and values of all applications. */
 const all = 2 * loggers.length * perApplication
 
@@ -96,7 +96,7 @@ async function expectLedgers(ends: readonly Ended[], url: string): Promise<void>
 
 describe.skipIf(!postgresInstalled)(
   withPostgres('the ledgers of three applications equal the table on the standby'),
-  { timeout: full ? 600_000 : 120_000 },
+  { timeout: everything ? 600_000 : 120_000 },
   () => {
     it('when a receiver is killed, and later the primary', async () => {
       const team = await startWithStandby()

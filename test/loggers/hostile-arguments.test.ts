@@ -6,7 +6,7 @@ import { captureSluice } from '../../src/testing.js'
 import { defineEvents } from '../../src/tracking/events.js'
 import { track, tracked } from '../../src/tracking/sluice.js'
 import { SluiceTransport } from '../../src/winston.js'
-import { rowsOf } from '../support/full.js'
+import { full, rowsOf } from '../support/full.js'
 
 const captured = captureSluice()
 beforeEach(() => captured.clear())
@@ -66,9 +66,9 @@ const hostile: Readonly<Record<string, () => unknown>> = {
   'a stack that throws': () => Object.defineProperty(new Error('x'), 'stack', { get: trap }),
   'a message that is no text': () => Object.assign(new Error('x'), { message: noText, cause: revoked() }),
   'a thousand causes': () => chain(1000),
-  '100,000 errors in one': () =>
+  'thousands of errors in one': () =>
     new AggregateError(
-      Array.from({ length: 100_000 }, () => new Error('one')),
+      Array.from({ length: full ? 100_000 : 10_000 }, () => new Error('one')),
       'all',
     ),
   'a buffer of a megabyte': () => Buffer.alloc(1_048_576),
@@ -99,7 +99,7 @@ const ways: Readonly<Record<string, (value: unknown) => void>> = {
 const someWays = ['pino, as an error', 'winston, as a field']
 
 describe.each(Object.entries(ways))('%s', (way, log) => {
-  const chosen = ([name]: [string, unknown]) => name !== '100,000 errors in one' || someWays.includes(way)
+  const chosen = ([name]: [string, unknown]) => name !== 'thousands of errors in one' || someWays.includes(way)
   it.each(rowsOf(Object.entries(hostile), chosen))('%s: the line becomes a record, soon', (_, make) => {
     const value = make()
     const startedAt = performance.now()

@@ -3,8 +3,8 @@ import { deriveSchedule } from './schedule.js'
 import { simulate } from './simulation.js'
 
 /** Seeds of `npm test`. `npm run test:full` simulates 20,000 by `tools/simulate.js`. */
-const seeds = 300
-const perTest = 50
+const seeds = 60
+const perTest = 20
 
 describe('the whole of Sluice, in simulated time, network, disk and death', () => {
   it.each(Array.from({ length: seeds / perTest }, (_, part) => 1 + part * perTest))(

@@ -24,7 +24,7 @@ const others = [
   'node --watch',
   'node --watch --env-file=.env app.js',
   'node --test',
-  'npm version 1.2.0 --no-git-tag-version --workspace . --workspace receiver --workspace packages/tools --no-workspaces-update',
+  'npm version 1.2.0 --no-git-tag-version --workspace . --workspace packages/opentelemetry --workspace packages/receiver --workspace packages/tools --no-workspaces-update',
   'npm install --package-lock-only',
   'npm publish --provenance',
 ]

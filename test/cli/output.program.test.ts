@@ -15,7 +15,7 @@ async function spoolOfOne(): Promise<string> {
 }
 
 testHostileOutput({
-  program: '../../bin/sluice.js',
+  program: '../../dist/cli.js',
   commands: { doctor: async () => ['doctor'], replay: async () => ['replay', await spoolOfOne()] },
   wrong: [['xX'], ['replay', '--X'], ['replay', '/not/thereX']],
   source: join(import.meta.dirname, '../../src/cli'),

@@ -25,7 +25,7 @@ function incomplete(found: string, folder: string): Finding {
   const text = `${found}; .env in this folder has variables of Sluice, but nothing has loaded it`
   const advice =
     'start your application with node --env-file=.env, and this check with ' +
-    'node --env-file=.env node_modules/sluice/bin/sluice.js doctor'
+    'node --env-file=.env node_modules/sluice/dist/cli.js doctor'
   return bad('configuration', { text, advice })
 }
 

@@ -14,7 +14,7 @@ describe('the check of the configuration', () => {
     for (const environment of [{}, { SLUICE_BUCKET: 'demo' }])
       expect(finding(environment)).toMatchObject({
         text: expect.stringMatching(/; \.env in this folder has variables of Sluice, but nothing has loaded it$/),
-        advice: expect.stringContaining('node --env-file=.env node_modules/sluice/bin/sluice.js doctor'),
+        advice: expect.stringContaining('node --env-file=.env node_modules/sluice/dist/cli.js doctor'),
       })
   })
 })

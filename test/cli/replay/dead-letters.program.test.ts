@@ -48,7 +48,7 @@ interface Setting {
 async function run(words: readonly string[], { variables = {}, input }: Setting = {}) {
   const file = join(spoolFolder(), 'input')
   if (input !== undefined) writeFileSync(file, input)
-  const { code, stdout, stderr } = await startProgram('../../bin/sluice.js', {
+  const { code, stdout, stderr } = await startProgram('../../dist/cli.js', {
     arguments: ['replay', ...words],
     variables,
     ...(input === undefined ? {} : { before: `exec < '${file}'` }),

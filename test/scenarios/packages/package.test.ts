@@ -149,7 +149,7 @@ describe('the package', () => {
     const { code, stderr } = await project.node('--input-type=module', '--eval', mistake)
     expect(code).toBe(1)
     expect(stderr).toMatch(/^ConfigError: unknown option bucke; did you mean bucket\?\n {4}at refuseUnknown \(/m)
-    expect(stderr).toMatch(/ {4}at (Module\.)?createSluice \(file:.*sluice-\w+\.js:/)
+    expect(stderr).toMatch(/ {4}at (Module\.)?createSluice \(file:.*\/dist\/[\w-]+\.js:/)
     expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(200)
   })
 

@@ -11,7 +11,7 @@ beforeEach(async () => {
   origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`
 })
 afterEach(() => {
-  vi.doUnmock('../../src/http/undici.js')
+  vi.doUnmock('undici')
   server.close()
 })
 
@@ -54,12 +54,12 @@ describe('a pool whose undici is not loaded yet', () => {
 
   it('says that it cannot be loaded, and tries again with the next request', async () => {
     const reason = 'EMFILE: too many open files'
-    vi.doMock('../../src/http/undici.js', () => {
+    vi.doMock('undici', () => {
       throw new Error(reason)
     })
     const pool = await openPool()
     expect(await pool.exchange(request)).toMatchObject({ type: 'broken', sent: false, timedOut: false })
-    vi.doUnmock('../../src/http/undici.js')
+    vi.doUnmock('undici')
     expect(await pool.exchange(request)).toMatchObject({ type: 'answered' })
     await pool.close()
   })

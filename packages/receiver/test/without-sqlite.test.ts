@@ -16,7 +16,7 @@ async function installedWithoutOptional(): Promise<string> {
   const own = join(packages, 'sluice-receiver')
   mkdirSync(own, { recursive: true })
   for (const part of ['bin', 'dist', 'package.json']) cpSync(join(receiver, part), join(own, part), { recursive: true })
-  for (const from of [join(receiver, '../node_modules'), join(receiver, 'node_modules')]) {
+  for (const from of [join(receiver, '../../node_modules'), join(receiver, 'node_modules')]) {
     for (const name of await readdir(from).catch(() => [])) {
       if (['@photostructure', 'sluice-receiver', '.bin'].includes(name)) continue
       const target = from.endsWith('receiver/node_modules') ? join(own, 'node_modules') : packages

@@ -18,6 +18,9 @@ afterEach(async () => {
 const destination = () => ({ url: server.url, apiKey: 'k', bucket: 'b', onError: () => {} })
 const variables = () => ({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' })
 
+/** On a machine that is busy. Without the deadline it would be `shutdownTimeoutMs` and more. */
+const graceMs = 1000
+
 async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
   const startedAt = performance.now()
   const result = await work
@@ -33,7 +36,7 @@ describe('a server that accepts and never answers', () => {
       const { result, ms } = await timed(sluice.flush({ timeoutMs }))
       expect(result).toMatchObject({ accepted: 1, delivered: 0 })
       expect(result.queued + result.inFlight).toBe(1)
-      expect(ms).toBeLessThan(timeoutMs + 50)
+      expect(ms).toBeLessThan(timeoutMs + graceMs)
     }
   })
 
@@ -43,7 +46,7 @@ describe('a server that accepts and never answers', () => {
     sluice.track(1)
     const { result, ms } = await timed(flush())
     expect(result.queued + result.inFlight).toBe(1)
-    expect(ms).toBeLessThan(350)
+    expect(ms).toBeLessThan(300 + graceMs)
   })
 
   it('does not hold a close beyond its deadline, and what it took is counted', { retry: 3 }, async () => {
@@ -52,7 +55,7 @@ describe('a server that accepts and never answers', () => {
     for (let event = 0; event < 10; event++) sluice.track(event)
     const { result, ms } = await timed(sluice.close({ timeoutMs: 200 }))
     expect(result).toMatchObject({ queued: 0, inFlight: 0, dropped: { shutdown: 10 } })
-    expect(ms).toBeLessThan(250)
+    expect(ms).toBeLessThan(200 + graceMs)
   })
 
   it('does not hold a process by a connection that has been idle before', async () => {

@@ -6,8 +6,8 @@ const folder = join(import.meta.dirname, '../../../examples')
 const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name !== 'README.md')
   .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
-  // test/documents/frameworks.test.ts looks at the first, test/scenarios/demo runs the others.
-  .filter((file) => !/^(frameworks|demo)\//.test(file))
+  // Tests of test/frameworks, test/scenarios/demo and packages/tools run these.
+  .filter((file) => !/^(frameworks|demo|migration)\//.test(file))
 const programs = files.filter((file) => file.endsWith('.js'))
 const readme = readFileSync(join(folder, 'README.md'), 'utf8')
 

@@ -33,6 +33,7 @@ process.exitCode = await runStep('Building', async () => {
     build({ ...common, entryPoints: [sourceOf('hand-off/delivery-worker')], outExtension: { '.js': '.mjs' } }),
     // For runtimes that are no server. Where it needs anything of Node, esbuild refuses it.
     build({ ...common, entryPoints: [sourceOf('elsewhere')], platform: 'browser', target: 'es2022' }),
+    build({ ...common, entryPoints: ['src/moved/*.ts'], outdir: 'dist/moved' }),
     ...packages.map(buildPackage),
     buildPage(),
   ])

@@ -5,7 +5,7 @@ import { importsOf, readSource, sourceFiles } from './source-files.js'
 /** From the top down. A folder may import itself, its own tier, and the tiers below it. */
 const tiers = [
   ['(entries)'],
-  ['cli', 'tracking', 'metrics', 'loggers', 'content', 'web', 'elsewhere'],
+  ['cli', 'tracking', 'metrics', 'loggers', 'content', 'moved'],
   ['process'],
   ['hand-off'],
   ['engine'],

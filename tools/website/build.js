@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const at = process.argv.indexOf('--out')
 const site = at === -1 ? join(root, 'site') : /** @type {string} */ (process.argv[at + 1])
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const entries = Object.keys(exports).filter((name) => name !== './package.json')
+const entries = Object.keys(exports).filter((name) => typeof exports[name] !== 'string')
 
 rmSync(site, { recursive: true, force: true })
 const app = await Application.bootstrap({

@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   peerDependencies: Record<string, string>
 }
 const entries = Object.keys(manifest.exports)
-  .filter((name) => name !== './package.json')
+  .filter((name) => typeof manifest.exports[name] !== 'string')
   .map((name) => name.replace(/^\./, 'sluice'))
 
 /** All that `npm install` brings, in bytes of 1,000,000. */
@@ -142,6 +142,18 @@ describe('the package', () => {
     expect(imported.stdout === '').toBe(entry === 'sluice/register')
     project.write('require.cjs', `{ const module = require('${entry}'); ${print} }`)
     expect(await project.node('require.cjs')).toEqual(imported)
+  })
+
+  it.each([
+    ['opentelemetry', 'import sluice-opentelemetry'],
+    ['reading', 'sluice-receiver/client'],
+    ['records', 'sluice-opentelemetry'],
+    ['express', 'docs/frameworks.md'],
+    ['fastify', 'docs/frameworks.md'],
+  ])('says where sluice/%s is now: %s', async (entry, where) => {
+    const { code, stderr } = await project.node('--input-type=module', '--eval', `import 'sluice/${entry}'`)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(new RegExp(`^Error: sluice/${entry} is [^\\n]*${where}`, 'm'))
   })
 
   it('has code that people can read: the names in stack traces, and the line that Node prints', async () => {

@@ -1,7 +1,9 @@
 import type { Batch, Carriage, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
+import type { Timer } from '../runtime/clock.js'
 import type { Breakage } from './connection-life.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
+import { loadUndici } from './load-undici.js'
 import { PipelinedSender } from './pipelined-sender.js'
 import type { ReadAnswer } from './read-answer.js'
 import type { SenderPlan } from './sender-plan.js'
@@ -28,6 +30,7 @@ const single: Carriage = { sender: 'pipelined', maxDepth: 1 }
 /** Pipelining ends when connections break on this many occasions, with fewer than `answersToForgive` from each to the next. */
 const occasionsToLeave = 3
 const answersToForgive = 10_000
+const loadAfterMs = 2000
 
 /**
  * Chooses the sender for one destination. It pipelines, or it does not.
@@ -47,8 +50,8 @@ const answersToForgive = 10_000
  * blame: after a success of the undici sender the pipelined one is tried again.
  *
  * Probes always go by the undici sender: another server than before may answer them. It is opened when it is first needed, because the
- * WebAssembly that undici reads answers with costs 125 to 175 ms of CPU and some 40 MB for a while (Node 20.20). A process that has no file
- * descriptor left to read undici tries again with the next probe.
+ * WebAssembly that undici reads answers with costs 125 to 175 ms of CPU and some 40 MB for a while (Node 20.20). Its files are read before
+ * that, but not by a process that ends soon: when the service is down, the process may have no file descriptor left.
  */
 class AutoSender implements Sender {
   readonly #plan: OpenSenderPlan
@@ -63,9 +66,11 @@ class AutoSender implements Sender {
   #occasions = 0
   #brokeAt = Number.NEGATIVE_INFINITY
   #answersSinceBreak = 0
+  readonly #loading: Timer
 
   constructor(plan: OpenSenderPlan) {
     this.#plan = plan
+    this.#loading = plan.clock.schedule(() => void loadUndici().catch(() => {}), loadAfterMs)
     this.#slots = laneSlots(plan.maxConnections, plan.clock)
     const watch = {
       saw: (answer: ReadAnswer, echoes: boolean) => this.#read(answer, echoes),
@@ -90,6 +95,7 @@ class AutoSender implements Sender {
   }
 
   async close(): Promise<void> {
+    this.#loading.cancel()
     await Promise.all([this.#undici?.close(), this.#pipelined.close()])
   }
 

@@ -9,7 +9,7 @@ export function loadedUndici(): typeof undici | undefined {
 }
 
 /**
- * Loads undici when it is needed first: that takes a thread some 100 ms of CPU, and most processes never need it.
+ * Loads undici. It is not imported at the start: that takes a thread some 100 ms of CPU, and a process that ends soon does not need it.
  *
  * @throws where a file cannot be read. The next call tries again.
  */

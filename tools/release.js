@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { changelogOf, changelogProblems } from './release/changelog.js'
 import { sbomOf } from './release/sbom.js'
-import { dependents, readManifest, versionProblems } from './release/versions.js'
+import { packageFolders, readManifest, versionProblems } from './release/versions.js'
 import { git, workingCopyProblems } from './release/working-copy.js'
 
 // npm run release checks that the version in package.json can be released, and lists the steps. `-- --publish` runs them.
@@ -32,12 +32,13 @@ try {
     ...versionProblems(root),
   ])
   // Old output of deleted files would be published.
-  for (const built of ['dist/', ...dependents.map((at) => `${at}/dist/`), 'release/'])
+  const folders = packageFolders(root)
+  for (const built of [...folders.map((name) => join(name, 'dist')), 'release'])
     rmSync(new URL(built, root), { recursive: true, force: true })
   run('npm', 'run', 'check')
   mkdirSync(folder)
-  const packages = ['.', ...dependents].map(pack)
-  const attached = packages.map(({ name }, index) => writeSbom(name, packages.slice(0, index + 1)))
+  const packages = folders.map((name) => pack(name || '.'))
+  const attached = packages.map((each, index) => writeSbom(each.name, [...packages.slice(0, Math.min(index, 1)), each]))
   if (publishes) publish(packages)
   else {
     const steps = packages.map(({ name }) => `npm publish ${name}@${version} ${published.join(' ')}`)

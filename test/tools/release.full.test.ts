@@ -50,7 +50,7 @@ describe('npm run release', () => {
     lockfileVersion: 3,
     packages: {
       '': { name: 'sluice', version },
-      receiver: { name: 'sluice-receiver', version },
+      'packages/receiver': { name: 'sluice-receiver', version },
       'packages/tools': { name: 'sluice-tools', version },
     },
   })
@@ -60,10 +60,10 @@ describe('npm run release', () => {
     project.write('bin/npm', npm)
     chmodSync(join(project.folder, 'bin/npm'), 0o755)
     const check =
-      'for at in . receiver packages/tools; do mkdir -p $at/dist; echo 1 > $at/dist/index.js; done; exit $CHECK'
+      'for at in . packages/receiver packages/tools; do mkdir -p $at/dist; echo 1 > $at/dist/index.js; done; exit $CHECK'
     write('package.json', {
       ...manifest('sluice'),
-      workspaces: ['.', 'receiver', 'packages/tools'],
+      workspaces: ['.', 'packages/*'],
       scripts: { check },
     })
     write('packages/receiver/package.json', { ...manifest('sluice-receiver'), dependencies: { sluice: '^1.2.0' } })
@@ -164,7 +164,8 @@ describe('npm run release', () => {
   })
 
   it('publishes what is not final yet under another tag than latest', async () => {
-    for (const path of ['package.json', 'packages/receiver/package.json', 'package-lock.json', 'CHANGELOG.md']) {
+    const files = ['package.json', 'packages/receiver/package.json', 'packages/tools/package.json']
+    for (const path of [...files, 'package-lock.json', 'CHANGELOG.md']) {
       write(path, project.read(`repository/${path}`).replaceAll('1.2.0', '1.2.0-rc.1'))
     }
     await commit()

@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-
-/** The folders of the packages beside the library. */
-export const dependents = ['packages/opentelemetry', 'packages/receiver', 'packages/tools']
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /**
  * @typedef {{
@@ -26,6 +22,19 @@ export function readManifest(folder) {
 }
 
 /**
+ * The folders of all packages, the library first: the others depend on it.
+ * @param {URL} root
+ * @returns {string[]}
+ */
+export function packageFolders(root) {
+  const others = readdirSync(new URL('packages/', root)).sort()
+  return [
+    '',
+    ...others.map((name) => `packages/${name}`).filter((folder) => existsSync(new URL(`${folder}/package.json`, root))),
+  ]
+}
+
+/**
  * Differences between the packages. They are released together, with the version in package.json of the library. The others depend on
  * that version or a later one.
  * @param {URL} root
@@ -33,28 +42,23 @@ export function readManifest(folder) {
  */
 export function versionProblems(root) {
   const library = readManifest(root)
-  const others = dependents.map((folder) => ({ folder, manifest: readManifest(new URL(`${folder}/`, root)) }))
   const { version } = library
   const problems = []
   if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
     problems.push(`package.json: version ${version}: expected 1.2.3`)
-  for (const { folder, manifest } of others) {
-    if (manifest.version !== version) {
-      problems.push(`${folder}/package.json: version ${manifest.version}: expected ${version}, that of package.json`)
-    }
-    const asked = manifest.dependencies?.[library.name]
-    if (asked !== `^${version}`) {
-      problems.push(`${folder}/package.json: it depends on ${library.name} ${asked}: expected ^${version}`)
-    }
-  }
   const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8'))
-  for (const folder of ['', ...dependents]) {
-    if (packages[folder]?.version === version) continue
-    const where = `package-lock.json: version ${packages[folder]?.version} of packages["${folder}"]`
-    problems.push(`${where}: expected ${version}; npm install --package-lock-only`)
-  }
-  for (const { folder, manifest } of [{ folder: '', manifest: library }, ...others]) {
-    const file = join(folder, 'package.json')
+  for (const folder of packageFolders(root)) {
+    const file = folder === '' ? 'package.json' : `${folder}/package.json`
+    const manifest = folder === '' ? library : readManifest(new URL(`${folder}/`, root))
+    const asked = manifest.dependencies?.[library.name]
+    if (manifest.version !== version)
+      problems.push(`${file}: version ${manifest.version}: expected ${version}, that of package.json`)
+    if (folder !== '' && asked !== `^${version}`)
+      problems.push(`${file}: it depends on ${library.name} ${asked}: expected ^${version}`)
+    if (packages[folder]?.version !== version) {
+      const where = `package-lock.json: version ${packages[folder]?.version} of packages["${folder}"]`
+      problems.push(`${where}: expected ${version}; npm install --package-lock-only`)
+    }
     const { repository } = manifest
     const url = typeof repository === 'string' ? repository : repository?.url
     if (url === undefined)
@@ -66,8 +70,8 @@ export function versionProblems(root) {
       ['bugs', 'bugs.url=https://…'],
     ])) {
       if (manifest[field] !== undefined) continue
-      const at = folder === '' ? '' : ` --workspace ${folder}`
-      problems.push(`${file}: ${field} is missing: npm pkg set '${example}'${at}`)
+      const workspace = folder === '' ? '' : ` --workspace ${folder}`
+      problems.push(`${file}: ${field} is missing: npm pkg set '${example}'${workspace}`)
     }
     if (manifest.private === true) problems.push(`${file}: private, so that npm will not publish it`)
   }

@@ -17,8 +17,8 @@ const shared = {
 
 export default defineConfig({
   test: {
-    // Tests wait for programs and timers most of the time. On two cores vitest itself would start one worker.
-    maxWorkers: 4,
+    // Tests wait for programs and timers a part of the time. On two cores vitest itself would start one worker; with four, they starve each other.
+    maxWorkers: 3,
     projects: [
       {
         test: {

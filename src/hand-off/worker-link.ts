@@ -201,6 +201,8 @@ export class WorkerLink implements Link {
     while (works() && !this.#gone && systemClock.now() < patientUntil) {
       await new Promise<void>((resolve) => systemClock.schedule(resolve, betweenLooksMs, true))
     }
+    // Messages wait for a turn of the event loop, and who receives them leaves after this.
+    this.catchUp()
     await new Promise<void>((resolve) => {
       const giveUp = () => {
         // Node keeps the process alive until a terminated thread has ended.

@@ -305,10 +305,7 @@ describe('flush and close of the process', () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const variables = { ...receiver.variables, SLUICE_URL: server.url }
     const { stdout, stderr } = await runProgram('pino-worker-lost.js', variables)
-    // On a busy machine the end of the process may be the first to see it.
-    expect(stderr).toMatch(
-      /^sluice: 10 records (lost: the worker that delivered them has ended|not delivered before the end of the process)\n/m,
-    )
+    expect(stderr).toContain('sluice: 10 records lost: the worker that delivered them has ended\n')
     expect(JSON.parse(stdout)).toMatchObject({ accepted: 10, queued: 0, inFlight: 0, dropped: { shutdown: 10 } })
     await server.close()
   })

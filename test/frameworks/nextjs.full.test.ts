@@ -47,7 +47,7 @@ describe('the server of the example nextjs', () => {
   })
 
   it('loses no line at SIGTERM with pino’s target', async () => {
-    change('lib/logger.ts', target)
+    change('logger.ts', target)
     await example.runScript('build')
     expect(await serve()).toMatchObject({ ended, orders: upTo(20), others, events })
   })
@@ -86,7 +86,7 @@ export function GET() {
   })
 
   it('has all that pino’s target needs in its standalone output', async () => {
-    change('lib/logger.ts', target)
+    change('logger.ts', target)
     const config = example.project.read('next.config.ts')
     change('next.config.ts', config.replace('= {\n', "= {\n  output: 'standalone',\n"))
     await example.runScript('build')

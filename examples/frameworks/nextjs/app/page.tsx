@@ -1,6 +1,6 @@
 import { connection } from 'next/server'
 import { track } from 'sluice'
-import { logger } from '../lib/logger'
+import { logger } from '../logger'
 
 export default async function Page() {
   await connection() // rendered for each request, and not when the application is built

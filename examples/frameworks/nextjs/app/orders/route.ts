@@ -1,5 +1,5 @@
 import { track } from 'sluice'
-import { logger } from '../../lib/logger'
+import { logger } from '../../logger'
 
 export async function POST(request: Request) {
   const order = (await request.json()) as { id: number }

@@ -4,6 +4,7 @@ import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { closedPort } from '../support/content-client.js'
 import { FaultServer } from '../support/fault-server.js'
+import { full } from '../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 import { collector, delivered, matrix, modes, trackerOf, turn, type WaitUntil } from '../support/wait-until.js'
 
@@ -49,7 +50,7 @@ describe('the option waitUntil', () => {
     await sluice.close({ timeoutMs: 0 })
   })
 
-  it.each(modes)('makes few attempts for many turns while the service is down, mode %s', async (mode) => {
+  it.runIf(full).each(modes)('makes few attempts for many turns while the service is down, mode %s', async (mode) => {
     const server = await FaultServer.start(() => ({ type: 'answer', status: 503 }))
     const { promises, waitUntil } = collector()
     const options = { url: server.url, apiKey: 'k', bucket: 'b', mode, shutdownTimeoutMs: 2000, onError() {} }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createSluice, type SluiceError, track } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { rowsOf } from '../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 import { collector, delivered, matrix, modes, trackerOf, turn, type WaitUntil } from '../support/wait-until.js'
 
@@ -33,7 +34,7 @@ function startPlatform(symbol: symbol) {
   }
 }
 
-describe.each([vercel, next])('the request context of %s', (symbol) => {
+describe.each(rowsOf([vercel, next], (symbol) => symbol === next))('the request context of %s', (symbol) => {
   it.each(matrix)('gets one promise for the records of a turn, by %s, mode %s', async (_, mode, way) => {
     const record = way({ ...receiver.options, mode })
     record(1)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Lock, lockOf, machineLocks } from '../../src/spool/lock.js'
 import { currentOwner } from '../../src/spool/owner.js'
+import { full } from '../support/full.js'
 import { startProgram } from '../support/programs.js'
 import { spoolFolder } from '../support/spool.js'
 
@@ -54,7 +55,7 @@ describe('the lock of a file', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
-  it('is taken by exactly one of many processes that find a dead holder', async () => {
+  it.runIf(full)('is taken by exactly one of many processes that find a dead holder', async () => {
     for (let round = 0; round < 3; round++) {
       const dir = spoolFolder()
       writeFileSync(join(dir, 'lock-1'), JSON.stringify({ ...currentOwner(), started: '1' }))

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { full } from '../../../test/support/full.js'
 import { log, startReceiverForTest, value } from './support.js'
 
 let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
@@ -250,7 +251,7 @@ describe('reading', () => {
     expect(await messages('text=word&level=warn')).toMatchObject({ total: 0, list: [] })
   })
 
-  it('stops at 1000 where it must count one by one, and says so', async () => {
+  it.runIf(full)('stops at 1000 where it must count one by one, and says so', async () => {
     const send = async (number: number) => receiver.call('POST', '/logs/demo', { ...log, message: `word ${number}` })
     await Promise.all(Array.from({ length: 1000 }, (_, number) => send(number)))
     expect((await receiver.call('GET', '/api/logs/demo?text=word&limit=1')).body).toEqual({

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Fault, FaultServer } from '../../support/fault-server.js'
+import { full } from '../../support/full.js'
 import { ampleTime, startProgram } from '../../support/programs.js'
 import { startTestReceiver } from '../../support/receiver.js'
 import { answers } from '../../support/scripted-sender.js'
@@ -143,7 +144,7 @@ describe('sluice replay', () => {
     expect((await letters()).map(({ record }) => record)).toMatchObject([{ message: 'line 1', strange: 7 }])
   })
 
-  it('takes no line that was torn for an edited one', async () => {
+  it.runIf(full)('takes no line that was torn for an edited one', async () => {
     await leave(2)
     edit('"message":"line 1"', '"message:"line 1"')
     const { code, stdout } = await run([dir, '--list'])
@@ -151,7 +152,7 @@ describe('sluice replay', () => {
     expect(await messages()).toEqual(['line 0', undefined])
   })
 
-  it('sends the dead letters of one reason, and leaves the others', async () => {
+  it.runIf(full)('sends the dead letters of one reason, and leaves the others', async () => {
     const receiver = await startTestReceiver()
     onTestFinished(() => receiver.close())
     await leave(3, receiver.project)
@@ -192,7 +193,7 @@ describe('sluice replay', () => {
     expect(await messages()).toEqual(['second', 'three'])
   })
 
-  it('never lists, drops or by a reason sends the other records of a spool', async () => {
+  it.runIf(full)('never lists, drops or by a reason sends the other records of a spool', async () => {
     const { clock, sender, delivery, log } = setUpSpool(dir)
     sender.answer = () => answers.refused
     log('{"message":"waits"}')

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { full } from '../../support/full.js'
 import { ampleTime, atOnceMs, runProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -36,7 +37,7 @@ describe('an application that logs with pino', () => {
     )
   })
 
-  it('takes its name from its package.json by default', async () => {
+  it.runIf(full)('takes its name from its package.json by default', async () => {
     await runProgram('pino-natural-end.js', receiver.variables)
     expect((await receiver.logs())[0]).toMatchObject({ appName: 'sluice' })
   })
@@ -56,13 +57,13 @@ describe('an application that logs with pino', () => {
     expect({ stdout, stderr }).toEqual({ stdout: '100 arrived before the callback', stderr: '' })
   })
 
-  it('can have other targets beside', async () => {
+  it.runIf(full)('can have other targets beside', async () => {
     const { stdout } = await runProgram('pino-several-targets.js', receiver.variables)
     expect(stdout.trim().split('\n')).toHaveLength(2)
     expect((await receiver.logs()).map(({ level }) => level)).toEqual(['debug', 'warn'])
   })
 
-  it('ships only from the configured level on', async () => {
+  it.runIf(full)('ships only from the configured level on', async () => {
     await runProgram('pino-natural-end.js', { ...receiver.variables, SLUICE_LEVEL: 'warn' })
     expect((await receiver.logs()).map(({ level }) => level)).toEqual(['warn', 'error'])
   })

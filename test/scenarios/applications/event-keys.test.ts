@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
-import { rowsOf } from '../../support/full.js'
+import { full, rowsOf } from '../../support/full.js'
 import { type Running, runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 import { linesIn, spoolFolder } from '../../support/spool.js'
@@ -40,7 +40,7 @@ describe.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))('events
     expect([...new Set(keys)].sort()).toEqual(['event-0-evt_0', 'event-1-evt_1', 'event-2-evt_2'])
   })
 
-  it('keep their keys in the spool of a process that is killed while the service is down', async () => {
+  it.runIf(full)('keep their keys in the spool of a process that is killed while the service is down', async () => {
     const dir = spoolFolder()
     const variables = { ...receiver.variables, ...keyed, KEY: longKey, SLUICE_SPOOL_DIR: dir }
     await receiver.close()

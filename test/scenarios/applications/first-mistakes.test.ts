@@ -93,7 +93,7 @@ const mistakes: [mistake: string, change: Record<string, string>, line: string |
 ]
 
 describe.each(ways)('a first program with %s', (WAY) => {
-  // Each way has its share of the mistakes.
+  // Each mistake is made once: each way has its share of them.
   it.each(rowsOf(mistakes, (mistake) => mistakes.indexOf(mistake) % ways.length === ways.indexOf(WAY)))(
     'whose user %s gets one line that says so, and ends as it would without Sluice',
     async (_, change, line) => {

@@ -34,7 +34,7 @@ describe('loggers of pino as applications configure them', () => {
   })
 })
 
-it('settings on the prototype of all objects are none of the application’s', async () => {
+it.runIf(full)('settings on the prototype of all objects are none of the application’s', async () => {
   const another = await FaultServer.start()
   onTestFinished(() => another.close())
   for (const SLUICE_MODE of ['worker', 'inline']) {
@@ -206,7 +206,7 @@ describe('the end of a process', () => {
     ['track', '1'],
   ]
 
-  it.each(rowsOf(calls, ([way]) => way === 'pino' || way === 'winston'))(
+  it.runIf(full).each(calls)(
     '%s: calls the application’s listeners of beforeExit as often as without Sluice',
     async (WAY, stdout) => {
       const ended = await runProgram('before-exits.js', { ...receiver.variables, WAY })
@@ -229,7 +229,7 @@ describe('the end of a process', () => {
     },
   )
 
-  it('does not wait for a service that asks for an hour', async () => {
+  it.runIf(full)('does not wait for a service that asks for an hour', async () => {
     const server = await FaultServer.start(() => ({ type: 'answer', status: 503, headers: { 'retry-after': '3600' } }))
     const startedAt = performance.now()
     const { stderr } = await runProgram('track-and-end.js', {
@@ -242,7 +242,7 @@ describe('the end of a process', () => {
     await server.close()
   })
 
-  it('shows every option with its source with SLUICE_DEBUG', async () => {
+  it.runIf(full)('shows every option with its source with SLUICE_DEBUG', async () => {
     const variables = { ...receiver.variables, SLUICE_DEBUG: 'true', SLUICE_MAX_CONNECTIONS: '7', DD_ENV: 'staging' }
     const { stderr } = await runProgram('natural-end.js', variables)
     const lines = stderr.split('\n')
@@ -316,7 +316,7 @@ describe('flush and close of the process', () => {
     ['starting', ['target']],
   ]
 
-  it.runIf(process.platform === 'linux').each(rowsOf(ends, ([when]) => when === 'during'))(
+  it.runIf(full && process.platform === 'linux').each(ends)(
     'do not wait for threads that are terminated, whatever they started: %s',
     async (when, ways) => {
       const server = await FaultServer.start(() => ({ type: 'silence' }))

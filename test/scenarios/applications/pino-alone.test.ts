@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../support/fault-server.js'
-import { rowsOf } from '../../support/full.js'
+import { full, rowsOf } from '../../support/full.js'
 import { ampleTime, atOnceMs, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -49,7 +49,7 @@ describe('an application that knows pino’s target alone', () => {
     },
   )
 
-  it('delivers the lines of several targets', async () => {
+  it.runIf(full)('delivers the lines of several targets', async () => {
     const ended = await endBySignal({ variables: { TARGETS: '2' } })
     expect(ended).toMatchObject({ by: 'SIGTERM', stderr: '' })
     expect(await storedLines()).toBe(2000)
@@ -61,7 +61,7 @@ describe('an application that knows pino’s target alone', () => {
     expect(await storedLines()).toBe(1000)
   })
 
-  it('delivers the lines of a worker thread of the application', async () => {
+  it.runIf(full)('delivers the lines of a worker thread of the application', async () => {
     const ended = await endBySignal({ variables: { THREAD: '1', LINES: '5000' } })
     expect(ended).toMatchObject({ by: 'SIGTERM', stderr: '' })
     expect(await storedLines()).toBe(5000)
@@ -94,16 +94,13 @@ describe('an application that knows pino’s target alone', () => {
     expect(ended.ms).toBeLessThan(atOnceMs)
   })
 
-  it.each(rowsOf(['on', 'once', 'late'], (listener) => listener === 'on'))(
-    'leaves the signal to its own listener (%s)',
-    async (listener) => {
-      const ended = await endBySignal({ variables: { LISTENER: listener } })
-      expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'], stderr: '' })
-      expect(await storedLines()).toBe(1000)
-    },
-  )
+  it.runIf(full).each(['on', 'once', 'late'])('leaves the signal to its own listener (%s)', async (listener) => {
+    const ended = await endBySignal({ variables: { LISTENER: listener } })
+    expect(ended).toMatchObject({ code: 7, by: null, lines: ['logged', 'stopping'], stderr: '' })
+    expect(await storedLines()).toBe(1000)
+  })
 
-  it.each([
+  it.runIf(full).each([
     { by: 'the variable', variables: { SLUICE_HANDLE_SIGNALS: 'false' } },
     { by: 'the option', variables: { HANDLE_SIGNALS: 'false' } },
   ])('gets no listener of ours where $by says handleSignals false', async ({ variables }) => {
@@ -113,7 +110,7 @@ describe('an application that knows pino’s target alone', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '0 listeners, 0 registries\n', stderr: '' })
   })
 
-  it('gets none where Sluice is off', async () => {
+  it.runIf(full)('gets none where Sluice is off', async () => {
     const { stdout } = await startProgram('pino-alone-ends.js').ended
     expect(stdout).toBe('0 listeners, 0 registries\n')
   })

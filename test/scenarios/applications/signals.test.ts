@@ -100,7 +100,7 @@ describe('a signal to an application without a listener of its own', () => {
     expect(await stored('pino')).toBe(1000)
   })
 
-  it('keeps to the deadline even when it comes while pino’s worker is still starting', async () => {
+  it.runIf(full)('keeps to the deadline even when it comes while pino’s worker is still starting', async () => {
     const { variables } = receiver
     await receiver.close()
     const ended = await endBySignal('pino', {
@@ -110,7 +110,7 @@ describe('a signal to an application without a listener of its own', () => {
     expect(ended.ms).toBeLessThan(atOnceMs)
   })
 
-  it('delivers beside the package signal-exit', async () => {
+  it.runIf(full)('delivers beside the package signal-exit', async () => {
     const ended = await endBySignal('track', { variables: { SIGNAL_EXIT: '1' } })
     expect(ended).toMatchObject({ by: 'SIGTERM' })
     expect(await stored('track')).toBe(1000)
@@ -127,14 +127,14 @@ describe('a signal to an application without a listener of its own', () => {
     expect(await stored('track')).toBe(1000)
   })
 
-  it('is not delayed by a busy worker thread of the application', async () => {
+  it.runIf(full)('is not delayed by a busy worker thread of the application', async () => {
     const ended = await endBySignal('track', { variables: { BUSY: '1' } })
     expect(ended).toMatchObject({ by: 'SIGTERM' })
     expect(ended.ms).toBeLessThan(atOnceMs)
     expect(await stored('track')).toBe(1000)
   })
 
-  it('ends at once when the key is wrong', async () => {
+  it.runIf(full)('ends at once when the key is wrong', async () => {
     const ended = await endBySignal('track', { variables: { SLUICE_API_KEY: 'wrong' } })
     expect(ended.by).toBe('SIGTERM')
     expect(ended.ms).toBeLessThan(atOnceMs)
@@ -161,7 +161,7 @@ describe('a signal to an application without a listener of its own', () => {
     await server.close()
   })
 
-  it('is left to the default when handleSignals is off', async () => {
+  it.runIf(full)('is left to the default when handleSignals is off', async () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const ended = await endBySignal('track', { variables: { SLUICE_URL: server.url, SLUICE_HANDLE_SIGNALS: 'false' } })
     expect(ended).toMatchObject({ by: 'SIGTERM' })
@@ -243,7 +243,7 @@ describe('a signal to an application with a listener of its own', () => {
     },
   )
 
-  it('is not delayed by a server that never answers', async () => {
+  it.runIf(full)('is not delayed by a server that never answers', async () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     const ended = await endBySignal('track', { variables: { SLUICE_URL: server.url, LISTENER: 'on' } })
     expect(ended.code).toBe(7)

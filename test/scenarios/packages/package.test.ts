@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { full } from '../../support/full.js'
 import { Project, pack } from '../../support/project.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -204,50 +205,66 @@ describe('the packages, installed in an application', () => {
     expect((await receiver.values()).map(({ eventId }) => eventId)).toEqual([1001])
   }, 120_000)
 
-  it('bring the receiver, which takes the library that is there', async () => {
-    const { tarball, files } = await pack('packages/receiver', tarballs.folder)
-    const paths = files.map(({ path }) => path)
-    const documents = ['LICENSE', 'README.md', 'package.json', 'bin/sluice-receiver.js']
-    expect(paths).toEqual(expect.arrayContaining(documents))
-    const code = /^dist\/(.*(\.js|\.d\.ts)|web\/(index\.html|main-\w+\.css))$/
-    expect(paths.filter((path) => !documents.includes(path) && !code.test(path))).toEqual([])
-    // SQLite for Node versions without one has an install script, which npm mentions; the library has none.
-    const warnings = await project.install(library.tarball, tarball)
-    expect(warnings.filter((line) => /deprecated|ERESOLVE|peer/.test(line))).toEqual([])
-    const copies = project.installed().filter(({ path }) => path.endsWith('sluice/dist/cli.js'))
-    expect(copies.map(({ path }) => path)).toEqual(['sluice/dist/cli.js'])
-    const program = join(project.folder, 'node_modules/.bin/sluice-receiver')
-    expect(await project.run(program, ['--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
-    const { stdout } = await project.run(program, ['logs'], receiver.variables)
-    expect(stdout).toContain('by pino {"number":1}')
-  }, 240_000)
+  it.runIf(full)(
+    'bring the receiver, which takes the library that is there',
+    async () => {
+      const { tarball, files } = await pack('packages/receiver', tarballs.folder)
+      const paths = files.map(({ path }) => path)
+      const documents = ['LICENSE', 'README.md', 'package.json', 'bin/sluice-receiver.js']
+      expect(paths).toEqual(expect.arrayContaining(documents))
+      const code = /^dist\/(.*(\.js|\.d\.ts)|web\/(index\.html|main-\w+\.css))$/
+      expect(paths.filter((path) => !documents.includes(path) && !code.test(path))).toEqual([])
+      // SQLite for Node versions without one has an install script, which npm mentions; the library has none.
+      const warnings = await project.install(library.tarball, tarball)
+      expect(warnings.filter((line) => /deprecated|ERESOLVE|peer/.test(line))).toEqual([])
+      const copies = project.installed().filter(({ path }) => path.endsWith('sluice/dist/cli.js'))
+      expect(copies.map(({ path }) => path)).toEqual(['sluice/dist/cli.js'])
+      const program = join(project.folder, 'node_modules/.bin/sluice-receiver')
+      expect(await project.run(program, ['--version'])).toEqual({
+        code: 0,
+        stdout: `${manifest.version}\n`,
+        stderr: '',
+      })
+      const { stdout } = await project.run(program, ['logs'], receiver.variables)
+      expect(stdout).toContain('by pino {"number":1}')
+    },
+    240_000,
+  )
 
-  it('bring the client that reads from the receiver, with types of the packages alone', async () => {
-    project.write('reading.ts', reading)
-    const compiler = join(root, 'node_modules/typescript/bin/tsc')
-    const options =
-      '--module nodenext --target es2022 --lib es2022,esnext.disposable,dom --types --strict --skipLibCheck'
-    expect(await project.node(compiler, ...options.split(' '), 'reading.ts')).toMatchObject({ code: 0, stdout: '' })
-    const read = await project.run(process.execPath, ['reading.js', receiver.project], receiver.variables)
-    expect(read).toEqual({ code: 0, stdout: '2 2 ["demo"] unauthorized true', stderr: '' })
-  }, 120_000)
+  it.runIf(full)(
+    'bring the client that reads from the receiver, with types of the packages alone',
+    async () => {
+      project.write('reading.ts', reading)
+      const compiler = join(root, 'node_modules/typescript/bin/tsc')
+      const options =
+        '--module nodenext --target es2022 --lib es2022,esnext.disposable,dom --types --strict --skipLibCheck'
+      expect(await project.node(compiler, ...options.split(' '), 'reading.ts')).toMatchObject({ code: 0, stdout: '' })
+      const read = await project.run(process.execPath, ['reading.js', receiver.project], receiver.variables)
+      expect(read).toEqual({ code: 0, stdout: '2 2 ["demo"] unauthorized true', stderr: '' })
+    },
+    120_000,
+  )
 
-  it('bring the tools, which run beside the library', async () => {
-    const { tarball, files } = await pack('packages/tools', tarballs.folder)
-    const paths = files.map(({ path }) => path)
-    const known = /^(LICENSE|README\.md|package\.json|bin\/sluice-tools\.js|dist\/.*\.js)$/
-    expect(paths).toEqual(expect.arrayContaining(['README.md', 'bin/sluice-tools.js', 'dist/cli.js']))
-    expect(paths.filter((path) => !known.test(path))).toEqual([])
-    await project.install(tarball)
-    const program = join(project.folder, 'node_modules/.bin/sluice-tools')
-    project.write('app.log', 'a line\n')
-    const shipped = await project.run(program, ['ship', 'app.log'], receiver.variables)
-    expect(shipped).toEqual({ code: 0, stdout: '', stderr: '1 of 1 record delivered\n' })
-    project.write('entries.ndjson', '{"fields":{}}\n')
-    const written = ['migrate', 'entries.ndjson', '--project', receiver.project, '--type', 'article', '--json']
-    const migrated = await project.run(program, written, receiver.variables)
-    expect(JSON.parse(migrated.stdout)).toMatchObject({ ok: false, stopped: expect.stringContaining('article') })
-  }, 240_000)
+  it.runIf(full)(
+    'bring the tools, which run beside the library',
+    async () => {
+      const { tarball, files } = await pack('packages/tools', tarballs.folder)
+      const paths = files.map(({ path }) => path)
+      const known = /^(LICENSE|README\.md|package\.json|bin\/sluice-tools\.js|dist\/.*\.js)$/
+      expect(paths).toEqual(expect.arrayContaining(['README.md', 'bin/sluice-tools.js', 'dist/cli.js']))
+      expect(paths.filter((path) => !known.test(path))).toEqual([])
+      await project.install(tarball)
+      const program = join(project.folder, 'node_modules/.bin/sluice-tools')
+      project.write('app.log', 'a line\n')
+      const shipped = await project.run(program, ['ship', 'app.log'], receiver.variables)
+      expect(shipped).toEqual({ code: 0, stdout: '', stderr: '1 of 1 record delivered\n' })
+      project.write('entries.ndjson', '{"fields":{}}\n')
+      const written = ['migrate', 'entries.ndjson', '--project', receiver.project, '--type', 'article', '--json']
+      const migrated = await project.run(program, written, receiver.variables)
+      expect(JSON.parse(migrated.stdout)).toMatchObject({ ok: false, stopped: expect.stringContaining('article') })
+    },
+    240_000,
+  )
 })
 
 const application = `

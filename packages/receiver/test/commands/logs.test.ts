@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../../../../test/support/fault-server.js'
-import { full } from '../../../../test/support/full.js'
+import { full, rowsOf } from '../../../../test/support/full.js'
 import { startTestReceiver, type TestReceiver } from '../../../../test/support/receiver.js'
 import { startReading, store } from './reading.js'
 
@@ -64,17 +64,41 @@ describe('sluice-receiver logs', () => {
       { message: 'paid 17', level: 'warn', appName: 'jobs', machineName: 'm-2' },
       { message: 'paid 18', level: 'warn', timeStamp: Date.now() },
     ])
-    expect(await messages('--level', 'warn,error')).toEqual(['Größe 17 paid', 'paid 17', 'paid 18'])
-    expect(await messages('--level', 'warn,error', '--lines', '2')).toEqual(['paid 17', 'paid 18'])
-    expect(await messages('--min-level', 'warn')).toEqual(['Größe 17 paid', 'paid 17', 'paid 18'])
-    expect(await messages('--min-level', 'error')).toEqual(['Größe 17 paid'])
-    expect(await messages('--not-text', 'GROSSE debugged 18')).toEqual(['Größe 17 paid', 'paid 17'])
-    expect(await messages('--machine', 'm-2')).toEqual(['paid 17'])
-    expect(await messages('--text', '17 PAID')).toEqual(['Größe 17 paid', 'paid 17'])
-    expect(await messages('--text', 'grosse')).toEqual([])
-    expect(await messages('--text', 'große', '--app', 'shop')).toEqual(['Größe 17 paid'])
-    expect(await messages('--since', '5m')).toEqual(['paid 18'])
-    expect(await messages('--since', '2023-11-14')).toHaveLength(4)
+    const filters: [string[], string[]][] = [
+      [
+        ['--level', 'warn,error'],
+        ['Größe 17 paid', 'paid 17', 'paid 18'],
+      ],
+      [
+        ['--level', 'warn,error', '--lines', '2'],
+        ['paid 17', 'paid 18'],
+      ],
+      [
+        ['--min-level', 'warn'],
+        ['Größe 17 paid', 'paid 17', 'paid 18'],
+      ],
+      [['--min-level', 'error'], ['Größe 17 paid']],
+      [
+        ['--not-text', 'GROSSE debugged 18'],
+        ['Größe 17 paid', 'paid 17'],
+      ],
+      [['--machine', 'm-2'], ['paid 17']],
+      [
+        ['--text', '17 PAID'],
+        ['Größe 17 paid', 'paid 17'],
+      ],
+      [['--text', 'grosse'], []],
+      [['--text', 'große', '--app', 'shop'], ['Größe 17 paid']],
+      [['--since', '5m'], ['paid 18']],
+      [
+        ['--since', '2023-11-14'],
+        ['Größe 17 paid', 'debugged', 'paid 17', 'paid 18'],
+      ],
+    ]
+    const chosen = ['--min-level warn', '--text große --app shop']
+    for (const [words, found] of rowsOf(filters, ([each]) => chosen.includes(each.join(' ')))) {
+      expect(await messages(...words), words.join(' ')).toEqual(found)
+    }
   })
 
   it('shows signs for the characters that a terminal would obey', async () => {

@@ -21,7 +21,7 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     expect(problems).toEqual([])
   })
 
-  it('stops following when the person scrolls up, and offers the new lines without moving', async () => {
+  it.runIf(full)('stops following when the person scrolls up, and offers the new lines without moving', async () => {
     const { page, logger } = await openPage()
     const log = logger()
     for (let number = 1; number <= 200; number++) log.info(`line ${number}.`)
@@ -89,7 +89,7 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     },
   )
 
-  it('has at most 300 rows in the document, and loads older ones as the person scrolls up', async () => {
+  it.runIf(full)('has at most 300 rows in the document, and loads older ones as the person scrolls up', async () => {
     const { page, logger } = await openPage({ viewport: { width: 1280, height: 4000 } })
     const log = logger()
     for (let number = 1; number <= 1500; number++) log.info(`line ${number}.`)

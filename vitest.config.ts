@@ -7,7 +7,8 @@ const programs = [
   '{test,packages/{opentelemetry,tools}/test}/**/*.program.test.ts',
 ]
 /** Folders whose tests leave nothing behind in their process: no engine, no logger, no variable, no directory. */
-const pure = 'test/{architecture,delivery,errors,hand-off,http,options,records,spool}/**/*.test.ts'
+const pure =
+  'test/{architecture,content,context,delivery,diagnostics,errors,hand-off,http,options,records,runtime,simulation,spool}/**/*.test.ts'
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.
@@ -44,6 +45,7 @@ export default defineConfig({
           name: 'programs',
           include: programs,
           exclude: [full],
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

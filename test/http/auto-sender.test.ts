@@ -5,6 +5,7 @@ import { type OpenSenderPlan, openSender } from '../../src/http/auto-sender.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { sendBatch, tally } from '../support/batch.js'
 import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'
+import { full } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 let server: FaultServer
@@ -297,7 +298,7 @@ describe('auto', () => {
     expect(left).toEqual([])
   })
 
-  it('forgives breaks that are rare', async () => {
+  it.runIf(full)('forgives breaks that are rare', async () => {
     await start(() => delivered)
     await warmUp()
     for (let turn = 0; turn < 4; turn++) {

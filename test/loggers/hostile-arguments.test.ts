@@ -152,7 +152,7 @@ describe('track', () => {
 })
 
 describe('defineEvents', () => {
-  it('refuses every invalid number', () => {
+  it.runIf(full)('refuses every invalid number', () => {
     for (const make of Object.values(hostile)) {
       expect(() => defineEvents({ event: make() as number })).toThrow(
         /^event event(, number)?: expected a whole number from 0, got /,

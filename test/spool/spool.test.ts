@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { addsUp } from '../support/delivery.js'
+import { full } from '../support/full.js'
 import { answers } from '../support/scripted-sender.js'
 import { filesIn, leaveRecords, linesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
 import { settle } from '../support/virtual-clock.js'
@@ -236,23 +237,26 @@ describe('a record that an engine has left', () => {
     await passUntil(clock, 60_000, () => sender.sent.length === 1)
   })
 
-  it('is adopted from an engine of another container when that gives no sign of life, and not earlier', async () => {
-    const dir = spoolFolder()
-    const other = setUpSpool(dir)
-    other.sender.answer = () => answers.wrongKey
-    other.log('{"message":"left 0"}')
-    await other.clock.advance(1)
-    const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
-    const owner = JSON.parse(readFileSync(lock, 'utf8'))
-    writeFileSync(lock, JSON.stringify({ ...owner, namespace: 'pid:[1]' }))
-    const { clock, sender } = setUpSpool(dir)
-    for (let step = 0; step < 30; step++) {
-      await other.clock.advance(10_000)
-      await pass(clock, 10_000)
-    }
-    expect(sender.sent).toEqual([])
-    await passUntil(clock, 120_000, () => sender.sent.length === 1)
-  })
+  it.runIf(full)(
+    'is adopted from an engine of another container when that gives no sign of life, and not earlier',
+    async () => {
+      const dir = spoolFolder()
+      const other = setUpSpool(dir)
+      other.sender.answer = () => answers.wrongKey
+      other.log('{"message":"left 0"}')
+      await other.clock.advance(1)
+      const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
+      const owner = JSON.parse(readFileSync(lock, 'utf8'))
+      writeFileSync(lock, JSON.stringify({ ...owner, namespace: 'pid:[1]' }))
+      const { clock, sender } = setUpSpool(dir)
+      for (let step = 0; step < 30; step++) {
+        await other.clock.advance(10_000)
+        await pass(clock, 10_000)
+      }
+      expect(sender.sent).toEqual([])
+      await passUntil(clock, 120_000, () => sender.sent.length === 1)
+    },
+  )
 
   it('stays with a frozen engine when another one has adopted its records of another bucket', async () => {
     const dir = spoolFolder()

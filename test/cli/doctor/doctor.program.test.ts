@@ -199,7 +199,7 @@ describe('sluice doctor', () => {
     },
   )
 
-  it('never prints the password of a proxy or the key, even when the service repeats it', async () => {
+  it.runIf(full)('never prints the password of a proxy or the key, even when the service repeats it', async () => {
     const key = 'sk-"secret'
     const body = JSON.stringify({ errors: [{ message: `no such key: ${key}` }] })
     const server = await serverHere(() => ({ type: 'answer', status: 400, body }))

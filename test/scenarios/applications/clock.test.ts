@@ -16,8 +16,8 @@ const directions = [
   { direction: 'forth', jumpMs: dayMs },
 ]
 
-describe.each(['worker', 'inline'])('a clock that jumps, mode %s', (mode) => {
-  it.each(rowsOf(directions, ({ direction }) => (mode === 'worker') === (direction === 'forth')))(
+describe.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))('a clock that jumps, mode %s', (mode) => {
+  it.each(rowsOf(directions, ({ direction }) => direction === 'forth'))(
     'a day $direction makes no wait longer or shorter',
     async ({ jumpMs }) => {
       const refused = 3

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { createSluice, flush, type Sluice } from 'sluice'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { delivered, FaultServer } from '../../support/fault-server.js'
-import { rowsOf } from '../../support/full.js'
+import { full, rowsOf } from '../../support/full.js'
 import { ampleTime, atOnceMs, runProgram, startProgram } from '../../support/programs.js'
 
 let server: FaultServer
@@ -123,7 +123,7 @@ describe('a process that has nothing more to do', () => {
     expect(ms).toBeLessThan(atOnceMs)
   })
 
-  it('ends soon though it has flushed again and again during an outage', async () => {
+  it.runIf(full)('ends soon though it has flushed again and again during an outage', async () => {
     const unreachable = { ...variables(), SLUICE_SHUTDOWN_TIMEOUT_MS: '500' }
     await server.close()
     const { result, ms } = await timed(runProgram('flushes-in-outage.js', unreachable))
@@ -131,7 +131,7 @@ describe('a process that has nothing more to do', () => {
     expect(ms).toBeLessThan(atOnceMs)
   })
 
-  it('says nothing, however often it flushes while pino’s worker is starting', async () => {
+  it.runIf(full)('says nothing, however often it flushes while pino’s worker is starting', async () => {
     const ended = await runProgram('flushes-at-start.js', variables())
     expect(ended).toEqual({ code: 0, signal: null, stdout: '', stderr: '' })
   })
@@ -193,7 +193,7 @@ describe('100,000 lost records', () => {
 })
 
 describe('a process that runs out of file descriptors', () => {
-  it.each(rowsOf(['auto', 'off'], (pipelining) => pipelining === 'auto'))(
+  it.runIf(full).each(['auto', 'off'])(
     'gets back some of those of connections (pipelining: %s)',
     async (pipelining) => {
       server.script = () => ({ ...delivered, afterMs: 200 })

@@ -55,7 +55,7 @@ describe('an application that knows pino’s target alone', () => {
     expect(await storedLines()).toBe(2000)
   })
 
-  it('delivers the lines of fastify, whose logger it is', async () => {
+  it.runIf(full)('delivers the lines of fastify, whose logger it is', async () => {
     const ended = await endBySignal({ variables: { FASTIFY: '1' } })
     expect(ended).toMatchObject({ by: 'SIGTERM', stderr: '' })
     expect(await storedLines()).toBe(1000)
@@ -77,7 +77,7 @@ describe('an application that knows pino’s target alone', () => {
     expect(ended.stderr).toContain('1000 records not delivered before the end of the process')
   })
 
-  it('ends at once at a second signal', async () => {
+  it.runIf(full)('ends at once at a second signal', async () => {
     const server = await FaultServer.start(() => ({ type: 'silence' }))
     onTestFinished(() => server.close())
     const ended = await endBySignal({

@@ -242,7 +242,7 @@ describe('a disk that fails', () => {
     },
   )
 
-  it('by being taken away: the process goes on, and so does the spool', async () => {
+  it.runIf(full)('by being taken away: the process goes on, and so does the spool', async () => {
     server.script = () => answer(503)
     const running = start({ WAY: 'winston', COUNT: '100' })
     await vi.waitFor(() => expect(onDisk().size).toBe(100), patience)

@@ -99,7 +99,7 @@ describe('the end of a process, right after a thousand records', () => {
     expect(way === 'track' ? await receiver.values() : await receiver.logs()).toHaveLength(2000)
   })
 
-  it.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))(
+  it.runIf(full).each(['worker', 'inline'])(
     '%s: the records that a close() has given up by then are reported',
     async (mode) => {
       const server = await FaultServer.start(() => ({ type: 'silence' }))
@@ -110,7 +110,7 @@ describe('the end of a process, right after a thousand records', () => {
     },
   )
 
-  it.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))(
+  it.runIf(full).each(['worker', 'inline'])(
     '%s: what the application’s own exit listeners log is delivered',
     async (mode) => {
       const ended = await runProgram('logs-at-exit.js', { ...receiver.variables, ...ampleTime, SLUICE_MODE: mode })
@@ -167,7 +167,7 @@ describe('the end of a process, right after a thousand records', () => {
     expect(await receiver.values()).toHaveLength(1000)
   })
 
-  it.each(rowsOf(['sluicePino', 'winston', 'track'], (way) => way === 'winston'))(
+  it.runIf(full).each(['sluicePino', 'winston', 'track'])(
     '%s: needs no worker where threads are forbidden',
     async (way) => {
       const ended = await runProgram('exits.js', {
@@ -222,7 +222,7 @@ describe.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))(
 )
 
 describe('the delivery worker', () => {
-  it('is one for a hundred loggers, without a warning', async () => {
+  it.runIf(full)('is one for a hundred loggers, without a warning', async () => {
     const { stdout, stderr } = await runProgram('many-loggers.js', receiver.variables)
     expect({ ...JSON.parse(stdout), stderr }).toEqual({ delivered: 100, workers: 1, stderr: '' })
   })
@@ -338,14 +338,11 @@ describe('a delivery worker that is stuck', () => {
   })
 
   const brief = [{ SLUICE_SHUTDOWN_TIMEOUT_MS: '100' }, { STICK: 'at its start', SLUICE_SHUTDOWN_TIMEOUT_MS: '1000' }]
-  it.each(rowsOf(brief, (setting) => !('STICK' in setting)))(
-    'does not hold the end of the process beyond its time: %s',
-    async (setting) => {
-      const { code, stderr } = await ended(setting)
-      expect(code).toBe(3)
-      expect(stderr).toMatch(/^sluice: 100[01] records not delivered before the end of the process[^\n]*\n$/)
-    },
-  )
+  it.runIf(full).each(brief)('does not hold the end of the process beyond its time: %s', async (setting) => {
+    const { code, stderr } = await ended(setting)
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/^sluice: 100[01] records not delivered before the end of the process[^\n]*\n$/)
+  })
 })
 
 describe('a delivery worker that waits for the disk of its spool for ever', () => {

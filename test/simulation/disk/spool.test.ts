@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Severity } from '../../../src/records/level.js'
+import { full } from '../../support/full.js'
 import { World } from '../world.js'
 import { SimulatedDisk } from './simulated-disk.js'
 import { SpoolLife } from './spool-life.js'
@@ -84,7 +85,7 @@ async function adoptedAfter(operations: number) {
 
 describe('a spool', () => {
   it.each(['a kill', 'a power loss'] as const)('loses no record that was on disk before %s', async (death) => {
-    for (let seed = 1; seed <= 50; seed++) {
+    for (let seed = 1; seed <= (full ? 50 : 10); seed++) {
       const { failures } = await livesOf(seed, death)
       expect(failures, `seed ${seed}`).toEqual([])
     }

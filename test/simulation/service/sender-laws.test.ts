@@ -7,7 +7,7 @@ import { type Behaviour, fineBehaviour, type Trouble } from './behaviour.js'
 import { receiverTenant } from './shared-receiver.js'
 import { requestTimeoutMs, Stage } from './stage.js'
 
-const seeds = runs({ some: 15, all: 2000 })
+const seeds = runs({ some: 5, all: 2000 })
 
 type Draw = () => number
 

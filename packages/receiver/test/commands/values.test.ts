@@ -104,7 +104,7 @@ describe('sluice-receiver values', () => {
     expect(facts).toMatchObject({ total: 30, others: 10, countedSince: '2026-01-30T00:00:00.000Z' })
   })
 
-  it('prints with --follow the values that arrive, each once', async () => {
+  it.runIf(full)('prints with --follow the values that arrive, each once', async () => {
     await store(receiver, 'values', [{ eventId: 1 }])
     const reading = startReading(['values', '--follow', '--events', catalogue], receiver)
     // It prints nothing before the first value: store values until one is printed.

@@ -159,7 +159,7 @@ describe.runIf(full)('sluice-tools migrate that is killed, again and again', () 
   })
 })
 
-describe('a service that goes away in the middle', () => {
+describe.runIf(full)('a service that goes away in the middle', () => {
   it('stops the migration; the same command goes on, and each entry is there once', async () => {
     const server = await between()
     const file = fileOf(articles(100), { ...server.variables, SLUICE_RETRY_BASE_MS: '1' })

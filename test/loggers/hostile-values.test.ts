@@ -5,8 +5,8 @@ import { sluicePino, sluicePinoOptions } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import winston from 'winston'
-import { full } from '../../support/full.js'
-import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
+import { full } from '../support/full.js'
+import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 
 let receiver: TestReceiver
 beforeAll(async () => {

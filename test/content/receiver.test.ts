@@ -3,6 +3,7 @@ import { startReceiver } from 'sluice-receiver'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { article, closedPort, connectTo, errorOf, hello } from '../support/content-client.js'
 import { ContentServer } from '../support/content-server.js'
+import { full } from '../support/full.js'
 import { startTestReceiver, type TestReceiver } from '../support/receiver.js'
 import { ReceiverContent } from '../support/receiver-content.js'
 
@@ -145,7 +146,7 @@ describe('between the content client and the receiver', () => {
     await server.close()
   })
 
-  it('a refused connection is tried again until the receiver is there', async () => {
+  it.runIf(full)('a refused connection is tried again until the receiver is there', async () => {
     const port = await closedPort()
     client = connectTo({ url: `http://127.0.0.1:${port}`, apiKey: 'any' }, { retryBaseMs: 2000, retryCapMs: 4000 })
     const listed = errorOf(client.listContentTypes('demo').page())

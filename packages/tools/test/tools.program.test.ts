@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { packageVersion } from '../../../src/runtime/version.js'
+import { full } from '../../../test/support/full.js'
 import { startProgram } from '../../../test/support/programs.js'
 
 const manifest = join(import.meta.dirname, '../package.json')
@@ -21,7 +22,7 @@ describe('the program sluice-tools', () => {
   })
 
   const complete = ['package.json', '--project', 'p', '--type', 't']
-  it.each<[string[], string]>([
+  it.runIf(full).each<[string[], string]>([
     [[], 'sluice-tools: expected a command'],
     [['migrat'], 'sluice-tools: unknown command migrat; did you mean migrate?'],
     [['migrate', '--projct', 'p'], 'unknown option --projct; did you mean --project?'],

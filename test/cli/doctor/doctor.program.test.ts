@@ -364,7 +364,7 @@ describe('sluice doctor', () => {
     expect((await spoolDir(link)).looks.spool).toMatch(/^bad: .*-link is a symbolic link: name the folder itself/)
   })
 
-  it('finds that the delivery worker cannot start', async () => {
+  it.runIf(full)('finds that the delivery worker cannot start', async () => {
     const receiver = await receiverHere()
     const flags = ['--experimental-permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-child-process']
     const { code, stdout } = await start(receiver.variables, ['--no-send', '--json'], flags)

@@ -8,7 +8,7 @@ import { SluiceTransport } from 'sluice/winston'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import winston from 'winston'
 import { delivered, FaultServer } from '../../support/fault-server.js'
-import { full, rowsOf } from '../../support/full.js'
+import { full } from '../../support/full.js'
 import { runProgram, startProgram } from '../../support/programs.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -187,7 +187,7 @@ describe('an instance', () => {
 })
 
 describe('the key', () => {
-  it.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))(
+  it.runIf(full).each(['worker', 'inline'])(
     'is nowhere to be seen, in mode %s: neither printed nor told nor in any object',
     async (mode) => {
       const key = 'K3y-that-must-not-be-seen'

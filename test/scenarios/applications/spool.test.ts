@@ -166,7 +166,7 @@ describe('the end of a process', () => {
     },
   )
 
-  it.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))(
+  it.runIf(full).each(['worker', 'inline'])(
     'is not delayed when the key is wrong, and the ledger says spooled: %s',
     async (mode) => {
       server.script = () => answer(401)
@@ -219,7 +219,7 @@ describe('a disk that fails', () => {
     expect(stderr).toMatch(/^sluice: the spool in \S+ cannot be written \(ENOSPC.*\): records are in memory alone/)
   })
 
-  it('by being read-only: records are delivered from memory, told once', async (context) => {
+  it.runIf(full)('by being read-only: records are delivered from memory, told once', async (context) => {
     if (!mount('ro')) return context.skip()
     const { code, stderr } = await start({ WAY: 'winston', COUNT: '500', END: 'by itself' }).ended
     expect(arrived()).toEqual(numbers(500))

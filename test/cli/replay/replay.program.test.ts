@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, statSync, symlinkSync, truncateSync, w
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { delivered, type Fault, FaultServer } from '../../support/fault-server.js'
-import { full, rowsOf } from '../../support/full.js'
+import { full } from '../../support/full.js'
 import { type Running, startProgram } from '../../support/programs.js'
 import { answers } from '../../support/scripted-sender.js'
 import { filesIn, linesIn, setUpSpool, spoolFolder } from '../../support/spool.js'

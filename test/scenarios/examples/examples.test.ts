@@ -16,7 +16,7 @@ const quoted = new Set(
   readdirSync(import.meta.dirname).flatMap((test) => {
     const text = readFileSync(join(import.meta.dirname, test), 'utf8')
     const names = [...text.matchAll(/'(?:(?:\.\.\/)+examples\/)?([\w./-]+)'/g)].map(([, name]) => name!)
-    return names.flatMap((name) => [name, `${test.replace('.test.ts', '')}/${name}`])
+    return names.flatMap((name) => [name, `${test.replace(/(\.full)?\.test\.ts$/, '')}/${name}`])
   }),
 )
 

@@ -246,7 +246,11 @@ export class LedgerBook {
   copy(): LedgerCopy {
     for (let attempt = 0; attempt < maxReadAttempts; attempt++) {
       const before = Atomics.load(this.#sequence, 0)
-      if (before % 2 !== 0) continue
+      if (before % 2 !== 0) {
+        // On a busy machine the writer may have lost its processor in the middle of a change: this thread lends it its own.
+        if (attempt >= maxReadAttempts - maxWaits) Atomics.wait(this.#sequence, 0, before, 1)
+        continue
+      }
       const copy = this.#copy()
       if (Atomics.load(this.#sequence, 0) === before) return copy
     }
@@ -287,3 +291,5 @@ export class LedgerBook {
 }
 
 const maxReadAttempts = 10_000
+/** Waits of a millisecond, before a reader takes the writer for dead. */
+const maxWaits = 20

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import { addsUp } from '../support/delivery.js'
@@ -19,6 +21,33 @@ it('adds up for a reader while its writer is interrupted in the middle of a chan
     memory[index] = after[index]!
     expect(addsUp(reader.read())).toBe(true)
   }
+})
+
+it('is the same before and after for a reader whose writer loses its processor in the middle of a change', async () => {
+  const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
+  const before = new Float64Array(book.memory, 16).slice()
+  book.accept(0, { bytes: 10, handedOver: true })
+  const rows = new Float64Array(book.memory, 16)
+  const after = rows.slice()
+  rows.set(before)
+  // The number is odd, and one field is written. The other ones follow some milliseconds later, in another thread.
+  const sequence = new Int32Array(book.memory, 0, 1)
+  const first = after.findIndex((value, index) => value !== before[index])
+  rows[first] = after[first]!
+  const writer = new Worker(
+    `const { memory, after } = require('node:worker_threads').workerData
+    const sequence = new Int32Array(memory, 0, 1)
+    Atomics.store(sequence, 0, 3)
+    Atomics.notify(sequence, 0)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    new Float64Array(memory, 16).set(after)
+    Atomics.store(sequence, 0, 4)`,
+    { eval: true, workerData: { memory: book.memory, after } },
+  )
+  Atomics.wait(sequence, 0, 2)
+  const { ledger, taken } = book.copy()
+  expect({ accepted: ledger.accepted, taken }).toEqual({ accepted: 1, taken: [1] })
+  await once(writer, 'exit')
 })
 
 describe('a ledger whose writer is gone', () => {

@@ -7,7 +7,7 @@ import { isBad, simulate } from './simulation.js'
 
 // Records that no service would take, and their cost to the others: each schedule runs with them, and with good records in their place.
 
-const schedules = full ? 60 : 12
+const schedules = 60
 /** The longest simulations say nothing more. */
 const longestMs = 180_000
 /** After an outage a lane begins with one record at a time, and doubles. */

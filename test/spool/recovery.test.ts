@@ -8,6 +8,7 @@ import { LineScanner } from '../../src/spool/line-scanner.js'
 import { SegmentWriter } from '../../src/spool/open-segments.js'
 import { places, Segment } from '../../src/spool/segment.js'
 import { lineMarker, lineMiddle, readSpoolLine, spoolLine } from '../../src/spool/spool-line.js'
+import { full } from '../support/full.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-recovery-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -71,7 +72,7 @@ describe('a damaged segment', () => {
 
   it('gives every whole record and no other, whichever byte it was cut at', async () => {
     const path = join(folder, 'cut.ndjson')
-    for (let length = 0; length <= segment.bytes.length; length++) {
+    for (let length = 0; length <= segment.bytes.length; length += full ? 1 : 7) {
       const expected = intact(({ end }) => end <= length)
       expect(recovered(segment.bytes.subarray(0, length)), `cut at ${length}`).toEqual(expected)
       writeFileSync(path, segment.bytes.subarray(0, length))

@@ -55,7 +55,7 @@ describe('GET /api/live', () => {
     await stream.leave()
   })
 
-  it.each(rowsOf([':memory:', 'disk'], (place) => place === 'disk'))(
+  it.runIf(full).each([':memory:', 'disk'])(
     'tells of all records in their order, in batches, under 1,000 records/s, with data in %s',
     async (place) => {
       const receiver = await start({ data: place === 'disk' ? data.path : place })

@@ -78,7 +78,7 @@ describe('a server that accepts and never answers', () => {
     expect(lateMs).toBeLessThan(50)
   })
 
-  it('does not hold a process by a connection that has been idle before', async () => {
+  it.runIf(full)('does not hold a process by a connection that has been idle before', async () => {
     server.script = ({ number }) => (number === 0 ? delivered : { type: 'silence' })
     const { result, ms } = await timed(
       runProgram('second-request-unanswered.js', {

@@ -43,7 +43,7 @@ describe('where nothing listens', () => {
     },
   )
 
-  it.each(rowsOf(['worker', 'inline'], (mode) => mode === 'worker'))(
+  it.runIf(full).each(['worker', 'inline'])(
     'the records stay on disk, and the next process delivers them (%s)',
     async (mode) => {
       const port = await freePort()

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => receiver.close())
 
 describe('loggers of pino as applications configure them', () => {
-  it('are all understood, and no line can end the worker', async () => {
+  it.runIf(full)('are all understood, and no line can end the worker', async () => {
     const { code, stderr } = await runProgram('pino-odd-loggers.js', receiver.variables)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const lines = (await receiver.logs()).map(({ level, message }) => `${level}: ${message}`)
@@ -282,7 +282,7 @@ describe('threads of the application that track and end without closing anything
 })
 
 describe('flush and close of the process', () => {
-  it('end though the application goes on tracking, and leave no listeners behind', async () => {
+  it.runIf(full)('end though the application goes on tracking, and leave no listeners behind', async () => {
     const { stdout, stderr } = await runProgram('never-quiet.js', receiver.variables)
     const { flushMs, closeMs, ledger } = JSON.parse(stdout)
     expect(flushMs).toBeLessThan(3000)

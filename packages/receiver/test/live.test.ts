@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { full, rowsOf } from '../../../test/support/full.js'
+import { full } from '../../../test/support/full.js'
 import { ask } from './browser.js'
 import { dataFolder } from './data-folder.js'
 import { EventStream, recordsIn } from './event-stream.js'

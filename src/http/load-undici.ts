@@ -22,6 +22,7 @@ export function loadUndici(): Promise<typeof undici> {
 }
 
 async function load(): Promise<typeof undici> {
-  loaded = await import('undici')
+  // Bun has something of its own under the name of the package, without dispatchers. A file of the package is the package.
+  loaded = await import('undici/index.js')
   return loaded
 }

@@ -98,7 +98,7 @@ describe('the package', () => {
     const code = library.files.filter(({ path }) => /^dist\/[^/]+\.m?js$/.test(path))
     const loaded = code.flatMap(({ path }) => {
       const text = project.read(`node_modules/sluice/${path}`)
-      return [...text.matchAll(/(?:from |import |import\(|import\.meta\.url\)\()"([a-z][^":]+)"/g)].map(
+      return [...text.matchAll(/(?:from |import |import\(|import\.meta\.url\)\()"([a-z][^":/]+)(?:\/[^":]*)?"/g)].map(
         ([, name]) => name!,
       )
     })

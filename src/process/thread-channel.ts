@@ -1,6 +1,8 @@
 import { BroadcastChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { LaneName } from '../delivery/ledger.js'
 import type { DrainMode } from '../hand-off/drain-requests.js'
+import { runtimeIdentity } from '../options/identity.js'
+import { runtimes } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import type { LevelChange } from '../runtime/shared-level.js'
 import type { CaptureMessage } from './capture.js'
@@ -50,6 +52,9 @@ export interface LevelMessage {
   readonly change: LevelChange
 }
 
+/** Bun finds nothing in a BroadcastChannel in this way, and Deno throws. There the messages come as events alone. */
+const readsSynchronously = runtimeIdentity().runtime === runtimes.node
+
 /** Longest time of a message from thread to thread, where messages cannot be read synchronously. */
 const messageMs = 50
 
@@ -57,7 +62,6 @@ const messageMs = 50
 export class ThreadChannel {
   readonly #channel = new BroadcastChannel('sluice.v1')
   readonly #receive: (message: ThreadMessage) => void
-  #canRead = true
 
   constructor(receive: (message: ThreadMessage) => void) {
     this.#receive = receive
@@ -71,7 +75,7 @@ export class ThreadChannel {
 
   /** True while messages from other threads can be read synchronously. */
   get readsSynchronously(): boolean {
-    return this.#canRead
+    return readsSynchronously
   }
 
   /** Receive the messages that have been sent so far, without waiting for the event loop. */
@@ -82,17 +86,11 @@ export class ThreadChannel {
   /** Resolves when the messages that have been sent before are received. */
   async caughtUp(): Promise<void> {
     this.catchUp()
-    if (!this.#canRead) await new Promise<void>((resolve) => systemClock.schedule(resolve, messageMs))
+    if (!readsSynchronously) await new Promise<void>((resolve) => systemClock.schedule(resolve, messageMs))
   }
 
   #read(): ThreadMessage | undefined {
-    if (!this.#canRead) return undefined
-    try {
-      return receiveMessageOnPort(this.#channel as unknown as MessagePort)?.message
-    } catch {
-      // Deno cannot read a BroadcastChannel in this way. The messages come as events.
-      this.#canRead = false
-      return undefined
-    }
+    if (!readsSynchronously) return undefined
+    return receiveMessageOnPort(this.#channel as unknown as MessagePort)?.message
   }
 }

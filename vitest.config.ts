@@ -45,6 +45,7 @@ export default defineConfig({
           name: 'programs',
           include: programs,
           exclude: [full],
+          // What a program leaves behind ends with it.
           isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,

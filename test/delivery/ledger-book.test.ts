@@ -44,7 +44,7 @@ it('is the same before and after for a reader whose writer loses its processor i
     Atomics.store(sequence, 0, 4)`,
     { eval: true, workerData: { memory: book.memory, after } },
   )
-  Atomics.wait(sequence, 0, 2)
+  Atomics.wait(sequence, 0, 2, 10_000)
   const { ledger, taken } = book.copy()
   expect({ accepted: ledger.accepted, taken }).toEqual({ accepted: 1, taken: [1] })
   await once(writer, 'exit')

@@ -12,7 +12,6 @@ import { resolve } from '../../src/options/resolve.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { sendBatch } from '../support/batch.js'
 import { response } from '../support/fault-server.js'
-import { rowsOf } from '../support/full.js'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -92,7 +91,7 @@ const senders = {
     openSender({ ...plan, url, pipelining: 'auto', maxBatch: 8, proxyUrl: undefined, left: () => {} }),
 }
 
-describe.each(rowsOf(Object.entries(senders), ([name]) => name === 'auto'))('the %s sender', (_, open) => {
+describe.each(Object.entries(senders))('the %s sender', (_, open) => {
   it.each(Object.entries(faults))('has at most maxConnections to a server that %s', async (_, fault) => {
     const server = await CountingServer.start()
     const sender = open(server.url)

@@ -45,7 +45,7 @@ describe('--tls-cert and --tls-key', () => {
     expect((await read(url, 'wrong')).status).toBe(401)
   })
 
-  it.runIf(full)('make the cookie of the page one that never leaves HTTPS', async () => {
+  it('make the cookie of the page one that never leaves HTTPS', async () => {
     const { page } = await ready(...tls)
     const [answer] = await once(request(page, { ca: readFileSync(cert) }).end(), 'response')
     expect(answer.statusCode).toBe(303)
@@ -69,7 +69,7 @@ describe('--tls-cert and --tls-key', () => {
 })
 
 describe('a receiver that speaks HTTPS', () => {
-  it.runIf(full)('answers whatever is pipelined on one connection', async () => {
+  it('answers whatever is pipelined on one connection', async () => {
     const { url, apiKey } = await ready(...tls)
     const socket = connectTls({ port: Number(new URL(url).port), host: '127.0.0.1', ca: readFileSync(cert) })
     const one = requestBytes({ apiKey, body: JSON.stringify(log) })

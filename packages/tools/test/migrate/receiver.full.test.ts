@@ -85,7 +85,7 @@ describe('sluice-tools migrate and the receiver', () => {
     ['an empty text', { fields: { title: '', body: '' } }],
     ['a time with nine decimals', { fields: { title: 'x' }, createdAt: '2024-01-01T00:00:00.123456789Z' }],
   ]
-  it.runIf(full)('agree about a line, dry or not', async () => {
+  it('agree about a line, dry or not', async () => {
     const lines = [...invalid, ...valid]
     const file = fileOf(lines.map(([, line]) => line))
     const numbers = () => file.rejects?.map(({ line }) => lines[line - 1]?.[0])
@@ -159,7 +159,7 @@ describe.runIf(full)('sluice-tools migrate that is killed, again and again', () 
   })
 })
 
-describe.runIf(full)('a service that goes away in the middle', () => {
+describe('a service that goes away in the middle', () => {
   it('stops the migration; the same command goes on, and each entry is there once', async () => {
     const server = await between()
     const file = fileOf(articles(100), { ...server.variables, SLUICE_RETRY_BASE_MS: '1' })

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ContentServer } from '../../../../test/support/content-server.js'
-import { full, rowsOf } from '../../../../test/support/full.js'
+import { full } from '../../../../test/support/full.js'
 import { articles, MigratedFile, sorted, titlesOf } from '../support/migrated-file.js'
 
 let server: ContentServer
@@ -27,29 +27,25 @@ describe('a migration stops', () => {
     },
   )
 
-  const answers: [string, number, RegExp][] = [
+  it.each<[string, number, RegExp]>([
     ['the token is wrong', 401, /access token \(SLUICE_ACCESS_TOKEN\) is missing or wrong/],
     ['the project or the type is unknown', 404, /not found/],
     ['the plan does not allow it', 412, /plan or payment/],
     ['the service is elsewhere', 307, /redirects/],
-  ]
-  it.each(rowsOf(answers, ([, status]) => status === 401))(
-    'when %s (%i), and goes on when that is corrected',
-    async (_, status, words) => {
-      server.fault = () => ({ status })
-      const file = fileOf(articles(100))
-      const first = await file.run('--concurrency', '4')
-      expect(first).toMatchObject({ code: 1 })
-      expect(first.stderr).toMatch(/^sluice-tools migrate: stopped: line \d+: /)
-      expect(first.stderr).toMatch(words)
-      expect(first.stdout).toContain('to go on, give the same command again')
-      expect(server.requests.length).toBeLessThanOrEqual(4)
-      expect(file.rejects).toBeUndefined()
-      server.fault = () => undefined
-      expect(await file.run()).toMatchObject({ code: 0, stderr: '' })
-      expect(sorted(server.titles)).toEqual(sorted(titlesOf(100)))
-    },
-  )
+  ])('when %s (%i), and goes on when that is corrected', async (_, status, words) => {
+    server.fault = () => ({ status })
+    const file = fileOf(articles(100))
+    const first = await file.run('--concurrency', '4')
+    expect(first).toMatchObject({ code: 1 })
+    expect(first.stderr).toMatch(/^sluice-tools migrate: stopped: line \d+: /)
+    expect(first.stderr).toMatch(words)
+    expect(first.stdout).toContain('to go on, give the same command again')
+    expect(server.requests.length).toBeLessThanOrEqual(4)
+    expect(file.rejects).toBeUndefined()
+    server.fault = () => undefined
+    expect(await file.run()).toMatchObject({ code: 0, stderr: '' })
+    expect(sorted(server.titles)).toEqual(sorted(titlesOf(100)))
+  })
 
   it.runIf(full)('when the service cannot be reached, and goes on when it is back', async () => {
     const file = new MigratedFile({ ...server.variables, SLUICE_RETRY_BASE_MS: '1' }, articles(20))

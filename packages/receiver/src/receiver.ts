@@ -7,6 +7,7 @@ import { Access } from './http/access.js'
 import { AccessLog, type AccessLogStream } from './http/access-log.js'
 import { buildApp } from './http/app.js'
 import { Connections } from './http/connections.js'
+import type { Tls } from './http/server.js'
 import type { ReceiverStart } from './http/session-routes.js'
 import { Keys } from './keys/keys.js'
 import { PageSessions } from './keys/page-sessions.js'
@@ -216,7 +217,7 @@ const stopPatienceMs = 2000
 /** A stop waits this long for a database that does not answer. What then still waits for it is answered with 503. */
 const storePatienceMs = 10_000
 
-function readTls(certFile: string | undefined, keyFile: string | undefined) {
+function readTls(certFile: string | undefined, keyFile: string | undefined): Tls | undefined {
   if (certFile === undefined && keyFile === undefined) return undefined
   try {
     if (certFile === undefined || keyFile === undefined) throw new Error('a certificate and its key belong together')

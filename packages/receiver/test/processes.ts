@@ -17,8 +17,17 @@ export function start(...args: string[]) {
 
 /** Starts a receiver with variables. */
 export function startWith(variables: Record<string, string>, ...args: string[]) {
-  const env = { ...process.env, ...variables }
-  const child = spawn(process.execPath, [quiet, cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })
+  return started(spawn(process.execPath, [quiet, cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...variables } }))
+}
+
+/** Starts a receiver that may have so many files open, and waits until it is ready. */
+export function readyWithFiles(count: number, ...args: string[]) {
+  const command = `ulimit -n ${count}; exec "$0" "$@"`
+  const all = ['-c', command, process.execPath, quiet, cli, '--json', '--port', '0', ...args]
+  return isReady(started(spawn('sh', all, { stdio: ['ignore', 'pipe', 'pipe'] })))
+}
+
+function started<Child extends ChildProcess>(child: Child) {
   running.add(child)
   const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   return { child, exit }
@@ -31,7 +40,10 @@ export async function ready(...args: string[]) {
 
 /** Starts a receiver with variables and waits until it is ready. */
 export async function readyWith(variables: Record<string, string>, ...args: string[]) {
-  const { child, exit } = startWith(variables, '--json', '--port', '0', ...args)
+  return isReady(startWith(variables, '--json', '--port', '0', ...args))
+}
+
+async function isReady({ child, exit }: ReturnType<typeof startWith>) {
   const lines: string[] = []
   const reader = createInterface({ input: child.stdout })
   reader.on('line', (line) => lines.push(line))

@@ -14,7 +14,6 @@ import type { AccessLog } from './access-log.js'
 import { accountRoutes } from './account-routes.js'
 import { authentication } from './authentication.js'
 import { answerClientError } from './client-errors.js'
-import type { Connections } from './connections.js'
 import { contentManagementRoutes } from './content-management-routes.js'
 import { contentTypeRoutes } from './content-type-routes.js'
 import { countsRoutes } from './counts-routes.js'
@@ -38,10 +37,11 @@ import { readingRoutes } from './reading-routes.js'
 import { recordRoutes } from './record-routes.js'
 import { RejectedRequests } from './rejected-requests.js'
 import { rejectedRoutes, rememberRejected } from './rejected-routes.js'
+import { createServer, type ServerSettings } from './server.js'
 import { type ReceiverStart, sessionRoutes } from './session-routes.js'
 import { testRecordRoutes } from './test-record-routes.js'
 
-export interface AppOptions {
+export interface AppOptions extends ServerSettings {
   readonly storage: Storage
   readonly keys: Keys
   readonly access: Access
@@ -52,11 +52,6 @@ export interface AppOptions {
   readonly start: ReceiverStart
   /** Folder of the built page. */
   readonly web: URL
-  /** Certificate chain and private key, in PEM; without them the receiver speaks plain HTTP. */
-  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
-  /** Longest time for a request to arrive, in ms. */
-  readonly requestTimeoutMs: number
-  readonly connections: Connections
 }
 
 /** The receiver's HTTP server over a storage. Every route needs a key with its scope, or a session of the page. */
@@ -85,17 +80,9 @@ export function buildApp({
       accessLog?.answered(request, reply, performance.now() - sinceMs)
     })
   }
-  const timing = {
-    // Node checks for late requests at this interval only.
-    connectionsCheckingInterval: Math.max(100, Math.min(requestTimeoutMs / 4, 5000)),
-    // Both are equal: Node swaps them if the time for the head is the longer one.
-    headersTimeout: requestTimeoutMs,
-    requestTimeout: requestTimeoutMs,
-  }
   const options: FastifyServerOptions = {
     genReqId: () => randomUUID(),
     bodyLimit: maxBodyBytes,
-    requestTimeout: requestTimeoutMs,
     // A long name in a path is looked up like any other and gets 404.
     routerOptions: { maxParamLength: maxHeadBytes },
     return503OnClosing: false,
@@ -115,11 +102,11 @@ export function buildApp({
         useDefaults: false,
       },
     },
+    // For a host name with several addresses fastify makes a server for each.
+    serverFactory: (listener) => createServer(listener, { tls, requestTimeoutMs, connections }),
     clientErrorHandler: answerClientError,
   }
-  const server = tls === undefined ? { http: timing } : { https: { ...tls, ...timing } }
-  const app: FastifyInstance = fastify({ ...options, ...server } as FastifyServerOptions)
-  connections.watch(app.server, { secure: tls !== undefined })
+  const app: FastifyInstance = fastify(options)
   app.decorateRequest('apiKey', null)
   readJsonBodies(app)
   // The API's only DELETE has no body, but many clients declare one.

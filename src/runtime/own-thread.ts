@@ -4,9 +4,12 @@ import { hostProcess } from './host.js'
 const word = /(?:[^ "]|"(?:\\.|[^"\\])*")+/g
 const preload = /^(-r|--require|--import|--loader|--experimental-loader)(=|$)/
 
+/** The files by which yarn's Plug'n'Play lets a thread find its packages. */
+const plugAndPlay = /\.pnp\.(cjs|loader\.mjs)"?$/
+
 /**
  * The environment of a thread of our own. What an application loads into every thread by NODE_OPTIONS is not loaded there: it may take
- * seconds, and is not made for such a thread. Other options of Node.js stay.
+ * seconds, and is not made for such a thread. Other options of Node.js stay, and so does yarn's Plug'n'Play.
  */
 export function ownThreadEnvironment(): NodeJS.ProcessEnv {
   return { ...hostProcess.env, NODE_OPTIONS: withoutPreloads(hostProcess.env.NODE_OPTIONS ?? '') }
@@ -17,9 +20,9 @@ function withoutPreloads(options: string): string {
   const words = (options.match(word) ?? []).values()
   for (const each of words) {
     const [, , assigned] = preload.exec(each.replaceAll('"', '').replaceAll('_', '-')) ?? []
-    if (assigned === undefined) kept.push(each)
-    // The next word is the name of the module.
-    else if (assigned === '') words.next()
+    // The module is in the same word or is the next one.
+    const whole = assigned === '' ? `${each} ${words.next().value}` : each
+    if (assigned === undefined || plugAndPlay.test(whole)) kept.push(whole)
   }
   return kept.join(' ')
 }

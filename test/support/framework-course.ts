@@ -17,6 +17,8 @@ export interface CourseOptions {
    * @default true
    */
   readonly stopsListening?: boolean
+  /** Orders are placed once a delivery has reached the service: before it, pino's worker may not have loaded Sluice. @default false */
+  readonly afterDelivery?: boolean
   /** Give Sluice's variables to the program by a file `.env` alone. @default false */
   readonly byFile?: boolean
   /** Paths of pages that a browser asks for before the orders. @default none */
@@ -44,6 +46,7 @@ export async function serveOrders(example: FrameworkExample, options: CourseOpti
     orders = 20,
     signal = 'SIGTERM',
     stopsListening = true,
+    afterDelivery = false,
     byFile = false,
     pages = [],
   } = options
@@ -54,6 +57,7 @@ export async function serveOrders(example: FrameworkExample, options: CourseOpti
     if (byFile) writeVariables(example, variables)
     const given = byFile ? {} : variables
     const server = await ExampleServer.listening((PORT) => example.start(script, { ...given, PORT }))
+    if (afterDelivery) await gate.reached
     for (const page of pages) expect(await server.ask('GET', page)).toMatchObject({ status: 200 })
     await placeOrders(server, { from: 1, to: stopsListening ? orders - 1 : orders })
     if (stopsListening) await endWithinRequest(server, { id: orders, signal, open: () => gate.open() })

@@ -4,7 +4,7 @@ import { FrameworkExample } from './framework-example.js'
 import type { Ended } from './programs.js'
 
 /** The expected course of a server that takes 20 orders and gets SIGTERM. */
-export interface ServerRow extends Pick<CourseOptions, 'stopsListening' | 'byFile'> {
+export interface ServerRow extends Pick<CourseOptions, 'stopsListening' | 'afterDelivery' | 'byFile'> {
   /** The script of package.json that starts it. */
   readonly script: string
   readonly end: Pick<Ended, 'code' | 'signal'>
@@ -33,7 +33,7 @@ export function testServer(name: string, rows: readonly ServerRow[]): () => Fram
       const course = await serveOrders(example, options)
       const events = tracks ? upTo(20).map(() => 1001) : []
       expect(course).toEqual({ ended: { ...end, stdout: '', stderr: '' }, orders: upTo(20), others, events })
-      const without = await example.withoutSluice(() => serveOrders(example, options))
+      const without = await example.withoutSluice(() => serveOrders(example, { ...options, afterDelivery: false }))
       expect(without).toEqual({ ended: course.ended, orders: [], others: {}, events: [] })
     })
   })

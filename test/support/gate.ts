@@ -5,6 +5,8 @@ import { onTestFinished } from 'vitest'
 /** A port before a server. It takes connections at once, and hands on what they bring while it is open. */
 export interface Gate {
   readonly url: string
+  /** Resolves with the first connection. */
+  readonly reached: Promise<unknown>
   open(): void
   shut(): void
 }
@@ -30,6 +32,7 @@ export async function gateTo(target: string): Promise<Gate> {
     if (isOpen) outer.pipe(inner)
   })
   server.listen(0, '127.0.0.1')
+  const reached = once(server, 'connection')
   await once(server, 'listening')
   onTestFinished(() => {
     server.close()
@@ -37,6 +40,7 @@ export async function gateTo(target: string): Promise<Gate> {
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    reached,
     open() {
       if (isOpen) return
       isOpen = true

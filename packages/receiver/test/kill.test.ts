@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { full } from '../../../test/support/full.js'
+import { everything, full } from '../../../test/support/full.js'
 import type { Database } from '../dist/storage/sqlite/database.js'
 import { dataFolder } from './data-folder.js'
 import { killAll, ready } from './processes.js'
 import { article, caller, log, value } from './support.js'
 
-const kills = full ? 60 : 1
+const kills = everything ? 60 : full ? 10 : 1
 const lanes = 24
 
 const data = dataFolder()

@@ -11,7 +11,10 @@ it.each([
   ['--require "./a \\" b.cjs" --title="x y"', '--title="x y"'],
   ['"--import=./a b.js" --requirement', '--requirement'],
   ['--no-warnings --import', '--no-warnings'],
-  ['--require ./a.cjs -r "/x y/.pnp.cjs" --import=/x/.pnp.loader.mjs', '-r "/x y/.pnp.cjs" --import=/x/.pnp.loader.mjs'],
+  [
+    '--require ./a.cjs -r "/x y/.pnp.cjs" --import=/x/.pnp.loader.mjs',
+    '-r "/x y/.pnp.cjs" --import=/x/.pnp.loader.mjs',
+  ],
 ])('of NODE_OPTIONS %s a thread of our own gets %s', (given, kept) => {
   vi.stubEnv('NODE_OPTIONS', given)
   expect(ownThreadEnvironment().NODE_OPTIONS).toBe(kept)

@@ -4,6 +4,7 @@ import { helpText } from './options/help-text.js'
 import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
 import type { Receiver, ReceiverOptions } from './receiver.js'
+import { outliveReaders } from './stderr.js'
 import { version } from './version.js'
 
 // The receiver itself is loaded to start it alone.
@@ -46,6 +47,7 @@ async function run(): Promise<void> {
       fail(command.message)
       break
     case 'start': {
+      outliveReaders()
       const { startReceiver } = await import('./receiver.js')
       greet(await startReceiver(startOptions(command.options)), command.options)
     }

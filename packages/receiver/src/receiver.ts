@@ -183,7 +183,7 @@ export async function startReceiver(options?: ReceiverOptions): Promise<Receiver
     clearInterval(refreshing)
     await retention?.stop()
     await keys.refresh().catch(() => {})
-    requests?.close()
+    await requests?.close()
     await storage.close()
     clearTimeout(lastTimer)
   }

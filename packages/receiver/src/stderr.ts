@@ -3,5 +3,23 @@ const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u
 
 /** Print one line on stderr. Words of requests, of records and of a database in it must not steer a terminal, nor begin a line. */
 export function say(text: string): void {
-  process.stderr.write(`sluice-receiver: ${text.replace(unprintable, ' ')}\n`)
+  // Unlike process.stderr.write, it ends no process where nobody reads, or the disk is full.
+  console.error(`sluice-receiver: ${text.replace(unprintable, ' ')}`)
+}
+
+let lost = 0
+
+/** Go on where a write to stdout or stderr fails, for the disk is full or the reader has gone. Such a write is counted. */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', writeFailed)
+}
+
+/** Counts a failed write. */
+export function writeFailed(): void {
+  lost++
+}
+
+/** The number of failed writes. */
+export function failedWrites(): number {
+  return lost
 }

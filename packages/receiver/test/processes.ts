@@ -17,13 +17,17 @@ export function start(...args: string[]) {
 
 /** Starts a receiver with variables. */
 export function startWith(variables: Record<string, string>, ...args: string[]) {
-  return started(spawn(process.execPath, [quiet, cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...variables } }))
+  return started(
+    spawn(process.execPath, [quiet, cli, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...variables },
+    }),
+  )
 }
 
-/** Starts a receiver that may have so many files open, and waits until it is ready. */
-export function readyWithFiles(count: number, ...args: string[]) {
-  const command = `ulimit -n ${count}; exec "$0" "$@"`
-  const all = ['-c', command, process.execPath, quiet, cli, '--json', '--port', '0', ...args]
+/** Starts a receiver by a command of the shell in which `"$@"` is the receiver, and waits until it is ready. */
+export function readyBy(command: string, ...args: string[]) {
+  const all = ['-c', command, 'sh', process.execPath, quiet, cli, '--json', '--port', '0', ...args]
   return isReady(started(spawn('sh', all, { stdio: ['ignore', 'pipe', 'pipe'] })))
 }
 

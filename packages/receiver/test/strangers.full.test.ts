@@ -5,7 +5,7 @@ import { Agent, request } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { killAll, ready, readyWithFiles } from './processes.js'
+import { killAll, ready, readyBy } from './processes.js'
 
 afterEach(killAll)
 
@@ -46,11 +46,13 @@ describe('connections that say nothing', () => {
     ['HTTPS', tls],
     ['HTTP', plain],
   ])('leave room for those of other addresses, over %s', async (_, options) => {
-    const { url, child } = await readyWithFiles(300, ...options)
+    const { url, child } = await readyBy('ulimit -n 300; exec "$@"', ...options)
     const said = once(child.stderr, 'data')
     const sockets = await silent(url, 320)
     expect(await asked(url, { from: '127.0.0.2' })).toBe(401)
-    expect(String((await said)[0])).toMatch(/^sluice-receiver: refused a connection of 127\.0\.0\.1, which has 100 open/)
+    expect(String((await said)[0])).toMatch(
+      /^sluice-receiver: refused a connection of 127\.0\.0\.1, which has 100 open/,
+    )
     for (const socket of sockets) socket.destroy()
   })
 

@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type LoggerOptions, pino } from 'pino'
+import { writeFailed } from '../stderr.js'
 import { shownPath } from './shown-path.js'
 
 /** The streams of the process that can have the access log. */
@@ -17,8 +19,7 @@ export class AccessLog {
 
   constructor(stream: AccessLogStream) {
     this.#destination = pino.destination({ dest: fileDescriptors[stream], sync: false, maxLength: maxWaitingBytes })
-    // A reader that has gone must not end the receiver.
-    this.#destination.on('error', () => {})
+    this.#destination.on('error', writeFailed)
     this.#logger = pino(options, this.#destination)
   }
 
@@ -37,12 +38,14 @@ export class AccessLog {
     })
   }
 
-  /** Writes the lines that are still in memory. */
-  close(): void {
-    try {
-      this.#destination.flushSync()
-    } catch {
-      // Nobody reads them any more.
-    }
+  /** Writes the lines that are still in memory, as far as a second allows. */
+  async close(): Promise<void> {
+    const written = new Promise((resolve) => this.#destination.once('close', resolve).once('error', resolve))
+    this.#destination.end()
+    await Promise.race([written, setTimeout(lastLinesMs, undefined, { ref: false })])
+    // The destination would write what is left when the process exits, for ever where the disk is full.
+    this.#destination.destroy()
   }
 }
+
+const lastLinesMs = 1000

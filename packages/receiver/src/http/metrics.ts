@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { LiveFeed } from '../live/live-feed.js'
+import { failedWrites } from '../stderr.js'
 import type { Storage } from '../storage/storage.js'
 import type { Readiness } from './readiness.js'
 import type { RejectedRequests } from './rejected-requests.js'
@@ -68,15 +69,24 @@ export class Metrics {
     gauge('ready', '1 if the store takes a write, else 0', async () =>
       (await readiness.refusal()) === undefined ? 1 : 0,
     )
-    new Counter({
-      name: 'sluice_receiver_rejected_requests_total',
-      help: 'Requests of applications that were refused, as GET /api/rejected shows them',
-      registers,
-      collect() {
-        this.reset()
-        this.inc(rejected.count)
-      },
-    })
+    counter(
+      'rejected_requests_total',
+      'Requests of applications that were refused, as GET /api/rejected shows them',
+      () => rejected.count,
+    )
+    counter('failed_writes_total', 'Writes to stdout and stderr that failed: their lines are lost', failedWrites)
+
+    function counter(name: string, help: string, value: () => number): void {
+      new Counter({
+        name: `sluice_receiver_${name}`,
+        help,
+        registers,
+        collect() {
+          this.reset()
+          this.inc(value())
+        },
+      })
+    }
 
     /** Without a value the metric has no sample. */
     function gauge(name: string, help: string, value: () => number | Promise<number | undefined>): void {

@@ -11,14 +11,17 @@ export interface Tls {
 
 export interface ServerSettings {
   /** Without it the server speaks plain HTTP. */
-  readonly tls: Tls | undefined
+  readonly tls?: Tls | undefined
   /** Longest time for a request to arrive, in ms. */
   readonly requestTimeoutMs: number
   readonly connections: Connections
 }
 
 /** Makes the server of one address. */
-export function createServer(listener: RequestListener, { tls, requestTimeoutMs, connections }: ServerSettings): Server {
+export function createServer(
+  listener: RequestListener,
+  { tls, requestTimeoutMs, connections }: ServerSettings,
+): Server {
   const options: ServerOptions = {
     // Node checks for late requests at this interval only.
     connectionsCheckingInterval: Math.max(100, Math.min(requestTimeoutMs / 4, 5000)),

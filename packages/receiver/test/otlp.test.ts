@@ -228,7 +228,60 @@ describe('a request that is none', () => {
     const { post } = await start()
     const { status, bytes } = await post('x'.repeat(4_194_305))
     expect(status).toBe(413)
-    expect(JSON.parse(bytes.toString())).toEqual({ code: 3, message: 'body must not have more than 4194304 bytes' })
+    expect(JSON.parse(bytes.toString())).toEqual({ code: 8, message: 'body must not have more than 4194304 bytes' })
+  })
+
+  it.each([
+    ['10,001 records', records(10_001), 'body must not have more than 10000 records'],
+    ['10,001 scopes', field(1, repeated(10_001, field(2, []))), 'body must not have more than 10000 scopes'],
+    [
+      'a name of 1 MB that 4,000 records repeat',
+      field(1, field(2, [...field(1, field(1, repeated(1_000_000, [97]))), ...repeated(4000, field(2, []))])),
+      'body must not have more than 16777216 characters when its records are written out',
+    ],
+    [
+      'a record of 10,001 values',
+      field(1, field(2, field(2, repeated(10_001, field(6, []))))),
+      'body must not have more than 10000 values in a record',
+    ],
+    [
+      'a resource of 10,001 values',
+      field(1, field(1, repeated(10_001, field(1, [])))),
+      'body must not have more than 10000 values in its resources',
+    ],
+  ])('is refused where few bytes stand for much: %s', async (_, bytes, message) => {
+    const { post, stored } = await start()
+    const headers = { 'content-encoding': 'gzip' }
+    const answer = await post(gzipSync(Buffer.from(bytes)), { ...protobuf, ...headers })
+    expect(answer.status).toBe(413)
+    expect(answer.bytes.toString()).toContain(message)
+    expect(answer.bytes.subarray(0, 2)).toEqual(Buffer.from([0x08, 8]))
+    expect(await stored()).toEqual([])
+  })
+
+  it.each([
+    [{ resourceLogs: [{ scopeLogs: [{ logRecords: Array(10_001).fill({}) }] }] }, '10000 records'],
+    [{ resourceLogs: [{ scopeLogs: Array(10_001).fill({}) }] }, '10000 scopes'],
+    [request([{ attributes: Array(10_001).fill({ key: 'a' }) }]), '10000 values in a record'],
+  ])('is refused where it has too much, in JSON: %#', async (body, message) => {
+    const { post } = await start()
+    const answer = await post(JSON.stringify(body))
+    expect(answer.status).toBe(413)
+    expect(JSON.parse(answer.bytes.toString())).toEqual({ code: 8, message: expect.stringContaining(message) })
+  })
+
+  it('does not keep others waiting while many records are mapped', async () => {
+    const { post, call } = await start()
+    const turns: number[] = []
+    const long = post(gzipSync(Buffer.from(records(10_000))), { ...protobuf, 'content-encoding': 'gzip' })
+    let done = false
+    void long.then(() => (done = true))
+    while (!done) {
+      await call('GET', '/api/health')
+      turns.push(1)
+    }
+    expect((await long).status).toBe(200)
+    expect(turns.length).toBeGreaterThan(3)
   })
 
   it('names a bucket that there is not', async () => {
@@ -283,10 +336,24 @@ function request(logRecords: object[]) {
 }
 
 /** A field of protobuf with a length. */
-function field(number: number, content: Iterable<number>): number[] {
-  const bytes = [...content]
-  const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 127) | 128, bytes.length >> 7]
-  return [(number << 3) | 2, ...length, ...bytes]
+function field(number: number, content: Iterable<number>): Buffer {
+  const bytes = Buffer.from([...content])
+  const length: number[] = []
+  for (let left = bytes.length; ; left >>= 7) {
+    length.push(left < 128 ? left : (left & 127) | 128)
+    if (left < 128) break
+  }
+  return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), bytes])
+}
+
+function repeated(count: number, bytes: Iterable<number>): Buffer {
+  const one = Buffer.from([...bytes])
+  return Buffer.alloc(one.length * count, one)
+}
+
+/** A request with empty records, in protobuf. */
+function records(count: number): Buffer {
+  return field(1, field(2, repeated(count, field(2, []))))
 }
 
 function le64(value: bigint): number[] {

@@ -1,7 +1,8 @@
 import { ok } from 'node:assert/strict'
+import type { LogRecord } from 'sluice'
 import { readJson } from '../../../packages/receiver/src/otlp/json.js'
 import { logRecordOf } from '../../../packages/receiver/src/otlp/log-record.js'
-import { logsOf, OtlpError } from '../../../packages/receiver/src/otlp/logs.js'
+import { logsOf, OtlpError, RequestBounds } from '../../../packages/receiver/src/otlp/logs.js'
 import { readProtobuf } from '../../../packages/receiver/src/otlp/protobuf.js'
 import { Input, seed } from '../input.js'
 
@@ -53,15 +54,15 @@ export const seeds = [
 export function fuzz(data: Buffer): void {
   const input = new Input(data)
   const isJson = input.below(2) === 0
-  let scopes: ReturnType<typeof readJson>
+  const bounds = new RequestBounds(100)
+  const mapped: LogRecord[] = []
   try {
-    scopes = isJson ? readJson(JSON.parse(input.text())) : readProtobuf(input.rest())
+    const scopes = isJson ? readJson(JSON.parse(input.text()), bounds) : readProtobuf(input.rest(), bounds)
+    for (const log of logsOf(scopes)) mapped.push(logRecordOf(log).record)
   } catch (error) {
     ok(error instanceof OtlpError || (isJson && error instanceof SyntaxError), `another error: ${error}`)
-    return
   }
-  for (const log of logsOf(scopes)) {
-    const { message, level, timeStamp, appName } = logRecordOf(log)
+  for (const { message, level, timeStamp, appName } of mapped) {
     ok(typeof message === 'string' && typeof level === 'string' && level !== '', 'a record has no message or level')
     ok(typeof appName === 'string' && appName !== '', 'a record has no name of an application')
     ok(Number.isSafeInteger(timeStamp) && timeStamp >= 0, `the time of a record is ${timeStamp}`)

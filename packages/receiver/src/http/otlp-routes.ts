@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import PQueue from 'p-queue'
 import type { RateLimit } from '../keys/rate-limit.js'
 import { readJson } from '../otlp/json.js'
 import { logRecordOf } from '../otlp/log-record.js'
-import { logsOf, OtlpError, type ReceivedScope } from '../otlp/logs.js'
+import { Bound, logsOf, OtlpError, type ReceivedScope, RequestBounds } from '../otlp/logs.js'
 import { emptyProtobuf, readProtobuf, statusProtobuf } from '../otlp/protobuf.js'
 import type { NewRecord } from '../storage/record-storage.js'
 import type { Storage } from '../storage/storage.js'
@@ -16,6 +18,14 @@ import { excess } from './rate-limits.js'
 
 /** Largest body of a request, in bytes; twice as much where it was compressed. */
 const maxBodyBytes = 4_194_304
+/** Most records in a request where no rate limit says how many. */
+const maxRecords = 10_000
+/** A request can have one long name and many records that each repeat it. */
+const maxTextLength = 16_777_216
+/** Others are served after this time. */
+const longestTurnMs = 5
+/** Requests whose content lies in memory at a time. The others wait as they came. */
+const maxReading = 2
 const types = ['application/json', 'application/x-protobuf'] as const
 /** gRPC's number for an argument that is not valid. */
 const invalidArgument = 3
@@ -35,6 +45,7 @@ export async function otlpRoutes(
   app: FastifyInstance,
   { storage: { records, projects }, limit }: { readonly storage: Storage; readonly limit: RateLimit | undefined },
 ): Promise<void> {
+  const reading = new PQueue({ concurrency: maxReading })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>([...types], { parseAs: 'buffer' }, (request, bytes, done) => {
     if (!isProtobuf(request) && encodingOf(request) === 'identity') request.sentBody = bytes
@@ -45,7 +56,8 @@ export async function otlpRoutes(
     // fastify would close the connection.
     reply.removeHeader('connection')
     const [complaint] = complaints(error, request)
-    const answer = { code: invalidArgument, message: complaint!.message }
+    const code = error.statusCode === 413 ? resourceExhausted : invalidArgument
+    const answer = { code, message: complaint!.message }
     return encoded(request, reply.code(error.statusCode!)).send(answer)
   })
   app.post<{ Params: OtlpParams; Body: Buffer | undefined }>('/otlp/:bucketId/v1/logs', {
@@ -58,21 +70,43 @@ export async function otlpRoutes(
     config: { scope: 'ingest' },
     onRequest: guard(projects),
     handler: async (request, reply) => {
-      const bytes = await decoded(request)
-      const logs = logsOf(isProtobuf(request) ? readProtobuf(bytes) : parsed(bytes))
-      const message = excess(limit, { request, reply, records: logs.length })
-      if (message !== undefined) return encoded(request, reply.code(429)).send({ code: resourceExhausted, message })
-      const name = createHash('sha256').update(bytes).digest('hex')
       const { bucketId: bucket } = request.params
+      const read = await reading.add(async () => {
+        const bytes = await decoded(request)
+        const bounds = new RequestBounds(limit?.perSecond ?? maxRecords)
+        const scopes = isProtobuf(request) ? readProtobuf(bytes, bounds) : readJson(parsed(bytes), bounds)
+        const count = scopes.reduce((sum, scope) => sum + scope.count, 0)
+        const message = excess(limit, { request, reply, records: count })
+        if (message !== undefined) return message
+        return { name: createHash('sha256').update(bytes).digest('hex'), mapped: await mapped(scopes) }
+      })
+      if (typeof read === 'string') {
+        return encoded(request, reply.code(429)).send({ code: resourceExhausted, message: read })
+      }
       await Promise.all(
-        logs.map((log, index) => {
-          const record = logRecordOf(log) as unknown as NewRecord['record']
-          return records.append({ kind: 'logs', bucket, idempotencyKey: `otlp-${name}-${index}`, record })
-        }),
+        read.mapped.map((record, index) =>
+          records.append({ kind: 'logs', bucket, idempotencyKey: `otlp-${read.name}-${index}`, record }),
+        ),
       )
       return encoded(request, reply).send({})
     },
   })
+}
+
+/** Maps the records of a request, and lets others be served meanwhile. @throws {OtlpError} for a record that is none, or too much text in all */
+async function mapped(scopes: readonly ReceivedScope[]): Promise<NewRecord['record'][]> {
+  const all: NewRecord['record'][] = []
+  const text = new Bound(maxTextLength, 'characters when its records are written out')
+  let turnMs = performance.now()
+  for (const log of logsOf(scopes)) {
+    const { record, length } = logRecordOf(log)
+    text.take(length)
+    all.push(record as unknown as NewRecord['record'])
+    if (performance.now() - turnMs < longestTurnMs) continue
+    await setImmediate()
+    turnMs = performance.now()
+  }
+  return all
 }
 
 /** Sends an answer in the encoding of its request: an empty one for success, a `google.rpc.Status` for a refusal. */
@@ -98,14 +132,12 @@ async function decoded(request: FastifyRequest<{ Body: Buffer | undefined }>): P
   }
 }
 
-function parsed(bytes: Buffer): readonly ReceivedScope[] {
-  let body: unknown
+function parsed(bytes: Buffer): unknown {
   try {
-    body = JSON.parse(bytes.toString())
+    return JSON.parse(bytes.toString())
   } catch (error) {
     throw new OtlpError(`is not JSON: ${(error as Error).message}`)
   }
-  return readJson(body)
 }
 
 function isProtobuf({ headers }: FastifyRequest): boolean {

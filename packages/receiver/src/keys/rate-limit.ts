@@ -1,13 +1,9 @@
 interface Bucket {
-  /** Below zero after a request with more records than it had. */
   tokens: number
   atMs: number
 }
 
-/**
- * Limits the records of each key: a bucket of tokens that holds those of one second. A request with more records than the bucket can hold is taken
- * when it is full, and the next ones wait longer.
- */
+/** Limits the records of each key: a bucket of tokens that holds those of one second. */
 export class RateLimit {
   readonly perSecond: number
   readonly #monotonicMs: () => number
@@ -19,10 +15,10 @@ export class RateLimit {
     this.#monotonicMs = monotonicMs
   }
 
-  /** Takes the records of a key if its bucket allows it, and returns 0. Else returns the time to wait, in whole seconds. */
+  /** Takes the records of a key, at most those of one second, if its bucket has them, and returns 0. Else returns the time to wait, in whole seconds. */
   take(key: string, records: number): number {
     const bucket = this.#filled(key)
-    const missing = Math.min(records, this.perSecond) - bucket.tokens
+    const missing = records - bucket.tokens
     if (missing > 0) return Math.ceil(missing / this.perSecond)
     bucket.tokens -= records
     return 0

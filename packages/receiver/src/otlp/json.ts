@@ -1,90 +1,120 @@
 import {
   type Attributes,
+  type Bound,
+  boundOfRecord,
   type Nanoseconds,
   OtlpError,
   type ReceivedLog,
   type ReceivedScope,
+  type RequestBounds,
   setAttribute,
 } from './logs.js'
 
 /**
  * Reads a request that was parsed as JSON, by the rules of OTLP/JSON: names in lowerCamelCase, ids in hex, 64-bit integers as text or
- * number. Names that are not known are passed over.
+ * number. Names that are not known are passed over. Its records are read when they are asked for.
  *
- * @throws {OtlpError} that names the first value that is none of the message
+ * @throws {OtlpError} that names the first value that is none of the message, or the bound that is exceeded
  */
-export function readJson(body: unknown): readonly ReceivedScope[] {
+export function readJson(body: unknown, bounds: RequestBounds): readonly ReceivedScope[] {
+  return asOtlp(() => readRequest(body, bounds))
+}
+
+function asOtlp<Result>(read: () => Result): Result {
   try {
-    return readRequest(body)
+    return read()
   } catch (error) {
     throw error instanceof RangeError ? new OtlpError('has values of too many levels') : error
   }
 }
 
-function readRequest(body: unknown): readonly ReceivedScope[] {
+function readRequest(body: unknown, bounds: RequestBounds): readonly ReceivedScope[] {
   const { resourceLogs } = objectAt(body, '')
+  const values = new ValueReader(bounds.ofResources)
   return listAt(resourceLogs, 'resourceLogs').flatMap((each, index) => {
     const path = `resourceLogs[${index}]`
     const { resource, scopeLogs } = objectAt(each, path)
-    const attributes = attributesAt(objectAt(resource, `${path}.resource`).attributes, `${path}.resource.attributes`)
-    return listAt(scopeLogs, `${path}.scopeLogs`).map((ofScope, at) =>
-      scopeAt(ofScope, { path: `${path}.scopeLogs[${at}]`, resource: attributes }),
-    )
+    const written = objectAt(resource, `${path}.resource`).attributes
+    const attributes = values.attributesAt(written, `${path}.resource.attributes`)
+    const scopes = listAt(scopeLogs, `${path}.scopeLogs`)
+    bounds.scopes.take(scopes.length)
+    return scopes.map((ofScope, at) => {
+      const read = scopeAt(ofScope, `${path}.scopeLogs[${at}]`)
+      bounds.records.take(read.count)
+      return { resource: attributes, ...read }
+    })
   })
 }
 
-function scopeAt(value: unknown, { path, resource }: { path: string; resource: Attributes }): ReceivedScope {
+function scopeAt(value: unknown, path: string): Omit<ReceivedScope, 'resource'> {
   const { scope, logRecords } = objectAt(value, path)
+  const records = listAt(logRecords, `${path}.logRecords`)
   return {
-    resource,
     scope: textAt(objectAt(scope, `${path}.scope`).name, `${path}.scope.name`),
-    records: listAt(logRecords, `${path}.logRecords`).map((each, index) => logAt(each, `${path}.logRecords[${index}]`)),
+    count: records.length,
+    records: logsAt(records, `${path}.logRecords`),
   }
+}
+
+function* logsAt(records: readonly unknown[], path: string): Generator<ReceivedLog> {
+  for (const [index, each] of records.entries()) yield asOtlp(() => logAt(each, `${path}[${index}]`))
 }
 
 function logAt(value: unknown, path: string): ReceivedLog {
   const log = objectAt(value, path)
+  const values = new ValueReader(boundOfRecord())
   return {
     time: timeAt(log.timeUnixNano, `${path}.timeUnixNano`),
     observedTime: timeAt(log.observedTimeUnixNano, `${path}.observedTimeUnixNano`),
     severityNumber: severityAt(log.severityNumber, `${path}.severityNumber`),
     severityText: textAt(log.severityText, `${path}.severityText`),
-    body: valueAt(log.body ?? {}, `${path}.body`) ?? undefined,
-    attributes: attributesAt(log.attributes, `${path}.attributes`),
+    body: values.valueAt(log.body ?? {}, `${path}.body`) ?? undefined,
+    attributes: values.attributesAt(log.attributes, `${path}.attributes`),
     traceId: textAt(log.traceId, `${path}.traceId`),
     spanId: textAt(log.spanId, `${path}.spanId`),
     eventName: textAt(log.eventName, `${path}.eventName`),
   }
 }
 
-function attributesAt(value: unknown, path: string): Attributes {
-  const attributes: Attributes = {}
-  for (const [index, each] of listAt(value, path).entries()) {
-    const { key, value: written } = objectAt(each, `${path}[${index}]`)
-    setAttribute(attributes, textAt(key, `${path}[${index}].key`), valueAt(written, `${path}[${index}].value`))
-  }
-  return attributes
-}
+/** Reads values and attributes, as many as its bound allows. */
+class ValueReader {
+  readonly #bound: Bound
 
-/** An `AnyValue`: an object with one of its names; null for an empty one. */
-function valueAt(value: unknown, path: string): unknown {
-  const any = objectAt(value, path)
-  if (any.stringValue != null) return textAt(any.stringValue, `${path}.stringValue`)
-  if (any.boolValue != null) return any.boolValue === true
-  if (any.intValue != null) return integerAt(any.intValue, `${path}.intValue`)
-  if (any.doubleValue != null) return doubleAt(any.doubleValue, `${path}.doubleValue`)
-  if (any.bytesValue != null) return textAt(any.bytesValue, `${path}.bytesValue`)
-  if (any.arrayValue != null) {
-    const { values } = objectAt(any.arrayValue, `${path}.arrayValue`)
-    return listAt(values, `${path}.arrayValue.values`).map((each, index) =>
-      valueAt(each, `${path}.arrayValue.values[${index}]`),
-    )
+  constructor(bound: Bound) {
+    this.#bound = bound
   }
-  if (any.kvlistValue != null) {
-    const { values } = objectAt(any.kvlistValue, `${path}.kvlistValue`)
-    return attributesAt(values, `${path}.kvlistValue.values`)
+
+  attributesAt(value: unknown, path: string): Attributes {
+    const attributes: Attributes = {}
+    for (const [index, each] of listAt(value, path).entries()) {
+      this.#bound.take(1)
+      const { key, value: written } = objectAt(each, `${path}[${index}]`)
+      setAttribute(attributes, textAt(key, `${path}[${index}].key`), this.valueAt(written, `${path}[${index}].value`))
+    }
+    return attributes
   }
-  return null
+
+  /** An `AnyValue`: an object with one of its names; null for an empty one. */
+  valueAt(value: unknown, path: string): unknown {
+    this.#bound.take(1)
+    const any = objectAt(value, path)
+    if (any.stringValue != null) return textAt(any.stringValue, `${path}.stringValue`)
+    if (any.boolValue != null) return any.boolValue === true
+    if (any.intValue != null) return integerAt(any.intValue, `${path}.intValue`)
+    if (any.doubleValue != null) return doubleAt(any.doubleValue, `${path}.doubleValue`)
+    if (any.bytesValue != null) return textAt(any.bytesValue, `${path}.bytesValue`)
+    if (any.arrayValue != null) {
+      const { values } = objectAt(any.arrayValue, `${path}.arrayValue`)
+      return listAt(values, `${path}.arrayValue.values`).map((each, index) =>
+        this.valueAt(each, `${path}.arrayValue.values[${index}]`),
+      )
+    }
+    if (any.kvlistValue != null) {
+      const { values } = objectAt(any.kvlistValue, `${path}.kvlistValue`)
+      return this.attributesAt(values, `${path}.kvlistValue.values`)
+    }
+    return null
+  }
 }
 
 function integerAt(value: unknown, path: string): number | string {

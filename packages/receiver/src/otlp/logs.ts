@@ -24,8 +24,49 @@ export interface ReceivedLog {
 export interface ReceivedScope {
   readonly resource: Attributes
   readonly scope: string
-  readonly records: readonly ReceivedLog[]
+  /** Their number. */
+  readonly count: number
+  /** Reads each record when it is asked for: all at once may need much memory. @throws {OtlpError} for a record that is none */
+  readonly records: Iterable<ReceivedLog>
 }
+
+/** Bounds what a request may have of something. */
+export class Bound {
+  #left: number
+  readonly #text: string
+
+  /** @param what what is counted, in the plural */
+  constructor(max: number, what: string) {
+    this.#left = max
+    this.#text = `must not have more than ${max} ${what}`
+  }
+
+  /** @throws {OtlpError} for one too many */
+  take(count: number): void {
+    this.#left -= count
+    if (this.#left < 0) throw new OtlpError(this.#text, 413)
+  }
+}
+
+/** The bounds of one request. */
+export class RequestBounds {
+  readonly records: Bound
+  readonly scopes: Bound
+  readonly ofResources = new Bound(maxValues, 'values in its resources')
+
+  /** @param maxRecords most records, and most scopes */
+  constructor(maxRecords: number) {
+    this.records = new Bound(maxRecords, 'records')
+    this.scopes = new Bound(maxRecords, 'scopes')
+  }
+}
+
+/** The bound of the values of one record: many small ones take long to read. */
+export function boundOfRecord(): Bound {
+  return new Bound(maxValues, 'values in a record')
+}
+
+const maxValues = 10_000
 
 /** `__proto__` is a name like any other. */
 export function setAttribute(attributes: Attributes, name: string, value: unknown): void {
@@ -35,25 +76,32 @@ export function setAttribute(attributes: Attributes, name: string, value: unknow
 /** A request that is not an `ExportLogsServiceRequest`. The message is a predicate: "body" goes before it. */
 export class OtlpError extends Error {
   override name = 'OtlpError'
-  readonly statusCode = 400
+  readonly statusCode: 400 | 413
+
+  constructor(message: string, statusCode: 400 | 413 = 400) {
+    super(message)
+    this.statusCode = statusCode
+  }
 }
 
-/** The records of a request, in its order. */
-export function logsOf(scopes: readonly ReceivedScope[]): OpenTelemetryRecord[] {
-  return scopes.flatMap(({ resource, scope, records }) =>
-    records.map(({ time, observedTime, severityNumber, severityText, body, attributes, eventName, ...ids }) => ({
-      resource: { attributes: resource },
-      instrumentationScope: { name: scope },
-      hrTime: hrTime(time),
-      hrTimeObserved: hrTime(observedTime),
-      severityNumber,
-      severityText,
-      body,
-      attributes,
-      eventName: eventName || undefined,
-      spanContext: spanContext(ids),
-    })),
-  )
+/** The records of a request, in its order. @throws {OtlpError} for a record that is none */
+export function* logsOf(scopes: readonly ReceivedScope[]): Generator<OpenTelemetryRecord> {
+  for (const { resource, scope, records } of scopes) {
+    for (const { time, observedTime, severityNumber, severityText, body, attributes, eventName, ...ids } of records) {
+      yield {
+        resource: { attributes: resource },
+        instrumentationScope: { name: scope },
+        hrTime: hrTime(time),
+        hrTimeObserved: hrTime(observedTime),
+        severityNumber,
+        severityText,
+        body,
+        attributes,
+        eventName: eventName || undefined,
+        spanContext: spanContext(ids),
+      }
+    }
+  }
 }
 
 /** OpenTelemetry's time: seconds, and nanoseconds. */

@@ -1,10 +1,13 @@
 import { PbfReader, PbfWriter } from 'pbf'
 import {
   type Attributes,
+  type Bound,
+  boundOfRecord,
   type Nanoseconds,
   OtlpError,
   type ReceivedLog,
   type ReceivedScope,
+  type RequestBounds,
   setAttribute,
 } from './logs.js'
 
@@ -18,13 +21,17 @@ type Wire = (typeof wire)[keyof typeof wire]
 const maxDepth = 100
 
 /**
- * Reads a request.
+ * Reads a request. Its records are read when they are asked for.
  *
- * @throws {OtlpError} where the bytes are cut, or are no such message
+ * @throws {OtlpError} where the bytes are cut, are no such message, or exceed a bound
  */
-export function readProtobuf(bytes: Uint8Array): readonly ReceivedScope[] {
+export function readProtobuf(bytes: Uint8Array, bounds: RequestBounds): readonly ReceivedScope[] {
+  return asOtlp(() => readRequest(new CheckedReader(bytes, bounds.ofResources), bounds))
+}
+
+function asOtlp<Result>(read: () => Result): Result {
   try {
-    return readRequest(new CheckedReader(bytes))
+    return read()
   } catch (error) {
     throw error instanceof OtlpError ? error : new OtlpError('is not an ExportLogsServiceRequest in protobuf')
   }
@@ -44,11 +51,30 @@ export function statusProtobuf({ code, message }: { readonly code: number; reado
 /** pbf reads beyond the end of a message, and takes any wire type for any field. This reader does neither. */
 class CheckedReader extends PbfReader {
   #depth = 0
+  readonly #values: Bound
+
+  constructor(bytes: Uint8Array, values: Bound) {
+    super(bytes)
+    this.#values = values
+  }
 
   override nextField(end = this.length): number {
     const field = end > this.length ? 0 : super.nextField(end)
     if (end > this.length || this.pos > end) throw new OtlpError('is cut, or is no protobuf')
     return field
+  }
+
+  /** A value or an attribute. */
+  value(read: (field: number) => void): void {
+    this.#values.take(1)
+    this.fields(read)
+  }
+
+  /** The bytes of the message at this place, with their length before them; passes over it. */
+  message(): Uint8Array {
+    const from = this.expect(wire.bytes).pos
+    this.skip(wire.bytes)
+    return this.buf.subarray(from, this.pos)
   }
 
   /** Calls `read` with each field of the message at this place. Fields that it does not read are passed over. */
@@ -93,15 +119,15 @@ class CheckedReader extends PbfReader {
   }
 }
 
-function readRequest(reader: CheckedReader): ReceivedScope[] {
+function readRequest(reader: CheckedReader, bounds: RequestBounds): ReceivedScope[] {
   const scopes: ReceivedScope[] = []
   reader.readFields((field) => {
-    if (field === 1) scopes.push(...readResourceLogs(reader))
+    if (field === 1) scopes.push(...readResourceLogs(reader, bounds))
   }, undefined)
   return scopes
 }
 
-function readResourceLogs(reader: CheckedReader): ReceivedScope[] {
+function readResourceLogs(reader: CheckedReader, bounds: RequestBounds): ReceivedScope[] {
   const resource: Attributes = {}
   const scopes: ReceivedScope[] = []
   reader.fields((field) => {
@@ -109,22 +135,38 @@ function readResourceLogs(reader: CheckedReader): ReceivedScope[] {
       reader.fields((ofResource) => {
         if (ofResource === 1) readAttribute(reader, resource)
       })
-    } else if (field === 2) scopes.push(readScopeLogs(reader, resource))
+    } else if (field === 2) {
+      bounds.scopes.take(1)
+      scopes.push({ resource, ...readScopeLogs(reader, bounds) })
+    }
   })
   return scopes
 }
 
-function readScopeLogs(reader: CheckedReader, resource: Attributes): ReceivedScope {
+function readScopeLogs(reader: CheckedReader, { records }: RequestBounds): Omit<ReceivedScope, 'resource'> {
   let scope = ''
-  const records: ReceivedLog[] = []
+  const messages: Uint8Array[] = []
   reader.fields((field) => {
     if (field === 1) {
       reader.fields((ofScope) => {
         if (ofScope === 1) scope = reader.text()
       })
-    } else if (field === 2) records.push(readLog(reader))
+    } else if (field === 2) {
+      records.take(1)
+      messages.push(reader.message())
+    }
   })
-  return { resource, scope, records }
+  return { scope, count: messages.length, records: logsAt(messages) }
+}
+
+function* logsAt(messages: readonly Uint8Array[]): Generator<ReceivedLog> {
+  for (const message of messages) {
+    yield asOtlp(() => {
+      const reader = new CheckedReader(message, boundOfRecord())
+      reader.type = wire.bytes
+      return readLog(reader)
+    })
+  }
 }
 
 function readLog(reader: CheckedReader): ReceivedLog {
@@ -156,7 +198,7 @@ function readLog(reader: CheckedReader): ReceivedLog {
 function readAttribute(reader: CheckedReader, attributes: Attributes): void {
   let key = ''
   let value: unknown = null
-  reader.fields((field) => {
+  reader.value((field) => {
     if (field === 1) key = reader.text()
     else if (field === 2) value = readValue(reader)
   })
@@ -166,7 +208,7 @@ function readAttribute(reader: CheckedReader, attributes: Attributes): void {
 /** An `AnyValue`; null for an empty one. */
 function readValue(reader: CheckedReader): unknown {
   let value: unknown = null
-  reader.fields((field) => {
+  reader.value((field) => {
     if (field === 1) value = reader.text()
     else if (field === 2) value = reader.expect(wire.varint).readBoolean()
     else if (field === 3) value = reader.integer()

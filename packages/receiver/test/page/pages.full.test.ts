@@ -165,4 +165,26 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await page.getByText('This project has no content types.').waitFor()
     expect((await call('GET', '/ng-cms/content-types/demo')).body.total).toBe(0)
   })
+
+  it('of content reaches the oldest of many entries, also while new ones come', async () => {
+    const { page, call } = await openPage()
+    await call('POST', '/api/projects/demo/content-types', article)
+    const add = (number: number) => call('POST', '/ng-cms/content/demo/article', { fields: { title: `no ${number}` } })
+    const count = 1600
+    await add(1)
+    await Promise.all(Array.from({ length: count - 2 }, (_, index) => add(index + 2)))
+    await add(count)
+    await page.getByRole('link', { name: 'Content' }).click()
+    const entries = page.getByRole('region', { name: 'Entries' }).getByRole('listitem')
+    await entries.filter({ hasText: `no ${count}` }).waitFor()
+    await add(count + 1)
+    const more = page.getByRole('button', { name: 'More' })
+    while ((await more.count()) > 0) {
+      const before = await entries.count()
+      await more.click()
+      await expect.poll(() => entries.count()).toBeGreaterThan(before)
+    }
+    expect(await entries.count()).toBe(count)
+    await entries.last().locator('.title').getByText('no 1', { exact: true }).waitFor()
+  })
 })

@@ -1,4 +1,5 @@
 import { type LogRecord, timeOf } from '../api/records.js'
+import { isoTime } from '../text/time.js'
 import { findOlder } from './older-records.js'
 import type { RecordFilter } from './record-filter.js'
 
@@ -42,8 +43,8 @@ export async function exportRecords(
 }
 
 function csvLine(record: LogRecord): string {
-  const cells = [new Date(timeOf(record)).toISOString(), ...columns.map((column) => record[column] ?? '')]
-  return `${cells.map(csvCell).join(',')}\r\n`
+  const cells = [isoTime(timeOf(record)), ...columns.map((column) => record[column])]
+  return `${cells.map((cell = '') => csvCell(cell)).join(',')}\r\n`
 }
 
 /** A spreadsheet takes a text that begins with one of `=+-@` as a formula, so that an apostrophe goes before it. */

@@ -1,3 +1,5 @@
+import { recordTimeMs } from '../../src/storage/records/record-times.js'
+
 /** A log record as the reading API gives it. */
 export interface LogRecord {
   readonly id: number
@@ -34,7 +36,7 @@ export interface RecordPage<T> {
   readonly hint?: string
 }
 
-/** The time of a record, in ms. A small time stamp counts seconds. */
+/** The time of a record, in ms. */
 export function timeOf({ timeStamp }: { readonly timeStamp: number }): number {
-  return timeStamp < 1e11 ? timeStamp * 1000 : timeStamp
+  return recordTimeMs(timeStamp)
 }

@@ -1,10 +1,4 @@
-import { wordsIn } from '../../src/storage/records/words.js'
-
-/** The words of a text as the receiver's index knows them, each between spaces. */
-function wordsOf(text: string): string {
-  const words = wordsIn(text)
-  return words.length === 0 ? '' : ` ${words.join(' ')} `
-}
+import { wordExclusion, wordSearch, wordsOf } from '../../src/commands/word-search.js'
 
 /** A search in two: words that a text must have, and those that it must not have, which stand after a minus. */
 export interface Search {
@@ -21,14 +15,9 @@ export function searchOf(written: string): Search {
   }
 }
 
-/** A test for texts that have all the wanted words and none of the others. A word such as `a-b` stands for `a b`, side by side. */
-export function wordSearch(search: Search): (text: string) => boolean {
-  const wanted = search.wanted.map(wordsOf)
-  const unwanted = search.unwanted.map(wordsOf)
-  if (wanted.length + unwanted.length === 0) return () => true
-  return (text) => {
-    const words = wordsOf(text)
-    const has = (phrase: string) => words.includes(phrase)
-    return wanted.every(has) && !unwanted.some(has)
-  }
+/** A test for texts that have all the wanted words and none of the others. */
+export function textTest({ wanted, unwanted }: Search): (text: string) => boolean {
+  const hasAll = wordSearch(wanted.join(' '))
+  const hasNone = wordExclusion(unwanted.join(' '))
+  return (text) => hasAll?.(text) !== false && hasNone?.(text) !== false
 }

@@ -40,11 +40,14 @@ describe.skipIf(!canOpenPages)('the page of a receiver that restarts', () => {
     onTestFinished(() => relay.close())
     await page.clock.install()
     await page.goto(`http://127.0.0.1:${relay.port}/`)
-    await page.getByText('live', { exact: true }).waitFor()
+    const place = await page.getByText('live', { exact: true }).boundingBox()
     relay.isSilent = true
     await call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'info', message: 'unheard', appName: 'shop' })
     await page.clock.fastForward(60_000)
-    await page.getByText('reconnecting', { exact: true }).waitFor()
+    const connection = page.getByText('reconnecting', { exact: true })
+    await connection.waitFor()
+    // In the place of "live", where people look.
+    expect((await connection.boundingBox())!.y).toBe(place!.y)
     relay.isSilent = false
     await page.clock.fastForward(60_000)
     await page.getByText('live', { exact: true }).waitFor()

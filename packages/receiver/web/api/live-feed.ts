@@ -69,8 +69,8 @@ export class LiveFeed {
       } catch {
         // The next attempt follows below.
       }
+      this.state.value = abort.signal.aborted ? 'connecting' : 'waiting'
       if (abort.signal.aborted) continue
-      this.state.value = 'waiting'
       await this.#pause(delayMs)
       delayMs = Math.min(delayMs * 2, longestDelayMs)
     }

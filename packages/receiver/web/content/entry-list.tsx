@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { request } from '../api/requests.js'
+import { messageOf, request } from '../api/requests.js'
 import { fullTime } from '../text/time.js'
 import { oneLine, visible } from '../text/visible.js'
 import type { ContentType } from './content-page.js'
@@ -35,7 +35,7 @@ export function EntryList({ type, project }: { readonly type: ContentType; reado
       setNext(next + page.list.length)
       setProblem(undefined)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(messageOf(error))
     }
   }
   useEffect(() => void read(), [])

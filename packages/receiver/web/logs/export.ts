@@ -48,7 +48,7 @@ function csvLine(record: LogRecord): string {
 }
 
 /** A spreadsheet takes a text that begins with one of `=+-@` as a formula, so that an apostrophe goes before it. */
-export function csvCell(value: string | number): string {
+function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value)
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
-import { type RecordCounts, readCounts } from '../api/counts.js'
+import type { RecordCounts } from '../../src/client/record-counts.js'
+import { readCounts } from '../api/counts.js'
 import type { LogRecord } from '../api/records.js'
 import { Recount } from '../api/recount.js'
 import { isAborted, RequestError } from '../api/requests.js'

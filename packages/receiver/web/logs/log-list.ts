@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { LogRecord } from '../api/records.js'
-import { isAborted } from '../api/requests.js'
+import { isAborted, messageOf } from '../api/requests.js'
 import { findNewer, findOlder } from './older-records.js'
 import type { RecordFilter } from './record-filter.js'
 import { insertByTime, inTimeOrder } from './time-order.js'
@@ -236,6 +236,6 @@ export class LogList {
   #fail(error: unknown, abort: AbortController): void {
     if (abort !== this.#abort || isAborted(error)) return
     this.loading.value = false
-    this.error.value = error instanceof Error ? error.message : String(error)
+    this.error.value = messageOf(error)
   }
 }

@@ -3,7 +3,7 @@ import type { LogList } from './log-list.js'
 import { LogRow, today } from './log-row.js'
 import type { RowSource } from './row-source.js'
 
-export const rowHeight = 24
+const rowHeight = 24
 /** Rows outside of the window that are in the document, above and below it. */
 const overscan = 20
 /** The document never has more rows than this. */

@@ -61,6 +61,12 @@ describe('counts of logs', () => {
     ])
   })
 
+  it('lets a step that begins before the year 0 begin with it', async () => {
+    await send({ timeStamp: Date.parse('0000-01-01T12:00:00Z') }, { timeStamp: -1e18, level: 'error' })
+    const list = [{ time: '0000-01-01T00:00:00.000Z', counts: { info: 1, error: 1 } }]
+    for (const step of ['7d', '999999d']) expect(await counts(`step=${step}`)).toMatchObject({ total: 2, list })
+  })
+
   it('answers for a bucket without records', async () => {
     expect(await counts('step=1h')).toEqual({ by: 'level', total: 0, totals: {}, lastSeen: {}, stepMs: hour, list: [] })
   })

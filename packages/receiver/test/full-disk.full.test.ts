@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Disk } from '../../../test/support/disk.js'
 import { Room } from '../dist/storage/out-of-space.js'
+import { visit } from './browser.js'
 import { killAll, ready } from './processes.js'
 import { type Answer, article, caller, log } from './support.js'
 
@@ -68,6 +69,24 @@ describe('a receiver whose disk is full', () => {
     await receiver.exit
     const again = await ready('--data', disk.folder)
     await expectStored(caller({ url: again.url, apiKey: receiver.apiKey }), acknowledged)
+  })
+})
+
+describe('the page of a receiver whose disk is full', () => {
+  it('opens with the same address when there is room', async (context) => {
+    if (!disk.mounted) {
+      console.warn('SKIPPED: mounting is not permitted here (mount -t tmpfs)')
+      return context.skip()
+    }
+    const receiver = await ready('--data', disk.folder)
+    const call = caller(receiver)
+    disk.fill()
+    await vi.waitUntil(async () => (await call('POST', '/logs/demo', log)).status === 507)
+    const path = receiver.page.slice(new URL(receiver.page).origin.length)
+    expect((await visit(receiver.url, { path })).status).toBe(507)
+    disk.free()
+    expect((await visit(receiver.url, { path })).status).toBe(303)
+    expect((await visit(receiver.url, { path })).status).toBe(401)
   })
 })
 

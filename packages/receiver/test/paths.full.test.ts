@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { scopes } from '../dist/keys/scopes.js'
+import { openPage, visit } from './browser.js'
 import { article, log, refusal, startReceiverForTest } from './support.js'
 
 let receiver: Awaited<ReturnType<typeof startReceiverForTest>>
@@ -49,6 +51,24 @@ describe('HEAD', () => {
     expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'))
     expect((await receiver.call('HEAD', path, undefined, { 'x-api-key': 'wrong' })).status).toBe(401)
     expect((await receiver.call('HEAD', '/ng-cms/content-types/nothing')).status).toBe(404)
+  })
+
+  it('lets in whom GET lets in, and nobody else', async () => {
+    const { paths } = (await receiver.call('GET', '/api/openapi.json')).body
+    const read = Object.keys(paths).filter((path) => paths[path].get !== undefined && path !== '/api/live')
+    expect(read.length).toBeGreaterThan(12)
+    const keys = await Promise.all(
+      scopes.map(async (scope) => (await receiver.call('POST', '/api/keys', { scopes: [scope] })).body.key),
+    )
+    const callers = [{}, await openPage(receiver), ...keys.map((key) => ({ 'x-api-key': key }))]
+    for (const path of [...read, '/', '/metrics']) {
+      const url = `${path.replaceAll(/\{\w+\}/g, 'demo')}${/facets|account/.test(path) ? '?bucket=demo' : ''}`
+      for (const headers of callers) {
+        const { status } = await visit(receiver.url, { path: url, headers })
+        const head = await visit(receiver.url, { method: 'HEAD', path: url, headers })
+        expect([url, headers, head.status, head.body]).toEqual([url, headers, status, ''])
+      }
+    }
   })
 })
 

@@ -1,6 +1,7 @@
 import { render } from 'preact'
 import { Arrivals } from './account/arrivals.js'
 import { LiveFeed } from './api/live-feed.js'
+import { messageOf } from './api/requests.js'
 import { openSession } from './api/session.js'
 import { App } from './shell/app.js'
 import { sendToast } from './shell/toast.js'
@@ -16,7 +17,7 @@ async function open(): Promise<void> {
   try {
     await openSession()
   } catch (error) {
-    sendToast(`The receiver does not answer: ${error instanceof Error ? error.message : error}`)
+    sendToast(`The receiver does not answer: ${messageOf(error)}`)
     setTimeout(open, retryMs)
   }
 }

@@ -1,11 +1,9 @@
-/** The words of a text as the receiver's index knows them: runs of letters and digits, without case and accents, each between spaces. */
-function wordsOf(text: string): string {
-  const runs = text
-    .normalize('NFD')
-    .replace(/\p{Mn}/gu, '')
-    .toLowerCase()
-    .match(/[\p{L}\p{N}\p{M}]+/gu)
-  return runs === null ? '' : ` ${runs.join(' ')} `
+import { wordsIn } from '../storage/records/words.js'
+
+/** The words of a text as the receiver's index knows them, each between spaces. */
+export function wordsOf(text: string): string {
+  const words = wordsIn(text)
+  return words.length === 0 ? '' : ` ${words.join(' ')} `
 }
 
 /**

@@ -150,7 +150,8 @@ export function buildApp({
   app.register(
     async (scope) => {
       scope.addHook('onRoute', (route) => {
-        if (route.method === 'GET') route.config = { access: 'page', scope: 'read', ...route.config }
+        if (route.method === 'GET' || route.method === 'HEAD')
+          route.config = { access: 'page', scope: 'read', ...route.config }
       })
       projectRoutes(scope, storage)
       keyRoutes(scope, keys)

@@ -9,6 +9,7 @@ import {
 import { filterOf } from '../schemas/record-queries.js'
 import { msOf } from '../schemas/time.js'
 import type { RecordCounts, RecordKind } from '../storage/record-storage.js'
+import { earliestMs } from '../storage/records/record-times.js'
 import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { invalid } from './envelope.js'
@@ -58,6 +59,7 @@ function answerOf(
   }
 }
 
+/** A step may begin before the year 0. It begins with it here: ISO 8601 has four digits for a year. */
 function isoOf(ms: number): string {
-  return new Date(ms).toISOString()
+  return new Date(Math.max(ms, earliestMs)).toISOString()
 }

@@ -31,13 +31,18 @@ export class PageSessions {
     this.#sessions = hashes.map((hash) => ({ hash: Buffer.from(hash, 'hex') }))
   }
 
-  /** Returns the secret of a new session; undefined if the token is wrong or was used. */
+  /** Returns the secret of a new session; undefined if the token is wrong or was used. A session that cannot be stored does not use it. */
   async begin(token: string): Promise<string | undefined> {
     if (this.#isTokenUsed || !timingSafeEqual(hashOf(token), hashOf(this.token))) return undefined
     this.#isTokenUsed = true
     const secret = newSecret()
     const hash = hashOf(secret)
-    await this.#storage.add(hash.toString('hex'))
+    try {
+      await this.#storage.add(hash.toString('hex'))
+    } catch (error) {
+      this.#isTokenUsed = false
+      throw error
+    }
     this.#begun = { hash }
     return secret
   }

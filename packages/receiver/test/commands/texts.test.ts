@@ -37,6 +37,11 @@ describe('a search for words', () => {
     expect(['a b, ecrit', 'Écrit: a.b', 'ecrit a c b', 'ecrits a b'].map(search)).toEqual([true, true, false, false])
   })
 
+  it('finds a letter in each of its forms, as the receiver does', () => {
+    expect(wordSearch('5 \u03bcs')!('5 \u00b5s')).toBe(true)
+    expect(wordExclusion('\u03c3')!('\u03c2')).toBe(false)
+  })
+
   it('is none where there are no words', () => {
     expect(wordSearch(' ?! ')).toBeUndefined()
     expect(wordExclusion(' ?! ')).toBeUndefined()

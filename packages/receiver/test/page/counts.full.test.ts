@@ -44,15 +44,28 @@ describe.skipIf(!canOpenPages)('the bars above the logs', () => {
     expect(await chip(page, 'info 2').getAttribute('title')).toBe('2 records since 2026-01-31 12:00:00.000 UTC')
   })
 
-  it('stand over a span of years, and also of millennia', async () => {
+  it('stand over a span of years, and not where a clock is wrong', async () => {
     const { page, call } = await openPage()
-    await store({ call }, [Date.UTC(2001, 0, 1), Date.UTC(2026, 0, 31), Date.UTC(7026, 0, 31)])
+    await store({ call }, [Date.UTC(2001, 0, 1), Date.UTC(2026, 0, 31)])
+    await store({ call }, [Date.UTC(9999, 0, 1), 1_700_000_000_000_000_000, 0])
     await page.reload()
-    await chart(page, '3 records').waitFor()
-    const years = page.waitForURL(/since=[45]\d{3}-.*until=7\d{3}-/)
+    await chart(page, '5 records, 3 of them before 2000 or in the future').waitFor()
+    const years = page.waitForURL(/since=20[12]\d-.*until=202\d-/)
     await dragOver(page, 0.5, 0.99)
     await years
     await chart(page, '1 record').waitFor()
+    await page.goto(addressOf(page, 'since=1900-01-01T00:00:00.000Z&until=9999-12-31T00:00:00.000Z'))
+    await chart(page, '4 records').waitFor()
+  })
+
+  it('stand anywhere where no record has a likely time', async () => {
+    const { page, call, problems } = await openPage()
+    const nanoseconds = 1_700_000_000_000_000_000
+    await store({ call }, [nanoseconds, nanoseconds])
+    await chart(page, '2 records').waitFor()
+    await store({ call }, [Date.now()])
+    await chart(page, '3 records, 2 of them before 2000 or in the future').waitFor()
+    expect(problems).toEqual([])
   })
 
   it('stay away where the receiver cannot count, and the list is of use', async () => {

@@ -17,6 +17,7 @@ describe.skipIf(!canOpenPages)('the page in a hidden tab', () => {
     const closed = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/live'))
     await setHidden(page, true)
     await closed
+    await page.getByText('connecting', { exact: true }).waitFor()
     await line('meanwhile')
     expect(streams).toEqual([])
     expect(await row(page, 'meanwhile').count()).toBe(0)

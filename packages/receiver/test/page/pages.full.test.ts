@@ -165,4 +165,30 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await page.getByText('This project has no content types.').waitFor()
     expect((await call('GET', '/ng-cms/content-types/demo')).body.total).toBe(0)
   })
+
+  it('of content reaches the oldest of many entries, also while new ones come', async () => {
+    const { page, call } = await openPage()
+    await call('POST', '/api/projects/demo/content-types', article)
+    const add = (number: number) => call('POST', '/ng-cms/content/demo/article', { fields: { title: `no ${number}` } })
+    const count = 1600
+    for (let number = 1; number <= count; number += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, index) => add(number + index)))
+    await page.getByRole('link', { name: 'Content' }).click()
+    const entries = page.getByRole('region', { name: 'Entries' }).getByRole('listitem')
+    await entries.first().waitFor()
+    await add(count + 1)
+    const more = page.getByRole('button', { name: 'More' })
+    while ((await more.count()) > 0) {
+      const before = await entries.count()
+      await more.click()
+      await expect.poll(() => entries.count()).toBeGreaterThan(before)
+    }
+    expect(await entries.count()).toBe(count)
+    // The first fifty came in any order.
+    await entries
+      .last()
+      .locator('.title')
+      .getByText(/^no ([1-9]|[1-4]\d|50)$/)
+      .waitFor()
+  })
 })

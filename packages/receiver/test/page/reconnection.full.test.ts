@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { full } from '../../../../test/support/full.js'
+import { Relay } from '../postgres/relay.js'
 import { canOpenPages, openPage, rows, rowsAre, useBrowser } from './support.js'
 
 useBrowser()
@@ -31,6 +32,26 @@ describe.skipIf(!canOpenPages)('the page of a receiver that restarts', () => {
     // Lines of the same millisecond may stand in any order.
     const numbers = texts.map((text) => Number(/^line (\d+)\.$/.exec(text)?.[1]))
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 11 }, (_, index) => index + 1))
+  })
+
+  it('notices a network that was lost in silence, and comes back', async () => {
+    const { url, page, call } = await openPage()
+    const relay = await Relay.start(Number(new URL(url).port))
+    onTestFinished(() => relay.close())
+    await page.clock.install()
+    await page.goto(`http://127.0.0.1:${relay.port}/`)
+    const place = await page.getByText('live', { exact: true }).boundingBox()
+    relay.isSilent = true
+    await call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'info', message: 'unheard', appName: 'shop' })
+    await page.clock.fastForward(60_000)
+    const connection = page.getByText('reconnecting', { exact: true })
+    await connection.waitFor()
+    // In the place of "live", where people look.
+    expect((await connection.boundingBox())!.y).toBe(place!.y)
+    relay.isSilent = false
+    await page.clock.fastForward(60_000)
+    await page.getByText('live', { exact: true }).waitFor()
+    await rowsAre(page, 1)
   })
 
   it.runIf(full)('misses nothing and shows nothing twice when it is loaded again in mid-stream', async () => {

@@ -1,7 +1,23 @@
-import { describe, expect, it } from 'vitest'
-import { canOpenPages, hostile, lastRowIs, openPage, row, rows, rowsAre, shown, useBrowser } from './support.js'
+import type { Page } from 'playwright-core'
+import { afterAll, describe, expect, it } from 'vitest'
+import { Cluster } from '../postgres/cluster.js'
+import { postgresInstalled, withPostgres } from '../postgres/installation.js'
+import { stopServers } from '../postgres/server.js'
+import {
+  canOpenPages,
+  hostile,
+  lastRowIs,
+  listHas,
+  openPage,
+  row,
+  rows,
+  rowsAre,
+  shown,
+  useBrowser,
+} from './support.js'
 
 useBrowser()
+afterAll(stopServers)
 
 describe.skipIf(!canOpenPages)('the details of a record', () => {
   it('have all fields, the context as a tree, and the stack folded', async () => {
@@ -37,6 +53,41 @@ describe.skipIf(!canOpenPages)('the details of a record', () => {
     await rowsAre(page, 3)
   })
 
+  it.each([
+    { name: 'SQLite', isInstalled: true, database: async () => undefined },
+    {
+      name: withPostgres('PostgreSQL'),
+      isInstalled: postgresInstalled,
+      database: async () => (await Cluster.start()).createDatabase(),
+    },
+  ])('lead over $name to the nearest lines before and after', async ({ isInstalled, database }) => {
+    if (!isInstalled) return
+    const { page, call } = await openPage({ database: await database() })
+    const line = (number: number, appName = 'shop') =>
+      call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'info', message: `line ${number}.`, appName })
+    for (let number = 1; number <= 450; number++) {
+      await line(number)
+      await line(number, 'other')
+    }
+    const text = page.getByRole('searchbox')
+    await text.fill('50')
+    await row(page, 'line 50.').first().click()
+    await page.getByRole('button', { name: 'Surrounding lines' }).click()
+    await listHas(page, 200)
+    const link = page.url()
+    await expect.poll(() => isInWindow(page, 'line 50.')).toBe(true)
+    await row(page, 'line 51.').waitFor()
+    await page.getByRole('complementary').getByText('line 50.').waitFor()
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await lastRowIs(page, 'line 450.')
+
+    // Those before the last ones, of which there are not as many.
+    const id = Number(await row(page, 'line 440.').getAttribute('data-id'))
+    await page.goto(link.replace(/\bid=\d+/, `id=${id}`).replace(/around=\d+/, `around=${id}`))
+    await listHas(page, 450)
+    await lastRowIs(page, 'line 450.')
+  })
+
   it('show markup, escape sequences and signs that turn the text around as text, in every field', async () => {
     const { page, call, problems } = await openPage()
     await call('POST', '/logs/demo', {
@@ -68,3 +119,9 @@ describe.skipIf(!canOpenPages)('the details of a record', () => {
     await expect.poll(async () => (await text.textContent())!.length).toBe(message.length)
   })
 })
+
+/** True if the list has scrolled to the line. */
+async function isInWindow(page: Page, text: string): Promise<boolean> {
+  const [line, list] = [await row(page, text).boundingBox(), await page.locator('.viewport').boundingBox()]
+  return line !== null && list !== null && line.y >= list.y && line.y + line.height <= list.y + list.height
+}

@@ -99,13 +99,28 @@ describe.skipIf(!canOpenPages)('a view', () => {
       .toEqual(['minute 5.', 'minute 6.', 'minute 7.'])
   })
 
+  it('shows what its words find as it arrives, whichever form a letter has', async () => {
+    const { page, call } = await openPage()
+    await page.goto(new URL(`#logs?text=${encodeURIComponent('5 \u03bcs')}`, page.url()).href)
+    await page.reload()
+    await page.getByText('No record matches').waitFor()
+    for (const message of ['5 \u00b5s', '5 ms'])
+      await call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'info', message, appName: 'shop' })
+    await row(page, '5 \u00b5s').waitFor()
+    await rowsAre(page, 1)
+    await page.reload()
+    await rowsAre(page, 1)
+  })
+
   it('can be exported as NDJSON and as CSV', async () => {
-    const { page, logger } = await openPage()
+    const { page, logger, call } = await openPage()
     const log = logger()
     log.info('say "hi", all')
     log.warn('=1+1')
     log.debug('left out')
-    await rowsAre(page, 3)
+    const inNanoseconds = { timeStamp: 1_700_000_000_000_000_000, message: 'no time', runtimeVersion: 'v1.1.1' }
+    await call('POST', '/logs/demo', { ...inNanoseconds, level: 'info', appName: 'shop' })
+    await rowsAre(page, 4)
     await page.getByRole('button', { name: 'info', exact: true }).click()
     await page.getByRole('button', { name: 'warn', exact: true }).click()
     const save = async (name: string) => {
@@ -114,15 +129,16 @@ describe.skipIf(!canOpenPages)('a view', () => {
       return await readFile(await download.path(), 'utf8')
     }
     const lines = (await save('Export as NDJSON')).trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line).message).sort()).toEqual(['=1+1', 'say "hi", all'])
+    expect(lines.map((line) => JSON.parse(line).message).sort()).toEqual(['=1+1', 'no time', 'say "hi", all'])
     const csv = (await save('Export as CSV')).trimEnd().split('\r\n')
     expect(csv[0]).toMatch(/^time,id,/)
+    expect(csv).toContainEqual(expect.stringMatching(/^,\d+,[^,]+,1700000000000000000,info,shop,.*,no time$/))
     expect(
       csv
         .slice(1)
         .map((line) => line.replace(/^.*?v\d+\.\d+\.\d+,/, ''))
         .sort(),
-    ).toEqual([`"say ""hi"", all"`, "'=1+1"])
+    ).toEqual([`"say ""hi"", all"`, "'=1+1", 'no time'])
   })
 
   it('has times in UTC on request', async () => {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { type LogRecord, type RecordPage, timeOf } from '../api/records.js'
-import { isAborted, request } from '../api/requests.js'
+import { isAborted, messageOf, request } from '../api/requests.js'
 
 /** So many of the newest lines are read that may tell of a gap. */
 const maxRead = 500
@@ -21,7 +21,7 @@ export interface Gap {
 }
 
 /** The gap that a record reports. */
-export function gapOf(record: LogRecord): Gap | undefined {
+function gapOf(record: LogRecord): Gap | undefined {
   const found = wording.exec(record.message)
   if (found === null) return undefined
   const [, count, kind, from, to, reasons] = found as unknown as [
@@ -55,7 +55,7 @@ export class Gaps {
       this.take(list)
       this.error.value = undefined
     } catch (error) {
-      if (!isAborted(error)) this.error.value = error instanceof Error ? error.message : String(error)
+      if (!isAborted(error)) this.error.value = messageOf(error)
     }
   }
 

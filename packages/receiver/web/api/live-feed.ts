@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { readEvents } from './event-stream.js'
+import { serverSentEvents } from '../../src/commands/server-sent-events.js'
 import type { LogRecord, ValueRecord } from './records.js'
 import { noteSession } from './requests.js'
 
@@ -16,6 +16,8 @@ type FeedState = 'connecting' | 'live' | 'waiting'
 
 const firstDelayMs = 250
 const longestDelayMs = 5000
+/** The receiver sends a comment every 15 s. A stream that is silent for longer has lost its network. */
+const maxSilenceMs = 40_000
 
 /**
  * The records that arrive in a bucket, from `GET /api/live`. It reconnects by itself and resumes where it was. A hidden page closes it.
@@ -67,29 +69,40 @@ export class LiveFeed {
       } catch {
         // The next attempt follows below.
       }
+      this.state.value = abort.signal.aborted ? 'connecting' : 'waiting'
       if (abort.signal.aborted) continue
-      this.state.value = 'waiting'
       await this.#pause(delayMs)
       delayMs = Math.min(delayMs * 2, longestDelayMs)
     }
   }
 
   async #read(bucket: string, signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const response = await fetch(`/api/live?bucket=${encodeURIComponent(bucket)}`, {
-      signal,
-      headers: {
-        accept: 'text/event-stream',
-        ...(this.#cursor === undefined ? {} : { 'last-event-id': this.#cursor }),
-      },
-    })
-    noteSession(response.status)
-    if (!response.ok || response.body === null) throw new Error(`live: ${response.status}`)
-    this.state.value = 'live'
-    onOpen()
-    for await (const { type, data, id } of readEvents(response.body)) {
-      if (signal.aborted) return
-      if (id !== undefined) this.#cursor = id
-      this.#hand(type, JSON.parse(data))
+    const silence = new AbortController()
+    let timer: number | undefined
+    const hear = () => {
+      clearTimeout(timer)
+      timer = window.setTimeout(() => silence.abort(), maxSilenceMs)
+    }
+    hear()
+    try {
+      const response = await fetch(`/api/live?bucket=${encodeURIComponent(bucket)}`, {
+        signal: AbortSignal.any([signal, silence.signal]),
+        headers: {
+          accept: 'text/event-stream',
+          ...(this.#cursor === undefined ? {} : { 'last-event-id': this.#cursor }),
+        },
+      })
+      noteSession(response.status)
+      if (!response.ok || response.body === null) throw new Error(`live: ${response.status}`)
+      this.state.value = 'live'
+      onOpen()
+      for await (const { event, data, id } of serverSentEvents(piecesOf(response.body, hear))) {
+        if (signal.aborted) return
+        if (id !== undefined) this.#cursor = id
+        this.#hand(event, JSON.parse(data))
+      }
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -109,5 +122,15 @@ export class LiveFeed {
         resolve()
       }
     })
+  }
+}
+
+async function* piecesOf(body: ReadableStream<Uint8Array>, onPiece: () => void): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    onPiece()
+    yield value
   }
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { isAborted, request } from './requests.js'
+import { isAborted, messageOf, request } from './requests.js'
 
 const everyMs = 2000
 
@@ -20,7 +20,7 @@ export function usePolled<Answer>(path: string): Polled<Answer> {
         setPolled({ answer: await request<Answer>(path, { signal: abort.signal }) })
       } catch (error) {
         if (isAborted(error)) return
-        const problem = error instanceof Error ? error.message : String(error)
+        const problem = messageOf(error)
         setPolled(({ answer }) => ({ answer, problem }))
       }
     }

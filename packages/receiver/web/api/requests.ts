@@ -42,6 +42,11 @@ export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }
 
+/** What a caught error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 function refusalOf(text: string): string | undefined {
   try {
     const { errors, validationErrors } = JSON.parse(text) as Record<

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { request } from '../api/requests.js'
+import { messageOf, request } from '../api/requests.js'
 import { sendToast } from '../shell/toast.js'
 import { visible } from '../text/visible.js'
 import { SheetTitle } from '../view/sheet-title.js'
@@ -34,7 +34,7 @@ async function loadTypes(project: string): Promise<void> {
     types.value = (await request<{ list: ContentType[] }>(path)).list
     problem.value = undefined
   } catch (error) {
-    problem.value = error instanceof Error ? error.message : String(error)
+    problem.value = messageOf(error)
   }
 }
 
@@ -85,7 +85,7 @@ function TypeSheet({ type, project }: { readonly type: ContentType; readonly pro
       go({ type: undefined })
       await loadTypes(project)
     } catch (error) {
-      sendToast(`The type was not archived: ${error instanceof Error ? error.message : error}`)
+      sendToast(`The type was not archived: ${messageOf(error)}`)
     }
   }
   return (

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { request } from '../api/requests.js'
+import { messageOf, request } from '../api/requests.js'
 import { fullTime } from '../text/time.js'
 import { oneLine, visible } from '../text/visible.js'
 import type { ContentType } from './content-page.js'
@@ -14,24 +14,31 @@ interface Entry {
   readonly publishedAt: string | null
 }
 
-const pageSize = 50
+const pageSize = 200
 
 /** The entries of a content type, newest first. */
 export function EntryList({ type, project }: { readonly type: ContentType; readonly project: string }) {
   const [entries, setEntries] = useState<readonly Entry[]>([])
   const [total, setTotal] = useState<number | undefined>(undefined)
+  /** Where the next page starts. Entries that have come since then move it towards the end: it then begins with some that are here. */
+  const [next, setNext] = useState(1)
   const [problem, setProblem] = useState<string | undefined>(undefined)
-  const read = async (from: number) => {
+  const read = async () => {
     const path = `/api/projects/${encodeURIComponent(project)}/content/${encodeURIComponent(type.key)}`
     try {
-      const page = await request<{ total: number; list: Entry[] }>(`${path}?from=${from}&to=${from + pageSize - 1}`)
-      setEntries((before) => [...before.slice(0, from - 1), ...page.list])
+      const page = await request<{ total: number; list: Entry[] }>(`${path}?from=${next}&to=${pageSize}`)
+      setEntries((before) => {
+        const known = new Set(before.map(({ id }) => id))
+        return [...before, ...page.list.filter(({ id }) => !known.has(id))]
+      })
       setTotal(page.total)
+      setNext(next + page.list.length)
+      setProblem(undefined)
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(messageOf(error))
     }
   }
-  useEffect(() => void read(1), [])
+  useEffect(() => void read(), [])
   return (
     <section aria-label="Entries">
       <h2>Entries {total !== undefined && <span class="dim">{total.toLocaleString('en')}</span>}</h2>
@@ -73,8 +80,8 @@ export function EntryList({ type, project }: { readonly type: ContentType; reado
           </li>
         ))}
       </ul>
-      {total !== undefined && entries.length < total && (
-        <button type="button" class="quiet" onClick={() => void read(entries.length + 1)}>
+      {total !== undefined && next <= total && (
+        <button type="button" class="quiet" onClick={() => void read()}>
           More
         </button>
       )}

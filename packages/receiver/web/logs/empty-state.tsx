@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { messageOf } from '../api/requests.js'
 import { sendTestRecord, session } from '../api/session.js'
 import { CopyButton } from '../shell/copy-button.js'
 import { sendToast } from '../shell/toast.js'
@@ -14,7 +15,7 @@ export function EmptyState({ bucket }: { readonly bucket: string }) {
     try {
       await sendTestRecord()
     } catch (error) {
-      sendToast(`The test record was not stored: ${error instanceof Error ? error.message : error}`)
+      sendToast(`The test record was not stored: ${messageOf(error)}`)
     }
   }
   return (

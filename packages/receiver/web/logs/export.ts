@@ -1,4 +1,5 @@
 import { type LogRecord, timeOf } from '../api/records.js'
+import { isoTime } from '../text/time.js'
 import { findOlder } from './older-records.js'
 import type { RecordFilter } from './record-filter.js'
 
@@ -42,12 +43,12 @@ export async function exportRecords(
 }
 
 function csvLine(record: LogRecord): string {
-  const cells = [new Date(timeOf(record)).toISOString(), ...columns.map((column) => record[column] ?? '')]
-  return `${cells.map(csvCell).join(',')}\r\n`
+  const cells = [isoTime(timeOf(record)), ...columns.map((column) => record[column])]
+  return `${cells.map((cell = '') => csvCell(cell)).join(',')}\r\n`
 }
 
 /** A spreadsheet takes a text that begins with one of `=+-@` as a formula, so that an apostrophe goes before it. */
-export function csvCell(value: string | number): string {
+function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value)
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

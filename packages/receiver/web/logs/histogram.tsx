@@ -1,11 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type LogRecord, timeOf } from '../api/records.js'
+import type { LogRecord } from '../api/records.js'
 import { type Bars, StackedBars } from '../charts/stacked-bars.js'
 import { fullTime } from '../text/time.js'
 import { go } from '../view/view.js'
+import { barSpan, barTime, type Span } from './bar-span.js'
 import { levelClass } from './levels.js'
 import { type LogCounts, maxBars } from './log-counts.js'
 import type { LogList } from './log-list.js'
+import type { RecordFilter } from './record-filter.js'
 
 const redrawMs = 1000
 const minuteMs = 60_000
@@ -15,6 +17,7 @@ const classes = ['level-trace', 'level-debug', 'level-other', 'level-info', 'lev
 interface HistogramProps {
   readonly list: LogList
   readonly counts: LogCounts
+  readonly filter: RecordFilter
 }
 
 interface Drawing {
@@ -24,7 +27,7 @@ interface Drawing {
 }
 
 /** The records of the view over time, by level. A drag chooses a time range. */
-export function Histogram({ list, counts }: HistogramProps) {
+export function Histogram({ list, counts, filter }: HistogramProps) {
   const [drawing, setDrawing] = useState<Drawing | undefined>(undefined)
   useEffect(() => {
     let timer: number | undefined
@@ -32,7 +35,7 @@ export function Histogram({ list, counts }: HistogramProps) {
     const draw = () => {
       timer = undefined
       drawnAt = performance.now()
-      setDrawing(drawingOf(list, counts))
+      setDrawing(drawingOf({ list, counts, filter }))
     }
     const change = () => {
       timer ??= window.setTimeout(draw, Math.max(0, drawnAt + redrawMs - performance.now()))
@@ -42,7 +45,7 @@ export function Histogram({ list, counts }: HistogramProps) {
       for (const stop of stops) stop()
       clearTimeout(timer)
     }
-  }, [list, counts])
+  }, [list, counts, filter])
   if (drawing === undefined) return null
   const { bars, caption } = drawing
   const zoom = (from: number, to: number) =>
@@ -61,36 +64,27 @@ export function Histogram({ list, counts }: HistogramProps) {
  * The bars of the receiver's counts. Those of the loaded records are finer where the span is short and all records are there, and the only ones
  * where the receiver cannot count.
  */
-function drawingOf(list: LogList, counts: LogCounts): Drawing | undefined {
+function drawingOf({ list, counts, filter }: HistogramProps): Drawing | undefined {
   const { whole } = list
   const loaded = whole ?? list.rows
-  const span = spanOf(loaded.map(timeOf))
+  const span = barSpan(loaded.map(barTime), filter)
   const isFine = whole !== undefined && span !== undefined && span.last - span.first <= maxBars * minuteMs
   if (isFine || counts.totals.value === undefined) {
     if (span === undefined) return undefined
     const { length } = loaded
-    const caption = whole === undefined ? `${length.toLocaleString('en')} of the loaded records` : recordsOf(length)
-    return { bars: loadedBars(loaded, span), caption }
+    const records = whole === undefined ? `${length.toLocaleString('en')} of the loaded records` : recordsOf(length)
+    const bars = loadedBars(loaded, span)
+    return { bars, caption: `${records}${outside(bars, length)}` }
   }
   const bars = counts.total === 0 ? undefined : countedBars(counts)
   const since = counts.since === undefined ? '' : ` counted since ${fullTime(Date.parse(counts.since))}`
-  return bars === undefined ? undefined : { bars, caption: `${recordsOf(counts.total)}${since}` }
+  return bars && { bars, caption: `${recordsOf(counts.total)}${outside(bars, counts.total)}${since}` }
 }
 
-interface Span {
-  readonly first: number
-  readonly last: number
-}
-
-function spanOf(times: readonly number[]): Span | undefined {
-  if (times.length === 0) return undefined
-  let first = Number.POSITIVE_INFINITY
-  let last = Number.NEGATIVE_INFINITY
-  for (const time of times) {
-    if (time < first) first = time
-    if (time > last) last = time
-  }
-  return { first, last }
+/** What the bars leave out. */
+function outside({ series }: Bars, total: number): string {
+  const left = series.reduce((rest, { counts }) => counts.reduce((less, count) => less - count, rest), total)
+  return left > 0 ? `, ${left.toLocaleString('en')} of them before 2000 or in the future` : ''
 }
 
 /** Counts of records in intervals of the same length. */
@@ -99,8 +93,8 @@ function loadedBars(rows: readonly LogRecord[], { first, last }: Span): Bars {
   const times = Array.from({ length: maxBars }, (_, bar) => first + (bar + 0.5) * width)
   const series = emptySeries(maxBars)
   for (const record of rows) {
-    const bar = Math.min(maxBars - 1, Math.floor((timeOf(record) - first) / width))
-    series.get(levelClass(record.level))![bar]!++
+    const bar = Math.floor((barTime(record) - first) / width)
+    if (bar >= 0 && bar < maxBars) series.get(levelClass(record.level))![bar]!++
   }
   return barsOf(times, series)
 }

@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals'
-import { type RecordCounts, readCounts } from '../api/counts.js'
-import { type LogRecord, timeOf } from '../api/records.js'
+import type { RecordCounts } from '../../src/client/record-counts.js'
+import { readCounts } from '../api/counts.js'
+import type { LogRecord } from '../api/records.js'
 import { Recount } from '../api/recount.js'
 import { isAborted, RequestError } from '../api/requests.js'
+import { barSpan, barTime } from './bar-span.js'
 import type { RecordFilter } from './record-filter.js'
 
 /** A chart has about this many bars at most. */
@@ -84,7 +86,7 @@ export class LogCounts {
     for (const record of chosen) {
       add(numbers, record.level, 1)
       if (!filter.hasLevel(record.level)) continue
-      add(this.#step(Math.floor(timeOf(record) / this.stepMs) * this.stepMs), record.level, 1)
+      add(this.#step(barTime(record)), record.level, 1)
       this.total++
     }
     this.totals.value = { ...this.totals.value, numbers }
@@ -93,9 +95,9 @@ export class LogCounts {
   /** Numbers by level, step by step over the time range of the view, or from the oldest record to now. */
   steps(now: number): { readonly start: number; readonly counts: ReadonlyMap<string, number> }[] {
     const { stepMs } = this
-    const span = spanOf([...this.#steps.keys()], this.#counted?.filter, now)
+    const span = rangeOf([...this.#steps.keys()], { ...this.#counted?.filter, stepMs, now })
     if (span === undefined) return []
-    const first = Math.floor(span.from / stepMs) * stepMs
+    const first = this.#startOf(span.from)
     const length = Math.min(2 * maxBars, Math.ceil((span.to - first) / stepMs))
     return Array.from({ length }, (_, index) => {
       const start = first + index * stepMs
@@ -140,7 +142,7 @@ export class LogCounts {
         continue
       }
       const starts = (answer.list ?? []).map(({ time }) => Date.parse(time))
-      const span = spanOf(starts, filter, now)
+      const span = rangeOf(starts, { ...filter, stepMs, now })
       const better = span === undefined ? stepMs : stepFor(span.to - span.from)
       if (better === stepMs || question >= maxQuestions) return { answer, stepMs }
       stepMs = better
@@ -164,7 +166,12 @@ export class LogCounts {
     return (await this.#question({ bucket, query: new URLSearchParams(filter.query), stepMs, signal })) ?? answer
   }
 
-  #step(start: number): Map<string, number> {
+  #startOf(ms: number): number {
+    return Math.floor(ms / this.stepMs) * this.stepMs
+  }
+
+  #step(ms: number): Map<string, number> {
+    const start = this.#startOf(ms)
     let step = this.#steps.get(start)
     if (step === undefined) {
       step = new Map()
@@ -178,15 +185,17 @@ function add(counts: Map<string, number>, level: string, count: number): void {
   counts.set(level, (counts.get(level) ?? 0) + count)
 }
 
+interface Range extends Partial<Pick<RecordFilter, 'since' | 'until'>> {
+  readonly stepMs: number
+  readonly now: number
+}
+
 /** The time range of a view, or from the oldest step to now. Undefined without records. */
-function spanOf(
-  starts: readonly number[],
-  filter: Pick<RecordFilter, 'since' | 'until'> | undefined,
-  now: number,
-): { readonly from: number; readonly to: number } | undefined {
-  const from = filter?.since ?? starts.reduce((least, start) => Math.min(least, start), Number.POSITIVE_INFINITY)
-  const to = filter?.until ?? starts.reduce((most, start) => Math.max(most, start + 1), now)
-  return from < to && Number.isFinite(from) ? { from, to } : undefined
+function rangeOf(starts: readonly number[], { since, until, stepMs, now }: Range) {
+  const span = barSpan(starts, { since, until, stepMs })
+  const from = since ?? span?.first
+  const to = until ?? Math.max(now, (span?.last ?? now) + 1)
+  return from !== undefined && from < to ? { from, to } : undefined
 }
 
 /** The shortest step that makes few enough bars. */

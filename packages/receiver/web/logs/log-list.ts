@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { LogRecord } from '../api/records.js'
-import { isAborted } from '../api/requests.js'
-import { findOlder } from './older-records.js'
+import { isAborted, messageOf } from '../api/requests.js'
+import { findNewer, findOlder } from './older-records.js'
 import type { RecordFilter } from './record-filter.js'
 import { insertByTime, inTimeOrder } from './time-order.js'
 
@@ -41,6 +41,8 @@ export class LogList {
   /** The receiver's reason why there are no rows, where it knows one. */
   readonly hint = signal<string | undefined>(undefined)
   rows: LogRecord[] = []
+  /** Counts how often the rows were loaded anew. */
+  loads = 0
   /** The place of the first row, counted from where the list began: it falls as older rows come in front, and rises as they go. */
   origin = 0
   #source: Source | undefined
@@ -78,17 +80,24 @@ export class LogList {
     this.hold.value = source.around === undefined ? undefined : 'details'
     this.loading.value = true
     try {
-      const before = source.around === undefined ? undefined : source.around + enough / 2
-      const found = await findOlder({ ...source, before, enough, signal: abort.signal })
-      this.#detached = before !== undefined
-      this.rows = inTimeOrder(found.records)
+      const { around } = source
+      const { signal } = abort
+      const half = { ...source, enough: enough / 2, signal }
+      const [found, newer] =
+        around === undefined
+          ? [await findOlder({ ...source, enough, signal }), []]
+          : await Promise.all([findOlder({ ...half, before: around + 1 }), findNewer({ ...half, after: around })])
+      const records = [...found.records, ...newer]
+      this.#detached = around !== undefined
+      this.rows = inTimeOrder(records)
+      this.loads++
       this.origin = 0
       this.#before = found.before
       this.complete.value = found.before === undefined
       this.hint.value = found.hint
-      this.#newest = Math.max(found.records.at(-1)?.id ?? 0, before ?? 0)
-      this.#known = new Set(found.records.map(({ id }) => id))
-      this.#first = before ?? found.before ?? 0
+      this.#newest = Math.max(records.at(-1)?.id ?? 0, around ?? 0)
+      this.#known = new Set(records.map(({ id }) => id))
+      this.#first = around === undefined ? (found.before ?? 0) : this.#newest
       this.loading.value = false
       this.error.value = undefined
       this.version.value++
@@ -227,6 +236,6 @@ export class LogList {
   #fail(error: unknown, abort: AbortController): void {
     if (abort !== this.#abort || isAborted(error)) return
     this.loading.value = false
-    this.error.value = error instanceof Error ? error.message : String(error)
+    this.error.value = messageOf(error)
   }
 }

@@ -31,7 +31,7 @@ export function LogRow({ record, index, current, today, count }: RowProps) {
       tabIndex={current ? 0 : -1}
     >
       <span role="cell" class="time">
-        {day === today ? '' : <span class="day">{day.slice(5)} </span>}
+        {day === today ? '' : <span class="day">{day.slice(0, 4) === today.slice(0, 4) ? day.slice(5) : day} </span>}
         {clockTime(ms)}
       </span>
       <span role="cell" class="level">

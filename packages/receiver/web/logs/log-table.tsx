@@ -3,7 +3,7 @@ import type { LogList } from './log-list.js'
 import { LogRow, today } from './log-row.js'
 import type { RowSource } from './row-source.js'
 
-export const rowHeight = 24
+const rowHeight = 24
 /** Rows outside of the window that are in the document, above and below it. */
 const overscan = 20
 /** The document never has more rows than this. */
@@ -22,7 +22,7 @@ interface TableProps {
 export function LogTable({ list, source, current, onOpen }: TableProps) {
   const viewport = useRef<HTMLDivElement>(null)
   const [place, setPlace] = useState({ top: 0, height: 800 })
-  const last = useRef({ top: 0, origin: 0, revealed: undefined as number | undefined })
+  const last = useRef({ top: 0, origin: 0, loads: 0, revealed: undefined as number | undefined })
   const { rows, origin } = source
   const total = rows.length * rowHeight
   const following = list.hold.value === undefined
@@ -50,7 +50,9 @@ export function LogTable({ list, source, current, onOpen }: TableProps) {
     last.current.origin = origin
     if (following) element.scrollTop = total
     else if (moved !== 0) element.scrollTop += moved
-    if (current !== last.current.revealed) reveal(element, current)
+    const isAnew = list.loads !== last.current.loads
+    last.current.loads = list.loads
+    if (current !== last.current.revealed || (isAnew && !following)) reveal(element, current)
     last.current.top = element.scrollTop
     measure()
   })

@@ -91,7 +91,7 @@ export function LogsPage({ feed, bucket }: LogsProps) {
       <h1 class="unseen">Logs</h1>
       <Toolbar list={list} counts={counts} bucket={bucket} filter={filter} />
       <Conditions />
-      <Histogram list={list} counts={counts} />
+      <Histogram list={list} counts={counts} filter={filter} />
       <div class={id === undefined ? 'split' : 'split open'}>
         <div class="list">
           <SearchState />

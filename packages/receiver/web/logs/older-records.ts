@@ -13,8 +13,6 @@ export interface Found {
 interface Search {
   readonly bucket: string
   readonly filter: Pick<RecordFilter, 'query' | 'matches'>
-  /** Only records with a smaller id; undefined begins with the newest. */
-  readonly before?: number | undefined
   /** Stops when this many are found. */
   readonly enough: number
   readonly signal?: AbortSignal | undefined
@@ -24,21 +22,64 @@ const pageSize = 500
 /** With a filter that the receiver does not know, a search may read much and find nothing: it stops after this many pages. */
 const maxPages = 20
 
-/** Finds the newest records of a filter, page by page. */
-export async function findOlder({ bucket, filter, before, enough, signal }: Search): Promise<Found> {
+/** Finds the newest records of a filter, page by page: those with an id smaller than `before`, if there is one. */
+export async function findOlder({
+  before,
+  ...search
+}: Search & { readonly before?: number | undefined }): Promise<Found> {
+  const { filter, enough } = search
   const found: LogRecord[] = []
   let from = before
   let hint: string | undefined
   for (let page = 0; page < maxPages; page++) {
-    const query = new URLSearchParams(filter.query)
-    query.set('limit', String(pageSize))
-    if (from !== undefined) query.set('before', String(from))
-    const path = `/api/logs/${encodeURIComponent(bucket)}?${query}`
-    const answer = await request<RecordPage<LogRecord>>(path, { signal })
+    const answer = await readPage(search, { limit: pageSize, before: from })
     for (const record of answer.list) if (filter.matches(record)) found.push(record)
     hint ??= answer.hint
     from = answer.next ?? (answer.list.length < pageSize ? undefined : answer.list.at(-1)!.id)
     if (from === undefined || found.length >= enough) break
   }
   return { records: found.reverse(), before: from, hint }
+}
+
+/**
+ * Finds the records of a filter that come next after an id, oldest first. The receiver reads from the newest on, and ids have gaps of any width: the
+ * search halves the range of ids until it has neither too few nor more than a page.
+ */
+export async function findNewer({
+  after,
+  ...search
+}: Search & { readonly after: number }): Promise<readonly LogRecord[]> {
+  const { filter, enough } = search
+  const limit = 2 * enough
+  let { list, next } = await readPage(search, { limit, after })
+  // Before `low` there are too few, before `high` more than a page.
+  let [low, high] = [after, after]
+  if (list.length === limit || next !== undefined) {
+    high = list[0]!.id + 1
+    list = []
+  }
+  while (high - low > 1) {
+    const before = Math.floor((low + high) / 2)
+    const page = await readPage(search, { limit, after, before })
+    if (page.list.length === limit || page.next !== undefined) {
+      high = before
+      continue
+    }
+    list = page.list
+    if (list.length >= enough) break
+    low = before
+  }
+  return list
+    .filter((record) => filter.matches(record))
+    .slice(-enough)
+    .reverse()
+}
+
+function readPage(
+  { bucket, filter, signal }: Search,
+  numbers: Readonly<Record<string, number | undefined>>,
+): Promise<RecordPage<LogRecord>> {
+  const query = new URLSearchParams(filter.query)
+  for (const [name, number] of Object.entries(numbers)) if (number !== undefined) query.set(name, String(number))
+  return request(`/api/logs/${encodeURIComponent(bucket)}?${query}`, { signal })
 }

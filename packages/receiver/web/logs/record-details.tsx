@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { type LogRecord, timeOf } from '../api/records.js'
 import { CopyButton } from '../shell/copy-button.js'
 import { contextValue, partsOf } from '../text/message-parts.js'
-import { fullTime } from '../text/time.js'
+import { fullTime, isoTime } from '../text/time.js'
 import { visible } from '../text/visible.js'
 import { addCondition, go, hashOf, view } from '../view/view.js'
 import { JsonTree } from './json-tree.js'
@@ -29,7 +29,7 @@ export function RecordDetails({ record, onClose }: DetailsProps) {
     <aside role="complementary" class="details" aria-label="Details">
       <header>
         <span class={`badge ${levelClass(record.level)}`}>{visible(record.level)}</span>
-        <time dateTime={safeIso(timeOf(record))}>{fullTime(timeOf(record))}</time>
+        <time dateTime={isoTime(timeOf(record))}>{fullTime(timeOf(record))}</time>
         <button type="button" class="quiet close" aria-label="Close the details" onClick={onClose}>
           ✕
         </button>
@@ -140,9 +140,4 @@ function Actions({ record }: { readonly record: LogRecord }) {
       })}
     </footer>
   )
-}
-
-function safeIso(ms: number): string | undefined {
-  const date = new Date(ms)
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }

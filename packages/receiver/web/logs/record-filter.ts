@@ -1,6 +1,6 @@
 import { type LogRecord, timeOf } from '../api/records.js'
 import { contextValue } from '../text/message-parts.js'
-import { type Search, searchOf, wordSearch } from '../text/words.js'
+import { type Search, searchOf, textTest } from '../text/words.js'
 import { momentOf } from '../view/times.js'
 import type { Condition, View } from '../view/view.js'
 
@@ -33,7 +33,7 @@ export function filterOf(choice: Choice, now: number): RecordFilter {
   const since = momentOf(choice.since, now)
   const until = momentOf(choice.until, now)
   const search = searchOf(choice.text)
-  const hasWords = wordSearch(search)
+  const hasWords = textTest(search)
   const hasLevel = (level: string) => choice.levels.length === 0 || choice.levels.includes(level)
   const matchesButLevel = (record: LogRecord) =>
     (since === undefined || timeOf(record) >= since) &&
@@ -53,7 +53,7 @@ export function filterOf(choice: Choice, now: number): RecordFilter {
 }
 
 /** The value of a record's field as a filter writes it. */
-export function fieldValue(record: LogRecord, field: string): string | undefined {
+function fieldValue(record: LogRecord, field: string): string | undefined {
   if (field.startsWith(contextPrefix)) return contextValue(record, field.slice(contextPrefix.length))
   const value = (record as unknown as Record<string, unknown>)[field]
   return value === undefined ? undefined : String(value)

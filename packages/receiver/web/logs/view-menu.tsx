@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import { messageOf } from '../api/requests.js'
 import { sendToast } from '../shell/toast.js'
 import { SavedViewList } from '../view/saved-view-list.js'
 import { go, view } from '../view/view.js'
@@ -23,7 +24,7 @@ export function ViewMenu({ bucket, filter }: ViewMenuProps) {
     try {
       await exportRecords(format, { bucket, filter })
     } catch (error) {
-      sendToast(`The export failed: ${error instanceof Error ? error.message : error}`)
+      sendToast(`The export failed: ${messageOf(error)}`)
     }
   }
   return (

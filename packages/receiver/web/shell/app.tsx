@@ -114,10 +114,10 @@ function Header({ feed, bucket, onHelp }: HeaderProps) {
 const states = { live: 'live', connecting: 'connecting', waiting: 'reconnecting' } as const
 
 function Connection({ feed }: { readonly feed: LiveFeed }) {
-  const state = feed.state.value
+  const state = states[feed.state.value]
   return (
     <span class={`connection ${state}`} title="The connection that brings new records">
-      {states[state]}
+      {state}
     </span>
   )
 }

@@ -20,7 +20,7 @@ export function partsOf(record: { readonly message: string }): MessageParts {
 }
 
 /** Finds the context: an object in JSON at the end of one of the first lines. */
-export function splitMessage(message: string): MessageParts {
+function splitMessage(message: string): MessageParts {
   let lineStart = 0
   for (let line = 0; line < maxLines && lineStart <= message.length; line++) {
     const found = message.indexOf('\n', lineStart)

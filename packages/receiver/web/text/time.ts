@@ -32,6 +32,12 @@ export function fullTime(ms: number): string {
   return `${parts.day} ${parts.time} ${minutes === 0 ? 'UTC' : offset}`
 }
 
+/** ISO 8601 in UTC; undefined for a number that is no time. */
+export function isoTime(ms: number): string | undefined {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}
+
 /** `12 s ago`, `3 min ago`, else the time itself. */
 export function agoOrTime(ms: number, now: number): string {
   const seconds = Math.round((now - ms) / 1000)

@@ -1,12 +1,4 @@
-/** The words of a text as the receiver's index knows them: runs of letters and digits, without case and accents, each between spaces. */
-export function wordsOf(text: string): string {
-  const runs = text
-    .normalize('NFD')
-    .replace(/\p{Mn}/gu, '')
-    .toLowerCase()
-    .match(/[\p{L}\p{N}\p{M}]+/gu)
-  return runs === null ? '' : ` ${runs.join(' ')} `
-}
+import { wordExclusion, wordSearch, wordsOf } from '../../src/commands/word-search.js'
 
 /** A search in two: words that a text must have, and those that it must not have, which stand after a minus. */
 export interface Search {
@@ -23,14 +15,9 @@ export function searchOf(written: string): Search {
   }
 }
 
-/** A test for texts that have all the wanted words and none of the others. A word such as `a-b` stands for `a b`, side by side. */
-export function wordSearch(search: Search): (text: string) => boolean {
-  const wanted = search.wanted.map(wordsOf)
-  const unwanted = search.unwanted.map(wordsOf)
-  if (wanted.length + unwanted.length === 0) return () => true
-  return (text) => {
-    const words = wordsOf(text)
-    const has = (phrase: string) => words.includes(phrase)
-    return wanted.every(has) && !unwanted.some(has)
-  }
+/** A test for texts that have all the wanted words and none of the others. */
+export function textTest({ wanted, unwanted }: Search): (text: string) => boolean {
+  const hasAll = wordSearch(wanted.join(' '))
+  const hasNone = wordExclusion(unwanted.join(' '))
+  return (text) => hasAll?.(text) !== false && hasNone?.(text) !== false
 }

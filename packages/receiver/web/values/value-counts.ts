@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { readCounts } from '../api/counts.js'
 import { timeOf, type ValueRecord } from '../api/records.js'
 import { Recount } from '../api/recount.js'
-import { isAborted } from '../api/requests.js'
+import { isAborted, messageOf } from '../api/requests.js'
 
 const minuteMs = 60_000
 
@@ -88,7 +88,7 @@ export class ValueCounts {
       this.version.value++
     } catch (error) {
       if (isAborted(error)) throw error
-      this.error.value = error instanceof Error ? error.message : String(error)
+      this.error.value = messageOf(error)
     }
   }
 }

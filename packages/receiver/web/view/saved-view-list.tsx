@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { messageOf } from '../api/requests.js'
 import { sendToast } from '../shell/toast.js'
 import { visible } from '../text/visible.js'
 import { deleteView, maxNameLength, openView, savedViews, saveView } from './saved-views.js'
@@ -70,6 +71,6 @@ function attempt(failure: string, work: () => void): void {
   try {
     work()
   } catch (error) {
-    sendToast(`${failure}: ${error instanceof Error ? error.message : error}`)
+    sendToast(`${failure}: ${messageOf(error)}`)
   }
 }

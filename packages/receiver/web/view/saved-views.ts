@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { go, hashOf, parseView, view } from './view.js'
 
-export const maxSavedViews = 100
+const maxSavedViews = 100
 export const maxNameLength = 100
 const storageKey = 'sluice-saved-views'
 

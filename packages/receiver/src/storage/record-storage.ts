@@ -78,8 +78,6 @@ export interface UnknownValue {
 export interface RecordPage extends Paged<StoredRecord> {
   /** Counting stopped at `total`; there are more records. Only for queries with filters. */
   readonly totalIsAtLeast?: true
-  /** A part of the store could not be asked: records are missing. */
-  readonly incomplete?: true
   /** Only where the first page is empty. */
   readonly unknown?: UnknownValue
 }
@@ -98,8 +96,6 @@ export interface RecordCounts {
   readonly steps: readonly StepCount[]
   /** Number of steps, where there are more than 10,000. Then `steps` is empty. */
   readonly tooManySteps?: number
-  /** A part of the store could not be asked: records are missing. */
-  readonly incomplete?: true
   /** Only the newest records were counted, none before this time. */
   readonly countedSinceMs?: number
 }

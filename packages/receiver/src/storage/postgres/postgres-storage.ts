@@ -18,12 +18,11 @@ import { RecordReader } from './record-reader.js'
 import { RecordTail } from './record-tail.js'
 import { migrate } from './schema.js'
 import { Servers } from './servers.js'
-import type { ShardPlace } from './shards.js'
 import { Transactions } from './transactions.js'
 import { WriterSlot } from './writer-slot.js'
 
 /** Other receivers may store records: live readers look for them this often, in ms. */
-export const othersMs = 500
+const othersMs = 500
 /** A plan that another receiver has changed counts at the latest after this time, in ms. */
 const planKnownMs = 1000
 const renewMs = 5000
@@ -38,8 +37,6 @@ const closeMs = 10_000
 export interface PostgresOptions {
   /** A write that is not durable after this time fails, in ms. */
   readonly commitMs?: number
-  /** The place of the database among others. @default the only one */
-  readonly shard?: ShardPlace
 }
 
 /** A database of PostgreSQL, or one that speaks as it does. Any number of receivers may use it at once. */
@@ -65,7 +62,7 @@ export class PostgresStorage implements Storage {
     const days = new Days(servers, transactions)
     const appends = new RecordAppends({ transactions, days, slot })
     const reader = new RecordReader(servers, days)
-    const tail = new RecordTail({ shards: [servers], store, nowMs })
+    const tail = new RecordTail(servers, { store, nowMs })
     this.store = store
     this.servers = servers
     this.#transactions = transactions
@@ -103,24 +100,17 @@ export class PostgresStorage implements Storage {
    * @throws {StoreUnavailableError} if the database cannot be reached
    * @throws if a newer version has made the tables
    */
-  static async open(url: string, options: PostgresOptions = {}): Promise<PostgresStorage> {
-    return PostgresStorage.openOn(new Servers(url), options)
-  }
-
-  /** Like `open`. The connections are closed if it fails; they can be used again. */
-  static async openOn(
-    servers: Servers,
-    { commitMs = 10_000, shard = { index: 0, count: 1 } }: PostgresOptions = {},
-  ): Promise<PostgresStorage> {
+  static async open(url: string, { commitMs = 10_000 }: PostgresOptions = {}): Promise<PostgresStorage> {
+    const servers = new Servers(url)
     try {
       const transactions = new Transactions(servers, { deadlineMs: commitMs })
       await migrate(transactions)
-      const slot = await WriterSlot.claim(servers, { transactions, shard })
+      const slot = await WriterSlot.claim(servers, transactions)
       await new Days(servers, transactions).prepare(slot.nowMs())
       const [identity] = await servers.read<{ id: string }>('SELECT id FROM sluice_identity')
       return new PostgresStorage({ servers, transactions, slot }, identity!.id)
     } catch (error) {
-      await servers.leave()
+      await servers.close()
       throw error
     }
   }

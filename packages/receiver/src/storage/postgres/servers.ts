@@ -81,7 +81,8 @@ export class Servers {
   /** Closes all connections: at once where they are idle. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.leave()
+    const pools = await this.#pools?.catch(() => undefined)
+    if (pools !== undefined) await ended(pools)
     // Connections that were left earlier may still wait for a server that does not answer. They must not keep the process.
     for (const socket of this.#sockets) socket.unref()
   }
@@ -90,13 +91,6 @@ export class Servers {
   abandon(): void {
     void this.close()
     for (const socket of this.#sockets) socket.destroy()
-  }
-
-  /** Closes the connections. The next use opens others. */
-  async leave(): Promise<void> {
-    const pools = await this.#pools?.catch(() => undefined)
-    this.#pools = undefined
-    if (pools !== undefined) await ended(pools)
   }
 
   #failed(error: unknown, pools: Promise<Pools> | undefined): unknown {

@@ -5,9 +5,9 @@ import { rememberedMs } from '../storage.js'
 /** A key that is longer stands in the table as its hash. */
 const maxKeyLength = 200
 
-/** Attempts at some requests, each with the result that it would have. */
+/** Attempts at some requests on one bucket, each with the result that it would have. */
 export interface NewAttempts {
-  readonly buckets: readonly string[]
+  readonly bucket: string
   readonly scopes: readonly string[]
   readonly keys: readonly string[]
   readonly results: readonly string[]
@@ -28,16 +28,16 @@ export function storedKey(key: string): string {
  */
 export async function addAttempts(
   client: pg.ClientBase,
-  { buckets, scopes, keys, results, nowMs }: NewAttempts,
+  { bucket, scopes, keys, results, nowMs }: NewAttempts,
 ): Promise<Set<string>> {
   const { rows } = await client.query<{ result: string }>(
     `INSERT INTO sluice_attempts AS known (bucket, scope, key, result, at_ms)
-       SELECT *, $5::bigint FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+       SELECT $1::text, *, $5::bigint FROM unnest($2::text[], $3::text[], $4::text[])
      ON CONFLICT (bucket, scope, key) DO UPDATE SET
        result = CASE WHEN known.at_ms > $6 THEN known.result ELSE excluded.result END,
        at_ms = CASE WHEN known.at_ms > $6 THEN least(known.at_ms, excluded.at_ms) ELSE excluded.at_ms END
      RETURNING result`,
-    [buckets, scopes, keys, results, nowMs, nowMs - rememberedMs],
+    [bucket, scopes, keys, results, nowMs, nowMs - rememberedMs],
   )
   return new Set(rows.map(({ result }) => result))
 }

@@ -84,7 +84,7 @@ export class PostgresContent extends ContentReader implements ContentStorage {
       return await this.#database.transactions.run(async (client) => {
         if (attempt !== undefined) {
           const one = {
-            buckets: [attempt.scope],
+            bucket: attempt.scope,
             scopes: [contentScope],
             keys: [storedKey(attempt.key)],
             results: [id],

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { StoreUnavailableError } from '../store-unavailable.js'
-import { isTooSlow, messageOf, storageError } from './database-errors.js'
+import { isLocked, isTooSlow, messageOf, storageError } from './database-errors.js'
 import { type DatabaseServers, readDatabaseUrl } from './database-url.js'
 
 /** A server that has not answered after this time is left. */
@@ -12,11 +12,13 @@ const searchedMs = 250
 const readMs = 20_000
 /** A write waits this long for a row that another transaction has locked, in ms. */
 const lockMs = 5000
+/** The server ends a transaction whose process has sent nothing for so long: it stands still, and holds rows that others wait for. In ms. */
+const standstillMs = 8000
 
-/** Commits of records that run at once. */
-export const recordCommits = 4
+/** Commits of records that run at once: of groups, and of records that go alone. */
+export const recordCommits = { ofGroups: 4, ofOne: 2 } as const
 /** Most connections for writing: those of records, and three for everything else. */
-const maxWriting = recordCommits + 3
+const maxWriting = recordCommits.ofGroups + recordCommits.ofOne + 3
 const maxReading = 4
 
 /** Connections to one server. */
@@ -95,7 +97,7 @@ export class Servers {
 
   #failed(error: unknown, pools: Promise<Pools> | undefined): unknown {
     const seen = storageError(error, this.name)
-    if (seen instanceof StoreUnavailableError && pools !== undefined) this.#probe(pools)
+    if (seen instanceof StoreUnavailableError && pools !== undefined && !isLocked(error)) this.#probe(pools)
     return seen
   }
 
@@ -162,6 +164,7 @@ export class Servers {
       ...shared,
       max: maxWriting,
       lock_timeout: lockMs,
+      idle_in_transaction_session_timeout: standstillMs,
       onConnect: demandDurability,
     })
     // The queries that read have been written for their indexes. Without statistics the planner would read whole tables.

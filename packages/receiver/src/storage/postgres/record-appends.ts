@@ -90,8 +90,10 @@ export class RecordAppends {
     } catch (cause) {
       if (!waitedForLock(cause)) throw cause
       if (this.#locked.size >= maxLocked) this.#locked.clear()
-      this.#locked.add(name)
-      throw new StoreUnavailableError('a record with the same key is being stored', { cause })
+      if (record.idempotencyKey !== undefined) this.#locked.add(name)
+      throw new StoreUnavailableError('another receiver stores a record with the same key, or changes the tables', {
+        cause,
+      })
     }
   }
 

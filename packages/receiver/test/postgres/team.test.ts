@@ -1,11 +1,11 @@
 import { startReceiver } from 'sluice-receiver'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { full } from '../../../../test/support/full.js'
-import { killAll, ready, start } from '../processes.js'
+import { failure, killAll, ready, start } from '../processes.js'
 import { caller, log } from '../support.js'
 import { Cluster } from './cluster.js'
 import { postgresInstalled, withPostgres } from './installation.js'
-import { stopServers } from './server.js'
+import { queryOf, stopServers } from './server.js'
 
 /** A change that one receiver makes counts at the others after this time, in ms. */
 const withinMs = 2000
@@ -90,5 +90,16 @@ describe.skipIf(!postgresInstalled)(withPostgres('two receivers over one databas
     expect(err).toContain(`cannot use the database: no server of the database ${url.host}`)
     expect(err).toContain('role "nobody" does not exist')
     expect(err).not.toContain('secret')
+  })
+
+  it.runIf(full)('refuse a database that cannot keep every text, and make no tables there', async () => {
+    await cluster.primary.query(
+      "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0",
+    )
+    const url = cluster.primary.urlOf('latin')
+    expect(await failure('--database', url)).toContain(
+      `cannot use the database: ${new URL(url).host}/latin has the encoding LATIN1: expected UTF8, as records have any text`,
+    )
+    expect(await queryOf(url, "SELECT 1 FROM pg_class WHERE relname LIKE 'sluice%'")).toEqual([])
   })
 })

@@ -98,11 +98,17 @@ export class PostgresStorage implements Storage {
    * @param url `postgres://user:password@host/database`; of several hosts with commas between them the one that takes writes is used
    * @throws {TypeError} for a URL that cannot be used
    * @throws {StoreUnavailableError} if the database cannot be reached
-   * @throws if a newer version has made the tables
+   * @throws if a newer version has made the tables, or the database has another encoding than UTF8
    */
   static async open(url: string, { commitMs = 10_000 }: PostgresOptions = {}): Promise<PostgresStorage> {
     const servers = new Servers(url)
     try {
+      const [{ encoding } = {}] = await servers.read<{ encoding: string }>(
+        "SELECT current_setting('server_encoding') AS encoding",
+      )
+      if (encoding !== 'UTF8') {
+        throw new Error(`${servers.name} has the encoding ${encoding}: expected UTF8, as records have any text`)
+      }
       const transactions = new Transactions(servers, { deadlineMs: commitMs })
       await migrate(transactions)
       const slot = await WriterSlot.claim(servers, transactions)

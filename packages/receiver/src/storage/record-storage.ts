@@ -154,14 +154,14 @@ export interface Receipts {
   readonly since: number | undefined
 }
 
-/** Reads records. */
+/** Reads records. A signal ends a question that may take long, also at the database; it then rejects with the reason of the signal. */
 export interface RecordReading {
   /** Reads newest first. `total` counts all matches, not only those of the page. */
-  read(query: RecordQuery): Promise<RecordPage>
+  read(query: RecordQuery, signal?: AbortSignal): Promise<RecordPage>
   /** Counts the values in the newest matching records: at most `limit` of them, and at most 16 MiB. */
-  facets(query: RecordQuery): Promise<Facets>
+  facets(query: RecordQuery, signal?: AbortSignal): Promise<Facets>
   /** Counts the matching records: all of them, or the newest 100,000 where no table has their counts. */
-  counts(query: CountQuery): Promise<RecordCounts>
+  counts(query: CountQuery, signal?: AbortSignal): Promise<RecordCounts>
   /** The newest position of a bucket. */
   position(query: { readonly bucket: string }): Promise<Position>
   /** Reads oldest first: at most 1 MiB, but at least one record if there is any. */

@@ -1,6 +1,7 @@
 import { say } from '../../stderr.js'
 import { KnownProjects } from '../known-projects.js'
 import type { RecordStorage } from '../record-storage.js'
+import { isNewestPage } from '../records/field-conditions.js'
 import type { Clocks } from '../steady-time.js'
 import type { Storage } from '../storage.js'
 import { StoreUnavailableError } from '../store-unavailable.js'
@@ -61,7 +62,8 @@ export class PostgresStorage implements Storage {
     const nowMs = () => slot.nowMs()
     const days = new Days(servers, transactions)
     const appends = new RecordAppends({ transactions, days, slot })
-    const reader = new RecordReader(servers, days)
+    const searching = (signal: AbortSignal | undefined) => new RecordReader(servers.searching(signal), days)
+    const reader = new RecordReader((sql, values) => servers.read(sql, values), days)
     const tail = new RecordTail(servers, { store, nowMs })
     this.store = store
     this.servers = servers
@@ -74,9 +76,9 @@ export class PostgresStorage implements Storage {
       repeated: (bucket) => appends.repeated(bucket),
       onCommit: (listener) => appends.onCommit(listener),
       othersMs,
-      read: (query) => reader.read(query),
-      facets: (query) => reader.facets(query),
-      counts: (query) => reader.counts(query),
+      read: (query, signal) => (isNewestPage(query) ? reader : searching(signal)).read(query),
+      facets: (query, signal) => searching(signal).facets(query),
+      counts: (query, signal) => searching(signal).counts(query),
       position: (query) => tail.position(query),
       arrivals: (query) => tail.arrivals(query),
       missed: (query) => tail.missed(query),

@@ -63,7 +63,7 @@ export class Transactions {
       if (isHeld) client.off('notice', notice).release(error)
       isHeld = false
     }
-    // A server that does not answer before the commit is left. At the commit the connection is kept: the server would go on waiting with it.
+    // A server that does not answer before the commit is left.
     const leave = () => release(new Error('the transaction took too long'))
     client.on('notice', notice)
     signal.addEventListener('abort', leave)
@@ -72,13 +72,14 @@ export class Transactions {
       const result = await work(client)
       signal.removeEventListener('abort', leave)
       warnings.length = 0
-      await client.query('COMMIT')
+      await this.#commit(client, leave)
       // A cancelled wait for a standby resolves as success, with a warning.
       if (warnings.length > 0) throw new StoreUnavailableError(`the commit may not be durable: ${warnings.join('; ')}`)
       release()
       return result
     } catch (error) {
-      signal.removeEventListener('abort', leave)
+      if (signal.aborted) leave()
+      else signal.addEventListener('abort', leave)
       if (isHeld) {
         const failure = await client.query('ROLLBACK').then(
           () => undefined,
@@ -87,6 +88,19 @@ export class Transactions {
         release(failure)
       }
       throw error
+    }
+  }
+
+  /** The server may wait for a standby without end. Its connection is left only when the server has nothing to do there: the answer was lost. */
+  async #commit(client: pg.ClientBase, leave: () => void): Promise<void> {
+    const look = async () => {
+      if (!(await this.#servers.worksFor(client))) leave()
+    }
+    const timer = setInterval(() => void look(), this.#deadlineMs).unref()
+    try {
+      await client.query('COMMIT')
+    } finally {
+      clearInterval(timer)
     }
   }
 

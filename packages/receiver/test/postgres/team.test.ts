@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { startReceiver } from 'sluice-receiver'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { full } from '../../../../test/support/full.js'
@@ -75,6 +76,25 @@ describe.skipIf(!postgresInstalled)(withPostgres('two receivers over one databas
     expect((await run('list')).out).toContain('"name":"ops"')
     expect((await run('revoke', made.id)).status).toBe(0)
     await expect.poll(async () => (await call('GET', '/api/logs/demo')).status).toBe(401)
+  })
+
+  it('store records while nobody can read keys and projects', async () => {
+    const database = await cluster.createDatabase()
+    const receiver = await ready('--database', database)
+    const post = async () => (await caller(receiver)('POST', '/logs/demo', log)).status
+    expect(await post()).toBe(201)
+    const holder = new pg.Client(database)
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('LOCK TABLE sluice_keys, sluice_projects IN ACCESS EXCLUSIVE MODE')
+    // They are read again each second.
+    const waiting = (table: string) =>
+      cluster.primary.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND strpos(query, $1) > 0", [
+        table,
+      ])
+    for (const table of ['sluice_keys', 'sluice_projects']) await expect.poll(() => waiting(table)).toHaveLength(1)
+    expect(await post()).toBe(201)
+    await holder.end()
   })
 
   it.runIf(full)('refuse a database that cannot be used, without its password', async () => {

@@ -88,10 +88,14 @@ export class PostgresStorage implements Storage {
     }
     this.clocks = { wall: nowMs, monotonic: () => performance.now() }
     this.content = new PostgresContent(database)
-    this.projects = new KnownProjects(new PostgresProjects(database), planKnownMs)
+    this.projects = new KnownProjects(new PostgresProjects(database))
     this.keys = new PostgresKeys(database)
     this.pageSessions = new PostgresSessions(database)
-    this.#timers = [this.#repeat(renewMs, () => slot.renew()), this.#repeat(tidyMs, () => this.#tidy())]
+    this.#timers = [
+      this.#repeat(renewMs, () => slot.renew()),
+      this.#repeat(planKnownMs, () => this.projects.renew()),
+      this.#repeat(tidyMs, () => this.#tidy()),
+    ]
   }
 
   /**

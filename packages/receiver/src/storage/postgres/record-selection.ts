@@ -117,12 +117,10 @@ export class RecordSelection {
     for (let at = 0, size = 1; at < days.length && found.length < limit; at += size, size *= 2) {
       const part = days.slice(at, at + size)
       const last = Math.min(ids.last, firstIdOf((part[0]! + 1) * dayMs) - 1)
-      // Bucket and kind are not compared in the first part: the planner would use the primary key, and read every row of the day.
+      // With the collation of the primary key the planner would use that, and read every row of the day.
       const rows = await this.#ask<Found>(
-        `WITH matching AS MATERIALIZED (
-           SELECT ${columns}, bucket, kind FROM sluice_records WHERE id BETWEEN $3 AND $4 AND ${conditions.sql}
-         )
-         SELECT id, bytes, "timeMs", value FROM matching WHERE bucket = $1 AND kind = $2 ORDER BY id DESC LIMIT $5`,
+        `SELECT ${columns} FROM sluice_records
+           WHERE bucket = $1 COLLATE "C" AND kind = $2 COLLATE "C" AND id BETWEEN $3 AND $4 AND ${conditions.sql} ORDER BY id DESC LIMIT $5`,
         [
           bucket,
           kind,

@@ -92,10 +92,10 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store behind connections tha
 
   it.runIf(full)('gives up a connection on which the answer to a commit has vanished without a word', async () => {
     await behindRelay()
-    const storage = await PostgresStorage.open(relayed, { commitMs: 200 })
+    const storage = await PostgresStorage.open(relayed, { commitMs: 1000 })
     closing.unshift(() => storage.close())
     // More than the store has connections: if it kept each, it could not write any more.
-    let left = 20
+    let left = 12
     relay.onSent = (bytes, { silence }) => {
       if (left === 0 || !bytes.includes('COMMIT')) return
       left--

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { type CommitListener, CommitListeners } from '../commit-listeners.js'
 import { GroupCommit } from '../group-commit.js'
 import type { NewRecord, RecordStorage } from '../record-storage.js'
@@ -16,6 +17,8 @@ const maxRecords = 1000
 const maxCharacters = 2_000_000
 /** A group waits this long for keys that other transactions have locked, and a record that goes alone, in ms. */
 const lockMs = { ofGroups: 500, ofOne: 10 } as const
+/** A record whose key is locked is tried again so often, for so long, in ms: another receiver may be slow. */
+const lockedMs = { pause: 100, longest: 4500 } as const
 /** Keys that are known to be locked are forgotten when there are so many. */
 const maxLocked = 10_000
 
@@ -84,16 +87,25 @@ export class RecordAppends {
 
   async #appendAlone(record: NewRecord): Promise<void> {
     const name = nameOf(record)
-    try {
-      await this.#alone.add(record)
-      this.#locked.delete(name)
-    } catch (cause) {
-      if (!waitedForLock(cause)) throw cause
+    const end = performance.now() + lockedMs.longest
+    while (!(await this.#isStoredAlone(record, { isLast: performance.now() > end }))) {
       if (this.#locked.size >= maxLocked) this.#locked.clear()
       if (record.idempotencyKey !== undefined) this.#locked.add(name)
-      throw new StoreUnavailableError('another receiver stores a record with the same key, or changes the tables', {
-        cause,
-      })
+      await setTimeout(lockedMs.pause)
+    }
+    this.#locked.delete(name)
+  }
+
+  /** False if its key is locked. @throws then too, if nothing follows */
+  async #isStoredAlone(record: NewRecord, { isLast }: { readonly isLast: boolean }): Promise<boolean> {
+    try {
+      await this.#alone.add(record)
+      return true
+    } catch (cause) {
+      if (!waitedForLock(cause)) throw cause
+      if (!isLast) return false
+      const message = 'another receiver stores a record with the same key, or changes the tables'
+      throw new StoreUnavailableError(message, { cause })
     }
   }
 

@@ -110,13 +110,13 @@ describe('a body', () => {
   })
 
   it.each([
-    ['/logs/demo', `{"message":${nested(400_000)}}`],
-    ['/logs/demo', nested(400_000)],
-    ['/logs/demo', `{"colour":${nested(400_000)}}`],
-    [entries, `{"fields":{"title":${nested(400_000)}}}`],
-    [entries, `{"fields":{"colour":${nested(400_000)}}}`],
-    [`${entries}/migrate`, `{"fields":{"title":"x"},"createdAt":${nested(400_000)}}`],
-    ['/api/projects/demo/content-types', `{"key":${nested(400_000)}}`],
+    ['/logs/demo', `{"message":${nested(2400)}}`],
+    ['/logs/demo', nested(2400)],
+    ['/logs/demo', `{"colour":${nested(2400)}}`],
+    [entries, `{"fields":{"title":${nested(2400)}}}`],
+    [entries, `{"fields":{"colour":${nested(2400)}}}`],
+    [`${entries}/migrate`, `{"fields":{"title":"x"},"createdAt":${nested(2400)}}`],
+    ['/api/projects/demo/content-types', `{"key":${nested(2400)}}`],
   ])('of any depth is refused for what it is (%s)', async (path, sent) => {
     const { status, body } = await receiver.call('POST', path, sent)
     expect(status).toBe(400)
@@ -143,6 +143,17 @@ describe('a body', () => {
       attemptedValue: null,
       message: 'body has 101 further failures',
     })
+  })
+
+  it.each([
+    ['fields', '/logs/demo', Object.fromEntries(Array.from({ length: 5001 }, (_, number) => [`field${number}`, 1]))],
+    ['elements', '/api/keys', { scopes: Array(5001).fill('read') }],
+    ['nested values', '/api/projects/demo/content-types', { schema: Array(5001).fill({ key: 1 }) }],
+    ['levels', '/logs/demo', `{"message":${nested(400_000)}}`],
+  ])('is refused before it is checked where it has thousands of %s', async (_, path, sent) => {
+    const { status, body } = await receiver.call('POST', path, sent)
+    expect(status).toBe(413)
+    expect(body.validationErrors).toMatchObject([{ name: 'body', message: 'body must not have more than 5000 values' }])
   })
 
   it('of a DELETE is not looked at, whatever its content type says', async () => {

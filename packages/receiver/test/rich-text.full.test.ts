@@ -49,4 +49,25 @@ describe('rich text', () => {
       { name: 'body', attemptedValue: body, message: `body has markup that is not accepted: ${refused}` },
     ])
   })
+
+  it('is read in pieces, and others are served between them', async () => {
+    const schema = [{ key: 'title', label: 'Title', type: 'richtext', required: true }]
+    await receiver.call('POST', '/api/projects/demo/content-types', {
+      ...article,
+      key: 'long',
+      displayField: 'title',
+      schema,
+    })
+    const title = `${'<b>x</b>😀'.repeat(60_000)}<script>`
+    const long = receiver.call('POST', '/ng-cms/content/demo/long', { fields: { title } })
+    let answered = 0
+    let done = false
+    void long.then(() => {
+      done = true
+    })
+    for (; !done; answered++) await receiver.call('GET', '/api/health')
+    expect(answered).toBeGreaterThan(5)
+    const { body } = await long
+    expect(body.validationErrors).toMatchObject([{ message: 'title has markup that is not accepted: <script>' }])
+  })
 })

@@ -5,38 +5,38 @@ import { refusedMarkup } from './rich-text.js'
 /** At most this many kinds of refused markup are named: a text can have a hundred thousand. */
 const maxListed = 50
 
-/** All failures of an entry's fields, one element each. */
-export function checkFields(
+/** The failures of an entry's fields, one element each. */
+export async function checkFields(
   fields: Readonly<Record<string, unknown>>,
   schema: readonly FieldDefinition[],
-): ValidationError[] {
-  const definitions = new Map(schema.map((definition) => [definition.key, definition]))
-  const missing = schema.filter(
-    ({ key, required }) => required && (!Object.hasOwn(fields, key) || fields[key] === null),
-  )
-  return [
-    ...missing.map(({ key }) => ({ name: key, attemptedValue: null, message: `${key} is required` })),
-    ...Object.entries(fields).flatMap(([name, attemptedValue]) => {
-      const definition = definitions.get(name)
-      if (definition !== undefined && missing.includes(definition)) return []
-      const complaints =
-        definition === undefined ? ['is not a field of this content type'] : check(definition, attemptedValue)
-      return complaints.map((complaint) => ({ name, attemptedValue, message: `${name} ${complaint}` }))
-    }),
-  ]
+): Promise<ValidationError[]> {
+  const failures: ValidationError[] = []
+  for (const definition of schema) {
+    const { key, required } = definition
+    const value = Object.hasOwn(fields, key) ? fields[key] : undefined
+    const complaint =
+      value === undefined || (value === null && required) ? missing(required) : await complaintOf(definition, value)
+    if (complaint !== undefined)
+      failures.push({ name: key, attemptedValue: value ?? null, message: `${key} ${complaint}` })
+  }
+  const known = new Set(schema.map(({ key }) => key))
+  for (const [name, attemptedValue] of Object.entries(fields)) {
+    if (!known.has(name))
+      failures.push({ name, attemptedValue, message: `${name} is not a field of this content type` })
+  }
+  return failures
 }
 
-function check({ type, maxLength }: FieldDefinition, value: unknown): string[] {
-  if (typeof value !== 'string') return [`must be ${type}: a string`]
-  const complaints: string[] = []
-  if (maxLength !== undefined && isLonger(value, maxLength)) {
-    complaints.push(`must not have more than ${maxLength} characters`)
-  }
-  if (type === 'richtext') {
-    const refused = refusedMarkup(value)
-    if (refused.length > 0) complaints.push(`has markup that is not accepted: ${listed(refused)}`)
-  }
-  return complaints
+function missing(required: boolean): string | undefined {
+  return required ? 'is required' : undefined
+}
+
+async function complaintOf({ type, maxLength }: FieldDefinition, value: unknown): Promise<string | undefined> {
+  if (typeof value !== 'string') return `must be ${type}: a string`
+  if (maxLength !== undefined && isLonger(value, maxLength)) return `must not have more than ${maxLength} characters`
+  if (type !== 'richtext') return undefined
+  const refused = await refusedMarkup(value)
+  return refused.length === 0 ? undefined : `has markup that is not accepted: ${listed(refused)}`
 }
 
 function listed(refused: readonly string[]): string {

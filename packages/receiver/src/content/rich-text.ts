@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Token, Tokenizer } from 'parse5'
 
 /** Accepted attributes by element. Those of `*` are accepted on every element. */
@@ -16,15 +17,18 @@ const elements = new Set(
    pre q s samp small span strong sub sup table tbody td tfoot th thead time tr u ul var`.split(/\s+/),
 )
 
+/** A piece takes some milliseconds. */
+const pieceLength = 16_384
+
 const protocols = new Set(['http:', 'https:', 'mailto:', 'tel:'])
 
 /**
  * The markup of a rich text that is not accepted: each thing once, in the order of the text. Empty for a good text.
  *
  * Rich text is HTML with a fixed list of elements and attributes that cannot run code. The check reads every token and not the tree that
- * a browser builds: markup that one page drops may be active in another.
+ * a browser builds: markup that one page drops may be active in another. Others are served between its pieces.
  */
-export function refusedMarkup(html: string): string[] {
+export async function refusedMarkup(html: string): Promise<string[]> {
   const refused = new Set<string>()
   const ignore = () => {}
   const tokenizer = new Tokenizer(
@@ -49,7 +53,12 @@ export function refusedMarkup(html: string): string[] {
       onParseError: ({ code }) => void (code.startsWith('eof-') && refused.add('a tag without its end')),
     },
   )
-  tokenizer.write(html, true)
+  let at = 0
+  for (; at + pieceLength < html.length; at += pieceLength) {
+    tokenizer.write(html.slice(at, at + pieceLength), false)
+    await setImmediate()
+  }
+  tokenizer.write(html.slice(at), true)
   return [...refused]
 }
 

@@ -73,7 +73,10 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
       id = attempt && (await content.findAttempt(attempt))
       if (id !== undefined) break
       const { fields, createdAt, updatedAt, publishedAt } = request.body ?? {}
-      const errors = [...validationErrorsOf(request), ...(isObject(fields) ? checkFields(fields, type.schema) : [])]
+      const errors = [
+        ...validationErrorsOf(request),
+        ...(isObject(fields) ? await checkFields(fields, type.schema) : []),
+      ]
       if (errors.length > 0 || fields === undefined) return reply.code(400).send(invalid(request, errors))
       const state = publishedAt === undefined ? 'Draft' : 'Published'
       id = await content.addEntry({ type, attempt, state, fields, createdAt, updatedAt, publishedAt })

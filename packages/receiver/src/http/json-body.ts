@@ -32,6 +32,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (encoding !== 'identity') return done(new BodyError(415, `must not be encoded, as ${encoding} does`))
     if (bytes.length === 0) return done(null, undefined)
     if (!isUtf8(bytes)) return done(new BodyError(400, 'is not UTF-8'))
+    if (hasMoreValues(bytes)) return done(new BodyError(413, `must not have more than ${maxValues} values`))
     let body: unknown
     try {
       body = JSON.parse(textOf(bytes))
@@ -40,6 +41,27 @@ export function readJsonBodies(app: FastifyInstance): void {
     }
     done(null, body)
   })
+}
+
+/**
+ * A content type with as many fields as it may have takes 3,000. To read a hundred thousand, to check them, and to name all that are wrong would
+ * hold up others.
+ */
+const maxValues = 5000
+const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{')
+
+/** Counts before the text is parsed. */
+function hasMoreValues(json: Buffer): boolean {
+  if (json.length < 2 * maxValues) return false
+  let values = 0
+  let inText = false
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === quote) inText = !inText
+    else if (inText) at += byte === backslash ? 1 : 0
+    else if ((byte === comma || byte === bracket || byte === brace) && ++values > maxValues) return true
+  }
+  return false
 }
 
 /** Decodes without the byte order mark that some programs write. */

@@ -4,7 +4,7 @@ import { utcTimeSchema } from './time.js'
 
 const scopesSchema = Type.Array(Type.Union(scopes.map((scope) => Type.Literal(scope))), {
   minItems: 1,
-  uniqueItems: true,
+  maxItems: scopes.length,
 })
 
 /** Longest name of a key, in characters. */

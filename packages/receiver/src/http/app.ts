@@ -24,6 +24,7 @@ import { answerFailure } from './failures.js'
 import { healthRoutes } from './health-routes.js'
 import { readJsonBodies } from './json-body.js'
 import { keyRoutes } from './key-routes.js'
+import { sendLargeAnswers } from './large-answers.js'
 import { liveRoutes } from './live-routes.js'
 import { Metrics } from './metrics.js'
 import { metricsRoutes } from './metrics-routes.js'
@@ -131,6 +132,7 @@ export function buildApp({
     if (route.schema?.querystring !== undefined) route.preValidation = readQueryNumbers
   })
   rememberRejected(app, rejected)
+  sendLargeAnswers(app)
   describeRoutes(app)
   app.register(pageRoutes, { access, web })
   app.register(async (scope) => metricsRoutes(scope, metrics))

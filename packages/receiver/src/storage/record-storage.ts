@@ -1,7 +1,6 @@
 import type { Paged } from '../schemas/envelopes.js'
 import type { Facets } from '../schemas/facets.js'
 import type { LevelName } from '../schemas/levels.js'
-import type { CommitListener } from './commit-listeners.js'
 
 export type { Facets }
 
@@ -173,6 +172,19 @@ export interface RecordReading {
   /** The receipts next to a time in ms since 1970. */
   receiptsAround(ms: number): Promise<Receipts>
 }
+
+/** One commit of records. */
+export interface Commit {
+  /** Records in it, those that came again included. */
+  readonly records: number
+  /** Records that were stored. */
+  readonly stored: Readonly<Record<RecordKind, number>>
+  /** Time from the request of the commit until it was on disk. */
+  readonly ms: number
+}
+
+/** Learns that records were committed. It must not throw. */
+export type CommitListener = (commit: Commit) => void
 
 export interface RecordStorage extends RecordReading {
   /** Resolves when the record is on disk. */

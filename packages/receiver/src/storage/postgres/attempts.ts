@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { rememberedMs } from '../storage.js'
+import { rememberedMs } from '../attempts.js'
 
 /** A key that is longer stands in the table as its hash. */
 const maxKeyLength = 200

@@ -1,5 +1,5 @@
+import { type Attempt, rememberedMs } from '../attempts.js'
 import { steadyTime } from '../steady-time.js'
-import { type Attempt, rememberedMs } from '../storage.js'
 import type { Database, Statement } from './database.js'
 
 /** Each added attempt checks this many of the oldest. It is more than one so that deletion keeps up. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ContentType } from '../../schemas/content-types.js'
 import type { Entry } from '../../schemas/entries.js'
 import type { Paged } from '../../schemas/envelopes.js'
+import type { Attempt } from '../attempts.js'
 import { contentTypeOf, type TypeRow } from '../content-rows.js'
 import type {
   ContentStorage,
@@ -11,7 +12,6 @@ import type {
   TypeQuery,
   TypeReference,
 } from '../content-storage.js'
-import type { Attempt } from '../storage.js'
 import { toStoredText } from '../stored-text.js'
 import type { Attempts } from './attempts.js'
 import { ContentReader } from './content-reader.js'

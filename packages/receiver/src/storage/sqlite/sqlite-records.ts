@@ -1,7 +1,8 @@
-import { type CommitListener, CommitListeners } from '../commit-listeners.js'
+import { CommitListeners } from '../commit-listeners.js'
 import { GroupCommit } from '../group-commit.js'
 import type {
   ArrivalsQuery,
+  CommitListener,
   CountQuery,
   MissedQuery,
   NewRecord,

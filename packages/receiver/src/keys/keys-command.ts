@@ -1,7 +1,8 @@
 import { PostgresStorage } from '../storage/postgres/postgres-storage.js'
 import { inNewestStore } from '../storage/sqlite/opened-store.js'
-import { SqliteKeys } from '../storage/sqlite/sqlite-keys.js'
+import { SqliteRows } from '../storage/sqlite/sqlite-rows.js'
 import type { KeyStorage, Storage } from '../storage/storage.js'
+import { KeyTable } from '../storage/tables/key-table.js'
 import { makeKey, shownKey } from './keys.js'
 import type { Scope } from './scopes.js'
 
@@ -19,7 +20,7 @@ export type KeysCommand = {
 /** Makes, lists or revokes API keys in a data folder or a database. Returns the text for stdout. */
 export function runKeys(command: KeysCommand): Promise<string> {
   const { data, database } = command
-  if (database === undefined) return inNewestStore(data, (store) => runOn(new SqliteKeys(store), command))
+  if (database === undefined) return inNewestStore(data, (store) => runOn(new KeyTable(new SqliteRows(store)), command))
   return inDatabase(database, ({ keys }) => runOn(keys, command))
 }
 

@@ -5,13 +5,14 @@ import { isNewestPage } from '../records/field-conditions.js'
 import type { Clocks } from '../steady-time.js'
 import type { Storage } from '../storage.js'
 import { StoreUnavailableError } from '../store-unavailable.js'
-import { forgetAttempts } from './attempts.js'
+import { ContentTables } from '../tables/content-tables.js'
+import { KeyTable } from '../tables/key-table.js'
+import { ProjectTable } from '../tables/project-table.js'
+import { SessionTable } from '../tables/session-table.js'
+import { forgetAttempts, PostgresAttempts } from './attempts.js'
 import type { Database } from './database.js'
 import { Days } from './days.js'
-import { PostgresContent } from './postgres-content.js'
-import { PostgresKeys } from './postgres-keys.js'
-import { PostgresProjects } from './postgres-projects.js'
-import { PostgresSessions } from './postgres-sessions.js'
+import { PostgresRows } from './postgres-rows.js'
 import { oldestReceipt, receiptsAround } from './receipts.js'
 import { RecordAppends } from './record-appends.js'
 import { firstIdOf } from './record-ids.js'
@@ -46,10 +47,10 @@ export class PostgresStorage implements Storage {
   readonly store: string
   readonly servers: Servers
   readonly records: RecordStorage
-  readonly content: PostgresContent
+  readonly content: ContentTables
   readonly projects: KnownProjects
-  readonly keys: PostgresKeys
-  readonly pageSessions: PostgresSessions
+  readonly keys: KeyTable
+  readonly pageSessions: SessionTable
   readonly clocks: Clocks
   readonly #transactions: Transactions
   readonly #slot: WriterSlot
@@ -87,10 +88,11 @@ export class PostgresStorage implements Storage {
       receiptsAround: (ms) => receiptsAround(servers, ms),
     }
     this.clocks = { wall: nowMs, monotonic: () => performance.now() }
-    this.content = new PostgresContent(database)
-    this.projects = new KnownProjects(new PostgresProjects(database))
-    this.keys = new PostgresKeys(database)
-    this.pageSessions = new PostgresSessions(database)
+    const rows = new PostgresRows(database)
+    this.content = new ContentTables(rows, new PostgresAttempts(rows))
+    this.projects = new KnownProjects(new ProjectTable(rows))
+    this.keys = new KeyTable(rows)
+    this.pageSessions = new SessionTable(rows)
     this.#timers = [
       this.#repeat(renewMs, () => slot.renew()),
       this.#repeat(planKnownMs, () => this.projects.renew()),

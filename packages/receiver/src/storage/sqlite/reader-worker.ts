@@ -1,11 +1,12 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import type { RecordQuery } from '../record-storage.js'
-import { ContentReader } from './content-reader.js'
+import { ContentReader } from '../tables/content-reader.js'
 import { type Database, openSqlite } from './database.js'
 import type { ReaderFiles, ReaderQuestion } from './reader-thread.js'
 import { RecordReader } from './record-reader.js'
 import { RecordTail } from './record-tail.js'
+import { SqliteRows } from './sqlite-rows.js'
 import { serve } from './thread-link.js'
 
 // Runs in the thread of ReaderThread.
@@ -15,7 +16,7 @@ const followDelayMs = 2000
 
 const { path, texts } = workerData as ReaderFiles
 const database = open()
-const content = new ContentReader(database)
+const content = new ContentReader(new SqliteRows(database))
 const tail = new RecordTail(database)
 let records: { readonly database: Database; readonly reader: RecordReader } | undefined
 const closing = new AbortController()

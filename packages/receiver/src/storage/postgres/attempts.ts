@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { type Attempt, type Attempts, rememberedMs } from '../attempts.js'
+import { type Sql, sql } from '../sql.js'
 import type { Rows, Work } from '../tables/rows.js'
-import { type Sql, sql } from '../tables/sql.js'
 import { rowsOf } from './postgres-rows.js'
 
 /** A key that is longer stands in the table as its hash. */

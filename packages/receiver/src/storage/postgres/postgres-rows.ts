@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { raw, type Sql, sql } from '../sql.js'
 import type { Dialect, Rows, Work } from '../tables/rows.js'
-import { raw, type Sql, sql } from '../tables/sql.js'
 import type { Database } from './database.js'
 
 /** The rows of a database of PostgreSQL. */
@@ -47,8 +47,8 @@ export async function rowsOf<Row>(client: pg.ClientBase, statement: Sql): Promis
   return (await client.query<Row & object>(numbered(statement))).rows
 }
 
-/** The statement as pg takes it: with numbers in place of the question marks. */
-function numbered({ sql, values }: Sql): { readonly text: string; readonly values: unknown[] } {
-  let number = 0
-  return { text: sql.replaceAll('?', () => `$${++number}`), values: [...values] }
+/** The statement as pg takes it: with numbers in place of the question marks. @param first number of the first value */
+export function numbered({ sql, values }: Sql, first = 1): { readonly text: string; readonly values: unknown[] } {
+  let number = first
+  return { text: sql.replaceAll('?', () => `$${number++}`), values: [...values] }
 }

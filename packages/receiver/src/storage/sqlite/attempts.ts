@@ -1,7 +1,7 @@
 import { type Attempt, type Attempts, rememberedMs } from '../attempts.js'
+import { raw, sql } from '../sql.js'
 import { steadyTime } from '../steady-time.js'
 import type { Work } from '../tables/rows.js'
-import { raw, sql } from '../tables/sql.js'
 import type { Database, Statement } from './database.js'
 
 /** Each added attempt checks this many of the oldest. It is more than one so that deletion keeps up. */

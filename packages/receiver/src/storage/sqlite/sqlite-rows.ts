@@ -1,5 +1,5 @@
+import { raw, type Sql, sql, type Value } from '../sql.js'
 import type { Dialect, Rows, Work } from '../tables/rows.js'
-import { raw, type Sql, sql, type Value } from '../tables/sql.js'
 import { type Database, inTransaction } from './database.js'
 
 const dialect: Dialect = {
@@ -25,25 +25,26 @@ export class SqliteRows implements Rows {
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
-    return this.#rowsOf(statement) as Row[]
+    return rowsOf(this.#database, statement) as Row[]
   }
 
   async run<Row>(statement: Sql): Promise<Row[]> {
-    return this.#rowsOf(statement) as Row[]
+    return rowsOf(this.#database, statement) as Row[]
   }
 
   async transaction<Result>(work: () => Work<Result>): Promise<Result> {
     return inTransaction(this.#database, () => {
       const steps = work()
       let step = steps.next()
-      while (step.done !== true) step = steps.next(this.#rowsOf(step.value))
+      while (step.done !== true) step = steps.next(rowsOf(this.#database, step.value))
       return step.value
     })
   }
+}
 
-  #rowsOf({ sql, values }: Sql): unknown[] {
-    return this.#database.prepare(sql).all(...values.map(stored))
-  }
+/** Runs a statement. Lists are JSON there. */
+export function rowsOf(database: Database, { sql, values }: Sql): unknown[] {
+  return database.prepare(sql).all(...values.map(stored))
 }
 
 function stored(value: Value): string | number | null {

@@ -3,10 +3,10 @@ import type { Entry } from '../../schemas/entries.js'
 import type { Paged } from '../../schemas/envelopes.js'
 import type { ContentReading, EntryQuery, Page, TypeQuery, TypeReference } from '../content-storage.js'
 import { fitting, type Sized } from '../page-bytes.js'
+import { raw, type Sql, sql } from '../sql.js'
 import { toStoredText } from '../stored-text.js'
 import { contentTypeOf, type EntryRow, entryOf, type TypeRow } from './content-rows.js'
 import { hasCells, type Rows } from './rows.js'
-import { raw, type Sql, sql } from './sql.js'
 
 interface NumberedRow extends Sized {
   readonly number: number

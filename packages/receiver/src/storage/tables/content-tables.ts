@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { ContentType } from '../../schemas/content-types.js'
 import type { Attempt, Attempts } from '../attempts.js'
 import type { ContentStorage, NewContentType, NewEntry, TypeReference } from '../content-storage.js'
+import { type Sql, sql } from '../sql.js'
 import { toStoredText } from '../stored-text.js'
 import { ContentReader } from './content-reader.js'
 import { contentTypeOf, type TypeRow } from './content-rows.js'
 import { insertion, type Rows, type Work } from './rows.js'
-import { type Sql, sql } from './sql.js'
 
 /** The type has changed since the fields of an entry were checked. Rolls the transaction back. */
 class TypeChanged extends Error {

@@ -1,8 +1,8 @@
 import { isScope } from '../../keys/scopes.js'
+import { raw, sql } from '../sql.js'
 import type { KeyStorage, StoredKey } from '../storage.js'
 import { fromStoredText, toStoredText } from '../stored-text.js'
 import { insertion, type Rows } from './rows.js'
-import { raw, sql } from './sql.js'
 
 interface KeyRow extends Omit<StoredKey, 'scopes'> {
   readonly scopes: string

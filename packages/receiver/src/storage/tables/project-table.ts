@@ -1,10 +1,10 @@
 import type { Paged } from '../../schemas/envelopes.js'
 import type { Plan, Project } from '../../schemas/projects.js'
 import type { Page } from '../content-storage.js'
+import { type Sql, sql } from '../sql.js'
 import type { ProjectStorage } from '../storage.js'
 import { fromStoredText, toStoredText } from '../stored-text.js'
 import { insertion, type Rows } from './rows.js'
-import { type Sql, sql } from './sql.js'
 
 interface ProjectRow {
   readonly id: string

@@ -1,5 +1,5 @@
 import type { ContentType } from '../../schemas/content-types.js'
-import { allOf, joined, raw, type Sql, sql, type Value } from './sql.js'
+import { allOf, joined, raw, type Sql, sql, type Value } from '../sql.js'
 
 /** Cells of a row by the names of their columns. */
 export type Cells = Readonly<Record<string, Value>>

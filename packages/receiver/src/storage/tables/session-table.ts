@@ -1,6 +1,6 @@
+import { raw, type Sql, sql } from '../sql.js'
 import { type SessionStorage, sessionKeptMs } from '../storage.js'
 import { insertion, type Rows } from './rows.js'
-import { raw, type Sql, sql } from './sql.js'
 
 export class SessionTable implements SessionStorage {
   readonly #rows: Rows

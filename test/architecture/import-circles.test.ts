@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { importsOf, sourceFiles } from './source-files.js'
+import { filesOf, importsOf, root } from './source-files.js'
 
 type Graph = ReadonlyMap<string, readonly string[]>
 
@@ -20,9 +21,10 @@ function circular(graph: Graph): string[] {
   return [...graph.keys()].filter((file) => reachedFrom(file, graph).has(file))
 }
 
-describe('the imports of src', () => {
-  it('make no circle, types included', () => {
-    expect(circular(new Map(sourceFiles.map((file) => [file, importsOf(file)])))).toEqual([])
+describe('imports', () => {
+  it.each(['src', 'packages/receiver/src', 'packages/receiver/web'])('of %s make no circle, types included', (name) => {
+    const folder = join(root, name)
+    expect(circular(new Map(filesOf(folder).map((file) => [file, importsOf(file, folder)])))).toEqual([])
   })
 
   it('would be found in a circle', () => {

@@ -5,10 +5,9 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** nginx in front of a server, on ports of its own. */
+/** A running nginx, on ports of its own. */
 export interface Nginx {
   readonly url: string
-  readonly secureUrl: string
   /** Starts new worker processes. The old ones finish their requests and close their connections. */
   reload(): void
   close(): Promise<void>
@@ -21,9 +20,26 @@ if (!nginxInstalled)
 
 const certificates = join(import.meta.dirname, 'certificates')
 
-export async function startNginx(upstream: string): Promise<Nginx> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))
+/** nginx in front of one server. */
+export async function startNginx(upstream: string): Promise<Nginx & { readonly secureUrl: string }> {
   const [port, securePort] = [await freePort(), await freePort()]
+  const nginx = await runNginx({
+    port,
+    http: `keepalive_requests 100;
+      upstream service { server ${new URL(upstream).host}; keepalive 64; }
+      server {
+        listen 127.0.0.1:${port};
+        listen 127.0.0.1:${securePort} ssl;
+        ssl_certificate ${certificates}/foreign.pem; ssl_certificate_key ${certificates}/key.pem;
+        location / { proxy_pass http://service; proxy_http_version 1.1; proxy_set_header Connection ""; }
+      }`,
+  })
+  return { ...nginx, secureUrl: `https://localhost:${securePort}` }
+}
+
+/** nginx with its block `http`, which listens on the port. */
+export async function runNginx({ http, port }: { readonly http: string; readonly port: number }): Promise<Nginx> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-nginx-'))
   const path = (name: string) => join(folder, name)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (each) => `${each}_temp_path ${path(each)};`,
@@ -33,15 +49,8 @@ export async function startNginx(upstream: string): Promise<Nginx> {
     `daemon off; worker_processes 2; pid ${path('pid')}; error_log ${path('error.log')} crit;
     ${process.getuid?.() === 0 ? 'user root;' : ''}
     events { worker_connections 512; }
-    http {
-      access_log off; keepalive_requests 100; ${temporary.join(' ')}
-      upstream service { server ${new URL(upstream).host}; keepalive 64; }
-      server {
-        listen 127.0.0.1:${port};
-        listen 127.0.0.1:${securePort} ssl;
-        ssl_certificate ${certificates}/foreign.pem; ssl_certificate_key ${certificates}/key.pem;
-        location / { proxy_pass http://service; proxy_http_version 1.1; proxy_set_header Connection ""; }
-      }
+    http { access_log off; ${temporary.join(' ')}
+    ${http}
     }\n`,
   )
   const child = spawn('nginx', ['-e', path('error.log'), '-p', folder, '-c', path('nginx.conf')], {
@@ -50,7 +59,6 @@ export async function startNginx(upstream: string): Promise<Nginx> {
   await Promise.race([reachable(port), failed(child)])
   return {
     url: `http://127.0.0.1:${port}`,
-    secureUrl: `https://localhost:${securePort}`,
     reload() {
       execFileSync('nginx', ['-e', path('error.log'), '-p', folder, '-c', path('nginx.conf'), '-s', 'reload'])
     },
@@ -63,7 +71,7 @@ export async function startNginx(upstream: string): Promise<Nginx> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

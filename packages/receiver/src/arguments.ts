@@ -121,10 +121,7 @@ function scopesIn(text: string | undefined): readonly Scope[] {
 function parsed(names: readonly OptionName[]) {
   const options = names.map((name) => {
     const { type } = optionTable[name].kind
-    return [
-      writtenName(name),
-      { type: type === 'flag' ? 'boolean' : 'string', multiple: type === 'databases' },
-    ] as const
+    return [writtenName(name), { type: type === 'flag' ? 'boolean' : 'string', multiple: type === 'database' }] as const
   })
   return { ...(Object.fromEntries(options) as Parsed), help: { type: 'boolean', short: 'h' } } as const
 }

@@ -14,11 +14,11 @@ export function greeting({
   apiKey: string | null
   page: string
   data: string
-  database: readonly string[] | undefined
+  database: string | undefined
 }): string {
   const place =
     database !== undefined
-      ? `in the database ${database.map((each) => readDatabaseUrl(each).name).join(' and ')}`
+      ? `in the database ${readDatabaseUrl(database).name}`
       : data === ':memory:'
         ? 'in memory: nothing is kept'
         : `in ${data}`

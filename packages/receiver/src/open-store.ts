@@ -1,17 +1,17 @@
 import { resolve } from 'node:path'
 import { makeDataFolder } from './data-folder.js'
 import { ReceiverError } from './receiver-error.js'
-import { openShards } from './storage/postgres/open-database.js'
+import { PostgresStorage } from './storage/postgres/postgres-storage.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
 import { storeFile } from './storage/sqlite/opened-store.js'
 import { SqliteStorage } from './storage/sqlite/sqlite-storage.js'
 import { ThreadedSqliteStorage } from './storage/sqlite/threaded-sqlite-storage.js'
 import type { Storage } from './storage/storage.js'
 
-/** Opens the databases of these URLs. @throws {ReceiverError} if one cannot be used */
-export async function openDatabase(database: string | readonly string[]): Promise<Storage> {
+/** Opens the database of this URL. @throws {ReceiverError} if it cannot be used */
+export async function openDatabase(database: string): Promise<Storage> {
   try {
-    return await openShards(typeof database === 'string' ? [database] : database)
+    return await PostgresStorage.open(database)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ReceiverError('DATABASE_UNUSABLE', `cannot use the database: ${reason}`, { cause })

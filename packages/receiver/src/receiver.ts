@@ -32,10 +32,10 @@ export interface ReceiverOptions {
   /** Folder for the data; it is made if it is missing. `:memory:` stores nothing on disk. @default 'sluice-data' */
   readonly data?: string
   /**
-   * URLs of PostgreSQL, in place of a folder: `postgres://user:password@host/database`; of several hosts with commas between them the one that takes
-   * writes is used. Several receivers may use one database. Several URLs are shards. @default none
+   * URL of PostgreSQL, in place of a folder: `postgres://user:password@host/database`; of several hosts with commas between them the one that takes
+   * writes is used. Several receivers may use one database. @default none
    */
-  readonly database?: string | readonly string[] | undefined
+  readonly database?: string | undefined
   /** Makes another API key at this start. @default false */
   readonly newKey?: boolean
   /** File with the certificate chain, in PEM. The receiver then speaks HTTPS. Needs `tlsKey`. */

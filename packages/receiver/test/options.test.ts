@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { misspeltVariables } from '../../../src/options/variables.js'
 import { full } from '../../../test/support/full.js'
+import { readArguments } from '../dist/arguments.js'
 import { optionNames, variableOf, writtenName } from '../dist/options/option-table.js'
 import { readOptions, unknownVariables } from '../dist/options/read-options.js'
 import { dataFolder } from './data-folder.js'
@@ -46,9 +47,24 @@ describe('the options of sluice-receiver', () => {
 
   it.runIf(full)('win over the variable of the other place for records, and name one place', () => {
     const environment = { SLUICE_DATABASE: 'postgres://db/logs' }
-    expect(readOptions({}, environment).database).toEqual(['postgres://db/logs'])
+    expect(readOptions({}, environment).database).toBe('postgres://db/logs')
     expect(readOptions({ data: 'folder' }, environment)).toMatchObject({ data: 'folder', database: undefined })
     expect(() => readOptions({ data: 'folder', database: ['postgres://db/logs'] }, {})).toThrow('--data and --database')
+  })
+
+  it('name one database: another one has receivers of its own', () => {
+    const urls = ['postgres://u:secret@one/logs', 'postgres://u:secret@two/logs']
+    const expected = 'expected one URL such as postgres://user:password@host:5432/database'
+    expect(
+      readArguments(
+        urls.flatMap((url) => ['--database', url]),
+        {},
+      ),
+    ).toEqual({
+      type: 'wrong',
+      message: `--database: ${expected}`,
+    })
+    expect(() => readOptions({}, { SLUICE_DATABASE: urls.join(' ') })).toThrow(`SLUICE_DATABASE: ${expected}`)
   })
 
   it.runIf(full)('have their defaults where a variable is empty', () => {

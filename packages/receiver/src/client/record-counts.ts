@@ -14,8 +14,6 @@ export interface RecordCounts {
   readonly list?: readonly CountedStep[]
   /** Records of the less frequent values, where there are more than 1,000. */
   readonly others?: number
-  /** A part of the receiver's store could not be asked: records are missing. */
-  readonly incomplete?: true
   /** Where counting was cut: records before this time are not in the counts. ISO 8601 UTC. */
   readonly countedSince?: string
 }

@@ -11,7 +11,7 @@ export function pageIn<Kind extends RecordKind>(
   answer: Readonly<Record<string, unknown>>,
   { asked, kind }: { readonly asked: Asked; readonly kind: Kind },
 ): RecordPage<Stored<Kind>> {
-  const { total, totalIsAtLeast, incomplete, list, next, hint } = answer
+  const { total, totalIsAtLeast, list, next, hint } = answer
   if (!Array.isArray(list) || !list.every((each) => isStored(each, kind))) {
     throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'a list of records' })
   }
@@ -19,7 +19,6 @@ export function pageIn<Kind extends RecordKind>(
     total: typeof total === 'number' ? total : list.length,
     list,
     ...(totalIsAtLeast === true ? { totalIsAtLeast } : {}),
-    ...(incomplete === true ? { incomplete } : {}),
     ...(typeof next === 'number' ? { next } : {}),
     ...(typeof hint === 'string' ? { hint } : {}),
   }

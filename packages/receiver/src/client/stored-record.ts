@@ -24,8 +24,6 @@ export interface RecordPage<Stored> {
   readonly total: number
   /** True where counting stopped at `total`: there are more. */
   readonly totalIsAtLeast?: true
-  /** A part of the receiver's store could not be asked: records are missing. */
-  readonly incomplete?: true
   /** The records of this page. */
   readonly list: readonly Stored[]
   /** The `before` of the next page, where the page ended at a limit of bytes. */

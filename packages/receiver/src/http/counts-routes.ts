@@ -42,7 +42,7 @@ export function countsRoutes(app: FastifyInstance, { records, projects }: Storag
 }
 
 function answerOf(
-  { total, values, steps, incomplete, countedSinceMs }: RecordCounts,
+  { total, values, steps, countedSinceMs }: RecordCounts,
   { by, stepMs }: { readonly by: string; readonly stepMs: number | undefined },
 ): CountsAnswer {
   const others = values.reduce((rest, { records }) => rest - records, total)
@@ -54,7 +54,6 @@ function answerOf(
     lastSeen: Object.fromEntries(values.map(({ value, lastMs }) => [value, isoOf(lastMs)])),
     ...(stepMs === undefined ? {} : { stepMs, list }),
     ...(others === 0 ? {} : { others }),
-    ...(incomplete === undefined ? {} : { incomplete }),
     ...(countedSinceMs === undefined ? {} : { countedSince: isoOf(countedSinceMs) }),
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { type FacetQueryString, facetQuerySchema, facetsSchema } from '../schemas/facets.js'
-import { filterOf } from '../schemas/record-queries.js'
+import { facetsSchema } from '../schemas/facets.js'
+import { type FacetQueryString, facetQuerySchema, filterOf } from '../schemas/record-queries.js'
 import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { guard } from './guards.js'

@@ -22,7 +22,6 @@ export function readingRoutes(app: FastifyInstance, { records, projects }: Stora
       pagedSchema(storedRecordSchemas[kind]),
       Type.Object({
         totalIsAtLeast: Type.Optional(Type.Literal(true, { description: 'Counting has stopped: there are more' })),
-        incomplete: Type.Optional(Type.Literal(true, { description: 'A part of the store could not be asked' })),
         hint: Type.Optional(
           Type.String({ description: 'A value of a filter that no record has, and those that occur' }),
         ),

@@ -1,14 +1,15 @@
-import { inDatabase } from '../storage/postgres/open-database.js'
+import { PostgresStorage } from '../storage/postgres/postgres-storage.js'
 import { inNewestStore } from '../storage/sqlite/opened-store.js'
-import { SqliteKeys } from '../storage/sqlite/sqlite-keys.js'
-import type { KeyStorage } from '../storage/storage.js'
+import { SqliteRows } from '../storage/sqlite/sqlite-rows.js'
+import type { KeyStorage, Storage } from '../storage/storage.js'
+import { KeyTable } from '../storage/tables/key-table.js'
 import { makeKey, shownKey } from './keys.js'
 import type { Scope } from './scopes.js'
 
 /** The command `sluice-receiver keys`. */
 export type KeysCommand = {
   readonly data: string
-  readonly database?: readonly string[] | undefined
+  readonly database?: string | undefined
   readonly json: boolean
 } & (
   | { readonly action: 'add'; readonly name: string; readonly scopes: readonly Scope[] }
@@ -19,8 +20,18 @@ export type KeysCommand = {
 /** Makes, lists or revokes API keys in a data folder or a database. Returns the text for stdout. */
 export function runKeys(command: KeysCommand): Promise<string> {
   const { data, database } = command
-  if (database === undefined) return inNewestStore(data, (store) => runOn(new SqliteKeys(store), command))
+  if (database === undefined) return inNewestStore(data, (store) => runOn(new KeyTable(new SqliteRows(store)), command))
   return inDatabase(database, ({ keys }) => runOn(keys, command))
+}
+
+/** Works on a database beside the receivers that may run on it. */
+async function inDatabase<Result>(url: string, work: (storage: Storage) => Promise<Result>): Promise<Result> {
+  const storage = await PostgresStorage.open(url)
+  try {
+    return await work(storage)
+  } finally {
+    await storage.close()
+  }
 }
 
 async function runOn(keys: KeyStorage, command: KeysCommand): Promise<string> {

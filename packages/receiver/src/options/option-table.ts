@@ -4,8 +4,8 @@ export type OptionKind =
   /** Name under which browsers reach the page, with or without a port. */
   | { readonly type: 'page-host' }
   | { readonly type: 'flag' }
-  /** URLs of databases. The option may be given several times; a variable has spaces between them. */
-  | { readonly type: 'databases' }
+  /** URL of a database. */
+  | { readonly type: 'database' }
   /** Minutes, hours or days. */
   | { readonly type: 'duration' }
   /** Records per second. */
@@ -37,9 +37,9 @@ export const optionTable = {
   host: { kind: text, placeholder: 'HOST', default: '127.0.0.1', about: 'address to listen on' },
   data: { kind: text, placeholder: 'DIR', default: 'sluice-data', about: 'folder of the data, or `:memory:`' },
   database: {
-    kind: { type: 'databases' },
+    kind: { type: 'database' },
     placeholder: 'URL',
-    about: 'PostgreSQL in place of a folder: `postgres://user:password@host/database`. Several times: shards',
+    about: 'PostgreSQL in place of a folder: `postgres://user:password@host/database`',
     variable: 'SLUICE_DATABASE',
   },
   tlsCert: { kind: text, placeholder: 'FILE', about: 'certificate chain, in PEM: speak HTTPS. Needs `--tls-key`' },
@@ -76,9 +76,7 @@ type ValueOf<Kind extends OptionKind> = Kind extends { type: 'flag' }
   ? boolean
   : Kind extends { type: 'integer' | 'rate' }
     ? number
-    : Kind extends { type: 'databases' }
-      ? readonly string[]
-      : string
+    : string
 
 /** The values of all options. */
 export type Options = {

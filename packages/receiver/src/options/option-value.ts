@@ -1,6 +1,6 @@
 import type { OptionKind } from './option-table.js'
 
-type Value = string | number | boolean | readonly string[]
+type Value = string | number | boolean
 
 const yes: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on'])
 const no: ReadonlySet<string> = new Set(['false', '0', 'no', 'off'])
@@ -22,10 +22,8 @@ export function readValue(kind: OptionKind, text: string): Value | undefined {
     }
     case 'page-host':
       return isPageHost(text) ? text : undefined
-    case 'databases': {
-      const urls = text.split(/\s+/).filter((url) => url !== '')
-      return urls.length > 0 && urls.every((url) => /^postgres(ql)?:\/\//.test(url)) ? urls : undefined
-    }
+    case 'database':
+      return /^postgres(ql)?:\/\/\S+$/.test(text) ? text : undefined
     case 'duration':
       return durationMs(text) === undefined ? undefined : text
     case 'text':
@@ -44,8 +42,8 @@ export function expectation(kind: OptionKind): string {
       return 'true or false'
     case 'page-host':
       return 'a name such as logs.example.com:8443'
-    case 'databases':
-      return 'URLs such as postgres://user:password@host:5432/database, with spaces between them'
+    case 'database':
+      return 'one URL such as postgres://user:password@host:5432/database'
     case 'duration':
       return 'minutes, hours or days, at least 1m, such as 7d'
     case 'text':

@@ -55,6 +55,7 @@ export function readSome<Name extends OptionName>(
 function chosenValue(name: OptionName, written: Written[string], environment: Environment) {
   const row: OptionRow = optionTable[name]
   if (typeof written === 'boolean') return written
+  // Several values are none that an option can have.
   const text = typeof written === 'object' ? written.join(' ') : written
   if (text !== undefined) return checked(`--${writtenName(name)}`, { row, text })
   return ofVariable(name, environment)
@@ -71,7 +72,7 @@ function checked(source: string, { row: { kind }, text }: { readonly row: Option
   const value = readValue(kind, text)
   if (value !== undefined) return value
   // A URL has a password.
-  const got = kind.type === 'databases' ? '' : `, got "${text}"`
+  const got = kind.type === 'database' ? '' : `, got "${text}"`
   throw new OptionError(`${source}: expected ${expectation(kind)}${got}`)
 }
 

@@ -20,7 +20,6 @@ export const countsSchema = Type.Object({
   others: Type.Optional(
     Type.Integer({ description: 'Records of all values but the 1,000 most frequent. No value stands for them.' }),
   ),
-  incomplete: Type.Optional(Type.Literal(true, { description: 'A part of the store could not be asked' })),
   /** Counting has stopped: records before this time are not counted. */
   countedSince: Type.Optional(utcTimeSchema),
 })

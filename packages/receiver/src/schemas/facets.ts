@@ -1,5 +1,4 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { recordFilterSchema } from './record-queries.js'
 
 const counts = Type.Record(Type.String(), Type.Integer(), { description: 'Number of records by value' })
 
@@ -13,10 +12,3 @@ export const facetsSchema = Type.Object({
   eventIds: counts,
 })
 export type Facets = Static<typeof facetsSchema>
-
-/** Query of the facets: a bucket, and the filters of reading. */
-export const facetQuerySchema = Type.Object(
-  { bucket: Type.String(), ...recordFilterSchema },
-  { additionalProperties: false, title: 'query' },
-)
-export type FacetQueryString = Static<typeof facetQuerySchema>

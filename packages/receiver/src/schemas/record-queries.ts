@@ -63,6 +63,13 @@ export const recordQuerySchema = Type.Object(
 )
 export type RecordQueryString = Static<typeof recordQuerySchema>
 
+/** Query of the facets: a bucket, and the filters of reading. */
+export const facetQuerySchema = Type.Object(
+  { bucket: Type.String(), ...recordFilterSchema },
+  { additionalProperties: false, title: 'query' },
+)
+export type FacetQueryString = Static<typeof facetQuerySchema>
+
 /** The filters of a query. Times ago are counted from now. */
 export function filterOf(
   { kind, bucket }: { readonly kind: RecordKind; readonly bucket: string },

@@ -1,18 +1,5 @@
-import type { NewRecord, RecordKind } from './record-storage.js'
+import type { CommitListener, NewRecord } from './record-storage.js'
 import type { Repeated } from './repeated-attempts.js'
-
-/** One commit of records. */
-export interface Commit {
-  /** Records in it, those that came again included. */
-  readonly records: number
-  /** Records that were stored. */
-  readonly stored: Readonly<Record<RecordKind, number>>
-  /** Time from the request of the commit until it was on disk. */
-  readonly ms: number
-}
-
-/** Learns that records were committed. It must not throw. */
-export type CommitListener = (commit: Commit) => void
 
 /** The listeners of a store. */
 export class CommitListeners {

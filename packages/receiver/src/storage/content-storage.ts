@@ -1,7 +1,7 @@
 import type { ContentType } from '../schemas/content-types.js'
 import type { Entry } from '../schemas/entries.js'
 import type { Paged } from '../schemas/envelopes.js'
-import type { Attempt } from './storage.js'
+import type { Attempt } from './attempts.js'
 
 export type NewContentType = Pick<ContentType, 'projectId' | 'key' | 'name' | 'description' | 'displayField' | 'schema'>
 

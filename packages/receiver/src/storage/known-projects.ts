@@ -3,33 +3,32 @@ import type { Plan, Project } from '../schemas/projects.js'
 import type { Page } from './content-storage.js'
 import type { ProjectStorage } from './storage.js'
 
-interface Known {
-  readonly project: Project
-  readonly atMs: number
-}
+/** Projects that are read again at once. */
+const pageSize = 1000
 
 /** Caches projects: there are few, and every record needs one. */
 export class KnownProjects implements ProjectStorage {
   readonly #projects: ProjectStorage
-  readonly #knownMs: number
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, Project>()
+  #changes = 0
 
-  /** @param knownMs time after which a project is read again, in ms; needed where another process may change it */
-  constructor(projects: ProjectStorage, knownMs = Number.POSITIVE_INFINITY) {
+  constructor(projects: ProjectStorage) {
     this.#projects = projects
-    this.#knownMs = knownMs
   }
 
   async find(id: string): Promise<Project | undefined> {
-    const known = this.#known.get(id)
-    if (known !== undefined && performance.now() - known.atMs < this.#knownMs) return known.project
-    const atMs = performance.now()
-    try {
-      return this.#remember(await this.#projects.find(id), atMs)
-    } catch (error) {
-      // A database that is away for a while changes no plans.
-      if (known !== undefined) return known.project
-      throw error
+    return this.#known.get(id) ?? this.#remember(await this.#projects.find(id))
+  }
+
+  /** Reads the projects again: another process may have changed their plans. Until then what is known counts. */
+  async renew(): Promise<void> {
+    const changes = this.#changes
+    for (let offset = 0; ; offset += pageSize) {
+      const { list } = await this.#projects.page({ offset, limit: pageSize })
+      // A plan that this process changes meanwhile is newer than the one that was read.
+      if (this.#changes !== changes) return
+      for (const project of list) this.#known.set(project.id, project)
+      if (list.length < pageSize) return
     }
   }
 
@@ -42,15 +41,20 @@ export class KnownProjects implements ProjectStorage {
   }
 
   async add(id: string): Promise<Project | undefined> {
-    return this.#remember(await this.#projects.add(id))
+    return this.#changed(await this.#projects.add(id))
   }
 
   async changePlan(id: string, plan: Plan): Promise<Project | undefined> {
-    return this.#remember(await this.#projects.changePlan(id, plan))
+    return this.#changed(await this.#projects.changePlan(id, plan))
   }
 
-  #remember(project: Project | undefined, atMs = performance.now()): Project | undefined {
-    if (project !== undefined) this.#known.set(project.id, { project, atMs })
+  #changed(project: Project | undefined): Project | undefined {
+    this.#changes++
+    return this.#remember(project)
+  }
+
+  #remember(project: Project | undefined): Project | undefined {
+    if (project !== undefined) this.#known.set(project.id, project)
     return project
   }
 }

@@ -1,7 +1,6 @@
 import type { Paged } from '../schemas/envelopes.js'
 import type { Facets } from '../schemas/facets.js'
 import type { LevelName } from '../schemas/levels.js'
-import type { CommitListener } from './commit-listeners.js'
 
 export type { Facets }
 
@@ -78,8 +77,6 @@ export interface UnknownValue {
 export interface RecordPage extends Paged<StoredRecord> {
   /** Counting stopped at `total`; there are more records. Only for queries with filters. */
   readonly totalIsAtLeast?: true
-  /** A part of the store could not be asked: records are missing. */
-  readonly incomplete?: true
   /** Only where the first page is empty. */
   readonly unknown?: UnknownValue
 }
@@ -98,8 +95,6 @@ export interface RecordCounts {
   readonly steps: readonly StepCount[]
   /** Number of steps, where there are more than 10,000. Then `steps` is empty. */
   readonly tooManySteps?: number
-  /** A part of the store could not be asked: records are missing. */
-  readonly incomplete?: true
   /** Only the newest records were counted, none before this time. */
   readonly countedSinceMs?: number
 }
@@ -158,14 +153,14 @@ export interface Receipts {
   readonly since: number | undefined
 }
 
-/** Reads records. */
+/** Reads records. A signal ends a question that may take long, also at the database; it then rejects with the reason of the signal. */
 export interface RecordReading {
   /** Reads newest first. `total` counts all matches, not only those of the page. */
-  read(query: RecordQuery): Promise<RecordPage>
+  read(query: RecordQuery, signal?: AbortSignal): Promise<RecordPage>
   /** Counts the values in the newest matching records: at most `limit` of them, and at most 16 MiB. */
-  facets(query: RecordQuery): Promise<Facets>
+  facets(query: RecordQuery, signal?: AbortSignal): Promise<Facets>
   /** Counts the matching records: all of them, or the newest 100,000 where no table has their counts. */
-  counts(query: CountQuery): Promise<RecordCounts>
+  counts(query: CountQuery, signal?: AbortSignal): Promise<RecordCounts>
   /** The newest position of a bucket. */
   position(query: { readonly bucket: string }): Promise<Position>
   /** Reads oldest first: at most 1 MiB, but at least one record if there is any. */
@@ -177,6 +172,19 @@ export interface RecordReading {
   /** The receipts next to a time in ms since 1970. */
   receiptsAround(ms: number): Promise<Receipts>
 }
+
+/** One commit of records. */
+export interface Commit {
+  /** Records in it, those that came again included. */
+  readonly records: number
+  /** Records that were stored. */
+  readonly stored: Readonly<Record<RecordKind, number>>
+  /** Time from the request of the commit until it was on disk. */
+  readonly ms: number
+}
+
+/** Learns that records were committed. It must not throw. */
+export type CommitListener = (commit: Commit) => void
 
 export interface RecordStorage extends RecordReading {
   /** Resolves when the record is on disk. */

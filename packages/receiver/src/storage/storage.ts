@@ -68,16 +68,5 @@ export interface SessionStorage {
   add(hash: string): Promise<void>
 }
 
-/** Identifies the attempts at one request. A store remembers it for `rememberedMs`. */
-export interface Attempt {
-  /** Names one operation on one resource. The caller chooses the format. */
-  readonly scope: string
-  /** The sender's `idempotency-key`. */
-  readonly key: string
-}
-
-/** An attempt is remembered this long, across restarts. */
-export const rememberedMs = 24 * 60 * 60 * 1000
-
 /** A session of the page ends after this time, across restarts. */
 export const sessionKeptMs = 30 * 24 * 60 * 60 * 1000

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Commit } from '../../dist/storage/commit-listeners.js'
+import type { Commit } from '../../dist/storage/record-storage.js'
 import { asSent, readAll } from './reading.js'
 import { newRecord, onEachStore, times } from './stores.js'
 

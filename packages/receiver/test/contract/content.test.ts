@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { NewContentType } from '../../dist/storage/content-storage.js'
 import { isoTime } from '../support.js'
-import { onEachStore, times } from './stores.js'
+import { newRecord, onEachStore, times } from './stores.js'
 
 const unusual = 'a\0b \ud800 \u{1f600} \u0001"x" 𝒳'
 const field = (key: string) => ({ key, label: unusual, type: 'text', required: false }) as const
@@ -158,6 +158,27 @@ onEachStore((store) => {
     expect(id).toEqual(expect.any(String))
     // An entry that was made is told also after a change.
     expect(await addEntry(old, { key: 'a' })).toBe(id)
+  })
+
+  it('refuses an entry, and keeps all that others store at the same time', async () => {
+    const projectId = await project()
+    const old = (await store.one.content.addType(typeOf(projectId, 'article')))!
+    const type = (await store.one.content.changeType(typeOf(projectId, 'article')))!
+    const ids = times(8, (number) => `${projectId}-${number}`)
+    const refused = addEntry(old, { key: 'a' })
+    const others: Promise<unknown>[] = []
+    for (const id of ids) {
+      others.push(store.one.projects.add(id), store.one.pageSessions.add(id), addEntry(type, { key: id }))
+      others.push(store.one.records.append(newRecord('logs', { bucket: id })))
+      // The next ones begin a little later, in the midst of what the first have begun.
+      await undefined
+    }
+    expect(await refused).toBeUndefined()
+    await Promise.all(others)
+    expect(await store.one.projects.list()).toEqual(expect.arrayContaining(ids))
+    expect(await store.one.pageSessions.hashes()).toEqual(expect.arrayContaining(ids))
+    expect((await store.one.content.listEntries({ type, offset: 0, limit: 10 })).total).toBe(8)
+    for (const bucket of ids) expect((await store.one.records.read({ kind: 'logs', bucket, limit: 1 })).total).toBe(1)
   })
 
   it('cuts a page of entries that is too large, and names the next', async () => {

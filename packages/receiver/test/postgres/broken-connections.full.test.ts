@@ -72,7 +72,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store behind connections tha
     const storage = await PostgresStorage.open(relayed)
     closing.unshift(() => storage.close())
     let cuts = 0
-    relay.onSent = (bytes, cut) => {
+    relay.onSent = (bytes, { cut }) => {
       if (cuts > 0 || !bytes.includes('COMMIT')) return
       cuts++
       // The server commits by itself; its answer finds nobody.
@@ -88,6 +88,22 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store behind connections tha
     expect(await deliver(storage, 'one')).toBeGreaterThan(1)
     expect(cuts).toBe(1)
     expect(await storedKeys(url)).toEqual(['one'])
+  })
+
+  it.runIf(full)('gives up a connection on which the answer to a commit has vanished without a word', async () => {
+    await behindRelay()
+    const storage = await PostgresStorage.open(relayed, { commitMs: 1000 })
+    closing.unshift(() => storage.close())
+    // More than the store has connections: if it kept each, it could not write any more.
+    let left = 12
+    relay.onSent = (bytes, { silence }) => {
+      if (left === 0 || !bytes.includes('COMMIT')) return
+      left--
+      silence()
+    }
+    await Promise.all(times(8, (number) => deliver(storage, `record ${number}`)))
+    expect(left).toBe(0)
+    expect(await storedKeys(url)).toEqual(times(8, (number) => `record ${number}`))
   })
 
   it.runIf(full)('goes on where another process has the slot of its ids, and has made the same ones', async () => {

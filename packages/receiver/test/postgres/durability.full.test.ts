@@ -59,7 +59,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('an acknowledged record'), { ti
       expect(performance.now() - begin).toBeLessThan(10_000)
     }
     // Each connection that waits is one of the few that this process has: no new ones were opened beside them.
-    expect(await waiting(cluster)).toBeLessThanOrEqual(7)
+    expect(await waiting(cluster)).toBeLessThanOrEqual(9)
     await standby.server.kill('SIGCONT')
     await expect.poll(() => waiting(cluster)).toBe(0)
     await storage.records.append(record('after'))

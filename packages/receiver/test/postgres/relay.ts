@@ -9,8 +9,8 @@ export class Relay {
   bytesUntilCut: () => number = () => Number.POSITIVE_INFINITY
   /** From now on nothing comes back from the server. */
   isSilent = false
-  /** Looks at what a client sends. It may break the connection. */
-  onSent: (bytes: Buffer, cut: () => void) => void = () => {}
+  /** Looks at what a client sends. It may break the connection, or lose without a word what comes back on it. */
+  onSent: (bytes: Buffer, way: { readonly cut: () => void; readonly silence: () => void }) => void = () => {}
   cuts = 0
 
   private constructor(port: number) {
@@ -35,6 +35,10 @@ export class Relay {
 
   #connect(client: Socket, server: Socket): void {
     let left = this.bytesUntilCut()
+    let isSilent = false
+    const silence = () => {
+      isSilent = true
+    }
     const cut = () => {
       client.destroy()
       server.destroy()
@@ -49,10 +53,10 @@ export class Relay {
     }
     client.on('data', (bytes) => {
       server.write(bytes)
-      this.onSent(bytes, cut)
+      this.onSent(bytes, { cut, silence })
     })
     server.on('data', (bytes) => {
-      if (this.isSilent) return
+      if (this.isSilent || isSilent) return
       client.write(bytes.subarray(0, left))
       left -= bytes.length
       if (left > 0) return

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { full } from '../../../../test/support/full.js'
 import { Days } from '../../dist/storage/postgres/days.js'
@@ -5,6 +6,7 @@ import { PostgresStorage } from '../../dist/storage/postgres/postgres-storage.js
 import { RecordIds } from '../../dist/storage/postgres/record-ids.js'
 import { RecordWriter } from '../../dist/storage/postgres/record-writer.js'
 import { Transactions } from '../../dist/storage/postgres/transactions.js'
+import { StoreUnavailableError } from '../../dist/storage/store-unavailable.js'
 import { newRecord, times } from '../contract/stores.js'
 import { Cluster } from './cluster.js'
 import { postgresInstalled, withPostgres } from './installation.js'
@@ -76,6 +78,32 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store that forgets'), { time
     expect(await totalOf()).toBe(32)
     const { count } = await records.arrivals({ ...lane, after: position, limit: 10 })
     expect(count).toBe(1)
+    await storage.close()
+  })
+
+  it('waits for nobody who reads a day, so that no write waits for it, and drops the day the next time', async () => {
+    const url = await cluster.createDatabase()
+    const storage = await PostgresStorage.open(url)
+    const { records } = storage
+    const today = Math.floor(storage.nowMs() / dayMs) * dayMs
+    await receivedAt(storage, { ms: today - 2 * dayMs, count: 10 })
+    const reader = new pg.Client(url)
+    await reader.connect()
+    await reader.query('BEGIN')
+    await reader.query('SELECT count(*) FROM sluice_records')
+
+    let isOver = false
+    const failure = records
+      .forget(today)
+      .catch((error: Error) => error)
+      .finally(() => {
+        isOver = true
+      })
+    do await records.append(newRecord('logs', lane))
+    while (!isOver)
+    expect(await failure).toBeInstanceOf(StoreUnavailableError)
+    await reader.end()
+    expect(await records.forget(today)).toBe(10)
     await storage.close()
   })
 

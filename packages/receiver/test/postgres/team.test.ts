@@ -1,11 +1,12 @@
+import pg from 'pg'
 import { startReceiver } from 'sluice-receiver'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { full } from '../../../../test/support/full.js'
-import { killAll, ready, start } from '../processes.js'
+import { failure, killAll, ready, start } from '../processes.js'
 import { caller, log } from '../support.js'
 import { Cluster } from './cluster.js'
 import { postgresInstalled, withPostgres } from './installation.js'
-import { stopServers } from './server.js'
+import { queryOf, stopServers } from './server.js'
 
 /** A change that one receiver makes counts at the others after this time, in ms. */
 const withinMs = 2000
@@ -77,6 +78,25 @@ describe.skipIf(!postgresInstalled)(withPostgres('two receivers over one databas
     await expect.poll(async () => (await call('GET', '/api/logs/demo')).status).toBe(401)
   })
 
+  it('store records while nobody can read keys and projects', async () => {
+    const database = await cluster.createDatabase()
+    const receiver = await ready('--database', database)
+    const post = async () => (await caller(receiver)('POST', '/logs/demo', log)).status
+    expect(await post()).toBe(201)
+    const holder = new pg.Client(database)
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('LOCK TABLE sluice_keys, sluice_projects IN ACCESS EXCLUSIVE MODE')
+    // They are read again each second.
+    const waiting = (table: string) =>
+      cluster.primary.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND strpos(query, $1) > 0", [
+        table,
+      ])
+    for (const table of ['sluice_keys', 'sluice_projects']) await expect.poll(() => waiting(table)).toHaveLength(1)
+    expect(await post()).toBe(201)
+    await holder.end()
+  })
+
   it.runIf(full)('refuse a database that cannot be used, without its password', async () => {
     const url = new URL(await cluster.createDatabase())
     url.username = 'nobody'
@@ -90,5 +110,16 @@ describe.skipIf(!postgresInstalled)(withPostgres('two receivers over one databas
     expect(err).toContain(`cannot use the database: no server of the database ${url.host}`)
     expect(err).toContain('role "nobody" does not exist')
     expect(err).not.toContain('secret')
+  })
+
+  it.runIf(full)('refuse a database that cannot keep every text, and make no tables there', async () => {
+    await cluster.primary.query(
+      "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0",
+    )
+    const url = cluster.primary.urlOf('latin')
+    expect(await failure('--database', url)).toContain(
+      `cannot use the database: ${new URL(url).host}/latin has the encoding LATIN1: expected UTF8, as records have any text`,
+    )
+    expect(await queryOf(url, "SELECT 1 FROM pg_class WHERE relname LIKE 'sluice%'")).toEqual([])
   })
 })

@@ -5,24 +5,8 @@ import { sendToast } from '../shell/toast.js'
 import { visible } from '../text/visible.js'
 import { SheetTitle } from '../view/sheet-title.js'
 import { go, view } from '../view/view.js'
+import type { ContentType } from './content-type.js'
 import { EntryList } from './entry-list.js'
-
-/** A content type, as far as the page shows it. */
-export interface ContentType {
-  readonly id: string
-  readonly key: string
-  readonly name: string
-  readonly description: string
-  readonly displayField: string
-  readonly schemaVersion: number
-  readonly schema: readonly {
-    readonly key: string
-    readonly label: string
-    readonly type: string
-    readonly required: boolean
-    readonly maxLength?: number
-  }[]
-}
 
 const maxTypes = 1000
 const types = signal<readonly ContentType[] | undefined>(undefined)

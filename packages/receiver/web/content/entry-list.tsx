@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { messageOf, request } from '../api/requests.js'
 import { fullTime } from '../text/time.js'
 import { oneLine, visible } from '../text/visible.js'
-import type { ContentType } from './content-page.js'
+import type { ContentType } from './content-type.js'
 
 interface Entry {
   readonly id: string

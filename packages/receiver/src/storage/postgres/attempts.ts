@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { rememberedMs } from '../storage.js'
+import { type Attempt, type Attempts, rememberedMs } from '../attempts.js'
+import { type Sql, sql } from '../sql.js'
+import type { Rows, Work } from '../tables/rows.js'
+import { rowsOf } from './postgres-rows.js'
 
 /** A key that is longer stands in the table as its hash. */
 const maxKeyLength = 200
 
-/** Attempts at some requests, each with the result that it would have. */
+/** Attempts at some requests on one bucket, each with the result that it would have. */
 export interface NewAttempts {
-  readonly buckets: readonly string[]
+  readonly bucket: string
   readonly scopes: readonly string[]
   readonly keys: readonly string[]
   readonly results: readonly string[]
@@ -20,38 +23,55 @@ export function storedKey(key: string): string {
   return key.length <= maxKeyLength ? key : `sha256 ${createHash('sha256').update(key).digest('hex')}`
 }
 
+/** The attempts at entries stand beside those of records. The scope of such an attempt, which has the id of a type, stands in place of a bucket. */
+const contentScope = 'content'
+
+/** The attempts at entries. A row that exists is written again: its commit then waits for the standbys as that of a new one does. */
+export class PostgresAttempts implements Attempts {
+  readonly #rows: Rows
+
+  constructor(rows: Rows) {
+    this.#rows = rows
+  }
+
+  async find({ scope, key }: Attempt): Promise<string | undefined> {
+    const nowMs = this.#rows.dialect.nowMs()
+    const [row] = await this.#rows.run<ResultRow>(
+      sql`UPDATE sluice_attempts SET at_ms = least(at_ms, ${nowMs})
+        WHERE bucket = ${scope} AND scope = ${contentScope} AND key = ${storedKey(key)} AND at_ms > ${nowMs - rememberedMs} RETURNING result`,
+    )
+    return row?.result
+  }
+
+  *add({ scope, key }: Attempt, result: string): Work<string> {
+    const one = { bucket: scope, scopes: [contentScope], keys: [storedKey(key)], results: [result] }
+    const [row] = (yield addition({ ...one, nowMs: this.#rows.dialect.nowMs() })) as ResultRow[]
+    return row!.result
+  }
+}
+
+interface ResultRow {
+  readonly result: string
+}
+
 /**
  * Stores attempts. Returns the results that count, in any order: those of first attempts, and the earlier ones of attempts that are known.
  *
- * A row that exists is written again: its commit then waits for the standbys as that of a new one does. Callers sort the attempts: two transactions
- * then meet the same rows in the same order, and none waits for a row of the other that waits for its own.
+ * Callers sort the attempts: two transactions then meet the same rows in the same order, and none waits for a row of the other that waits for its own.
  */
-export async function addAttempts(
-  client: pg.ClientBase,
-  { buckets, scopes, keys, results, nowMs }: NewAttempts,
-): Promise<Set<string>> {
-  const { rows } = await client.query<{ result: string }>(
-    `INSERT INTO sluice_attempts AS known (bucket, scope, key, result, at_ms)
-       SELECT *, $5::bigint FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
-     ON CONFLICT (bucket, scope, key) DO UPDATE SET
-       result = CASE WHEN known.at_ms > $6 THEN known.result ELSE excluded.result END,
-       at_ms = CASE WHEN known.at_ms > $6 THEN least(known.at_ms, excluded.at_ms) ELSE excluded.at_ms END
-     RETURNING result`,
-    [buckets, scopes, keys, results, nowMs, nowMs - rememberedMs],
-  )
+export async function addAttempts(client: pg.ClientBase, attempts: NewAttempts): Promise<Set<string>> {
+  const rows = await rowsOf<ResultRow>(client, addition(attempts))
   return new Set(rows.map(({ result }) => result))
 }
 
-/** The result of an earlier attempt. It is written again, as in `addAttempts`. */
-export async function earlierResult(
-  client: pg.ClientBase,
-  { bucket, scope, key, nowMs }: { bucket: string; scope: string; key: string; nowMs: number },
-): Promise<string | undefined> {
-  const { rows } = await client.query<{ result: string }>(
-    `UPDATE sluice_attempts SET at_ms = least(at_ms, $4) WHERE bucket = $1 AND scope = $2 AND key = $3 AND at_ms > $5 RETURNING result`,
-    [bucket, scope, storedKey(key), nowMs, nowMs - rememberedMs],
-  )
-  return rows[0]?.result
+function addition({ bucket, scopes, keys, results, nowMs }: NewAttempts): Sql {
+  const past = nowMs - rememberedMs
+  return sql`INSERT INTO sluice_attempts AS known (bucket, scope, key, result, at_ms)
+    SELECT ${bucket}::text, *, ${nowMs}::bigint FROM unnest(${scopes}::text[], ${keys}::text[], ${results}::text[])
+    ON CONFLICT (bucket, scope, key) DO UPDATE SET
+      result = CASE WHEN known.at_ms > ${past} THEN known.result ELSE excluded.result END,
+      at_ms = CASE WHEN known.at_ms > ${past} THEN least(known.at_ms, excluded.at_ms) ELSE excluded.at_ms END
+    RETURNING result`
 }
 
 /** Deletes attempts that are not remembered any more, at most `limit`. Returns how many. */

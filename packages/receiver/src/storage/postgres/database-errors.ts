@@ -8,14 +8,19 @@ export function codeOf(error: unknown): string {
 
 /** Codes after which the same transaction may succeed at once: serialization failure, deadlock. */
 const transient = new Set(['40001', '40P01'])
-/** Codes of a server that does not take writes now: read-only, shutting down, starting, too many connections, lock not available. */
-const unavailable = /^(08|53|57P|25006|55P03|57014)/
+/** Codes of a server that does not take writes now: read-only, a transaction that stood still, shutting down, starting, too many connections, lock not available. */
+const unavailable = /^(08|53|57P|25006|25P03|55P03|57014)/
 /** No partition for the row: 23514 is also the code of other checks, which these tables do not have. */
 const noPartition = '23514'
 
 /** True for a query that the server has ended because of `statement_timeout`. */
 export function isTooSlow(error: unknown): boolean {
   return codeOf(error) === '57014'
+}
+
+/** True for a statement that has waited too long for a row that another transaction has locked. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error) === '55P03'
 }
 
 export function isTransient(error: unknown): boolean {

@@ -7,6 +7,8 @@ import type { Transactions } from './transactions.js'
 const dayMs = 86_400_000
 /** Partitions are made this many days ahead. */
 const daysAhead = 2
+/** A drop waits this long for those who read the tables, in ms: whoever writes waits behind it. */
+const dropLockMs = 100
 
 /** The days that have partitions, which hold the records that were received on them, in UTC. */
 export class Days {
@@ -35,7 +37,11 @@ export class Days {
     })
   }
 
-  /** Drops the oldest day that has records, and those without before it, if it ended before this time. Returns the number of its records. */
+  /**
+   * Drops the oldest day that has records, and those without before it, if it ended before this time. Returns the number of its records.
+   *
+   * @throws {StoreUnavailableError} while a search reads the tables: it must be tried again
+   */
   async drop(beforeMs: number): Promise<number> {
     for (;;) {
       const day = (await this.list()).at(-1)
@@ -47,6 +53,7 @@ export class Days {
 
   #drop(day: number): Promise<number> {
     return changingTables(this.#transactions, async (client) => {
+      await client.query(`SET LOCAL lock_timeout = ${dropLockMs}`)
       const { rows } = await client.query<{ records: number }>(
         "SELECT coalesce(sum(records), 0)::bigint AS records FROM sluice_counts WHERE step_ms = 0 AND at_ms = 0 AND value = '' AND day = $1",
         [day],

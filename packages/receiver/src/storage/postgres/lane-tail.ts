@@ -2,13 +2,10 @@ import type { Sized } from '../page-bytes.js'
 import type { RecordKind } from '../record-storage.js'
 import { firstIdOf, slotOfId, sqlSlotOf } from './record-ids.js'
 import type { Servers } from './servers.js'
-import { fromAll } from './shards.js'
 
 /** A record that has arrived. */
 export interface Arrived extends Sized {
   readonly id: number
-  /** Index of its database. */
-  readonly shard: number
 }
 
 /** Most records that are remembered in the order of their arrival. */
@@ -31,7 +28,7 @@ interface Batch {
 
 /** The records of one lane in the order in which this process has seen them. Ids alone do not tell it: several receivers commit in any order. */
 export class LaneTail {
-  readonly #shards: readonly Servers[]
+  readonly #servers: Servers
   readonly #lane: { readonly bucket: string; readonly kind: RecordKind }
   readonly #nowMs: () => number
   /** The batches that were seen, of the last ten minutes. */
@@ -43,21 +40,18 @@ export class LaneTail {
   #unrememberedUpTo = 0
   #looking: Promise<void> | undefined
   readonly #lookedAt = overlaps.map(() => Number.NEGATIVE_INFINITY)
-  /** The databases that have been looked at. */
-  readonly #begun = new Set<number>()
+  #hasBegun = false
   lastUsedAt = performance.now()
 
   /** @param nowMs time of the database */
-  constructor({
-    shards,
-    lane,
-    nowMs,
-  }: {
-    readonly shards: readonly Servers[]
-    readonly lane: { readonly bucket: string; readonly kind: RecordKind }
-    readonly nowMs: () => number
-  }) {
-    this.#shards = shards
+  constructor(
+    servers: Servers,
+    {
+      lane,
+      nowMs,
+    }: { readonly lane: { readonly bucket: string; readonly kind: RecordKind }; readonly nowMs: () => number },
+  ) {
+    this.#servers = servers
     this.#lane = lane
     this.#nowMs = nowMs
   }
@@ -100,39 +94,39 @@ export class LaneTail {
     const now = performance.now()
     const due = overlaps.findLastIndex(({ everyMs }, index) => now - this.#lookedAt[index]! >= everyMs)
     const begin = firstIdOf(this.#nowMs() - overlaps[due]!.backMs)
-    const arrived = await fromAll(this.#shards, (servers, shard) => this.#arrivedIn(servers, { shard, begin }))
-    this.#add(arrived.flat().sort((one, other) => one.id - other.id))
+    const arrived = await this.#arrivedSince(begin)
+    this.#add(arrived.sort((one, other) => one.id - other.id))
     for (let index = 0; index <= due; index++) this.#lookedAt[index] = now
     if (due === overlaps.length - 1) this.#forget()
   }
 
-  async #arrivedIn(servers: Servers, { shard, begin }: { shard: number; begin: number }): Promise<Arrived[]> {
+  async #arrivedSince(begin: number): Promise<Arrived[]> {
     const { bucket, kind } = this.#lane
-    const batches = await servers.read<Batch>(
+    const batches = await this.#servers.read<Batch>(
       'SELECT id, last_id AS last FROM sluice_batches WHERE bucket = $1 AND kind = $2 AND id >= $3 ORDER BY id',
       [bucket, kind, begin],
     )
     const fresh = batches.filter(({ id }) => !this.#seen.has(id))
     // The records before the first look are no arrivals.
-    const isFirst = !this.#begun.has(shard)
-    const rows = isFirst || fresh.length === 0 ? [] : await this.#recordsOf(servers, fresh)
+    const isFirst = !this.#hasBegun
+    const rows = isFirst || fresh.length === 0 ? [] : await this.#recordsOf(fresh)
     // After the batches: records that come between the two arrive at the next look.
-    if (isFirst) this.#unrememberedUpTo = Math.max(this.#unrememberedUpTo, await this.#newestIn(servers))
+    if (isFirst) this.#unrememberedUpTo = await this.#newest()
     for (const { id } of fresh) this.#seen.add(id)
-    this.#begun.add(shard)
-    return rows.map((row) => ({ ...row, shard }))
+    this.#hasBegun = true
+    return rows
   }
 
-  async #newestIn(servers: Servers): Promise<number> {
+  async #newest(): Promise<number> {
     const { bucket, kind } = this.#lane
     const sql = 'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2'
-    const [row] = await servers.read<{ last: number | null }>(sql, [bucket, kind])
+    const [row] = await this.#servers.read<{ last: number | null }>(sql, [bucket, kind])
     return row?.last ?? 0
   }
 
-  #recordsOf(servers: Servers, batches: readonly Batch[]): Promise<Omit<Arrived, 'shard'>[]> {
+  #recordsOf(batches: readonly Batch[]): Promise<Arrived[]> {
     const { bucket, kind } = this.#lane
-    return servers.read<Omit<Arrived, 'shard'>>(
+    return this.#servers.read<Arrived>(
       `SELECT r.id, octet_length(r.record) AS bytes
          FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS b (first, last, slot)
            JOIN sluice_records r ON r.bucket = $1 AND r.kind = $2 AND r.id BETWEEN b.first AND b.last AND ${sqlSlotOf('r.id')} = b.slot`,

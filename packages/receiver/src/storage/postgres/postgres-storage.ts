@@ -1,16 +1,18 @@
 import { say } from '../../stderr.js'
 import { KnownProjects } from '../known-projects.js'
 import type { RecordStorage } from '../record-storage.js'
+import { isNewestPage } from '../records/field-conditions.js'
 import type { Clocks } from '../steady-time.js'
 import type { Storage } from '../storage.js'
 import { StoreUnavailableError } from '../store-unavailable.js'
-import { forgetAttempts } from './attempts.js'
+import { ContentTables } from '../tables/content-tables.js'
+import { KeyTable } from '../tables/key-table.js'
+import { ProjectTable } from '../tables/project-table.js'
+import { SessionTable } from '../tables/session-table.js'
+import { forgetAttempts, PostgresAttempts } from './attempts.js'
 import type { Database } from './database.js'
 import { Days } from './days.js'
-import { PostgresContent } from './postgres-content.js'
-import { PostgresKeys } from './postgres-keys.js'
-import { PostgresProjects } from './postgres-projects.js'
-import { PostgresSessions } from './postgres-sessions.js'
+import { PostgresRows } from './postgres-rows.js'
 import { oldestReceipt, receiptsAround } from './receipts.js'
 import { RecordAppends } from './record-appends.js'
 import { firstIdOf } from './record-ids.js'
@@ -18,12 +20,11 @@ import { RecordReader } from './record-reader.js'
 import { RecordTail } from './record-tail.js'
 import { migrate } from './schema.js'
 import { Servers } from './servers.js'
-import type { ShardPlace } from './shards.js'
 import { Transactions } from './transactions.js'
 import { WriterSlot } from './writer-slot.js'
 
 /** Other receivers may store records: live readers look for them this often, in ms. */
-export const othersMs = 500
+const othersMs = 500
 /** A plan that another receiver has changed counts at the latest after this time, in ms. */
 const planKnownMs = 1000
 const renewMs = 5000
@@ -38,8 +39,6 @@ const closeMs = 10_000
 export interface PostgresOptions {
   /** A write that is not durable after this time fails, in ms. */
   readonly commitMs?: number
-  /** The place of the database among others. @default the only one */
-  readonly shard?: ShardPlace
 }
 
 /** A database of PostgreSQL, or one that speaks as it does. Any number of receivers may use it at once. */
@@ -48,10 +47,10 @@ export class PostgresStorage implements Storage {
   readonly store: string
   readonly servers: Servers
   readonly records: RecordStorage
-  readonly content: PostgresContent
+  readonly content: ContentTables
   readonly projects: KnownProjects
-  readonly keys: PostgresKeys
-  readonly pageSessions: PostgresSessions
+  readonly keys: KeyTable
+  readonly pageSessions: SessionTable
   readonly clocks: Clocks
   readonly #transactions: Transactions
   readonly #slot: WriterSlot
@@ -64,8 +63,9 @@ export class PostgresStorage implements Storage {
     const nowMs = () => slot.nowMs()
     const days = new Days(servers, transactions)
     const appends = new RecordAppends({ transactions, days, slot })
-    const reader = new RecordReader(servers, days)
-    const tail = new RecordTail({ shards: [servers], store, nowMs })
+    const searching = (signal: AbortSignal | undefined) => new RecordReader(servers.searching(signal), days)
+    const reader = new RecordReader((sql, values) => servers.read(sql, values), days)
+    const tail = new RecordTail(servers, { store, nowMs })
     this.store = store
     this.servers = servers
     this.#transactions = transactions
@@ -77,9 +77,9 @@ export class PostgresStorage implements Storage {
       repeated: (bucket) => appends.repeated(bucket),
       onCommit: (listener) => appends.onCommit(listener),
       othersMs,
-      read: (query) => reader.read(query),
-      facets: (query) => reader.facets(query),
-      counts: (query) => reader.counts(query),
+      read: (query, signal) => (isNewestPage(query) ? reader : searching(signal)).read(query),
+      facets: (query, signal) => searching(signal).facets(query),
+      counts: (query, signal) => searching(signal).counts(query),
       position: (query) => tail.position(query),
       arrivals: (query) => tail.arrivals(query),
       missed: (query) => tail.missed(query),
@@ -88,11 +88,16 @@ export class PostgresStorage implements Storage {
       receiptsAround: (ms) => receiptsAround(servers, ms),
     }
     this.clocks = { wall: nowMs, monotonic: () => performance.now() }
-    this.content = new PostgresContent(database)
-    this.projects = new KnownProjects(new PostgresProjects(database), planKnownMs)
-    this.keys = new PostgresKeys(database)
-    this.pageSessions = new PostgresSessions(database)
-    this.#timers = [this.#repeat(renewMs, () => slot.renew()), this.#repeat(tidyMs, () => this.#tidy())]
+    const rows = new PostgresRows(database)
+    this.content = new ContentTables(rows, new PostgresAttempts(rows))
+    this.projects = new KnownProjects(new ProjectTable(rows))
+    this.keys = new KeyTable(rows)
+    this.pageSessions = new SessionTable(rows)
+    this.#timers = [
+      this.#repeat(renewMs, () => slot.renew()),
+      this.#repeat(planKnownMs, () => this.projects.renew()),
+      this.#repeat(tidyMs, () => this.#tidy()),
+    ]
   }
 
   /**
@@ -101,26 +106,25 @@ export class PostgresStorage implements Storage {
    * @param url `postgres://user:password@host/database`; of several hosts with commas between them the one that takes writes is used
    * @throws {TypeError} for a URL that cannot be used
    * @throws {StoreUnavailableError} if the database cannot be reached
-   * @throws if a newer version has made the tables
+   * @throws if a newer version has made the tables, or the database has another encoding than UTF8
    */
-  static async open(url: string, options: PostgresOptions = {}): Promise<PostgresStorage> {
-    return PostgresStorage.openOn(new Servers(url), options)
-  }
-
-  /** Like `open`. The connections are closed if it fails; they can be used again. */
-  static async openOn(
-    servers: Servers,
-    { commitMs = 10_000, shard = { index: 0, count: 1 } }: PostgresOptions = {},
-  ): Promise<PostgresStorage> {
+  static async open(url: string, { commitMs = 10_000 }: PostgresOptions = {}): Promise<PostgresStorage> {
+    const servers = new Servers(url)
     try {
+      const [{ encoding } = {}] = await servers.read<{ encoding: string }>(
+        "SELECT current_setting('server_encoding') AS encoding",
+      )
+      if (encoding !== 'UTF8') {
+        throw new Error(`${servers.name} has the encoding ${encoding}: expected UTF8, as records have any text`)
+      }
       const transactions = new Transactions(servers, { deadlineMs: commitMs })
       await migrate(transactions)
-      const slot = await WriterSlot.claim(servers, { transactions, shard })
+      const slot = await WriterSlot.claim(servers, transactions)
       await new Days(servers, transactions).prepare(slot.nowMs())
       const [identity] = await servers.read<{ id: string }>('SELECT id FROM sluice_identity')
       return new PostgresStorage({ servers, transactions, slot }, identity!.id)
     } catch (error) {
-      await servers.leave()
+      await servers.close()
       throw error
     }
   }

@@ -1,8 +1,10 @@
-import { type CommitListener, CommitListeners } from '../commit-listeners.js'
+import { setTimeout } from 'node:timers/promises'
+import { CommitListeners } from '../commit-listeners.js'
 import { GroupCommit } from '../group-commit.js'
-import type { NewRecord, RecordStorage } from '../record-storage.js'
+import type { CommitListener, NewRecord, RecordStorage } from '../record-storage.js'
 import { RepeatedAttempts } from '../repeated-attempts.js'
-import { existsAlready, lacksPartition } from './database-errors.js'
+import { StoreUnavailableError } from '../store-unavailable.js'
+import { existsAlready, isLocked, lacksPartition } from './database-errors.js'
 import type { Days } from './days.js'
 import { RecordWriter } from './record-writer.js'
 import { recordCommits } from './servers.js'
@@ -13,6 +15,12 @@ import type { WriterSlot } from './writer-slot.js'
 const maxRecords = 1000
 /** Most characters of the records of a commit: on their way to the database they stand in memory several times. */
 const maxCharacters = 2_000_000
+/** A group waits this long for keys that other transactions have locked, and a record that goes alone, in ms. */
+const lockMs = { ofGroups: 500, ofOne: 10 } as const
+/** A record whose key is locked is tried again so often, for so long, in ms: another receiver may be slow. */
+const lockedMs = { pause: 100, longest: 4500 } as const
+/** Keys that are known to be locked are forgotten when there are so many. */
+const maxLocked = 10_000
 
 /** Writes log and value records in groups. */
 export class RecordAppends {
@@ -23,6 +31,10 @@ export class RecordAppends {
   readonly #listeners = new CommitListeners()
   readonly #repeated = new RepeatedAttempts()
   readonly #commits: GroupCommit<NewRecord>
+  /** Takes the records of a group that has waited too long: those whose key is locked fail, and no others. */
+  readonly #alone: GroupCommit<NewRecord>
+  /** Keys that were locked when they went alone. They go alone until they are stored, so that no group waits for them. */
+  readonly #locked = new Set<string>()
 
   constructor({
     transactions,
@@ -37,16 +49,26 @@ export class RecordAppends {
     this.#days = days
     this.#slot = slot
     this.#writer = new RecordWriter({ nowMs: () => slot.nowMs(), takeId: () => slot.takeId() })
-    this.#commits = new GroupCommit((records) => this.#commit(records), {
-      maxCommits: recordCommits,
+    this.#commits = new GroupCommit((records) => this.#commit(records, lockMs.ofGroups), {
+      maxCommits: recordCommits.ofGroups,
       maxItems: maxRecords,
       sizeOf: charactersOf,
       maxSize: maxCharacters,
     })
+    this.#alone = new GroupCommit((records) => this.#commit(records, lockMs.ofOne), {
+      maxCommits: recordCommits.ofOne,
+      maxItems: 1,
+    })
   }
 
-  append(record: NewRecord): Promise<void> {
-    return this.#commits.add(record)
+  async append(record: NewRecord): Promise<void> {
+    if (this.#locked.size > 0 && this.#locked.has(nameOf(record))) return this.#appendAlone(record)
+    try {
+      await this.#commits.add(record)
+    } catch (error) {
+      if (!waitedForLock(error)) throw error
+      await this.#appendAlone(record)
+    }
   }
 
   repeated(bucket: string): ReturnType<RecordStorage['repeated']> {
@@ -58,20 +80,47 @@ export class RecordAppends {
   }
 
   /** Resolves when no record waits for its commit. */
-  settled(): Promise<void> {
-    return this.#commits.settled()
+  async settled(): Promise<void> {
+    await this.#commits.settled()
+    await this.#alone.settled()
   }
 
-  async #commit(records: readonly NewRecord[]): Promise<void> {
+  async #appendAlone(record: NewRecord): Promise<void> {
+    const name = nameOf(record)
+    const end = performance.now() + lockedMs.longest
+    while (!(await this.#isStoredAlone(record, { isLast: performance.now() > end }))) {
+      if (this.#locked.size >= maxLocked) this.#locked.clear()
+      if (record.idempotencyKey !== undefined) this.#locked.add(name)
+      await setTimeout(lockedMs.pause)
+    }
+    this.#locked.delete(name)
+  }
+
+  /** False if its key is locked. @throws then too, if nothing follows */
+  async #isStoredAlone(record: NewRecord, { isLast }: { readonly isLast: boolean }): Promise<boolean> {
+    try {
+      await this.#alone.add(record)
+      return true
+    } catch (cause) {
+      if (!waitedForLock(cause)) throw cause
+      if (!isLast) return false
+      const message = 'another receiver stores a record with the same key, or changes the tables'
+      throw new StoreUnavailableError(message, { cause })
+    }
+  }
+
+  async #commit(records: readonly NewRecord[], lockMs: number): Promise<void> {
     const sinceMs = performance.now()
-    const repeated = await this.#written(records)
+    const repeated = await this.#written(records, lockMs)
     this.#repeated.add(repeated)
     this.#listeners.committed(records, { repeated, sinceMs })
   }
 
-  async #written(records: readonly NewRecord[]) {
+  async #written(records: readonly NewRecord[], lockMs: number) {
     const write = () =>
-      this.#transactions.run((client) => this.#writer.write(client, { records, writer: this.#slot.writerOf(client) }))
+      this.#transactions.run((client) => this.#writer.write(client, { records, writer: this.#slot.writerOf(client) }), {
+        lockMs,
+      })
     try {
       return await write()
     } catch (error) {
@@ -82,6 +131,14 @@ export class RecordAppends {
       return write()
     }
   }
+}
+
+function nameOf({ kind, bucket, idempotencyKey }: NewRecord): string {
+  return `${kind} ${bucket} ${idempotencyKey}`
+}
+
+function waitedForLock(error: unknown): boolean {
+  return error instanceof StoreUnavailableError && isLocked(error.cause)
 }
 
 function charactersOf({ record }: NewRecord): number {

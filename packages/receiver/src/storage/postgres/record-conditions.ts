@@ -1,6 +1,8 @@
 import type { RecordFilter } from '../record-storage.js'
-import { fieldConditions } from '../records/field-conditions.js'
-import { phrasesOf, termsOfCondition } from './record-terms.js'
+import { filterConditions, timeConditions } from '../records/filter-conditions.js'
+import { allOf, raw, sql } from '../sql.js'
+import { numbered } from './postgres-rows.js'
+import { termsOfCondition, termsOfPhrase } from './record-terms.js'
 
 /** Conditions as SQL on a row of the records, with numbered parameters. */
 export interface Conditions {
@@ -11,7 +13,7 @@ export interface Conditions {
   readonly hasTerms: boolean
 }
 
-const terms = `string_to_array(terms, ' ')`
+const terms = raw(`string_to_array(terms, ' ')`)
 
 /**
  * The conditions of a filter on words and fields, and on times.
@@ -20,30 +22,28 @@ const terms = `string_to_array(terms, ' ')`
  * @returns undefined if no record can meet them
  */
 export function conditionsOf(filter: RecordFilter, first: number): Conditions | undefined {
-  const { text, notText, since, until } = filter
-  const parts: string[] = []
-  const values: unknown[] = []
-  const parameter = (value: unknown) => `$${first + values.push(value) - 1}`
-  const every: string[] = []
+  const conditions = filterConditions(filter)
+  if (conditions === undefined) return undefined
+  const { wanted, unwanted } = conditions
+  const lists = wanted.fields.map((field) => termsOfCondition(filter, field))
+  const phrases = wanted.phrases.map((phrase) => termsOfPhrase(filter, phrase))
+  // Terms that a row must have all are asked for at once: the terms of each row are cut into a list for each condition.
+  const every = [...lists.filter(({ length }) => length === 1), ...phrases].flat()
+  const { text, values } = numbered(
+    allOf([
+      ...lists.filter(({ length }) => length !== 1).map((any) => sql`${terms} && ${any}::text[]`),
+      ...unwanted.fields.map((field) => sql`NOT ${terms} && ${termsOfCondition(filter, field)}::text[]`),
+      ...phrases.filter(({ length }) => length > 1).map((phrase) => sql`strpos(terms, ${inOrder(phrase)}) > 0`),
+      ...unwanted.phrases.map((phrase) => sql`strpos(terms, ${inOrder(termsOfPhrase(filter, phrase))}) = 0`),
+      ...(every.length === 0 ? [] : [sql`${terms} @> ${every}::text[]`]),
+      ...timeConditions('time_ms', filter),
+    ]),
+    first,
+  )
+  return { sql: text, values, hasTerms: every.length > 0 || lists.length > 0 }
+}
 
-  for (const condition of fieldConditions(filter)) {
-    const wanted = termsOfCondition(filter, condition)
-    if (condition.not === true) parts.push(`NOT ${terms} && ${parameter(wanted)}::text[]`)
-    else if (wanted.length === 1) every.push(...wanted)
-    else parts.push(`${terms} && ${parameter(wanted)}::text[]`)
-  }
-  const phrases = text === undefined ? [] : phrasesOf(filter, text)
-  if (text !== undefined && phrases.length === 0) return undefined
-  for (const phrase of phrases) {
-    every.push(...phrase)
-    if (phrase.length > 1) parts.push(`strpos(terms, ${parameter(` ${phrase.join(' ')} `)}) > 0`)
-  }
-  for (const phrase of notText === undefined ? [] : phrasesOf(filter, notText)) {
-    parts.push(`strpos(terms, ${parameter(` ${phrase.join(' ')} `)}) = 0`)
-  }
-  if (every.length > 0) parts.push(`${terms} @> ${parameter(every)}::text[]`)
-  if (since !== undefined) parts.push(`time_ms >= ${parameter(since)}::float8`)
-  if (until !== undefined) parts.push(`time_ms < ${parameter(until)}::float8`)
-  const hasTerms = every.length > 0 || fieldConditions(filter).some(({ not }) => not !== true)
-  return { sql: parts.join(' AND '), values, hasTerms }
+/** The terms as they stand next to each other in those of a row. */
+function inOrder(terms: readonly string[]): string {
+  return ` ${terms.join(' ')} `
 }

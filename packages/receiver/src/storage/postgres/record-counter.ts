@@ -7,15 +7,15 @@ import { earliestMs, latestMs } from '../records/record-times.js'
 import { anyValue } from './counted-names.js'
 import { allIds, type Found, type RecordSelection } from './record-selection.js'
 import { countedName } from './record-terms.js'
-import type { Servers } from './servers.js'
+import type { Ask } from './servers.js'
 
 /** Counts records by level or event and time: from the tables of counts, or one by one. */
 export class RecordCounter {
-  readonly #servers: Servers
+  readonly #ask: Ask
   readonly #selection: RecordSelection
 
-  constructor(servers: Servers, selection: RecordSelection) {
-    this.#servers = servers
+  constructor(ask: Ask, selection: RecordSelection) {
+    this.#ask = ask
     this.#selection = selection
   }
 
@@ -53,7 +53,7 @@ export class RecordCounter {
     }
     if (parts.length === 0) return []
     const step = stepMs === 0 ? '0::bigint' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`
-    return this.#servers.read<CountRow>(
+    return this.#ask<CountRow>(
       `SELECT ${step} AS step, value, sum(records)::bigint AS records, max(ms) AS "lastMs", min(ms) AS "firstMs"
          FROM (${parts.join(' UNION ALL ')}) parts ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY 1, 2`,
       values,

@@ -11,18 +11,18 @@ import type { Days } from './days.js'
 import { RecordCounter } from './record-counter.js'
 import { type Found, type Ids, RecordSelection } from './record-selection.js'
 import { countedName } from './record-terms.js'
-import type { Servers } from './servers.js'
+import type { Ask } from './servers.js'
 
-/** Reads records, newest first. */
+/** Reads records, newest first. Each question has its own. */
 export class RecordReader {
-  readonly #servers: Servers
+  readonly #ask: Ask
   readonly #selection: RecordSelection
   readonly #counter: RecordCounter
 
-  constructor(servers: Servers, days: Days) {
-    this.#servers = servers
-    this.#selection = new RecordSelection(servers, days)
-    this.#counter = new RecordCounter(servers, this.#selection)
+  constructor(ask: Ask, days: Days) {
+    this.#ask = ask
+    this.#selection = new RecordSelection(ask, days)
+    this.#counter = new RecordCounter(ask, this.#selection)
   }
 
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
@@ -84,7 +84,7 @@ export class RecordReader {
     if (first?.not === true && !isCounted) return undefined
     if (first !== undefined && !isCounted) return this.#countOfName(query, first)
     const lane = [bucket, kind]
-    const [row] = await this.#servers.read<Total>(
+    const [row] = await this.#ask<Total>(
       `SELECT sum(records)::bigint AS total FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0
          AND value ${first?.not === true ? '<> ALL' : '= ANY'} ($3)`,
       [
@@ -96,7 +96,7 @@ export class RecordReader {
   }
 
   async #countOfName({ bucket, kind }: RecordFilter, { field, values }: FieldCondition) {
-    const [row] = await this.#servers.read<Total & { isUncounted: boolean | null }>(
+    const [row] = await this.#ask<Total & { isUncounted: boolean | null }>(
       `SELECT sum(records)::bigint AS total, bool_or(name = '${uncounted}') AS "isUncounted"
          FROM sluice_names WHERE bucket = $1 AND kind = $2 AND field = $3 AND name = ANY($4)`,
       [bucket, kind, field, [...values, uncounted]],
@@ -150,7 +150,7 @@ export class RecordReader {
 
   /** @param names SQL after SELECT, with the column `name` first */
   async #mostFrequent(names: string, values: readonly unknown[]): Promise<string[]> {
-    const rows = await this.#servers.read<{ name: string }>(
+    const rows = await this.#ask<{ name: string }>(
       `SELECT ${names} GROUP BY 1 ORDER BY sum(records) DESC, 1 LIMIT ${maxNames}`,
       values,
     )
@@ -160,7 +160,7 @@ export class RecordReader {
   /** The records in the order in which they were found. */
   async #rows({ bucket, kind }: RecordFilter, found: readonly Found[]): Promise<StoredRow[]> {
     if (found.length === 0) return []
-    return this.#servers.read<StoredRow>(
+    return this.#ask<StoredRow>(
       `SELECT id, received_ms AS "receivedMs", record FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id = ANY($3) ORDER BY id DESC`,
       [bucket, kind, found.map(({ id }) => id)],
     )

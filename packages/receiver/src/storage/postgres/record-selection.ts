@@ -3,7 +3,7 @@ import { earliestMs, hourMs, latestMs, minuteMs } from '../records/record-times.
 import type { Days } from './days.js'
 import { type Conditions, conditionsOf } from './record-conditions.js'
 import { dayOf, firstIdOf, msOfId } from './record-ids.js'
-import type { Servers } from './servers.js'
+import type { Ask } from './servers.js'
 
 /** So many of the newest records are read one by one before an index is asked. */
 const newest = 5000
@@ -49,11 +49,11 @@ const columns = 'id, octet_length(record) AS bytes, time_ms AS "timeMs", value'
  * in the index of terms, day by day: it has no order, so that it must never be asked for frequent ones.
  */
 export class RecordSelection {
-  readonly #servers: Servers
+  readonly #ask: Ask
   readonly #days: Days
 
-  constructor(servers: Servers, days: Days) {
-    this.#servers = servers
+  constructor(ask: Ask, days: Days) {
+    this.#ask = ask
     this.#days = days
   }
 
@@ -85,7 +85,7 @@ export class RecordSelection {
   }
 
   #ofLane({ bucket, kind }: RecordFilter, { ids, limit }: { ids: Ids; limit: number }): Promise<Found[]> {
-    return this.#servers.read<Found>(
+    return this.#ask<Found>(
       `SELECT ${columns} FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id BETWEEN $3 AND $4 ORDER BY id DESC LIMIT $5`,
       [bucket, kind, ids.first, ids.last, limit],
     )
@@ -95,7 +95,7 @@ export class RecordSelection {
   async #checked({ filter, conditions, ids, limit, rows }: Search & { readonly rows: number }): Promise<Part> {
     const { bucket, kind } = filter
     const place = conditions.values.length + 6
-    const found = await this.#servers.read<Found & { isEnd: boolean }>(
+    const found = await this.#ask<Found & { isEnd: boolean }>(
       `WITH newest AS MATERIALIZED (
          SELECT ${columns}, terms, time_ms FROM sluice_records
            WHERE bucket = $1 AND kind = $2 AND id BETWEEN $3 AND $4 ORDER BY id DESC LIMIT $5
@@ -117,12 +117,10 @@ export class RecordSelection {
     for (let at = 0, size = 1; at < days.length && found.length < limit; at += size, size *= 2) {
       const part = days.slice(at, at + size)
       const last = Math.min(ids.last, firstIdOf((part[0]! + 1) * dayMs) - 1)
-      // Bucket and kind are not compared in the first part: the planner would use the primary key, and read every row of the day.
-      const rows = await this.#servers.read<Found>(
-        `WITH matching AS MATERIALIZED (
-           SELECT ${columns}, bucket, kind FROM sluice_records WHERE id BETWEEN $3 AND $4 AND ${conditions.sql}
-         )
-         SELECT id, bytes, "timeMs", value FROM matching WHERE bucket = $1 AND kind = $2 ORDER BY id DESC LIMIT $5`,
+      // With the collation of the primary key the planner would use that, and read every row of the day.
+      const rows = await this.#ask<Found>(
+        `SELECT ${columns} FROM sluice_records
+           WHERE bucket = $1 COLLATE "C" AND kind = $2 COLLATE "C" AND id BETWEEN $3 AND $4 AND ${conditions.sql} ORDER BY id DESC LIMIT $5`,
         [
           bucket,
           kind,
@@ -143,7 +141,7 @@ export class RecordSelection {
     const from = Math.min(Math.max(since ?? earliestMs, earliestMs), latestMs)
     const to = Math.min(Math.max(until ?? latestMs, earliestMs) + 1, latestMs + 1)
     const stepMs = to - from > 12 * hourMs ? hourMs : minuteMs
-    const [found] = await this.#servers.read<{ first: number | null; last: number | null }>(
+    const [found] = await this.#ask<{ first: number | null; last: number | null }>(
       `SELECT min(first_id) AS first, max(last_id) AS last FROM sluice_spans
          WHERE bucket = $1 AND kind = $2 AND step_ms = $3 AND at_ms > $4 AND at_ms < $5`,
       [bucket, kind, stepMs, Math.floor(from - stepMs), Math.ceil(to)],

@@ -4,7 +4,6 @@ import { maxArrivalBytes } from '../records/limits.js'
 import { type StoredRow, storedJson } from '../records/stored-record.js'
 import { type Arrived, LaneTail } from './lane-tail.js'
 import type { Servers } from './servers.js'
-import { fromAll } from './shards.js'
 
 /** A lane that nobody has followed for so long is forgotten, in ms. */
 const unusedMs = 60_000
@@ -12,26 +11,17 @@ const kinds = ['logs', 'values'] as const satisfies readonly RecordKind[]
 
 /** Reads records forwards, as this process sees them arrive, also those that other receivers have stored. */
 export class RecordTail {
-  readonly #shards: readonly Servers[]
+  readonly #servers: Servers
   readonly #store: string
   readonly #nowMs: () => number
   readonly #lanes = new Map<string, LaneTail>()
 
   /**
-   * @param shards the databases of the store
    * @param store identity of the store
-   * @param nowMs time of the databases
+   * @param nowMs time of the database
    */
-  constructor({
-    shards,
-    store,
-    nowMs,
-  }: {
-    readonly shards: readonly Servers[]
-    readonly store: string
-    readonly nowMs: () => number
-  }) {
-    this.#shards = shards
+  constructor(servers: Servers, { store, nowMs }: { readonly store: string; readonly nowMs: () => number }) {
+    this.#servers = servers
     this.#store = store
     this.#nowMs = nowMs
   }
@@ -75,15 +65,13 @@ export class RecordTail {
   async #newest(lane: Lane): Promise<number> {
     const tail = this.#lane(lane)
     await tail.look()
-    const found = await fromAll(this.#shards, (servers) =>
-      servers.read<{ last: number | null }>(
-        'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2',
-        [lane.bucket, lane.kind],
-      ),
+    const [row] = await this.#servers.read<{ last: number | null }>(
+      'SELECT max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2',
+      [lane.bucket, lane.kind],
     )
     // The newest one may have come since. What is committed from now on arrives after it, also with smaller ids.
     await tail.look()
-    return Math.max(0, ...found.map(([row]) => row?.last ?? 0))
+    return row?.last ?? 0
   }
 
   /** The records that are not remembered, in the order of their ids, and then all that are. */
@@ -101,46 +89,34 @@ export class RecordTail {
     return found
   }
 
-  async #stored({ bucket, kind }: Lane, { after, upTo, limit }: IdRange & { limit: number }): Promise<Arrived[]> {
-    const found = await fromAll(this.#shards, async (servers, shard) => {
-      const rows = await servers.read<Omit<Arrived, 'shard'>>(
-        `SELECT id, octet_length(record) AS bytes FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 AND id <= $4
-           ORDER BY id LIMIT $5`,
-        [bucket, kind, after, upTo, limit],
-      )
-      return rows.map((row) => ({ ...row, shard }))
-    })
-    return found
-      .flat()
-      .sort((one, other) => one.id - other.id)
-      .slice(0, limit)
+  #stored({ bucket, kind }: Lane, { after, upTo, limit }: IdRange & { limit: number }): Promise<Arrived[]> {
+    return this.#servers.read<Arrived>(
+      `SELECT id, octet_length(record) AS bytes FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 AND id <= $4
+         ORDER BY id LIMIT $5`,
+      [bucket, kind, after, upTo, limit],
+    )
   }
 
   /** Counts the records that `#fromUnremembered` would read. */
   async #counted({ bucket, kind }: Lane, after: number) {
     const { unrememberedUpTo: upTo, remembered } = this.#lane({ bucket, kind })
-    const found = await fromAll(this.#shards, (servers) =>
-      servers.read<{ count: number; last: number | null }>(
-        'SELECT count(*) AS count, max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 AND id <= $4',
-        [bucket, kind, after, upTo],
-      ),
+    const [row] = await this.#servers.read<{ count: number; last: number | null }>(
+      'SELECT count(*) AS count, max(id) AS last FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id > $3 AND id <= $4',
+      [bucket, kind, after, upTo],
     )
-    const rows = found.flat()
     const others = remembered.filter(({ id }) => id <= after || id > upTo)
     return {
-      count: rows.reduce((sum, { count }) => sum + count, others.length),
-      last: remembered.at(-1)?.id ?? Math.max(after, ...rows.map(({ last }) => last ?? after)),
+      count: row!.count + others.length,
+      last: remembered.at(-1)?.id ?? Math.max(after, row!.last ?? after),
     }
   }
 
   async #rows({ bucket, kind }: Lane, arrived: readonly Arrived[]): Promise<StoredRow[]> {
-    const found = await fromAll(this.#shards, (servers, shard) => {
-      const ids = arrived.filter((each) => each.shard === shard).map(({ id }) => id)
-      const sql =
-        'SELECT id, received_ms AS "receivedMs", record FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id = ANY($3)'
-      return ids.length === 0 ? Promise.resolve([]) : servers.read<StoredRow>(sql, [bucket, kind, ids])
-    })
-    const byId = new Map(found.flat().map((row) => [row.id, row]))
+    const found = await this.#servers.read<StoredRow>(
+      'SELECT id, received_ms AS "receivedMs", record FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id = ANY($3)',
+      [bucket, kind, arrived.map(({ id }) => id)],
+    )
+    const byId = new Map(found.map((row) => [row.id, row]))
     return arrived.flatMap(({ id }) => byId.get(id) ?? [])
   }
 
@@ -149,7 +125,7 @@ export class RecordTail {
       if (performance.now() - lastUsedAt > unusedMs) this.#lanes.delete(name)
     }
     const name = `${lane.kind} ${lane.bucket}`
-    const known = this.#lanes.get(name) ?? new LaneTail({ shards: this.#shards, lane, nowMs: this.#nowMs })
+    const known = this.#lanes.get(name) ?? new LaneTail(this.#servers, { lane, nowMs: this.#nowMs })
     this.#lanes.set(name, known)
     return known
   }

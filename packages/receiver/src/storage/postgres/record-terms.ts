@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RecordFields, RecordKind } from '../record-storage.js'
 import type { FieldCondition } from '../records/field-conditions.js'
+import type { Phrase } from '../records/filter-conditions.js'
 import { maxNameLength } from '../records/named-fields.js'
 import { wordsIn } from '../records/words.js'
 
@@ -39,13 +40,10 @@ export function termsOfCondition(lane: LaneName, { field, values }: FieldConditi
   return values.map((value) => `${mark}${labelOf(field, value)}`)
 }
 
-/** The terms of each run of characters between spaces: a run of several words must be found as it is. */
-export function phrasesOf(lane: LaneName, text: string): string[][] {
+/** The terms of a phrase. */
+export function termsOfPhrase(lane: LaneName, phrase: Phrase): string[] {
   const mark = markOf(lane)
-  return text
-    .split(/\s+/)
-    .map((run) => wordsIn(run).map((word) => `${mark}${fitting(word)}`))
-    .filter((phrase) => phrase.length > 0)
+  return phrase.map((word) => `${mark}${fitting(word)}`)
 }
 
 /** A value, as JSON, of limited length. A longer one ends with its hash. */

@@ -19,7 +19,7 @@ interface Row {
   readonly json: string
 }
 
-/** Records of one bucket and kind. */
+/** Records of one bucket, kind and day. */
 interface Lane {
   readonly bucket: string
   readonly kind: NewRecord['kind']
@@ -53,18 +53,30 @@ export class RecordWriter {
     { records, writer }: { readonly records: readonly NewRecord[]; readonly writer: number },
   ): Promise<Repeated[]> {
     const receivedMs = this.#nowMs()
-    const rows = records.map((source): Row => {
+    const buckets = new Map<string, Row[]>()
+    for (const source of records) {
       const { timeStamp, labels, json } = writtenRecord(source)
-      return { source, id: this.#takeId(), receivedMs, timeMs: recordTimeMs(timeStamp), labels, json }
-    })
-    const known = await this.#known(client, rows)
-    const lanes = lanesOf(rows.filter((row) => !known.has(row)))
-    if (lanes.length > 0) await this.#store(client, { lanes, writer })
-    return repeatedOf(known)
+      const row = { source, id: this.#takeId(), receivedMs, timeMs: recordTimeMs(timeStamp), labels, json }
+      const rows = buckets.get(source.bucket)
+      if (rows === undefined) buckets.set(source.bucket, [row])
+      else rows.push(row)
+    }
+    const repeated: Repeated[] = []
+    // All transactions lock their keys in the same order: by bucket, kind and key.
+    for (const [bucket, rows] of [...buckets].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const known = await this.#known(client, { bucket, rows })
+      const lanes = lanesOf(rows.filter((row) => !known.has(row)))
+      if (lanes.length > 0) await this.#store(client, { bucket, lanes, writer })
+      repeated.push(...repeatedOf(known))
+    }
+    return repeated
   }
 
   /** Stores the keys. Returns the rows whose key is known, or stands in an earlier row. */
-  async #known(client: pg.ClientBase, rows: readonly Row[]): Promise<Set<Row>> {
+  async #known(
+    client: pg.ClientBase,
+    { bucket, rows }: { readonly bucket: string; readonly rows: readonly Row[] },
+  ): Promise<Set<Row>> {
     const known = new Set<Row>()
     const first = new Map<string, Row>()
     for (const row of rows) {
@@ -76,7 +88,7 @@ export class RecordWriter {
     if (first.size === 0) return known
     const attempts = [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
     const counting = await addAttempts(client, {
-      buckets: attempts.map(({ source }) => source.bucket),
+      bucket,
       scopes: attempts.map(({ source }) => source.kind),
       keys: attempts.map(({ source }) => storedKey(source.idempotencyKey!)),
       results: attempts.map(({ id }) => String(id)),
@@ -86,7 +98,10 @@ export class RecordWriter {
     return known
   }
 
-  async #store(client: pg.ClientBase, { lanes, writer }: { lanes: readonly Lane[]; writer: number }): Promise<void> {
+  async #store(
+    client: pg.ClientBase,
+    { bucket, lanes, writer }: { bucket: string; lanes: readonly Lane[]; writer: number },
+  ): Promise<void> {
     const rows = lanes.flatMap((lane) => lane.rows)
     const counts = lanes.flatMap((lane) =>
       [totalOf(lane.rows), ...this.#tallies.counts(lane.rows)].map((count) => ({ lane, ...count })),
@@ -95,8 +110,8 @@ export class RecordWriter {
     const spans = lanes.flatMap((lane) => spansOf(counts.filter((count) => count.lane === lane)))
     await client.query(addRecords, [
       writer,
+      bucket,
       ...columns(rows, [
-        ({ source }) => source.bucket,
         ({ source }) => source.kind,
         ({ id }) => id,
         ({ receivedMs }) => receivedMs,
@@ -105,24 +120,17 @@ export class RecordWriter {
         ({ source }) => termsOf(source, source.record),
         ({ json }) => json,
       ]),
-      ...columns(counts, [bucketOf, kindOf, dayOfLane, ({ stepMs }) => stepMs, ({ atMs }) => atMs]),
+      ...columns(counts, [kindOf, dayOfLane, ({ stepMs }) => stepMs, ({ atMs }) => atMs]),
       ...columns(counts, [
         ({ value }) => (value === anyValue ? value : countedName(value)),
         ({ records }) => records,
         ({ lastMs }) => lastMs,
       ]),
-      ...columns(names, [
-        bucketOf,
-        kindOf,
-        dayOfLane,
-        ({ field }) => field,
-        ({ name }) => name,
-        ({ records }) => records,
-      ]),
-      ...columns(spans, [bucketOf, kindOf, dayOfLane, ({ stepMs }) => stepMs, ({ atMs }) => atMs, firstOf, lastOf]),
+      ...columns(names, [kindOf, dayOfLane, ({ field }) => field, ({ name }) => name, ({ records }) => records]),
+      ...columns(spans, [kindOf, dayOfLane, ({ stepMs }) => stepMs, ({ atMs }) => atMs, firstOf, lastOf]),
       ...columns(
         lanes.map((lane) => ({ lane })),
-        [bucketOf, kindOf, firstOf, lastOf],
+        [kindOf, firstOf, lastOf],
       ),
     ])
   }
@@ -131,25 +139,25 @@ export class RecordWriter {
 const addRecords = `
   WITH records AS (
     INSERT INTO sluice_records (bucket, kind, id, received_ms, time_ms, value, terms, record)
-    SELECT * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::float8[], $7::text[], $8::text[], $9::text[])
+    SELECT $2::text, * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::float8[], $7::text[], $8::text[], $9::text[])
   ), counts AS (
     INSERT INTO sluice_counts AS c (bucket, kind, day, step_ms, at_ms, value, records, last_ms, writer)
-    SELECT *, $1::integer FROM unnest($10::text[], $11::text[], $12::integer[], $13::bigint[], $14::bigint[], $15::text[], $16::bigint[],
-      $17::float8[])
+    SELECT $2::text, *, $1::integer FROM unnest($10::text[], $11::integer[], $12::bigint[], $13::bigint[], $14::text[], $15::bigint[],
+      $16::float8[])
     ON CONFLICT (bucket, kind, step_ms, at_ms, value, day, writer) DO UPDATE SET
       records = c.records + excluded.records, last_ms = greatest(c.last_ms, excluded.last_ms)
   ), names AS (
     INSERT INTO sluice_names AS n (bucket, kind, day, field, name, records, writer)
-    SELECT *, $1::integer FROM unnest($18::text[], $19::text[], $20::integer[], $21::text[], $22::text[], $23::bigint[])
+    SELECT $2::text, *, $1::integer FROM unnest($17::text[], $18::integer[], $19::text[], $20::text[], $21::bigint[])
     ON CONFLICT (bucket, kind, field, name, day, writer) DO UPDATE SET records = n.records + excluded.records
   ), spans AS (
     INSERT INTO sluice_spans AS s (bucket, kind, day, step_ms, at_ms, first_id, last_id, writer)
-    SELECT *, $1::integer FROM unnest($24::text[], $25::text[], $26::integer[], $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[])
+    SELECT $2::text, *, $1::integer FROM unnest($22::text[], $23::integer[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[])
     ON CONFLICT (bucket, kind, step_ms, at_ms, day, writer) DO UPDATE SET
       first_id = least(s.first_id, excluded.first_id), last_id = greatest(s.last_id, excluded.last_id)
   )
   INSERT INTO sluice_batches (bucket, kind, id, last_id)
-  SELECT * FROM unnest($31::text[], $32::text[], $33::bigint[], $34::bigint[])`
+  SELECT $2::text, * FROM unnest($28::text[], $29::bigint[], $30::bigint[])`
 
 type Cell = string | number
 
@@ -158,7 +166,6 @@ function columns<Item>(items: readonly Item[], cells: readonly ((item: Item) => 
   return cells.map((cell) => items.map(cell))
 }
 
-const bucketOf = ({ lane }: { readonly lane: Lane }) => lane.bucket
 const kindOf = ({ lane }: { readonly lane: Lane }) => lane.kind
 const firstOf = ({ lane }: { readonly lane: Lane }) => lane.rows[0]!.id
 const lastOf = ({ lane }: { readonly lane: Lane }) => lane.rows.at(-1)!.id

@@ -1,7 +1,8 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { StoreUnavailableError } from '../store-unavailable.js'
-import { isTooSlow, messageOf, storageError } from './database-errors.js'
+import { pidOf, queryUntil } from './cancelled-query.js'
+import { isLocked, isTooSlow, messageOf, storageError } from './database-errors.js'
 import { type DatabaseServers, readDatabaseUrl } from './database-url.js'
 
 /** A server that has not answered after this time is left. */
@@ -9,22 +10,33 @@ const connectMs = 3000
 /** After a search without success the next one begins no sooner, in ms. */
 const searchedMs = 250
 /** A query that reads may take this long, in ms. */
-const readMs = 20_000
+const readMs = 10_000
+/** A connection that is quiet is tried after this time, so that one that has vanished without a word is found, in ms. */
+const quietMs = 10_000
 /** A write waits this long for a row that another transaction has locked, in ms. */
 const lockMs = 5000
+/** The server ends a transaction whose process has sent nothing for so long: it stands still, and holds rows that others wait for. In ms. */
+const standstillMs = 8000
 
-/** Commits of records that run at once. */
-export const recordCommits = 4
+/** Commits of records that run at once: of groups, and of records that go alone. */
+export const recordCommits = { ofGroups: 4, ofOne: 2 } as const
 /** Most connections for writing: those of records, and three for everything else. */
-const maxWriting = recordCommits + 3
-const maxReading = 4
+const maxWriting = recordCommits.ofGroups + recordCommits.ofOne + 3
+/** Most connections for questions that are cheap, and for searches. */
+const maxReading = { ofReads: 4, ofSearches: 3 } as const
 
 /** Connections to one server. */
 interface Pools {
   readonly url: string
   readonly write: pg.Pool
+  /** For what the indexes answer at once. */
   readonly read: pg.Pool
+  /** For the rest: nothing else waits behind it. */
+  readonly search: pg.Pool
 }
+
+/** Asks the database. */
+export type Ask = <Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]) => Promise<Row[]>
 
 /** The use of the connections to a database of one or more servers. Finds the server that takes writes, and finds it again when it changes. */
 export class Servers {
@@ -55,11 +67,35 @@ export class Servers {
   }
 
   /** Reads from the server that takes writes: it has everything that was acknowledged. @throws {StoreUnavailableError} */
-  async read<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+  read<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#ask(({ read }) => read.query<Row>(sql, [...values]))
+  }
+
+  /**
+   * Reads as `read` does, over other connections, what may take long.
+   *
+   * @param signal ends the queries, also at the server. They then reject with its reason.
+   */
+  searching(signal: AbortSignal | undefined): Ask {
+    return <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
+      this.#ask(
+        async (pools) =>
+          signal === undefined
+            ? pools.search.query<Row>(sql, [...values])
+            : queryUntil<Row>(signal, { ...pools, sql, values: [...values] }),
+        signal,
+      )
+  }
+
+  async #ask<Row extends pg.QueryResultRow>(
+    question: (pools: Pools) => Promise<pg.QueryResult<Row>>,
+    signal?: AbortSignal,
+  ): Promise<Row[]> {
     const pools = this.#current()
     try {
-      return (await (await pools).read.query<Row>(sql, [...values])).rows
+      return (await question(await pools)).rows
     } catch (error) {
+      if (signal?.aborted === true) throw signal.reason
       if (isTooSlow(error)) {
         const message = `the query took longer than ${readMs / 1000} s: narrow it, for example by since and until`
         throw new StoreUnavailableError(message, { cause: error })
@@ -78,10 +114,22 @@ export class Servers {
     if (this.#pools !== undefined) this.#probe(this.#pools)
   }
 
+  /** False if the server that takes writes has nothing to do for the connection. True also where it does not say so. */
+  async worksFor(client: pg.ClientBase): Promise<boolean> {
+    try {
+      const { url } = await this.#current()
+      const sql = "SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND state = 'active'"
+      return (await askOnce(url, sql, [pidOf(client)])).length > 0
+    } catch {
+      return true
+    }
+  }
+
   /** Closes all connections: at once where they are idle. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.leave()
+    const pools = await this.#pools?.catch(() => undefined)
+    if (pools !== undefined) await ended(pools)
     // Connections that were left earlier may still wait for a server that does not answer. They must not keep the process.
     for (const socket of this.#sockets) socket.unref()
   }
@@ -92,16 +140,9 @@ export class Servers {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Closes the connections. The next use opens others. */
-  async leave(): Promise<void> {
-    const pools = await this.#pools?.catch(() => undefined)
-    this.#pools = undefined
-    if (pools !== undefined) await ended(pools)
-  }
-
   #failed(error: unknown, pools: Promise<Pools> | undefined): unknown {
     const seen = storageError(error, this.name)
-    if (seen instanceof StoreUnavailableError && pools !== undefined) this.#probe(pools)
+    if (seen instanceof StoreUnavailableError && pools !== undefined && !isLocked(error)) this.#probe(pools)
     return seen
   }
 
@@ -160,6 +201,7 @@ export class Servers {
       connectionString: url,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: quietMs,
       types: { getTypeParser },
       application_name: 'sluice-receiver',
       stream: () => this.#socket(),
@@ -168,18 +210,22 @@ export class Servers {
       ...shared,
       max: maxWriting,
       lock_timeout: lockMs,
+      idle_in_transaction_session_timeout: standstillMs,
       onConnect: demandDurability,
     })
     // The queries that read have been written for their indexes. Without statistics the planner would read whole tables.
     const options = '-c enable_seqscan=off -c jit=off'
     const times = { statement_timeout: readMs, query_timeout: readMs + connectMs }
-    const read = new pg.Pool({ ...shared, ...times, max: maxReading, options })
-    for (const pool of [write, read]) {
+    const read = new pg.Pool({ ...shared, ...times, max: maxReading.ofReads, options })
+    // A search may wait for others.
+    const waits = { max: maxReading.ofSearches, connectionTimeoutMillis: readMs }
+    const search = new pg.Pool({ ...shared, ...times, ...waits, options })
+    for (const pool of [write, read, search]) {
       // Without listeners an error of an idle connection, or of one between two queries, would end the process. The next use finds it.
       pool.on('error', () => {})
       pool.on('connect', (client) => client.on('error', () => {}))
     }
-    return { url, write, read }
+    return { url, write, read, search }
   }
 
   #socket(): Socket {
@@ -197,6 +243,16 @@ async function demandDurability(client: pg.ClientBase): Promise<void> {
 }
 
 async function takesWrites(url: string): Promise<boolean> {
+  const [row] = await askOnce<{ standby: boolean }>(url, 'SELECT pg_is_in_recovery() AS standby')
+  return row?.standby === false
+}
+
+/** Asks over a connection of its own. */
+async function askOnce<Row extends pg.QueryResultRow>(
+  url: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: connectMs,
@@ -206,15 +262,14 @@ async function takesWrites(url: string): Promise<boolean> {
   client.on('error', () => {})
   try {
     await client.connect()
-    const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
-    return rows[0]?.standby === false
+    return (await client.query<Row>(sql, [...values])).rows
   } finally {
     client.end().catch(() => {})
   }
 }
 
-async function ended({ write, read }: Pools): Promise<void> {
-  await Promise.allSettled([write.end(), read.end()])
+async function ended({ write, read, search }: Pools): Promise<void> {
+  await Promise.allSettled([write.end(), read.end(), search.end()])
 }
 
 /** Whole numbers of 64 bits are numbers: ids, times and counts are all within 2^53. */

@@ -6,6 +6,14 @@ import type { Servers } from './servers.js'
 /** A transaction that fails because of another one is tried so many times. */
 const attempts = 5
 
+type Work<Result> = (client: pg.ClientBase) => Promise<Result>
+
+interface Running {
+  /** The statement that begins the transaction. */
+  readonly begin: string
+  readonly signal: AbortSignal
+}
+
 /** Writes to the database. A transaction counts as done only when its commit is durable: on disk, and on the standbys that it must wait for. */
 export class Transactions {
   readonly #servers: Servers
@@ -20,24 +28,26 @@ export class Transactions {
   /**
    * Runs the work in a transaction. The work may run several times.
    *
+   * @param lockMs time that it waits for a row that another transaction has locked. @default the one of the connection
    * @throws {StoreUnavailableError} if the commit is not known to be durable. It may have happened.
    */
-  run<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
-    return this.#within((signal) => this.#run(work, signal))
+  run<Result>(work: Work<Result>, { lockMs }: { readonly lockMs?: number } = {}): Promise<Result> {
+    const begin = lockMs === undefined ? 'BEGIN' : `BEGIN; SET LOCAL lock_timeout = ${lockMs}`
+    return this.#within((signal) => this.#run(work, { begin, signal }))
   }
 
-  async #run<Result>(work: (client: pg.ClientBase) => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  async #run<Result>(work: Work<Result>, running: Running): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#once(work, signal)
+        return await this.#once(work, running)
       } catch (error) {
-        if (isTransient(error) && attempt < attempts && !signal.aborted) continue
+        if (isTransient(error) && attempt < attempts && !running.signal.aborted) continue
         throw this.#servers.failed(error)
       }
     }
   }
 
-  async #once<Result>(work: (client: pg.ClientBase) => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  async #once<Result>(work: Work<Result>, { begin, signal }: Running): Promise<Result> {
     const client = await this.#servers.connect()
     if (signal.aborted) {
       client.release()
@@ -53,22 +63,23 @@ export class Transactions {
       if (isHeld) client.off('notice', notice).release(error)
       isHeld = false
     }
-    // A server that does not answer before the commit is left. At the commit the connection is kept: the server would go on waiting with it.
+    // A server that does not answer before the commit is left.
     const leave = () => release(new Error('the transaction took too long'))
     client.on('notice', notice)
     signal.addEventListener('abort', leave)
     try {
-      await client.query('BEGIN')
+      await client.query(begin)
       const result = await work(client)
       signal.removeEventListener('abort', leave)
       warnings.length = 0
-      await client.query('COMMIT')
+      await this.#commit(client, leave)
       // A cancelled wait for a standby resolves as success, with a warning.
       if (warnings.length > 0) throw new StoreUnavailableError(`the commit may not be durable: ${warnings.join('; ')}`)
       release()
       return result
     } catch (error) {
-      signal.removeEventListener('abort', leave)
+      if (signal.aborted) leave()
+      else signal.addEventListener('abort', leave)
       if (isHeld) {
         const failure = await client.query('ROLLBACK').then(
           () => undefined,
@@ -77,6 +88,19 @@ export class Transactions {
         release(failure)
       }
       throw error
+    }
+  }
+
+  /** The server may wait for a standby without end. Its connection is left only when the server has nothing to do there: the answer was lost. */
+  async #commit(client: pg.ClientBase, leave: () => void): Promise<void> {
+    const look = async () => {
+      if (!(await this.#servers.worksFor(client))) leave()
+    }
+    const timer = setInterval(() => void look(), this.#deadlineMs).unref()
+    try {
+      await client.query('COMMIT')
+    } finally {
+      clearInterval(timer)
     }
   }
 

@@ -3,18 +3,12 @@ import type pg from 'pg'
 import { StoreUnavailableError } from '../store-unavailable.js'
 import { RecordIds, writerSlots } from './record-ids.js'
 import type { Servers } from './servers.js'
-import type { ShardPlace } from './shards.js'
 import type { Transactions } from './transactions.js'
 
 /** The owner of a slot that has not been seen for so long has lost it, in ms. */
 const lostMs = 60_000
 /** More connections than a process has at once. */
 const writersPerSlot = 64
-
-interface WriterSlotOptions {
-  readonly transactions: Transactions
-  readonly shard: ShardPlace
-}
 
 /**
  * The number under which this process makes ids, and the time of the database. It is a lease: whoever takes it over from a process that has been frozen
@@ -23,7 +17,6 @@ interface WriterSlotOptions {
 export class WriterSlot {
   readonly #servers: Servers
   readonly #transactions: Transactions
-  readonly #shard: ShardPlace
   readonly #owner = randomUUID()
   readonly #ids: RecordIds
   #slot = 0
@@ -32,16 +25,15 @@ export class WriterSlot {
   /** Numbers of the connections. */
   readonly #numbers = new Map<pg.ClientBase, number>()
 
-  private constructor(servers: Servers, { transactions, shard }: WriterSlotOptions) {
+  private constructor(servers: Servers, transactions: Transactions) {
     this.#servers = servers
     this.#transactions = transactions
-    this.#shard = shard
     this.#ids = new RecordIds({ slot: 0, nowMs: () => this.nowMs() })
   }
 
   /** @throws {StoreUnavailableError} if all slots are in use */
-  static async claim(servers: Servers, options: WriterSlotOptions): Promise<WriterSlot> {
-    const slot = new WriterSlot(servers, options)
+  static async claim(servers: Servers, transactions: Transactions): Promise<WriterSlot> {
+    const slot = new WriterSlot(servers, transactions)
     await slot.renew()
     return slot
   }
@@ -88,7 +80,7 @@ export class WriterSlot {
       for (;;) {
         const { rows: found } = await client.query<{ free: number | null; slot: number | null }>(
           `WITH free AS (
-             SELECT free AS slot FROM generate_series($5::integer, $4 - 1, $6) AS free
+             SELECT free AS slot FROM generate_series(0, $4::integer - 1) AS free
                WHERE NOT EXISTS (SELECT 1 FROM sluice_writers w WHERE w.slot = free AND w.seen_ms BETWEEN $3 AND $2 + ($2 - $3))
                ORDER BY free LIMIT 1
            ), claimed AS (
@@ -98,13 +90,14 @@ export class WriterSlot {
              RETURNING slot
            )
            SELECT (SELECT slot FROM free) AS free, (SELECT slot FROM claimed) AS slot`,
-          [this.#owner, now, now - lostMs, writerSlots, this.#shard.index, this.#shard.count],
+          [this.#owner, now, now - lostMs, writerSlots],
         )
         const { free, slot: claimed } = found[0]!
         if (claimed !== null) return claimed
         if (free === null) {
-          const most = Math.floor(writerSlots / this.#shard.count)
-          throw new StoreUnavailableError(`${most} receivers use the database ${this.#servers.name}: no more can`)
+          throw new StoreUnavailableError(
+            `${writerSlots} receivers use the database ${this.#servers.name}: no more can`,
+          )
         }
         // Another process has claimed it at the same time: the next look sees that.
       }

@@ -1,5 +1,5 @@
 import { levelsFrom } from '../../schemas/levels.js'
-import type { RecordFilter, RecordKind } from '../record-storage.js'
+import type { RecordFilter, RecordKind, RecordQuery } from '../record-storage.js'
 
 /** Fields that filters compare as they are. */
 const exactFields = ['eventId', 'appName', 'env', 'machineName', 'appVersion'] as const
@@ -29,6 +29,12 @@ export function fieldConditions(filter: RecordFilter): FieldCondition[] {
 /** True for a filter by words of the message. */
 export function hasWords({ text, notText }: RecordFilter): boolean {
   return text !== undefined || notText !== undefined
+}
+
+/** True for the newest records of a lane, whatever they are: stores find them, and their total, at once. */
+export function isNewestPage({ before, after, ...filter }: RecordQuery): boolean {
+  const others = [before, after, filter.since, filter.until]
+  return others.every((each) => each === undefined) && !hasWords(filter) && fieldConditions(filter).length === 0
 }
 
 /** The field that a kind of record is counted by. */

@@ -1,5 +1,7 @@
+import { type Attempt, type Attempts, rememberedMs } from '../attempts.js'
+import { raw, sql } from '../sql.js'
 import { steadyTime } from '../steady-time.js'
-import { type Attempt, rememberedMs } from '../storage.js'
+import type { Work } from '../tables/rows.js'
 import type { Database, Statement } from './database.js'
 
 /** Each added attempt checks this many of the oldest. It is more than one so that deletion keeps up. */
@@ -7,17 +9,16 @@ const forgottenAtOnce = 2
 
 // An expired attempt counts as new and moves to the end of the queue.
 const orRenew = `ON CONFLICT (scope, key) DO UPDATE SET number = (SELECT max(number) + 1 FROM attempts),
-  result = excluded.result, at = excluded.at WHERE at <= ?4`
+  result = excluded.result, at = excluded.at WHERE at <=`
 
 /**
  * The idempotency keys of the last 24 hours with their results. The caller provides the transaction.
  *
  * Time is that of `steadyTime`. A row from the future, of a run whose clock was ahead, is known; once it is the oldest, it counts as of now.
  */
-export class Attempts {
+export class SqliteAttempts implements Attempts {
   readonly #now: () => number
   readonly #find: Statement
-  readonly #add: Statement
   readonly #addAll: Statement
   readonly #newest: Statement
   readonly #after: Statement
@@ -29,10 +30,9 @@ export class Attempts {
   constructor(database: Database, now: () => number = steadyTime()) {
     this.#now = now
     this.#find = database.prepare('SELECT result FROM attempts WHERE scope = ? AND key = ? AND at > ?')
-    this.#add = database.prepare(`INSERT INTO attempts (scope, at, key, result) VALUES (?1, ?2, ?3, ?5) ${orRenew}`)
     // Without WHERE the parser reads ON CONFLICT as a part of the join.
     this.#addAll = database.prepare(
-      `INSERT INTO attempts (scope, at, key) SELECT ?1, ?2, value FROM json_each(?3) WHERE true ${orRenew}`,
+      `INSERT INTO attempts (scope, at, key) SELECT ?1, ?2, value FROM json_each(?3) WHERE true ${orRenew} ?4`,
     )
     this.#newest = database.prepare('SELECT coalesce(max(number), 0) AS number FROM attempts')
     this.#after = database.prepare('SELECT key FROM attempts WHERE number > ?')
@@ -44,15 +44,18 @@ export class Attempts {
     )
   }
 
-  /** Returns the result of an earlier attempt. */
-  find({ scope, key }: Attempt): string | undefined {
-    return (this.#find.get(scope, key, this.#now() - rememberedMs) as { result: string } | undefined)?.result
+  async find(attempt: Attempt): Promise<string | undefined> {
+    return this.#known(attempt)
   }
 
-  /** Stores a first attempt. */
-  add({ scope, key }: Attempt, result: string): void {
+  *add(attempt: Attempt, result: string): Work<string> {
+    const known = this.#known(attempt)
+    if (known !== undefined) return known
+    this.forget(1)
+    const { scope, key } = attempt
     const now = this.#now()
-    this.#add.run(scope, now, key, now - rememberedMs, result)
+    yield sql`INSERT INTO attempts (scope, at, key, result) VALUES (${scope}, ${now}, ${key}, ${result}) ${raw(orRenew)} ${now - rememberedMs}`
+    return result
   }
 
   /** Stores many attempts at once. Returns the keys that are new. */
@@ -63,6 +66,10 @@ export class Attempts {
     const { changes } = this.#addAll.run(scope, now, JSON.stringify(keys), now - rememberedMs)
     if (Number(changes) === keys.length) return new Set(keys)
     return new Set((this.#after.all(number) as { key: string }[]).map(({ key }) => key))
+  }
+
+  #known({ scope, key }: Attempt): string | undefined {
+    return (this.#find.get(scope, key, this.#now() - rememberedMs) as { result: string } | undefined)?.result
   }
 
   /** Deletes some expired attempts. Callers call it before they add `added` attempts. */

@@ -3,11 +3,15 @@ import type { ContentReading } from '../content-storage.js'
 import type { RecordReading } from '../record-storage.js'
 import { ThreadLink } from './thread-link.js'
 
-/** A question to the thread: some records, some content, or an update of the text index. */
-export type ReaderQuestion =
-  | { readonly type: 'records'; readonly method: keyof RecordReading; readonly query: unknown }
-  | { readonly type: 'content'; readonly method: keyof ContentReading; readonly query: unknown }
-  | { readonly type: 'follow' }
+/** What the thread does. */
+export interface ReaderPorts {
+  readonly records: RecordReading
+  readonly content: ContentReading
+  readonly index: {
+    /** Updates the text index. */
+    follow(): Promise<void>
+  }
+}
 
 /** Paths of the database and of the text index. */
 export interface ReaderFiles {
@@ -17,7 +21,7 @@ export interface ReaderFiles {
 
 /** Reads in its own thread on its own connection, so that a heavy query delays no write. */
 export class ReaderThread {
-  readonly #link: ThreadLink<ReaderQuestion>
+  readonly #link: ThreadLink<ReaderPorts>
   /** `following`: an index update runs. `behind`: it runs, and records have arrived since it started. */
   #index: 'idle' | 'following' | 'behind' | 'closed' = 'idle'
 
@@ -26,28 +30,27 @@ export class ReaderThread {
   }
 
   get records(): RecordReading {
-    const ask = (method: keyof RecordReading) => (query: unknown) =>
-      this.#link.ask({ type: 'records', method, query }) as Promise<never>
+    const records = this.#link.port('records')
     return {
-      read: ask('read'),
-      facets: ask('facets'),
-      counts: ask('counts'),
-      position: ask('position'),
-      arrivals: ask('arrivals'),
-      missed: ask('missed'),
-      oldest: ask('oldest') as () => Promise<never>,
-      receiptsAround: ask('receiptsAround'),
+      // The thread gets the query and nothing else: not everything can be sent to it.
+      read: (query) => records('read')(query),
+      facets: (query) => records('facets')(query),
+      counts: (query) => records('counts')(query),
+      position: records('position'),
+      arrivals: records('arrivals'),
+      missed: records('missed'),
+      oldest: records('oldest'),
+      receiptsAround: records('receiptsAround'),
     }
   }
 
   get content(): ContentReading {
-    const ask = (method: keyof ContentReading) => (query: unknown) =>
-      this.#link.ask({ type: 'content', method, query }) as Promise<never>
+    const content = this.#link.port('content')
     return {
-      findType: ask('findType'),
-      listTypes: ask('listTypes'),
-      listEntries: ask('listEntries'),
-      findEntry: ask('findEntry'),
+      findType: content('findType'),
+      listTypes: content('listTypes'),
+      listEntries: content('listEntries'),
+      findEntry: content('findEntry'),
     }
   }
 
@@ -62,12 +65,14 @@ export class ReaderThread {
       this.#index = 'idle'
       if (behind) this.committed()
     }
-    this.#link.ask({ type: 'follow' }).then(followed, (error: Error) => {
-      if (this.#index === 'closed') return
-      // Only queries by words are affected: each of them retries the update and gets its error.
-      say(`cannot index texts: ${error.message}`)
-      this.#index = 'idle'
-    })
+    this.#link
+      .port('index')('follow')()
+      .then(followed, (error: Error) => {
+        if (this.#index === 'closed') return
+        // Only queries by words are affected: each of them retries the update and gets its error.
+        say(`cannot index texts: ${error.message}`)
+        this.#index = 'idle'
+      })
   }
 
   close(): Promise<void> {

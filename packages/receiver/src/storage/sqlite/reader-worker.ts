@@ -1,11 +1,12 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import type { RecordQuery } from '../record-storage.js'
-import { ContentReader } from './content-reader.js'
+import type { RecordFilter } from '../record-storage.js'
+import { ContentReader } from '../tables/content-reader.js'
 import { type Database, openSqlite } from './database.js'
-import type { ReaderFiles, ReaderQuestion } from './reader-thread.js'
+import type { ReaderFiles, ReaderPorts } from './reader-thread.js'
 import { RecordReader } from './record-reader.js'
 import { RecordTail } from './record-tail.js'
+import { SqliteRows } from './sqlite-rows.js'
 import { serve } from './thread-link.js'
 
 // Runs in the thread of ReaderThread.
@@ -15,38 +16,45 @@ const followDelayMs = 2000
 
 const { path, texts } = workerData as ReaderFiles
 const database = open()
-const content = new ContentReader(database)
 const tail = new RecordTail(database)
 let records: { readonly database: Database; readonly reader: RecordReader } | undefined
 const closing = new AbortController()
 
-serve<ReaderQuestion>({
-  async answer(question): Promise<unknown> {
-    switch (question.type) {
-      case 'records': {
-        const { method, query } = question
-        if (method === 'read' || method === 'facets' || method === 'counts') {
-          if (recordReader().needsIndex(query as RecordQuery)) await follow()
-          return recordReader()[method](query as RecordQuery)
-        }
-        return tail[method](query as never)
-      }
-      case 'content': {
-        const { method, query } = question
-        return content[method](query as never)
-      }
-      case 'follow':
+serve<ReaderPorts>(
+  {
+    records: {
+      read: async (query) => (await readerFor(query)).read(query),
+      facets: async (query) => (await readerFor(query)).facets(query),
+      counts: async (query) => (await readerFor(query)).counts(query),
+      position: (query) => tail.position(query),
+      arrivals: (query) => tail.arrivals(query),
+      missed: (query) => tail.missed(query),
+      oldest: () => tail.oldest(),
+      receiptsAround: (ms) => tail.receiptsAround(ms),
+    },
+    content: new ContentReader(new SqliteRows(database)),
+    index: {
+      async follow() {
         await setTimeout(followDelayMs, undefined, { signal: closing.signal }).catch(() => {})
         await follow()
-        return tidy()
-    }
+        await tidy()
+      },
+    },
   },
-  close() {
-    closing.abort()
-    database.close()
-    records?.database.close()
+  {
+    close() {
+      closing.abort()
+      database.close()
+      records?.database.close()
+    },
   },
-})
+)
+
+/** The reader, whose index has what the filter needs. */
+async function readerFor(filter: RecordFilter): Promise<RecordReader> {
+  if (recordReader().needsIndex(filter)) await follow()
+  return recordReader()
+}
 
 function open(): Database {
   const database = openSqlite(path)

@@ -1,21 +1,7 @@
 import type { RecordKind } from '../record-storage.js'
 import { countedField, type FieldCondition } from '../records/field-conditions.js'
+import { raw, type Sql, sql } from '../sql.js'
 import { countedValueOf } from './record-values.js'
-
-export type Value = string | number
-
-/** A piece of SQL and the values for its question marks. */
-export interface Sql {
-  readonly sql: string
-  readonly values: readonly Value[]
-}
-
-export function allOf(conditions: readonly Sql[]): Sql {
-  return {
-    sql: conditions.map(({ sql }) => sql).join(' AND '),
-    values: conditions.flatMap(({ values }) => values),
-  }
-}
 
 /** The condition as SQL on a row `r` of the records of a kind. */
 export function onRow(condition: FieldCondition, kind: RecordKind): Sql {
@@ -29,6 +15,5 @@ export function onRow(condition: FieldCondition, kind: RecordKind): Sql {
 
 /** The condition as SQL on an expression. */
 export function onValue({ values, not }: FieldCondition, expression: string): Sql {
-  const compared = not === true ? 'NOT IN' : 'IN'
-  return { sql: `${expression} ${compared} (SELECT value FROM json_each(?))`, values: [JSON.stringify(values)] }
+  return sql`${raw(expression)} ${raw(not === true ? 'NOT IN' : 'IN')} (SELECT value FROM json_each(${values}))`
 }

@@ -3,10 +3,12 @@ import { countParts } from '../records/count-parts.js'
 import { countedField, fieldConditions } from '../records/field-conditions.js'
 import { maxCounted } from '../records/limits.js'
 import { type CountRow, countsOf } from '../records/record-counts.js'
+import { allOf, joined, raw, type Sql, sql } from '../sql.js'
 import type { Database } from './database.js'
-import { allOf, onValue, type Sql, type Value } from './record-conditions.js'
+import { onValue } from './record-conditions.js'
 import type { RecordSelection, Source } from './record-selection.js'
 import { countedMs, countedValueOf, minuteOf } from './record-values.js'
+import { rowsOf } from './sqlite-rows.js'
 
 /** Counts records by level or event and time: from the table of counts, or one by one. */
 export class RecordCounter {
@@ -23,42 +25,46 @@ export class RecordCounter {
     const fields = fieldConditions(query)
     const isInTable = fields.every(({ field }) => field === countedField[kind])
     if (text === undefined && notText === undefined && isInTable) {
-      const found = joined(tableParts(query, lane))
-      const condition = allOf(fields.map((field) => onValue(field, 'value')))
-      return countsOf(this.#rows({ found, condition, stepMs }), stepMs)
+      const condition = fields.length === 0 ? raw('true') : allOf(fields.map((field) => onValue(field, 'value')))
+      return countsOf(
+        this.#rows(sql`SELECT * FROM (${union(tableParts(query, lane))}) WHERE ${condition}`, stepMs),
+        stepMs,
+      )
     }
     const sources = this.#selection.sources(query, { lane })
-    const rows = this.#rows({ found: newest(sources), condition: { sql: '', values: [] }, stepMs })
+    const rows = this.#rows(newest(sources), stepMs)
     const counts = countsOf(rows, stepMs)
     if (counts.total < maxCounted || !this.#hasMore(sources)) return counts
     return { ...counts, countedSinceMs: Math.min(...rows.map(({ firstMs }) => firstMs)) }
   }
 
   /** Adds up by step and value. */
-  #rows({ found, condition, stepMs }: { found: Sql; condition: Sql; stepMs: number | undefined }): CountRow[] {
-    const step = stepMs === undefined ? '0' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`
-    const sql = `SELECT ${step} AS step, value, sum(records) AS records, max(ms) AS lastMs, min(ms) AS firstMs FROM (${found.sql})
-      ${condition.sql === '' ? '' : `WHERE ${condition.sql}`} GROUP BY 1, 2`
-    return this.#database.prepare(sql).all(...found.values, ...condition.values) as CountRow[]
+  #rows(found: Sql, stepMs: number | undefined): CountRow[] {
+    const step = raw(stepMs === undefined ? '0' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`)
+    return rowsOf(
+      this.#database,
+      sql`SELECT ${step} AS step, value, sum(records) AS records, max(ms) AS lastMs, min(ms) AS firstMs FROM (${found}) GROUP BY 1, 2`,
+    ) as CountRow[]
   }
 
   #hasMore(sources: readonly Source[]): boolean {
-    const { sql, values } = joined(sources.map((source) => ({ ...source, sql: `SELECT 1 FROM ${source.sql}` })))
-    return this.#database.prepare(`${sql} LIMIT 1 OFFSET ?`).all(...values, maxCounted).length > 0
+    const all = union(sources.map((source) => sql`SELECT 1 FROM ${source}`))
+    return rowsOf(this.#database, sql`${all} LIMIT 1 OFFSET ${maxCounted}`).length > 0
   }
 }
 
+const ms = raw(countedMs('r.time_ms'))
+const value = raw(countedValueOf('r'))
+const minute = raw(minuteOf('ms'))
+
 /** The newest records of the sources, each as a row of counts. */
 function newest(sources: readonly Source[]): Sql {
-  const { sql, values } = joined(
-    sources.map((source) => ({
-      sql: `SELECT * FROM (SELECT ${countedMs('r.time_ms')} AS ms, ${countedValueOf('r')} AS value FROM ${source.sql}
-        ORDER BY ${source.order} LIMIT ${maxCounted})`,
-      values: source.values,
-    })),
+  const records = sources.map(
+    (source) =>
+      sql`SELECT * FROM (SELECT ${ms} AS ms, ${value} AS value FROM ${source} ORDER BY ${raw(source.order)} LIMIT ${maxCounted})`,
   )
-  const records = `SELECT ms, value FROM (${sources.length === 0 ? 'SELECT 0 AS ms, 0 AS value WHERE false' : sql}) LIMIT ${maxCounted}`
-  return { sql: `SELECT ${minuteOf('ms')} AS at, value, 1 AS records, ms FROM (${records})`, values }
+  const found = sources.length === 0 ? raw('SELECT 0 AS ms, 0 AS value WHERE false') : union(records)
+  return sql`SELECT ${minute} AS at, value, 1 AS records, ms FROM (SELECT ms, value FROM (${found}) LIMIT ${maxCounted})`
 }
 
 function tableParts(query: CountQuery, lane: number): Sql[] {
@@ -74,26 +80,18 @@ interface Part {
 }
 
 function ofTable({ lane, size, from, to }: Part & { readonly size: number }): Sql {
-  return {
-    sql: `SELECT at_ms AS at, value, records, last_ms AS ms FROM counts
-      WHERE lane = ? AND step_ms = ? AND at_ms >= ? AND at_ms < ?`,
-    values: [lane, size, from, to],
-  }
+  return sql`SELECT at_ms AS at, value, records, last_ms AS ms FROM counts
+    WHERE lane = ${lane} AND step_ms = ${size} AND at_ms >= ${from} AND at_ms < ${to}`
 }
 
 function ofRecords({ lane, from, to }: Part): Sql {
-  return {
-    sql: `SELECT ${minuteOf('ms')} AS at, value, 1 AS records, ms FROM (
-      SELECT ${countedMs('r.time_ms')} AS ms, ${countedValueOf('r')} AS value
-        FROM spans s CROSS JOIN records r INDEXED BY records_by_lane ON r.id BETWEEN s.first_id AND s.last_id
-        WHERE s.lane = ? AND s.latest_ms >= ? AND s.earliest_ms < ? AND r.lane = ? AND r.time_ms >= ? AND r.time_ms < ?)`,
-    values: [lane, from, to, lane, from, to],
-  }
+  return sql`SELECT ${minute} AS at, value, 1 AS records, ms FROM (
+    SELECT ${ms} AS ms, ${value} AS value
+      FROM spans s CROSS JOIN records r INDEXED BY records_by_lane ON r.id BETWEEN s.first_id AND s.last_id
+      WHERE s.lane = ${lane} AND s.latest_ms >= ${from} AND s.earliest_ms < ${to}
+        AND r.lane = ${lane} AND r.time_ms >= ${from} AND r.time_ms < ${to})`
 }
 
-function joined(parts: readonly Sql[]): Sql {
-  return {
-    sql: parts.map(({ sql }) => sql).join(' UNION ALL '),
-    values: parts.flatMap(({ values }): readonly Value[] => values),
-  }
+function union(parts: readonly Sql[]): Sql {
+  return joined(parts, ' UNION ALL ')
 }

@@ -12,10 +12,12 @@ import { fieldConditions } from '../records/field-conditions.js'
 import { maxFacetBytes, maxTotal } from '../records/limits.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
+import { raw, sql } from '../sql.js'
 import type { Database } from './database.js'
 import { RecordCounter } from './record-counter.js'
 import { RecordNames } from './record-names.js'
 import { RecordSelection, type Source } from './record-selection.js'
+import { rowsOf } from './sqlite-rows.js'
 
 /** Reads records, newest first. */
 export class RecordReader {
@@ -81,9 +83,10 @@ export class RecordReader {
     const known = isOnlyFields ? this.#names.count({ lane, kind, fields: fieldConditions(query) }) : undefined
     if (known !== undefined) return { total: known }
     let total = 0
-    for (const { sql, values } of this.#selection.sources(query, { lane })) {
-      const limited = this.#database.prepare(`SELECT count(*) AS counted FROM (SELECT 1 FROM ${sql} LIMIT ?)`)
-      total += (limited.get(...values, maxTotal + 1 - total) as { counted: number }).counted
+    for (const source of this.#selection.sources(query, { lane })) {
+      const limited = sql`SELECT 1 FROM ${source} LIMIT ${maxTotal + 1 - total}`
+      const [row] = rowsOf(this.#database, sql`SELECT count(*) AS counted FROM (${limited})`) as { counted: number }[]
+      total += row!.counted
       if (total > maxTotal) return { total: maxTotal, totalIsAtLeast: true } as const
     }
     return { total }
@@ -99,9 +102,9 @@ export class RecordReader {
     return found
   }
 
-  #first({ sql, values, order }: Source, limit: number): Found[] {
-    const select = `SELECT r.id AS id, octet_length(r.record) AS bytes FROM ${sql} ORDER BY ${order} LIMIT ?`
-    return this.#database.prepare(select).all(...values, limit) as Found[]
+  #first(source: Source, limit: number): Found[] {
+    const first = sql`SELECT r.id AS id, octet_length(r.record) AS bytes FROM ${source} ORDER BY ${raw(source.order)} LIMIT ${limit}`
+    return rowsOf(this.#database, first) as Found[]
   }
 
   /** The first value of a filter that no record of the lane has. */

@@ -1,7 +1,9 @@
 import type { RecordFilter } from '../record-storage.js'
 import { type FieldCondition, fieldConditions, hasWords } from '../records/field-conditions.js'
+import { filterConditions, timeConditions } from '../records/filter-conditions.js'
+import { allOf, raw, type Sql, sql } from '../sql.js'
 import type { Database } from './database.js'
-import { allOf, onRow, type Sql } from './record-conditions.js'
+import { onRow } from './record-conditions.js'
 import { isCut, matchOf, TextIndex } from './text-index.js'
 
 /** Up to this many records that are not indexed yet are read one by one. With more, the index must catch up first. */
@@ -62,14 +64,14 @@ export class RecordSelection {
     const fields = fieldConditions(filter)
     if (fields.length === 0 && !hasWords(filter)) return [ofLane({ lane, ids, conditions: times.conditions })]
     if (this.needsIndex(filter)) while (this.follow());
-    const { kind, text, notText } = filter
-    const match = matchOf({ lane, text, notText, fields })
-    if (match === undefined) return []
+    const features = filterConditions(filter)
+    if (features === undefined) return []
+    const match = matchOf(lane, features)
     const checked = [...times.conditions, ...cutValues(fields, filter)]
     const indexed = this.#parts(ids).map((part) => ofPart({ match, lane, ...part, conditions: checked }))
     if (hasWords(filter)) return indexed
     const newest = { first: Math.max(ids.first, this.#texts.lastId + 1), last: ids.last }
-    const conditions = [...times.conditions, ...fields.map((field) => onRow(field, kind))]
+    const conditions = [...times.conditions, ...fields.map((field) => onRow(field, filter.kind))]
     return [ofLane({ lane, ids: newest, conditions }), ...indexed]
   }
 
@@ -84,16 +86,16 @@ export class RecordSelection {
   }
 
   /** The conditions on times, and the ids that may meet them; undefined if none may. */
-  #times({ since, until }: RecordFilter, lane: number): { ids: Ids; conditions: readonly Sql[] } | undefined {
-    if (since === undefined && until === undefined) return { ids: allIds, conditions: [] }
-    const values = [since ?? -Number.MAX_VALUE, until ?? Number.MAX_VALUE]
-    const spans = 'SELECT min(first_id) AS first, max(last_id) AS last FROM spans'
-    const found = this.#database
-      .prepare(`${spans} WHERE lane = ? AND latest_ms >= ? AND earliest_ms < ?`)
-      .get(lane, ...values) as { first: number | null; last: number | null }
-    if (found.first === null || found.last === null) return undefined
-    const { first, last } = found
-    return { ids: { first, last }, conditions: [{ sql: 'r.time_ms >= ? AND r.time_ms < ?', values }] }
+  #times(filter: RecordFilter, lane: number): { ids: Ids; conditions: readonly Sql[] } | undefined {
+    const conditions = timeConditions('r.time_ms', filter)
+    if (conditions.length === 0) return { ids: allIds, conditions }
+    const { since = -Number.MAX_VALUE, until = Number.MAX_VALUE } = filter
+    const { first, last } = this.#database
+      .prepare(
+        'SELECT min(first_id) AS first, max(last_id) AS last FROM spans WHERE lane = ? AND latest_ms >= ? AND earliest_ms < ?',
+      )
+      .get(lane, since, until) as { first: number | null; last: number | null }
+    return first === null || last === null ? undefined : { ids: { first, last }, conditions }
   }
 }
 
@@ -104,13 +106,8 @@ interface Conditioned {
 }
 
 function ofLane({ lane, ids, conditions }: Conditioned): Source {
-  return {
-    ...joined('records r INDEXED BY records_by_lane', [
-      { sql: 'r.lane = ? AND r.id BETWEEN ? AND ?', values: [lane, ids.first, ids.last] },
-      ...conditions,
-    ]),
-    order: 'r.id DESC',
-  }
+  const found = allOf([sql`r.lane = ${lane} AND r.id BETWEEN ${ids.first} AND ${ids.last}`, ...conditions])
+  return { ...sql`records r INDEXED BY records_by_lane WHERE ${found}`, order: 'r.id DESC' }
 }
 
 function ofPart({
@@ -120,14 +117,13 @@ function ofPart({
   ids,
   conditions,
 }: Conditioned & { readonly part: string; readonly match: string }): Source {
-  const records = `texts.${part} w CROSS JOIN records r INDEXED BY records_by_lane ON r.id = -w.rowid`
-  const found = { sql: `w.${part} MATCH ? AND w.rowid BETWEEN ? AND ?`, values: [match, -ids.last, -ids.first] }
-  return { ...joined(records, [found, { sql: 'r.lane = ?', values: [lane] }, ...conditions]), order: 'w.rowid' }
-}
-
-function joined(from: string, conditions: readonly Sql[]): Sql {
-  const { sql, values } = allOf(conditions)
-  return { sql: `${from} WHERE ${sql}`, values }
+  const name = raw(part)
+  const found = sql`w.${name} MATCH ${match} AND w.rowid BETWEEN ${-ids.last} AND ${-ids.first}`
+  return {
+    ...sql`texts.${name} w CROSS JOIN records r INDEXED BY records_by_lane ON r.id = -w.rowid
+      WHERE ${allOf([found, sql`r.lane = ${lane}`, ...conditions])}`,
+    order: 'w.rowid',
+  }
 }
 
 /** Conditions on the rows whose labels are cut. */

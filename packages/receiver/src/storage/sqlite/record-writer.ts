@@ -2,7 +2,7 @@ import { byLane, firstAttempts, keysOf } from '../records/lanes.js'
 import { recordTimeMs } from '../records/record-times.js'
 import type { WrittenRecord } from '../records/written-records.js'
 import type { Repeated } from '../repeated-attempts.js'
-import type { Attempts } from './attempts.js'
+import type { SqliteAttempts } from './attempts.js'
 import type { Database, Statement } from './database.js'
 import { lastGivenId } from './record-ids.js'
 import { RecordRemoval } from './record-removal.js'
@@ -11,7 +11,7 @@ import { Spans } from './spans.js'
 
 /** Writes groups of records, and deletes old ones. The caller provides the transaction of each group. */
 export class RecordWriter {
-  readonly #attempts: Attempts
+  readonly #attempts: SqliteAttempts
   readonly #spans: Spans
   readonly #tallies: RecordTallies
   readonly #removal: RecordRemoval
@@ -21,7 +21,7 @@ export class RecordWriter {
   readonly #findLane: Statement
   readonly #lanes = new Map<string, number>()
 
-  constructor(database: Database, attempts: Attempts) {
+  constructor(database: Database, attempts: SqliteAttempts) {
     this.#attempts = attempts
     this.#spans = new Spans(database)
     this.#tallies = new RecordTallies(database)

@@ -1,7 +1,8 @@
-import { type CommitListener, CommitListeners } from '../commit-listeners.js'
+import { CommitListeners } from '../commit-listeners.js'
 import { GroupCommit } from '../group-commit.js'
 import type {
   ArrivalsQuery,
+  CommitListener,
   CountQuery,
   MissedQuery,
   NewRecord,
@@ -10,7 +11,7 @@ import type {
 } from '../record-storage.js'
 import { type WrittenRecord, writtenRecord } from '../records/written-records.js'
 import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
-import type { Attempts } from './attempts.js'
+import type { SqliteAttempts } from './attempts.js'
 import { type Database, inTransaction } from './database.js'
 import { RecordReader } from './record-reader.js'
 import { RecordTail } from './record-tail.js'
@@ -31,7 +32,7 @@ export class SqliteRecords implements RecordStorage {
     this.#listeners.committed(records, { repeated, sinceMs })
   })
 
-  constructor(database: Database, attempts: Attempts) {
+  constructor(database: Database, attempts: SqliteAttempts) {
     this.#database = database
     this.#writer = new RecordWriter(database, attempts)
     this.#tail = new RecordTail(database)

@@ -1,12 +1,13 @@
 import type { Storage } from '../storage.js'
-import { Attempts } from './attempts.js'
+import { ContentTables } from '../tables/content-tables.js'
+import { KeyTable } from '../tables/key-table.js'
+import { ProjectTable } from '../tables/project-table.js'
+import { SessionTable } from '../tables/session-table.js'
+import { SqliteAttempts } from './attempts.js'
 import { type Database, inTransaction, openSqlite } from './database.js'
 import { migrate, versionOf } from './migrations.js'
-import { SqliteContent } from './sqlite-content.js'
-import { SqliteKeys } from './sqlite-keys.js'
-import { SqliteProjects } from './sqlite-projects.js'
 import { SqliteRecords } from './sqlite-records.js'
-import { SqliteSessions } from './sqlite-sessions.js'
+import { SqliteRows } from './sqlite-rows.js'
 
 const settings = `
   PRAGMA busy_timeout = 5000;
@@ -18,10 +19,10 @@ const settings = `
 /** One SQLite file, one connection, in this thread. `synchronous=FULL`; each promise resolves after the commit. */
 export class SqliteStorage implements Storage {
   readonly records: SqliteRecords
-  readonly content: SqliteContent
-  readonly projects: SqliteProjects
-  readonly keys: SqliteKeys
-  readonly pageSessions: SqliteSessions
+  readonly content: ContentTables
+  readonly projects: ProjectTable
+  readonly keys: KeyTable
+  readonly pageSessions: SessionTable
   readonly #database: Database
 
   /**
@@ -34,13 +35,14 @@ export class SqliteStorage implements Storage {
       database.exec(settings)
       migrate(database)
       database.exec('PRAGMA journal_mode = WAL')
-      const attempts = new Attempts(database)
+      const attempts = new SqliteAttempts(database)
       this.#database = database
       this.records = new SqliteRecords(database, attempts)
-      this.content = new SqliteContent(database, attempts)
-      this.projects = new SqliteProjects(database)
-      this.keys = new SqliteKeys(database)
-      this.pageSessions = new SqliteSessions(database)
+      const rows = new SqliteRows(database)
+      this.content = new ContentTables(rows, attempts)
+      this.projects = new ProjectTable(rows)
+      this.keys = new KeyTable(rows)
+      this.pageSessions = new SessionTable(rows)
     } catch (error) {
       database.close()
       throw error

@@ -1,4 +1,5 @@
 import type { FieldCondition } from '../records/field-conditions.js'
+import type { FilterConditions, Phrase } from '../records/filter-conditions.js'
 import { wordsIn } from '../records/words.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
 import { lastGivenId } from './record-ids.js'
@@ -175,35 +176,22 @@ function createPart(name: string): string {
   return `CREATE VIRTUAL TABLE texts.${name} USING fts5(message, labels, content = '', columnsize = 0)`
 }
 
-/** The query of the text index for some words and values; undefined if `text` has no word. */
-export function matchOf({
-  lane,
-  text,
-  notText,
-  fields,
-}: {
-  readonly lane: number
-  readonly text: string | undefined
-  readonly notText: string | undefined
-  readonly fields: readonly FieldCondition[]
-}): string | undefined {
-  const words = wordsOf(text)
-  if (words.length === 0 && text !== undefined) return undefined
+/** The query of the text index for the records of a lane. */
+export function matchOf(lane: number, { wanted, unwanted }: FilterConditions): string {
   const labelled = ({ field, values }: FieldCondition) =>
     values.map((value) => `labels : l${lane}${letters[field]}${hexOf(value)}`).join(' OR ')
-  const wanted = fields.filter(({ not }) => not !== true).map((condition) => `(${labelled(condition)})`)
+  const quoted = (phrase: Phrase) => `message : "${phrase.join(' ')}"`
+  const all = wanted.fields.map((condition) => `(${labelled(condition)})`)
   // A label of a field is one of the lane, too.
-  if (wanted.length === 0) wanted.push(`labels : l${lane}`)
-  if (words.length > 0) wanted.push(`message : (${words.join(' AND ')})`)
+  if (all.length === 0) all.push(`labels : l${lane}`)
+  all.push(...wanted.phrases.map(quoted))
   // A label that is cut stands for other values, too: those rows are checked.
-  const unwanted = fields
-    .filter(({ not }) => not === true)
+  const none = unwanted.fields
     .map(({ values, ...condition }) => labelled({ ...condition, values: values.filter((value) => !isCut(value)) }))
     .filter((labels) => labels !== '')
-  const unwantedWords = wordsOf(notText)
-  if (unwantedWords.length > 0) unwanted.push(`message : (${unwantedWords.join(' OR ')})`)
-  const found = `(${wanted.join(' AND ')})`
-  return unwanted.length === 0 ? found : `${found} NOT (${unwanted.join(' OR ')})`
+  none.push(...unwanted.phrases.map(quoted))
+  const found = `(${all.join(' AND ')})`
+  return none.length === 0 ? found : `${found} NOT (${none.join(' OR ')})`
 }
 
 /** True for a value, as JSON, that its label does not tell from all others. */
@@ -214,14 +202,6 @@ export function isCut(value: string): boolean {
 /** Characters are counted as SQLite counts them. */
 function hexOf(value: string): string {
   return Buffer.from([...value].slice(0, maxValueLength).join('')).toString('hex')
-}
-
-/** Inside double quotes there are no operators, and words must stand next to each other. */
-function wordsOf(text = ''): string[] {
-  return text.split(/\s+/).flatMap((word) => {
-    const runs = wordsIn(word)
-    return runs.length === 0 ? [] : [`"${runs.join(' ')}"`]
-  })
 }
 
 /** @param json the message as JSON: there is no NUL in it */

@@ -1,9 +1,32 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
+/** The ports that a thread serves, by their names. */
+type Ports<Served> = {
+  readonly [Port in keyof Served]: {
+    readonly [Method in keyof Served[Port]]: (...args: never[]) => Promise<unknown>
+  }
+}
+
+/** The ports as the thread has them: it may answer at once. */
+type Answering<Served extends Ports<Served>> = {
+  readonly [Port in keyof Served]: {
+    readonly [Method in keyof Served[Port]]: (
+      ...args: Parameters<Served[Port][Method]>
+    ) => ReturnType<Served[Port][Method]> | Awaited<ReturnType<Served[Port][Method]>>
+  }
+}
+
+/** The call of a method of a port. */
+interface Call {
+  readonly port: string
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
 /** A message to the thread. `close` is the last one. */
-export type ToThread = { readonly id: number; readonly question: unknown } | 'close'
-/** The thread's answer to one question. */
-export type FromThread =
+type ToThread = (Call & { readonly id: number }) | 'close'
+/** The thread's answer to one call. */
+type FromThread =
   | { readonly id: number; readonly result: unknown }
   | {
       readonly id: number
@@ -18,10 +41,10 @@ interface Waiting {
 }
 
 /**
- * Sends questions to a thread and returns its answers. The first question starts the thread; if it dies, the next question starts another.
+ * Calls the ports of a thread. The first call starts the thread; if it dies, the next call starts another.
  * The thread keeps the process alive only while an answer is missing.
  */
-export class ThreadLink<Question> {
+export class ThreadLink<Served extends Ports<Served>> {
   readonly #file: URL
   readonly #data: unknown
   readonly #waiting = new Map<number, Waiting>()
@@ -35,18 +58,23 @@ export class ThreadLink<Question> {
     this.#data = data
   }
 
-  /** Resolves with the answer. Rejects with the error that the thread has thrown, or that it died of. */
-  ask(question: Question): Promise<unknown> {
+  /** The methods of a port. They resolve with the answer, or reject with the error that the thread has thrown, or that it died of. */
+  port<Port extends keyof Served & string>(port: Port) {
+    return <Method extends keyof Served[Port] & string>(method: Method) =>
+      ((...args) => this.#call({ port, method, args })) as Served[Port][Method]
+  }
+
+  #call(call: Call): Promise<unknown> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
       this.#worker ??= this.#start()
       this.#worker.ref()
-      this.#worker.postMessage({ id, question } satisfies ToThread)
+      this.#worker.postMessage({ id, ...call } satisfies ToThread)
     })
   }
 
-  /** Resolves when the thread has answered all questions and has ended. */
+  /** Resolves when the thread has answered all calls and has ended. */
   async close(): Promise<void> {
     const worker = this.#worker
     if (worker === undefined) return
@@ -82,23 +110,21 @@ export class ThreadLink<Question> {
 /**
  * The thread's side of a ThreadLink. `close` lets the thread run to its end: `terminate` could hit it in the middle of a write.
  */
-export function serve<Question>({
-  answer,
-  close,
-}: {
-  readonly answer: (question: Question) => unknown
-  readonly close: () => void | Promise<void>
-}): void {
+export function serve<Served extends Ports<Served>>(
+  ports: Answering<Served>,
+  { close }: { readonly close: () => void | Promise<void> },
+): void {
   const port = parentPort!
+  const served = ports as Readonly<Record<string, Readonly<Record<string, (...args: readonly unknown[]) => unknown>>>>
   port.on('message', async (message: ToThread) => {
     if (message === 'close') {
       await close()
       port.close()
       return
     }
-    const { id, question } = message
+    const { id, port: name, method, args } = message
     try {
-      port.postMessage({ id, result: await answer(question as Question) } satisfies FromThread)
+      port.postMessage({ id, result: await served[name]![method]!(...args) } satisfies FromThread)
     } catch (error) {
       const { errcode } = error as { readonly errcode?: number }
       port.postMessage({ id, error: error as Error, errcode } satisfies FromThread)

@@ -13,14 +13,15 @@ import { bytesOnDisk } from './store-bytes.js'
 import { ThreadLink } from './thread-link.js'
 import { sayingUpgrade } from './upgrade.js'
 
-type Port = 'content' | 'projects' | 'keys' | 'pageSessions'
-
-/** A question to the writer thread: store records (as lines), forget some, or call a method of a port. */
-export type WriterQuestion =
-  | { readonly type: 'append'; readonly records: string }
-  | { readonly type: 'forget'; readonly receivedBeforeMs: number }
-  | { readonly type: 'call'; readonly port: Port; readonly method: string; readonly args: readonly unknown[] }
-  | { readonly type: 'check' }
+/** What the writer thread does. */
+export interface WriterPorts extends Pick<Storage, 'content' | 'projects' | 'keys' | 'pageSessions'> {
+  readonly records: {
+    /** Stores records, written as lines. Returns the counts of those that came again. */
+    store(lines: string): Promise<Repeated[]>
+    forget: RecordStorage['forget']
+  }
+  readonly store: Pick<Storage, 'check'>
+}
 
 /**
  * A SqliteStorage in a thread of its own, so that waiting for the disk does not delay HTTP. A second thread reads.
@@ -34,7 +35,7 @@ export class ThreadedSqliteStorage implements Storage {
   readonly projects: Storage['projects']
   readonly keys: Storage['keys']
   readonly pageSessions: Storage['pageSessions']
-  readonly #writer: ThreadLink<WriterQuestion>
+  readonly #writer: ThreadLink<WriterPorts>
   readonly #reader: ReaderThread
   readonly #commits: GroupCommit<NewRecord>
   readonly #room = new Room()
@@ -45,13 +46,16 @@ export class ThreadedSqliteStorage implements Storage {
   private constructor(path: string, release: () => void) {
     this.#release = release
     const texts = `${path.replace(/\.sqlite$/, '')}-texts.sqlite`
-    const writer = new ThreadLink<WriterQuestion>(new URL('./writer-worker.js', import.meta.url), { path })
+    const writer = new ThreadLink<WriterPorts>(new URL('./writer-worker.js', import.meta.url), { path })
     const reader = new ReaderThread({ path, texts })
+    const inRecords = writer.port('records')
+    const store = inRecords('store')
+    const forget = inRecords('forget')
     const listeners = new CommitListeners()
     const repeated = new RepeatedAttempts()
     const commits = new GroupCommit<NewRecord>(async (records) => {
       const sinceMs = performance.now()
-      const known = (await this.#room.of(writer.ask({ type: 'append', records: toLines(records) }))) as Repeated[]
+      const known = await this.#room.of(store(toLines(records)))
       repeated.add(known)
       reader.committed()
       listeners.committed(records, { repeated: known, sinceMs })
@@ -64,17 +68,34 @@ export class ThreadedSqliteStorage implements Storage {
       ...reader.records,
       append: (record) => commits.add(record),
       forget: async (receivedBeforeMs) => {
-        const forgotten = (await writer.ask({ type: 'forget', receivedBeforeMs })) as number
+        const forgotten = await forget(receivedBeforeMs)
         if (forgotten > 0) reader.committed()
         return forgotten
       },
       repeated: (bucket) => repeated.of(bucket),
       onCommit: (listener) => listeners.add(listener),
     }
-    this.content = remote(writer, 'content', reader.content)
-    this.projects = new KnownProjects(remote(writer, 'projects'))
-    this.keys = remote(writer, 'keys')
-    this.pageSessions = remote(writer, 'pageSessions')
+    const content = writer.port('content')
+    const projects = writer.port('projects')
+    const keys = writer.port('keys')
+    const pageSessions = writer.port('pageSessions')
+    this.content = {
+      ...reader.content,
+      addType: content('addType'),
+      changeType: content('changeType'),
+      archiveType: content('archiveType'),
+      addEntry: content('addEntry'),
+      findAttempt: content('findAttempt'),
+    }
+    this.projects = new KnownProjects({
+      find: projects('find'),
+      list: projects('list'),
+      page: projects('page'),
+      add: projects('add'),
+      changePlan: projects('changePlan'),
+    })
+    this.keys = { list: keys('list'), add: keys('add'), revoke: keys('revoke'), used: keys('used') }
+    this.pageSessions = { hashes: pageSessions('hashes'), add: pageSessions('add') }
   }
 
   /**
@@ -101,7 +122,7 @@ export class ThreadedSqliteStorage implements Storage {
 
   async check(): Promise<void> {
     this.#room.check()
-    await this.#writer.ask({ type: 'check' })
+    await this.#writer.port('store')('check')()
   }
 
   async bytes(): Promise<number> {
@@ -113,19 +134,4 @@ export class ThreadedSqliteStorage implements Storage {
     await Promise.all([this.#reader.close(), this.#writer.close()])
     this.#release()
   }
-}
-
-/** A port of the storage in the writer thread. Calls go to that thread, except the methods in `elsewhere`. */
-function remote<Name extends Port>(
-  writer: ThreadLink<WriterQuestion>,
-  port: Name,
-  elsewhere: Partial<Storage[Name]> = {},
-): Storage[Name] {
-  const call =
-    (method: string) =>
-    (...args: readonly unknown[]) =>
-      writer.ask({ type: 'call', port, method, args })
-  return new Proxy(elsewhere as Storage[Name], {
-    get: (own, method) => Reflect.get(own, method) ?? call(String(method)),
-  })
 }

@@ -1,8 +1,8 @@
-import type { ContentType } from '../schemas/content-types.js'
-import type { Entry } from '../schemas/entries.js'
-import { fromStoredText } from './stored-text.js'
+import type { ContentType } from '../../schemas/content-types.js'
+import type { Entry } from '../../schemas/entries.js'
+import { fromStoredText } from '../stored-text.js'
 
-/** Columns of `content_types`. */
+/** Columns of the content types. */
 export interface TypeRow {
   readonly id: string
   readonly project: string
@@ -12,12 +12,11 @@ export interface TypeRow {
   readonly display_field: string
   readonly schema: string
   readonly schema_version: number
-  readonly is_active: number
   readonly created_at: string
   readonly updated_at: string
 }
 
-/** Columns of `entries`. */
+/** Columns of the entries. */
 export interface EntryRow {
   readonly id: string
   readonly schema_version: number
@@ -43,7 +42,8 @@ export function contentTypeOf(row: TypeRow): ContentType {
     schema,
     schemaVersion: row.schema_version,
     fieldsCount: schema.length,
-    isActive: row.is_active === 1,
+    // No other types are read.
+    isActive: true,
     ...editor,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

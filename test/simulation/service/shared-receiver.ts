@@ -152,6 +152,7 @@ class SharedReceiver {
   /** The storage of records, which tells the journal of each commit. */
   #watched(records: RecordStorage): RecordStorage {
     return {
+      searchesAtOnce: records.searchesAtOnce,
       append: async (record: NewRecord) => {
         this.#committing++
         try {

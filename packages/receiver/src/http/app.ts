@@ -38,6 +38,7 @@ import { readingRoutes } from './reading-routes.js'
 import { recordRoutes } from './record-routes.js'
 import { RejectedRequests } from './rejected-requests.js'
 import { rejectedRoutes, rememberRejected } from './rejected-routes.js'
+import { Searches } from './searches.js'
 import { createServer, type ServerSettings } from './server.js'
 import { type ReceiverStart, sessionRoutes } from './session-routes.js'
 import { testRecordRoutes } from './test-record-routes.js'
@@ -72,6 +73,7 @@ export function buildApp({
   const authenticate = authentication(access)
   const rejected = new RejectedRequests()
   const readiness = new Readiness(storage)
+  const searches = new Searches(storage.records.searchesAtOnce)
   const metrics = new Metrics({ storage, feed, readiness, rejected })
   // An answer of which the client did not see the end counts, too. fastify's own hook leaves it out.
   const observe = (request: FastifyRequest, reply: FastifyReply) => {
@@ -156,14 +158,14 @@ export function buildApp({
       projectRoutes(scope, storage)
       keyRoutes(scope, keys)
       contentManagementRoutes(scope, storage)
-      readingRoutes(scope, storage)
-      countsRoutes(scope, storage)
+      readingRoutes(scope, { storage, searches })
+      countsRoutes(scope, { storage, searches })
       healthRoutes(scope, readiness)
       openapiRoutes(scope)
       liveRoutes(scope, { storage, keys, feed, startedAt: start.startedAt })
       rejectedRoutes(scope, rejected)
       sessionRoutes(scope, { storage, start })
-      facetRoutes(scope, storage)
+      facetRoutes(scope, { storage, searches })
       accountRoutes(scope, storage)
       testRecordRoutes(scope, { storage, limit, project: start.project })
     },

@@ -14,9 +14,13 @@ import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { invalid } from './envelope.js'
 import { guard } from './guards.js'
+import type { Searches } from './searches.js'
 
 /** Routes beyond the API: counts of the records of a bucket, by level or event, and by time. */
-export function countsRoutes(app: FastifyInstance, { records, projects }: Storage): void {
+export function countsRoutes(
+  app: FastifyInstance,
+  { storage: { records, projects }, searches }: { readonly storage: Storage; readonly searches: Searches },
+): void {
   route('/logs/:bucketId/counts', { kind: 'logs', summary: 'Count logs by level and time' })
   route('/values/:bucketId/counts', { kind: 'values', summary: 'Count values by event and time' })
 
@@ -29,14 +33,16 @@ export function countsRoutes(app: FastifyInstance, { records, projects }: Storag
         tags: ['Ours'],
       },
       onRequest: guard(projects),
-      handler: async (request, reply) => {
-        const { by: _, step, ...filters } = request.query
-        const stepMs = step === undefined ? undefined : msOf(step)
-        const found = await records.counts({ ...filterOf({ kind, bucket: request.params.bucketId }, filters), stepMs })
-        if (found.tooManySteps === undefined) return answerOf(found, { by: countedBy[kind], stepMs })
-        const message = `step gives ${found.tooManySteps} steps with records, more than 10000: take a longer step or a shorter time`
-        return reply.code(400).send(invalid(request, [{ name: 'step', attemptedValue: step, message }]))
-      },
+      handler: (request, reply) =>
+        searches.answer({ request, reply }, async (signal) => {
+          const { by: _, step, ...filters } = request.query
+          const stepMs = step === undefined ? undefined : msOf(step)
+          const query = { ...filterOf({ kind, bucket: request.params.bucketId }, filters), stepMs }
+          const found = await records.counts(query, signal)
+          if (found.tooManySteps === undefined) return answerOf(found, { by: countedBy[kind], stepMs })
+          const message = `step gives ${found.tooManySteps} steps with records, more than 10000: take a longer step or a shorter time`
+          return reply.code(400).send(invalid(request, [{ name: 'step', attemptedValue: step, message }]))
+        }),
     })
   }
 }

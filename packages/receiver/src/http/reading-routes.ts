@@ -4,16 +4,21 @@ import { pagedSchema } from '../schemas/envelopes.js'
 import { filterOf, type RecordQueryString, recordQuerySchema } from '../schemas/record-queries.js'
 import { storedRecordSchemas } from '../schemas/records.js'
 import type { RecordKind, UnknownValue } from '../storage/record-storage.js'
+import { isNewestPage } from '../storage/records/field-conditions.js'
 import type { Storage } from '../storage/storage.js'
 import { apiAnswers } from './answers.js'
 import { guard } from './guards.js'
+import type { Searches } from './searches.js'
 
 const defaultLimit = 100
 /** Longest part of a value in a hint. */
 const maxShown = 200
 
 /** Routes beyond the API: read the records of a bucket, newest first. */
-export function readingRoutes(app: FastifyInstance, { records, projects }: Storage): void {
+export function readingRoutes(
+  app: FastifyInstance,
+  { storage: { records, projects }, searches }: { readonly storage: Storage; readonly searches: Searches },
+): void {
   route('/logs/:bucketId', { kind: 'logs', summary: 'Read logs, newest first' })
   route('/values/:bucketId', { kind: 'values', summary: 'Read values, newest first' })
 
@@ -30,11 +35,15 @@ export function readingRoutes(app: FastifyInstance, { records, projects }: Stora
     app.get<{ Params: { bucketId: string }; Querystring: RecordQueryString }>(url, {
       schema: { querystring: recordQuerySchema, response: apiAnswers({ 200: page }, [404]), summary, tags: ['Ours'] },
       onRequest: guard(projects),
-      handler: async ({ params, query: { limit = defaultLimit, before, after, ...filters } }) => {
-        const bucket = params.bucketId
+      handler: async (request, reply) => {
+        const { limit = defaultLimit, before, after, ...filters } = request.query
+        const bucket = request.params.bucketId
         const query = { ...filterOf({ kind, bucket }, filters), limit, before, after }
-        const { unknown, ...found } = await records.read(query)
-        return unknown === undefined ? found : { ...found, hint: hintOf(bucket, unknown) }
+        if (isNewestPage(query)) return records.read(query)
+        return searches.answer({ request, reply }, async (signal) => {
+          const { unknown, ...found } = await records.read(query, signal)
+          return unknown === undefined ? found : { ...found, hint: hintOf(bucket, unknown) }
+        })
       },
     })
   }

@@ -23,7 +23,7 @@ export const recordCommits = { ofGroups: 4, ofOne: 2 } as const
 /** Most connections for writing: those of records, and three for everything else. */
 const maxWriting = recordCommits.ofGroups + recordCommits.ofOne + 3
 /** Most connections for questions that are cheap, and for searches. */
-const maxReading = { ofReads: 4, ofSearches: 3 } as const
+export const maxReading = { ofReads: 4, ofSearches: 3 } as const
 
 /** Connections to one server. */
 interface Pools {

@@ -13,7 +13,11 @@ export interface Database {
   exec(sql: string): void
   prepare(sql: string): Statement
   /** Makes a function of SQL. Texts that it gets are cut at NUL. */
-  function(name: string, options: { readonly deterministic: true }, run: (value: string | null) => string | null): void
+  function<Given extends Value, Result extends Value>(
+    name: string,
+    options: { readonly deterministic: boolean },
+    run: (value: Given) => Result,
+  ): void
   close(): void
 }
 
@@ -21,6 +25,13 @@ export interface Database {
 export function openSqlite(path: string): Database {
   const { DatabaseSync } = loadSqlite()
   return new DatabaseSync(path)
+}
+
+/** Opens a database that another connection writes. */
+export function openToRead(path: string): Database {
+  const database = openSqlite(path)
+  database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536')
+  return database
 }
 
 interface Sqlite {

@@ -1,41 +1,27 @@
-import { say } from '../../stderr.js'
 import type { ContentReading } from '../content-storage.js'
-import type { RecordReading } from '../record-storage.js'
+import type { RecordPage, RecordQuery, RecordReading } from '../record-storage.js'
+import type { Searching } from './search-thread.js'
 import { ThreadLink } from './thread-link.js'
 
-/** What the thread does. */
+/** What the thread does: all that takes little time. */
 export interface ReaderPorts {
-  readonly records: RecordReading
+  readonly records: Omit<RecordReading, keyof Searching> & { newest(query: RecordQuery): Promise<RecordPage> }
   readonly content: ContentReading
-  readonly index: {
-    /** Updates the text index. */
-    follow(): Promise<void>
-  }
 }
 
-/** Paths of the database and of the text index. */
-export interface ReaderFiles {
-  readonly path: string
-  readonly texts: string
-}
-
-/** Reads in its own thread on its own connection, so that a heavy query delays no write. */
+/** Reads in its own thread on its own connection, so that no write waits. */
 export class ReaderThread {
   readonly #link: ThreadLink<ReaderPorts>
-  /** `following`: an index update runs. `behind`: it runs, and records have arrived since it started. */
-  #index: 'idle' | 'following' | 'behind' | 'closed' = 'idle'
 
-  constructor(files: ReaderFiles) {
-    this.#link = new ThreadLink(new URL('./reader-worker.js', import.meta.url), files)
+  /** @param path path of the database */
+  constructor(path: string) {
+    this.#link = new ThreadLink(new URL('./reader-worker.js', import.meta.url), { path })
   }
 
-  get records(): RecordReading {
+  get records(): ReaderPorts['records'] {
     const records = this.#link.port('records')
     return {
-      // The thread gets the query and nothing else: not everything can be sent to it.
-      read: (query) => records('read')(query),
-      facets: (query) => records('facets')(query),
-      counts: (query) => records('counts')(query),
+      newest: records('newest'),
       position: records('position'),
       arrivals: records('arrivals'),
       missed: records('missed'),
@@ -54,29 +40,7 @@ export class ReaderThread {
     }
   }
 
-  /** The store calls this after each commit of records, and after records were forgotten. */
-  committed(): void {
-    if (this.#index === 'following') this.#index = 'behind'
-    if (this.#index !== 'idle') return
-    this.#index = 'following'
-    const followed = () => {
-      if (this.#index === 'closed') return
-      const behind = this.#index === 'behind'
-      this.#index = 'idle'
-      if (behind) this.committed()
-    }
-    this.#link
-      .port('index')('follow')()
-      .then(followed, (error: Error) => {
-        if (this.#index === 'closed') return
-        // Only queries by words are affected: each of them retries the update and gets its error.
-        say(`cannot index texts: ${error.message}`)
-        this.#index = 'idle'
-      })
-  }
-
   close(): Promise<void> {
-    this.#index = 'closed'
     return this.#link.close()
   }
 }

@@ -16,7 +16,7 @@ import { raw, sql } from '../sql.js'
 import type { Database } from './database.js'
 import { RecordCounter } from './record-counter.js'
 import { RecordNames } from './record-names.js'
-import { RecordSelection, type Source } from './record-selection.js'
+import { goesOn, RecordSelection, type Source } from './record-selection.js'
 import { rowsOf } from './sqlite-rows.js'
 
 /** Reads records, newest first. */
@@ -25,6 +25,7 @@ export class RecordReader {
   readonly #selection: RecordSelection
   readonly #names: RecordNames
   readonly #counter: RecordCounter
+  #ended: Int32Array = new Int32Array(1)
 
   /** @param texts path of the file for the text index, or `:memory:` */
   constructor(database: Database, texts: string) {
@@ -32,6 +33,21 @@ export class RecordReader {
     this.#selection = new RecordSelection(database, texts)
     this.#names = new RecordNames(database)
     this.#counter = new RecordCounter(database, this.#selection)
+    database.function(goesOn, { deterministic: false }, (_id: number) => {
+      this.check()
+      return 1
+    })
+  }
+
+  /** The next question, which is asked at once, ends when this is not 0. */
+  until(ended: Int32Array): this {
+    this.#ended = ended
+    return this
+  }
+
+  /** @throws when the question has been ended */
+  check(): void {
+    if (Atomics.load(this.#ended, 0) !== 0) throw new Error('the search has been ended')
   }
 
   /** Indexes one more step. Returns true if there may be more. */

@@ -8,6 +8,9 @@ import { isCut, matchOf, TextIndex } from './text-index.js'
 
 /** Up to this many records that are not indexed yet are read one by one. With more, the index must catch up first. */
 const maxUnindexed = 20_000
+/** A function of SQL that throws when a search has been ended. It is asked for each record that is looked at. */
+export const goesOn = 'goes_on'
+const going = raw(`${goesOn}(r.id)`)
 const allIds = { first: 0, last: Number.MAX_SAFE_INTEGER }
 
 /** Matching records, as SQL after FROM with a row `r`, and the order that gives the newest first. */
@@ -106,7 +109,8 @@ interface Conditioned {
 }
 
 function ofLane({ lane, ids, conditions }: Conditioned): Source {
-  const found = allOf([sql`r.lane = ${lane} AND r.id BETWEEN ${ids.first} AND ${ids.last}`, ...conditions])
+  const checks = conditions.length === 0 ? [] : [going, ...conditions]
+  const found = allOf([sql`r.lane = ${lane} AND r.id BETWEEN ${ids.first} AND ${ids.last}`, ...checks])
   return { ...sql`records r INDEXED BY records_by_lane WHERE ${found}`, order: 'r.id DESC' }
 }
 
@@ -121,7 +125,7 @@ function ofPart({
   const found = sql`w.${name} MATCH ${match} AND w.rowid BETWEEN ${-ids.last} AND ${-ids.first}`
   return {
     ...sql`texts.${name} w CROSS JOIN records r INDEXED BY records_by_lane ON r.id = -w.rowid
-      WHERE ${allOf([found, sql`r.lane = ${lane}`, ...conditions])}`,
+      WHERE ${allOf([found, going, sql`r.lane = ${lane}`, ...conditions])}`,
     order: 'w.rowid',
   }
 }

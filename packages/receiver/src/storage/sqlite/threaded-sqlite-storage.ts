@@ -4,11 +4,13 @@ import { GroupCommit } from '../group-commit.js'
 import { KnownProjects } from '../known-projects.js'
 import { Room } from '../out-of-space.js'
 import type { NewRecord, RecordStorage } from '../record-storage.js'
+import { isNewestPage } from '../records/field-conditions.js'
 import { toLines } from '../records/written-records.js'
 import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
 import type { Storage } from '../storage.js'
 import { lockFolder } from './folder-lock.js'
 import { ReaderThread } from './reader-thread.js'
+import { SearchThread } from './search-thread.js'
 import { bytesOnDisk } from './store-bytes.js'
 import { ThreadLink } from './thread-link.js'
 import { sayingUpgrade } from './upgrade.js'
@@ -24,10 +26,11 @@ export interface WriterPorts extends Pick<Storage, 'content' | 'projects' | 'key
 }
 
 /**
- * A SqliteStorage in a thread of its own, so that waiting for the disk does not delay HTTP. A second thread reads.
+ * A SqliteStorage in a thread of its own, so that waiting for the disk does not delay HTTP. A second thread reads, a third one searches.
  *
  * HTTP        append ── GroupCommit ── lines ─▶ writer thread ── one transaction per group
- * HTTP        read, content ──────────────────▶ reader thread ── its own connection, the text index
+ * HTTP        newest page, tail, content ─────▶ reader thread ── its own connection
+ * HTTP        filters, counts, facets ────────▶ search thread ── its own connection, the text index
  */
 export class ThreadedSqliteStorage implements Storage {
   readonly records: RecordStorage
@@ -37,6 +40,7 @@ export class ThreadedSqliteStorage implements Storage {
   readonly pageSessions: Storage['pageSessions']
   readonly #writer: ThreadLink<WriterPorts>
   readonly #reader: ReaderThread
+  readonly #searches: SearchThread
   readonly #commits: GroupCommit<NewRecord>
   readonly #room = new Room()
 
@@ -47,7 +51,8 @@ export class ThreadedSqliteStorage implements Storage {
     this.#release = release
     const texts = `${path.replace(/\.sqlite$/, '')}-texts.sqlite`
     const writer = new ThreadLink<WriterPorts>(new URL('./writer-worker.js', import.meta.url), { path })
-    const reader = new ReaderThread({ path, texts })
+    const reader = new ReaderThread(path)
+    const searches = new SearchThread({ path, texts })
     const inRecords = writer.port('records')
     const store = inRecords('store')
     const forget = inRecords('forget')
@@ -57,19 +62,25 @@ export class ThreadedSqliteStorage implements Storage {
       const sinceMs = performance.now()
       const known = await this.#room.of(store(toLines(records)))
       repeated.add(known)
-      reader.committed()
+      searches.committed()
       listeners.committed(records, { repeated: known, sinceMs })
     })
     this.#files = [path, texts]
     this.#writer = writer
     this.#reader = reader
+    this.#searches = searches
+    const { newest, ...tail } = reader.records
     this.#commits = commits
     this.records = {
-      ...reader.records,
+      ...tail,
+      searchesAtOnce: 1,
+      read: (query, signal) => (isNewestPage(query) ? newest(query) : searches.read(query, signal)),
+      facets: (query, signal) => searches.facets(query, signal),
+      counts: (query, signal) => searches.counts(query, signal),
       append: (record) => commits.add(record),
       forget: async (receivedBeforeMs) => {
         const forgotten = await forget(receivedBeforeMs)
-        if (forgotten > 0) reader.committed()
+        if (forgotten > 0) searches.committed()
         return forgotten
       },
       repeated: (bucket) => repeated.of(bucket),
@@ -111,7 +122,7 @@ export class ThreadedSqliteStorage implements Storage {
         const storage = new ThreadedSqliteStorage(path, release)
         await storage.keys.list()
         // An index that is missing or of another shape is made now, not at the first query.
-        storage.#reader.committed()
+        storage.#searches.committed()
         return storage
       })
     } catch (error) {
@@ -131,7 +142,7 @@ export class ThreadedSqliteStorage implements Storage {
 
   async close(): Promise<void> {
     await this.#commits.settled()
-    await Promise.all([this.#reader.close(), this.#writer.close()])
+    await Promise.all([this.#reader.close(), this.#searches.close(), this.#writer.close()])
     this.#release()
   }
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { startReceiver } from 'sluice-receiver'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { killAll, ready } from '../processes.js'
@@ -35,13 +34,14 @@ describe.skipIf(!postgresInstalled)(withPostgres('a receiver that stands still')
     const stopped = new Promise<void>((resolve) => {
       relay.onSent = (bytes) => {
         if (!bytes.includes('INSERT INTO sluice_attempts')) return
+        relay.onSent = () => {}
         relay.isSilent = true
         frozen.child.kill('SIGSTOP')
         resolve()
       }
     })
     const held = numbers(20).map((number) => `held ${number}`)
-    for (const key of held) post(frozen.url, key).catch(() => {})
+    const answers = held.map((key) => post(frozen.url, key).catch(() => {}))
     await stopped
     const holding =
       "SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%sluice_attempts%'"
@@ -61,8 +61,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('a receiver that stands still')
     // Whatever it does when it goes on, each record is stored once.
     relay.isSilent = false
     frozen.child.kill('SIGCONT')
-    frozen.child.kill('SIGTERM')
-    await once(frozen.child, 'exit')
+    await Promise.all(answers)
     const { body } = await caller({ url: other.url, apiKey: frozen.apiKey })('GET', '/api/logs/demo?limit=1')
     expect(body.total).toBe(420)
   })

@@ -237,9 +237,10 @@ export class Servers {
 
 /** A commit must wait for the disk, whatever the database or the user has as its default. A stricter setting stays. */
 async function demandDurability(client: pg.ClientBase): Promise<void> {
-  await client.query(
-    `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')`,
-  )
+  const text = `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local')`
+  // The pool does not bound this itself. The types of pg lack the time of one query.
+  const query: pg.QueryConfig & { readonly query_timeout: number } = { text, query_timeout: connectMs }
+  await client.query(query)
 }
 
 async function takesWrites(url: string): Promise<boolean> {

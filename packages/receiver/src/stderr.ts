@@ -3,9 +3,15 @@ const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u
 
 /** Print one line on stderr. Words of requests, of records and of a database in it must not steer a terminal, nor begin a line. */
 export function say(text: string): void {
-  // Unlike process.stderr.write, it ends no process where nobody reads, or the disk is full.
-  console.error(`sluice-receiver: ${text.replace(unprintable, ' ')}`)
+  const { stderr } = process
+  // A write that fails, for nobody reads or the disk is full, ends a process that does not listen.
+  stderr.once('error', ignore)
+  stderr.write(`sluice-receiver: ${text.replace(unprintable, ' ')}\n`, (error) => {
+    if (error == null) stderr.off('error', ignore)
+  })
 }
+
+function ignore(): void {}
 
 let lost = 0
 

@@ -9,8 +9,9 @@ const diskFull = '53100'
 
 /** True for the error of a write that found the disk full. It has changed nothing. */
 export function isOutOfSpace(error: unknown): boolean {
-  const { errcode, code } = (error ?? {}) as { readonly errcode?: number; readonly code?: unknown }
-  return outOfSpace.has(errcode) || code === diskFull
+  const { errcode, code, message } = (error ?? {}) as { errcode?: number; code?: unknown; message?: unknown }
+  // `all` of @photostructure/sqlite gives no number.
+  return outOfSpace.has(errcode) || code === diskFull || message === 'database or disk is full'
 }
 
 /** Remembers that the disk was full: a small write may find room where the next record finds none. */

@@ -77,8 +77,8 @@ function expectedRecords(): string[] {
   return names.sort()
 }
 
-/** An application may tell of an outage that lasts. */
-const outage = /^sluice: .* has delivered nothing for 10 s, records are kept: /
+/** An application may tell of an outage that lasts, and of its end. */
+const outage = /^sluice: (.* has delivered nothing for 10 s, records are kept: |lane \w+ of bucket \w+ resumed$)/
 
 async function expectLedgers(ends: readonly Ended[], url: string): Promise<void> {
   for (const { code, signal, stderr } of ends) {

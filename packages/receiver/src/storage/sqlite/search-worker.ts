@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import type { RecordFilter } from '../record-storage.js'
-import { openToRead } from './database.js'
+import { type Database, openToRead } from './database.js'
 import { RecordReader } from './record-reader.js'
 import type { SearchFiles, SearchPorts } from './search-thread.js'
 import { serve } from './thread-link.js'
@@ -12,8 +12,7 @@ import { serve } from './thread-link.js'
 const followDelayMs = 2000
 
 const { path, texts } = workerData as SearchFiles
-const database = openToRead(path)
-let opened: RecordReader | undefined
+let opened: { readonly database: Database; readonly reader: RecordReader } | undefined
 const closing = new AbortController()
 
 serve<SearchPorts>(
@@ -34,15 +33,22 @@ serve<SearchPorts>(
   {
     close() {
       closing.abort()
-      database.close()
+      opened?.database.close()
     },
   },
 )
 
 /** The first use makes the index, and each use tries again where that has failed. */
 function reader(): RecordReader {
-  opened ??= new RecordReader(database, texts)
-  return opened
+  if (opened !== undefined) return opened.reader
+  const database = openToRead(path)
+  try {
+    opened = { database, reader: new RecordReader(database, texts) }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return opened.reader
 }
 
 /** The reader, whose index has what the filter needs. Other questions are answered between the steps of the index. */

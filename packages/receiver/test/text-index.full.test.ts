@@ -60,12 +60,13 @@ describe('the text index in a file', () => {
 
   it('answers many questions while records come in', async () => {
     const receiver = await startReceiverForTest({ data: data.path })
-    await Promise.all(
-      Array.from({ length: 60 }, async (_, number) => {
+    const lanes = Array.from({ length: 20 }, async (_, lane) => {
+      for (let number = lane; number < 60; number += 20) {
         await receiver.call('POST', '/logs/demo', { ...log, message: `number n${number}` })
         expect((await receiver.call('GET', `/api/logs/demo?text=n${number}`)).body).toMatchObject({ total: 1 })
-      }),
-    )
+      }
+    })
+    await Promise.all(lanes)
     expect((await receiver.call('GET', '/api/logs/demo?text=number')).body.total).toBe(60)
     await receiver.close()
   })

@@ -6,8 +6,8 @@ import type { Failure } from '../schemas/envelopes.js'
 const pieceBytes = 65_536
 /** Bytes of larger answers that may wait for their clients, in all, and of one key. */
 const maxWaitingBytes = { inAll: 67_108_864, ofOne: 16_777_216 } as const
-/** A client that takes nothing for so long loses its connection. */
-const stalledMs = 30_000
+/** A client that takes nothing for so long loses its connection, or for twice as long: Node looks once more where a part went out since its last write. */
+const stalledMs = 15_000
 
 /** Sends large answers in pieces, and bounds what waits in memory for clients that do not read. Beyond the bound the answer is 503. */
 export function sendLargeAnswers(app: FastifyInstance): void {

@@ -9,7 +9,8 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const folder = join(root, 'packages/receiver/dist/web')
 
 /**
- * Bundles the receiver's page into packages/receiver/dist/web: index.html, and files below /assets/ whose names change with their content.
+ * Bundles the receiver's page into packages/receiver/dist/web: index.html, files below /assets/ whose names change with their content, and
+ * the style of the form that asks for a key.
  *
  * @throws where it has become too large
  */
@@ -30,6 +31,14 @@ export async function buildPage() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     metafile: true,
+  })
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['packages/receiver/web/sign-in.css'],
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    legalComments: 'none',
   })
   const names = Object.keys(metafile.outputs).map((path) => basename(path))
   const page = readFileSync(join(root, 'packages/receiver/web/index.html'), 'utf8').replaceAll(

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import type { KeysCommand } from './keys/keys-command.js'
+import type { KeysCommand, StorePlace } from './keys/keys-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
 import { nearestName } from './options/nearest-name.js'
 import { type OptionName, type Options, optionNames, optionTable, writtenName } from './options/option-table.js'
@@ -9,6 +9,7 @@ import { maxNameCharacters, namePattern } from './schemas/keys.js'
 export type Command =
   | { readonly type: 'start'; readonly options: Options }
   | { readonly type: 'keys'; readonly command: KeysCommand }
+  | { readonly type: 'page'; readonly place: StorePlace; readonly json: boolean }
   | { readonly type: 'backup'; readonly data: string; readonly file: string; readonly json: boolean }
   | { readonly type: 'reading'; readonly name: ReadingName; readonly written: readonly string[] }
   | { readonly type: 'help' | 'version' }
@@ -27,6 +28,7 @@ export function readArguments(args: readonly string[], environment: Environment)
     const name = readingNames.find((each) => each === first)
     if (name !== undefined) return { type: 'reading', name, written: rest }
     if (first === 'keys') return readKeys(rest, environment)
+    if (first === 'page') return readPage(rest, environment)
     return first === 'backup' ? readBackup(rest, environment) : readStart(args, environment)
   } catch (error) {
     const { message } = error as Error
@@ -38,7 +40,7 @@ export function readArguments(args: readonly string[], environment: Environment)
   }
 }
 
-const commands = ['keys', 'backup', ...readingNames]
+const commands = ['keys', 'page', 'backup', ...readingNames]
 const options = [...optionNames.map(writtenName), 'version', 'help', 'scope', 'name']
 
 /** A message that suggests the word that looks most like the unknown one. Undefined where none does. */
@@ -81,6 +83,13 @@ function readKeys([action = '', ...args]: readonly string[], environment: Enviro
     default:
       throw new OptionError(`keys: expected add, list or revoke, got "${action}"`)
   }
+}
+
+function readPage(args: readonly string[], environment: Environment): Command {
+  const { help, data, database, json, positionals } = readOnStore(args, { environment, own: {} })
+  if (help) return { type: 'help' }
+  if (positionals.length > 0) throw new OptionError(`page: unexpected "${positionals[0]}"`)
+  return { type: 'page', place: { data, database }, json }
 }
 
 function readBackup(args: readonly string[], environment: Environment): Command {

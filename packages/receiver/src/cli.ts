@@ -43,6 +43,11 @@ async function run(): Promise<void> {
       process.stdout.write(await runKeys(command.command))
       break
     }
+    case 'page': {
+      const { runPage } = await import('./keys/keys-command.js')
+      process.stdout.write(await runPage(command.place, command))
+      break
+    }
     case 'wrong':
       fail(command.message)
       break

@@ -163,6 +163,9 @@ export async function startReceiver(options?: ReceiverOptions): Promise<Receiver
   const address = app.server.address() as AddressInfo
   const scheme = tls === undefined ? 'http' : 'https'
   start.url = `${scheme}://${reachable(address)}:${address.port}`
+  const page = `${scheme}://${pageAddress(address, pageHost)}`
+  // The next start notes it again.
+  await storage.pageSessions.noteAddress(page).catch(() => {})
   const retention =
     retainMs === undefined ? undefined : new Retention(storage.records, { retainMs, clocks: storage.clocks })
   retention?.start()
@@ -193,7 +196,7 @@ export async function startReceiver(options?: ReceiverOptions): Promise<Receiver
     url: start.url,
     project: start.project,
     apiKey: start.apiKey,
-    page: `${scheme}://${pageAddress(address, pageHost)}/?token=${sessions.token}`,
+    page: `${page}/?token=${sessions.token}`,
     close() {
       closing ??= stop()
       return closing
@@ -210,7 +213,7 @@ function failedAfter(close: () => Promise<void>): (failure: unknown) => Promise<
   }
 }
 
-/** Another process may revoke a key or begin a session of the page: after about this time it counts here, too. */
+/** Another process may revoke a key or begin or end a session of the page: after about this time it counts here, too. */
 const refreshMs = 1000
 /** A stop waits this long for requests that are still arriving. Requests that have arrived are always answered. */
 const stopPatienceMs = 2000

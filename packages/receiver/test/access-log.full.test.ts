@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openPage } from './browser.js'
+import { openPage, signIn } from './browser.js'
 import { killAll, ready, start } from './processes.js'
 import { connected } from './sockets.js'
 import { caller, log } from './support.js'
@@ -47,13 +47,15 @@ describe('--access-log', () => {
     const receiver = await ready(...args)
     const { apiKey, page, url } = receiver
     const token = new URL(page).searchParams.get('token')!
-    const lines = next(receiver.child.stderr, 4)
+    const lines = next(receiver.child.stderr, 6)
     await openPage({ url, page: `${page}&view=1` })
     await fetch(`${url}/?view=2&%74oken=${token}`)
+    await signIn(url, apiKey!)
+    await signIn(url, `${apiKey}x`)
     await caller(receiver)('GET', `/api/logs/demo?key=${apiKey}`)
     await caller(receiver)('GET', `/${apiKey!.replace('_', '%5F')}`)
     const read = (await lines).map((line) => JSON.parse(line).path)
-    expect(read).toEqual(['/?view=1', '/?view=2', '/api/logs/demo?key=slk_…', '/slk_…'])
+    expect(read).toEqual(['/?view=1', '/?view=2', '/', '/', '/api/logs/demo?key=slk_…', '/slk_…'])
   })
 
   it.each([

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { full } from '../../../test/support/full.js'
+import { openPage, visit } from './browser.js'
 import { dataFolder } from './data-folder.js'
 import { killAll, ready, start } from './processes.js'
 import { caller, log, startReceiverForTest } from './support.js'
@@ -79,6 +80,47 @@ describe('sluice-receiver keys', () => {
   })
 })
 
+describe('sluice-receiver page', () => {
+  it('prints an address of the running receiver that opens one browser, once', async () => {
+    const { url } = await ready('--data', data.path)
+    const { stdout, stderr, code } = await run('page', '--data', data.path)
+    expect([stderr, code]).toEqual(['', 0])
+    expect(stdout).toMatch(new RegExp(`^${url}/\\?token=[\\w-]{43}\n$`))
+    const headers = await openPage({ url, page: stdout.trim() })
+    expect((await visit(url, { path: '/api/session', headers })).status).toBe(200)
+    expect((await visit(stdout.trim())).status).toBe(401)
+  })
+
+  it('has the name that the receiver was given, and its token is over after ten minutes and without a receiver', async () => {
+    const first = await startReceiverForTest({ data: data.path, pageHost: 'logs.example.com:8443' })
+    const { page } = JSON.parse((await run('page', '--data', data.path, '--json')).stdout)
+    expect(page).toMatch(/^http:\/\/logs\.example\.com:8443\/\?token=/)
+    data.inDatabase((database) => database.exec('UPDATE page_tokens SET created_at = created_at - 600000'))
+    expect((await visit(first.url, { path: new URL(page).search })).status).toBe(401)
+    const again = JSON.parse((await run('page', '--data', data.path, '--json')).stdout)
+    expect((await visit(first.url, { path: new URL(again.page).search })).status).toBe(303)
+    data.inDatabase((database) => {
+      expect(database.prepare('SELECT * FROM page_tokens').all()).toEqual([])
+      const kept = JSON.stringify(database.prepare('SELECT * FROM page_sessions').all())
+      expect(kept).not.toContain(new URL(again.page).searchParams.get('token'))
+    })
+    await first.close()
+  })
+
+  it.runIf(full).each([
+    [['x'], 'page: unexpected "x"'],
+    [['--port', '1'], '--port'],
+    [['--data', ':memory:'], 'in memory'],
+    [['--data', '/nowhere'], 'there is no store in /nowhere'],
+  ])('says in one line what is wrong with %j', async (args, named) => {
+    await (await startReceiverForTest({ data: data.path })).close()
+    const { stderr, code } = await run('page', ...args, ...(args.includes('--data') ? [] : ['--data', data.path]))
+    expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
+    expect(stderr).toContain(named)
+    expect(code).toBe(1)
+  })
+})
+
 describe('the keys of a store', () => {
   it('that an earlier version has made may do everything', async () => {
     const receiver = await startReceiverForTest({ data: data.path })
@@ -86,7 +128,8 @@ describe('the keys of a store', () => {
     data.inDatabase((database) => {
       database.exec(`
         DROP INDEX records_by_receipt; DROP TABLE uncounted_names; ALTER TABLE identity DROP COLUMN last_forgotten_id;
-        DROP INDEX keys_by_id;
+        DROP INDEX keys_by_id; DROP TABLE page_tokens; DROP TABLE saved_views;
+        ALTER TABLE page_sessions DROP COLUMN key_id; ALTER TABLE identity DROP COLUMN page;
         ALTER TABLE keys DROP COLUMN id; ALTER TABLE keys DROP COLUMN name;
         ALTER TABLE keys DROP COLUMN scopes; ALTER TABLE keys DROP COLUMN last_used;
       `)

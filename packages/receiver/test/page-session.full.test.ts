@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { afterEach, describe, expect, it } from 'vitest'
-import { openPage, visit } from './browser.js'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { cookieOf, openPage, signIn, visit } from './browser.js'
 import { dataFolder } from './data-folder.js'
 import { startReceiverForTest } from './support.js'
 
@@ -32,7 +32,7 @@ describe('the session of the page', () => {
     const second = await visit(url, { path: pathOf(page) })
     expect(second.status).toBe(401)
     expect(second.headers['set-cookie']).toBeUndefined()
-    expect(second.body).toContain('Open the address that the receiver printed at its start')
+    expect(second.body).toContain('This address has opened a browser already')
   })
 
   it('has a cookie of its own for each store, and counts beside those of other receivers', async () => {
@@ -120,6 +120,170 @@ describe('the session of the page', () => {
       expect((await visit(second.url, { path: '/api/session', headers })).status).toBe(status)
       await second.close()
     }
+  })
+})
+
+/** Adds a key to a receiver, and signs in with it. */
+async function signedIn({ url, call }: Pick<Awaited<ReturnType<typeof start>>, 'url' | 'call'>, ...scopes: string[]) {
+  const { id, key } = (await call('POST', '/api/keys', { scopes })).body
+  const { headers } = await signIn(url, key)
+  return { id, key, headers: { cookie: cookieOf(headers) } }
+}
+
+describe('a person without a session', () => {
+  it('is asked for a key, on a page that needs neither a script nor a built page', async () => {
+    const { url } = await start()
+    const { status, headers, body } = await visit(url)
+    expect(status).toBe(401)
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin' })
+    expect(headers['content-security-policy']).toContain("form-action 'self'")
+    expect(body).toContain('<input id="key" name="key" type="password"')
+    expect(body).not.toMatch(/<script|<style| style=| on\w+=/)
+    const style = await visit(url, { path: '/sign-in.css' })
+    expect(style).toMatchObject({ status: 200, headers: { 'content-type': 'text/css; charset=utf-8' } })
+  })
+
+  it('opens a session with a key that may read, and comes to the view that was asked for', async () => {
+    const { url, apiKey } = await start()
+    const answer = await signIn(url, ` ${apiKey}\n`)
+    expect(answer).toMatchObject({ status: 303, headers: { location: '/', 'cache-control': 'no-store' } })
+    expect(answer.headers['set-cookie']).toEqual([
+      expect.stringMatching(/^sluice-page-\d+-[\da-f]{32}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
+    ])
+    const headers = { cookie: cookieOf(answer.headers) }
+    expect((await visit(url, { headers })).status).toBe(200)
+    expect((await visit(url, { path: '/api/logs/demo', headers })).status).toBe(200)
+    const form = { 'content-type': 'application/x-www-form-urlencoded', origin: url }
+    const sent = { method: 'POST', path: '/?a=1&token=x', headers: form, body: `key=${apiKey}` }
+    expect((await visit(url, sent)).headers.location).toBe('/?a=1')
+  })
+
+  it('gets the form again with one line where the key is wrong, or may not read', async () => {
+    const { url, call } = await start()
+    const { key } = (await call('POST', '/api/keys', { scopes: ['ingest'] })).body
+    for (const [sent, status, line] of [
+      ['slk_wrong', 401, 'The receiver does not know this key.'],
+      ['', 401, 'The receiver does not know this key.'],
+      ['"><b>', 401, 'The receiver does not know this key.'],
+      [key, 403, 'the API key lacks the scope read; it has ingest'],
+    ] as const) {
+      const answer = await signIn(url, sent)
+      expect([sent, answer.status, answer.headers['set-cookie']]).toEqual([sent, status, undefined])
+      expect(answer.body).toContain(`role="alert">${line}</p>`)
+      expect(answer.body).toContain('<form')
+      if (sent !== '') expect(answer.body).not.toContain(sent)
+    }
+    expect((await visit(url, { method: 'POST', headers: { origin: url } })).status).toBe(401)
+    expect((await call('GET', '/api/rejected')).body.items).toEqual([])
+  })
+
+  it('is not signed in by another site, nor under a name that is not ours, nor with a body that is no form', async () => {
+    const { url, apiKey } = await start()
+    for (const headers of [
+      { origin: 'http://localhost:3000' },
+      { origin: 'null' },
+      { host: 'attacker.example', origin: 'http://attacker.example' },
+    ] as Record<string, string>[]) {
+      const answer = await signIn(url, apiKey!, headers)
+      expect([headers, answer.status, answer.headers['set-cookie']]).toEqual([headers, 403, undefined])
+    }
+    expect((await visit(url, { headers: { host: 'attacker.example' } })).status).toBe(403)
+    expect((await signIn(url, 'x'.repeat(5000))).status).toBe(413)
+    expect((await signIn(url, apiKey!, { 'content-type': 'text/plain' })).status).toBe(415)
+  })
+})
+
+describe('a session of a key', () => {
+  it('reads all that the page shows, and changes what its key may change', async () => {
+    const receiver = await start()
+    const calls: [string, string, string | undefined][] = [
+      ['GET', '/api/logs/demo', undefined],
+      ['GET', '/api/session', undefined],
+      ['GET', '/ng-cms/content-types/demo', undefined],
+      ['DELETE', '/ng-cms/content-types/demo/nothing', 'content'],
+      ['POST', '/api/test-record', 'ingest'],
+    ]
+    for (const scopes of [['read'], ['read', 'content'], ['read', 'ingest']]) {
+      const { headers } = await signedIn(receiver, ...scopes)
+      for (const [method, path, scope] of calls) {
+        const { status } = await visit(receiver.url, { method, path, headers })
+        const isAllowed = scope === undefined || scopes.includes(scope)
+        expect([scopes, method, path, status !== 403]).toEqual([scopes, method, path, isAllowed])
+      }
+      expect((await visit(receiver.url, { path: '/api/keys', headers })).status).toBe(401)
+    }
+  })
+
+  it('does not learn the key of the start, unless its own may administrate', async () => {
+    const receiver = await start()
+    for (const [apiKey, ...scopes] of [
+      [null, 'read'],
+      [receiver.apiKey, 'read', 'admin'],
+    ] as [string | null, ...string[]][]) {
+      const { headers } = await signedIn(receiver, ...scopes)
+      expect(JSON.parse((await visit(receiver.url, { path: '/api/session', headers })).body).apiKey).toBe(apiKey)
+    }
+  })
+
+  it('ends with its key at once, and so does its live stream', async () => {
+    const receiver = await start()
+    const { id, headers } = await signedIn(receiver, 'read')
+    const stream = visit(receiver.url, { path: '/api/live?bucket=demo', headers })
+    await vi.waitUntil(async () => (await receiver.call('GET', '/metrics')).body.includes('live_readers 1'))
+    await receiver.call('DELETE', `/api/keys/${id}`)
+    expect((await visit(receiver.url, { path: '/api/session', headers })).status).toBe(401)
+    expect((await stream).body).toContain('event: hello')
+  })
+
+  it('ends after twenty others of the same key', async () => {
+    const receiver = await start()
+    const { key, headers } = await signedIn(receiver, 'read')
+    const other = await signedIn(receiver, 'read')
+    const later = await Promise.all(Array.from({ length: 20 }, () => signIn(receiver.url, key)))
+    const statusOf = async (sent: Record<string, string>) =>
+      (await visit(receiver.url, { path: '/api/session', headers: sent })).status
+    expect(await statusOf(headers)).toBe(401)
+    expect(await statusOf(other.headers)).toBe(200)
+    for (const answer of later) expect(await statusOf({ cookie: cookieOf(answer.headers) })).toBe(200)
+  })
+
+  it('ends after thirty days', async () => {
+    const first = await start({ data: data.path })
+    const { headers } = await signedIn(first, 'read')
+    await first.close()
+    data.inDatabase((database) => database.exec(`UPDATE page_sessions SET created_at = created_at - 30 * 86400000`))
+    const { url } = await start({ data: data.path, port: Number(new URL(first.url).port) })
+    expect((await visit(url, { path: '/api/session', headers })).status).toBe(401)
+  })
+})
+
+describe('DELETE /api/session', () => {
+  it('ends the session at once, with its live streams, and takes the cookie away', async () => {
+    const receiver = await start()
+    const others = [await openPage(receiver), (await signedIn(receiver, 'read')).headers]
+    for (const headers of others) {
+      const stream = visit(receiver.url, { path: '/api/live?bucket=demo', headers })
+      await vi.waitUntil(async () => (await receiver.call('GET', '/metrics')).body.includes('live_readers 1'))
+      const foreign = { ...headers, origin: 'http://localhost:3000' }
+      const end = { method: 'DELETE', path: '/api/session' }
+      expect((await visit(receiver.url, { ...end, headers: foreign })).status).toBe(403)
+      const answer = await visit(receiver.url, { ...end, headers })
+      expect([answer.status, answer.body]).toEqual([200, '{"ended":true}'])
+      expect(answer.headers['set-cookie']).toEqual([
+        expect.stringMatching(new RegExp(`^${headers.cookie.split('=')[0]}=; Max-Age=0; Path=/; HttpOnly`)),
+      ])
+      expect((await stream).body).toContain('event: hello')
+      expect((await visit(receiver.url, { path: '/api/session', headers })).status).toBe(401)
+    }
+    expect(
+      (
+        await visit(receiver.url, {
+          method: 'DELETE',
+          path: '/api/session',
+          headers: { 'x-api-key': receiver.apiKey! },
+        })
+      ).status,
+    ).toBe(404)
   })
 })
 

@@ -65,7 +65,7 @@ describe('the page', () => {
         'cache-control': 'no-store',
         'content-security-policy':
           "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+          "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
         'cross-origin-opener-policy': 'same-origin',

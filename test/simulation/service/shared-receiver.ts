@@ -93,6 +93,7 @@ class SharedReceiver {
         projects: storage.projects,
         keys: storage.keys,
         pageSessions: storage.pageSessions,
+        views: storage.views,
         check: () => storage.check(),
         bytes: () => storage.bytes(),
         close: () => storage.close(),

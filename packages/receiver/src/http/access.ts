@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Keys, KnownKey } from '../keys/keys.js'
-import type { PageSessions } from '../keys/page-sessions.js'
+import type { KnownSession, PageSessions } from '../keys/page-sessions.js'
 import type { Scope } from '../keys/scopes.js'
 
 declare module 'fastify' {
@@ -12,8 +12,10 @@ declare module 'fastify' {
     readonly scope?: Scope
   }
   interface FastifyRequest {
-    /** The valid API key of the request; null if it has none. */
+    /** The valid API key of the request, or the one that has opened its session; null if it has none. */
     apiKey: KnownKey | null
+    /** The session of the page that the request counts under; null if it has none. */
+    pageSession: KnownSession | null
   }
 }
 
@@ -63,12 +65,19 @@ export class Access {
 
   /**
    * The reason to refuse a request that needs an API key with a scope, or a session of the page. Where a key is sent, it counts. A session
-   * needs no scope.
+   * reads all that the page shows; what else it does, the key that has opened it must be allowed to do.
    */
   refusal(request: FastifyRequest, scope: Scope): AccessRefusal | undefined {
     const refusal = this.keyRefusal(request)
     if (refusal === undefined) return scopeRefusal(request.apiKey!, scope)
-    return refusal === missing && this.hasSession(request) ? this.foreign(request) : refusal
+    const session = refusal === missing ? this.#sessionsOf(request)[0] : undefined
+    if (session === undefined) return refusal
+    const foreign = this.foreign(request)
+    if (foreign !== undefined) return foreign
+    request.pageSession = session
+    request.apiKey = this.#keyOf(session) ?? null
+    const isReading = request.method === 'GET' || request.method === 'HEAD'
+    return request.apiKey === null || isReading ? undefined : scopeRefusal(request.apiKey, scope)
   }
 
   /** Refuses a request that another site has caused, or that came under a name that any site can point here (DNS rebinding). */
@@ -83,25 +92,67 @@ export class Access {
     return isForeign ? { status: 403, message: 'another site has made this request' } : undefined
   }
 
-  /** A session counts under the name of any receiver: its secret tells whose it is. */
   hasSession(request: FastifyRequest): boolean {
-    return pageCookies(request).some((each) => this.#sessions.accepts(each.slice(each.indexOf('=') + 1)))
+    return this.#sessionsOf(request).length > 0
   }
 
-  /** Begins a session with the token of the start. Returns false if the token is wrong or was used. */
+  /** Begins a session with a token. Returns false if that is wrong, was used or is over. */
   async beginSession(token: string, reply: FastifyReply): Promise<boolean> {
+    const secret = await this.#sessions.begin(token)
+    if (secret === undefined) return false
+    this.#setCookie(secret, reply)
+    return true
+  }
+
+  /** Begins a session of an API key, or says why not. */
+  async signIn(key: string, reply: FastifyReply): Promise<AccessRefusal | undefined> {
+    const known = this.#keys.find(key)
+    if (known === undefined) return { status: 401, message: 'The receiver does not know this key.' }
+    const refusal = scopeRefusal(known, 'read')
+    if (refusal === undefined) this.#setCookie(await this.#sessions.beginOf(known.id), reply)
+    return refusal
+  }
+
+  /** Ends the sessions of the request. Returns false if it has none. */
+  async endSession(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const sessions = this.#sessionsOf(request)
+    for (const session of sessions) await this.#sessions.end(session)
+    reply.header('set-cookie', `${this.#cookieName(request)}=; Max-Age=0; ${attributesOf(request)}`)
+    return sessions.length > 0
+  }
+
+  /** Calls `ended` when the key or the session of the request counts no longer, until the returned function is called. */
+  watch({ apiKey, pageSession }: FastifyRequest, ended: () => void): () => void {
+    const ofKey = apiKey === null ? undefined : this.#keys.watch(apiKey.id, ended)
+    const ofSession = pageSession === null ? undefined : this.#sessions.watch(pageSession, ended)
+    return () => {
+      ofKey?.()
+      ofSession?.()
+    }
+  }
+
+  /** A session counts under the name of any receiver: its secret tells whose it is. It ends with its key. */
+  #sessionsOf(request: FastifyRequest): KnownSession[] {
+    return pageCookies(request).flatMap((each) => {
+      const session = this.#sessions.find(each.slice(each.indexOf('=') + 1))
+      return session === undefined || (session.keyId !== null && this.#keyOf(session) === undefined) ? [] : [session]
+    })
+  }
+
+  #keyOf({ keyId }: KnownSession): KnownKey | undefined {
+    return keyId === null ? undefined : this.#keys.withId(keyId)
+  }
+
+  #setCookie(secret: string, reply: FastifyReply): void {
     const { request } = reply
-    const session = await this.#sessions.begin(token)
-    if (session === undefined) return false
-    const attributes = `Path=/; HttpOnly; SameSite=Strict${request.protocol === 'https' ? '; Secure' : ''}`
+    const attributes = attributesOf(request)
     const name = this.#cookieName(request)
     const others = pageCookies(request).filter((each) => !each.startsWith(`${name}=`))
     const tooMany = others.slice(0, 1 - maxPageCookies)
     reply.header('set-cookie', [
-      `${name}=${session}; ${attributes}`,
+      `${name}=${secret}; ${attributes}`,
       ...tooMany.map((each) => `${each.slice(0, each.indexOf('='))}=; Max-Age=0; ${attributes}`),
     ])
-    return true
   }
 
   /**
@@ -122,6 +173,10 @@ export class Access {
 export function scopeRefusal({ scopes }: KnownKey, scope: Scope): AccessRefusal | undefined {
   if (scopes.includes(scope)) return undefined
   return { status: 403, message: `the API key lacks the scope ${scope}; it has ${scopes.join(', ')}` }
+}
+
+function attributesOf({ protocol }: FastifyRequest): string {
+  return `Path=/; HttpOnly; SameSite=Strict${protocol === 'https' ? '; Secure' : ''}`
 }
 
 /** The cookies of this receiver's page and of others', the oldest first, as browsers order them. */

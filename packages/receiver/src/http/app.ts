@@ -42,6 +42,7 @@ import { Searches } from './searches.js'
 import { createServer, type ServerSettings } from './server.js'
 import { type ReceiverStart, sessionRoutes } from './session-routes.js'
 import { testRecordRoutes } from './test-record-routes.js'
+import { viewRoutes } from './view-routes.js'
 
 export interface AppOptions extends ServerSettings {
   readonly storage: Storage
@@ -111,6 +112,7 @@ export function buildApp({
   }
   const app: FastifyInstance = fastify(options)
   app.decorateRequest('apiKey', null)
+  app.decorateRequest('pageSession', null)
   readJsonBodies(app)
   // The API's only DELETE has no body, but many clients declare one.
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
@@ -162,9 +164,10 @@ export function buildApp({
       countsRoutes(scope, { storage, searches })
       healthRoutes(scope, readiness)
       openapiRoutes(scope)
-      liveRoutes(scope, { storage, keys, feed, startedAt: start.startedAt })
+      liveRoutes(scope, { storage, access, feed, startedAt: start.startedAt })
       rejectedRoutes(scope, rejected)
-      sessionRoutes(scope, { storage, start })
+      sessionRoutes(scope, { storage, access, start })
+      viewRoutes(scope, storage.views)
       facetRoutes(scope, { storage, searches })
       accountRoutes(scope, storage)
       testRecordRoutes(scope, { storage, limit, project: start.project })

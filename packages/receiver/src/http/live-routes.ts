@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Keys } from '../keys/keys.js'
 import { positionOf } from '../live/cursor.js'
 import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
+import type { Access } from './access.js'
 import { apiAnswers, eventStream } from './answers.js'
 import { refuse } from './envelope.js'
 import { guard } from './guards.js'
@@ -22,10 +22,10 @@ export function liveRoutes(
   app: FastifyInstance,
   {
     storage,
-    keys,
+    access,
     feed,
     startedAt,
-  }: { readonly storage: Storage; readonly keys: Keys; readonly feed: LiveFeed; readonly startedAt: string },
+  }: { readonly storage: Storage; readonly access: Access; readonly feed: LiveFeed; readonly startedAt: string },
 ): void {
   const { records, projects } = storage
   app.get<{ Querystring: Static<typeof liveQuerySchema> }>('/live', {
@@ -37,10 +37,11 @@ export function liveRoutes(
     },
     exposeHeadRoute: false,
     preHandler: guard(projects),
-    handler: async ({ query: { bucket, after }, headers, apiKey }, reply) => {
+    handler: async (request, reply) => {
+      const { bucket, after } = request.query
       const newest = await records.position({ bucket })
       if (!feed.hasRoom) return refuse(reply, { status: 503, message: 'there are too many live readers' })
-      const known = positionOf(headers['last-event-id'] ?? after)
+      const known = positionOf(request.headers['last-event-id'] ?? after)
       const resumed =
         known !== undefined &&
         known.store === newest.store &&
@@ -52,11 +53,10 @@ export function liveRoutes(
       if (response.req.socket.destroyed) return
       response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...streamHeaders })
       response.write('retry: 1000\n')
-      if (apiKey !== null)
-        response.once(
-          'close',
-          keys.watch(apiKey.id, () => response.end()),
-        )
+      response.once(
+        'close',
+        access.watch(request, () => response.end()),
+      )
       feed.add({ response, bucket, position: resumed ? known : newest, hello: { resumed, startedAt } })
     },
   })

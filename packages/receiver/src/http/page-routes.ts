@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Access } from './access.js'
+import type { Access, AccessRefusal } from './access.js'
+import { paragraph, signInForm } from './sign-in-form.js'
 
 const contentPolicy = [
   "default-src 'none'",
@@ -11,7 +12,7 @@ const contentPolicy = [
   "connect-src 'self'",
   "img-src 'self' data:",
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ')
 
@@ -24,9 +25,9 @@ const headers = {
 }
 
 /**
- * The page and its files. `GET /?token=…` turns the token of the start into a session, once.
+ * The page and its files. Without a session it asks for a key, which opens one. `GET /?token=…` turns a token into a session, once.
  *
- * @param web folder of the built page: `index.html`, and files whose names change with their content
+ * @param web folder of the built page: `index.html`, files whose names change with their content, and the style of the form
  */
 export async function pageRoutes(
   app: FastifyInstance,
@@ -37,7 +38,7 @@ export async function pageRoutes(
   })
   app.addHook('onRoute', (route) => {
     route.schema = { hide: true }
-    route.config = { ...route.config, access: route.url === '/' ? 'own' : 'page', scope: 'read' }
+    route.config = { ...route.config, access: route.url.startsWith('/assets/') ? 'page' : 'own', scope: 'read' }
   })
   await app.register(fastifyStatic, {
     root: fileURLToPath(web),
@@ -49,45 +50,76 @@ export async function pageRoutes(
     // The page itself is at `/` only, where it is never kept.
     allowedPath: (path) => !path.endsWith('.html'),
   })
+  app.addContentTypeParser<string>('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, new URLSearchParams(body)),
+  )
 
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     // A HEAD request comes from a program that looks at links. It must not use the token.
     const token = request.method === 'GET' ? request.query.token : undefined
-    const refusal = typeof token === 'string' ? access.foreign(request) : access.refusal(request, 'read')
-    if (refusal?.status === 403) return answer(reply, { status: 403, text: refusal.message })
-    if (typeof token === 'string' && (access.hasSession(request) || (await access.beginSession(token, reply)))) {
-      return reply.code(303).header('location', withoutToken(request.url)).send()
-    }
-    if (typeof token === 'string' || refusal !== undefined) return answer(reply, { status: 401, text: howToOpen })
-    return sendPage(reply, web)
+    const refusal = typeof token === 'string' ? undefined : access.refusal(request, 'read')
+    if (refusal === undefined && token === undefined) return sendFile(reply, new URL('index.html', web))
+    // A form under a name that does not count would take a key for nothing.
+    const left = access.foreign(request) ?? refusal
+    if (left?.status === 403) return sendHtml(reply, { status: 403, html: paragraph(left.message) })
+    if (typeof token !== 'string') return askForKey(reply)
+    if (access.hasSession(request) || (await access.beginSession(token, reply))) return sendToPage(reply)
+    return askForKey(reply, { status: 401, message: usedAddress })
+  })
+
+  app.post<{ Body: URLSearchParams | undefined }>('/', { bodyLimit: maxFormBytes }, async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    const foreign = access.foreign(request)
+    if (foreign !== undefined) return sendHtml(reply, { status: 403, html: paragraph(foreign.message) })
+    const key = request.body instanceof URLSearchParams ? (request.body.get('key') ?? '') : ''
+    const refusal = await access.signIn(key.trim(), reply)
+    return refusal === undefined ? sendToPage(reply) : askForKey(reply, refusal)
+  })
+
+  app.get('/sign-in.css', (_request, reply) => {
+    reply.header('cache-control', 'no-cache')
+    return sendFile(reply, new URL('sign-in.css', web))
   })
 }
 
-async function sendPage(reply: FastifyReply, web: URL): Promise<FastifyReply> {
+async function sendFile(reply: FastifyReply, file: URL): Promise<FastifyReply> {
   try {
-    return reply.type('text/html; charset=utf-8').send(await readFile(new URL('index.html', web)))
+    const type = file.pathname.endsWith('.css') ? 'text/css' : 'text/html'
+    return reply.type(`${type}; charset=utf-8`).send(await readFile(file))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return answer(reply, { status: 404, text: 'The page is not built: run npm run build.' })
+    return sendHtml(reply, { status: 404, html: paragraph('The page is not built: run npm run build.') })
   }
 }
 
-function answer(
+/** The form, with the reason why it is there again. */
+function askForKey(reply: FastifyReply, refusal?: AccessRefusal): FastifyReply {
+  // Without a referrer a browser would not say whose form it sends.
+  reply.header('referrer-policy', 'same-origin')
+  return sendHtml(reply, { status: refusal?.status ?? 401, html: signInForm(refusal?.message) })
+}
+
+function sendHtml(
   reply: FastifyReply,
-  { status, text }: { readonly status: number; readonly text: string },
+  { status, html }: { readonly status: number; readonly html: string },
 ): FastifyReply {
-  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-  const html = `<!doctype html>\n<html lang="en"><title>sluice-receiver</title><p>${escaped}</p></html>\n`
   return reply.code(status).type('text/html; charset=utf-8').send(html)
 }
 
 /** The rest of the query is a view of the page. */
-function withoutToken(url: string): string {
-  const query = new URLSearchParams(url.slice(url.indexOf('?') + 1))
+function sendToPage(reply: FastifyReply): FastifyReply {
+  const [, written] = reply.request.url.split(/\?(.*)/s)
+  const query = new URLSearchParams(written)
   query.delete('token')
-  return query.size === 0 ? '/' : `/?${query}`
+  return reply
+    .code(303)
+    .header('location', query.size === 0 ? '/' : `/?${query}`)
+    .send()
 }
 
-const howToOpen = 'Open the address that the receiver printed at its start. It opens one browser, once.'
+const usedAddress =
+  'This address has opened a browser already, or is too old. "sluice-receiver page" prints a new one; a key opens the page, too.'
+/** A key has 47 characters. */
+const maxFormBytes = 4096
 const yearMs = 365 * 24 * 60 * 60 * 1000

@@ -20,7 +20,7 @@ export function excess(
     records,
   }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly records: number },
 ): string | undefined {
-  // A session of the page has no key.
+  // A session that a token has opened has no key.
   if (limit === undefined || request.apiKey === null) return undefined
   const waitS = limit.take(request.apiKey.id, records)
   if (waitS === 0) return undefined

@@ -4,7 +4,9 @@ import type { EventNames } from '../event-names.js'
 import { utcTimeSchema } from '../schemas/time.js'
 import type { Storage } from '../storage/storage.js'
 import { version } from '../version.js'
+import type { Access } from './access.js'
 import { apiAnswers } from './answers.js'
+import { refuse } from './envelope.js'
 
 /** Facts about this start of the receiver. `url` is empty until the receiver listens. */
 export interface ReceiverStart {
@@ -21,7 +23,8 @@ export interface ReceiverStart {
 const sessionSchema = Type.Object({
   url: Type.String({ description: 'Base URL of the receiver, for SLUICE_URL' }),
   apiKey: Type.Union([Type.String(), Type.Null()], {
-    description: 'The key that this start has made, for the page and for keys with the scope admin; else null',
+    description:
+      'The key that this start has made, for sessions that a token has opened and for the scope admin; else null',
   }),
   bucket: Type.String({ description: 'The first project' }),
   projects: Type.Array(Type.String(), { description: 'Oldest first' }),
@@ -32,10 +35,10 @@ const sessionSchema = Type.Object({
   ),
 })
 
-/** Route beyond the API: facts that the page shows. */
+/** Routes beyond the API: facts that the page shows, and the end of its session. */
 export function sessionRoutes(
   app: FastifyInstance,
-  { storage, start }: { readonly storage: Storage; readonly start: ReceiverStart },
+  { storage, access, start }: { readonly storage: Storage; readonly access: Access; readonly start: ReceiverStart },
 ): void {
   app.get('/session', {
     schema: { response: apiAnswers({ 200: sessionSchema }), summary: 'This start of the receiver', tags: ['Ours'] },
@@ -45,6 +48,20 @@ export function sessionRoutes(
       // A key that may only read must not learn of one that may do everything.
       const apiKey = request.apiKey === null || request.apiKey.scopes.includes('admin') ? start.apiKey : null
       return { url, apiKey, bucket, projects: await storage.projects.list(), version, startedAt, events }
+    },
+  })
+
+  app.delete('/session', {
+    schema: {
+      response: apiAnswers({ 200: Type.Object({ ended: Type.Literal(true) }) }, [404, 507]),
+      summary: 'End the session of the page that the request has',
+      tags: ['Ours'],
+    },
+    config: { access: 'page', scope: 'read' },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      if (await access.endSession(request, reply)) return { ended: true }
+      return refuse(reply, { status: 404, message: 'the request has no session of the page' })
     },
   })
 }

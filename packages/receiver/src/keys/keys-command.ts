@@ -3,30 +3,47 @@ import { inNewestStore } from '../storage/sqlite/opened-store.js'
 import { SqliteRows } from '../storage/sqlite/sqlite-rows.js'
 import type { KeyStorage, Storage } from '../storage/storage.js'
 import { KeyTable } from '../storage/tables/key-table.js'
+import { SessionTable } from '../storage/tables/session-table.js'
 import { makeKey, shownKey } from './keys.js'
+import { newPageAddress } from './page-sessions.js'
 import type { Scope } from './scopes.js'
 
-/** The command `sluice-receiver keys`. */
-export type KeysCommand = {
+/** A data folder; with `database`, that in its place. */
+export interface StorePlace {
   readonly data: string
   readonly database?: string | undefined
-  readonly json: boolean
-} & (
-  | { readonly action: 'add'; readonly name: string; readonly scopes: readonly Scope[] }
-  | { readonly action: 'list' }
-  | { readonly action: 'revoke'; readonly id: string }
-)
+}
+
+/** The command `sluice-receiver keys`. */
+export type KeysCommand = StorePlace & { readonly json: boolean } & (
+    | { readonly action: 'add'; readonly name: string; readonly scopes: readonly Scope[] }
+    | { readonly action: 'list' }
+    | { readonly action: 'revoke'; readonly id: string }
+  )
 
 /** Makes, lists or revokes API keys in a data folder or a database. Returns the text for stdout. */
 export function runKeys(command: KeysCommand): Promise<string> {
-  const { data, database } = command
-  if (database === undefined) return inNewestStore(data, (store) => runOn(new KeyTable(new SqliteRows(store)), command))
-  return inDatabase(database, ({ keys }) => runOn(keys, command))
+  return inPlace(command, ({ keys }) => runOn(keys, command))
 }
 
-/** Works on a database beside the receivers that may run on it. */
-async function inDatabase<Result>(url: string, work: (storage: Storage) => Promise<Result>): Promise<Result> {
-  const storage = await PostgresStorage.open(url)
+/** Makes an address of the page that opens one browser. Returns the text for stdout. */
+export async function runPage(place: StorePlace, { json }: { readonly json: boolean }): Promise<string> {
+  const page = await inPlace(place, ({ pageSessions }) => newPageAddress(pageSessions))
+  return json ? `${JSON.stringify({ page })}\n` : `${page}\n`
+}
+
+/** Works on a store beside the receivers that may run on it. */
+async function inPlace<Result>(
+  { data, database }: StorePlace,
+  work: (tables: Pick<Storage, 'keys' | 'pageSessions'>) => Promise<Result>,
+): Promise<Result> {
+  if (database === undefined) {
+    return inNewestStore(data, (store) => {
+      const rows = new SqliteRows(store)
+      return work({ keys: new KeyTable(rows), pageSessions: new SessionTable(rows) })
+    })
+  }
+  const storage = await PostgresStorage.open(database)
   try {
     return await work(storage)
   } finally {

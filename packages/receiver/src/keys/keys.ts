@@ -65,6 +65,13 @@ export class Keys {
     return found
   }
 
+  /** The valid key with this id. */
+  withId(id: string): KnownKey | undefined {
+    const found = this.#known.find((key) => key.id === id)
+    if (found !== undefined) this.#used.add(id)
+    return found
+  }
+
   /** Oldest first. */
   async list(): Promise<readonly StoredKey[]> {
     await this.refresh()

@@ -7,13 +7,15 @@ export const helpText = `Usage: sluice-receiver [options]
        sluice-receiver keys add [--scope SCOPES] [--name TEXT]
        sluice-receiver keys list
        sluice-receiver keys revoke ID
+       sluice-receiver page
        sluice-receiver backup FILE
        sluice-receiver logs [options]
        sluice-receiver values [options]
 
 Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
 
-keys and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
+keys, page and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
+page prints an address that opens the receiver's page in one browser, within ten minutes.
 logs prints the records of a receiver that runs, here or elsewhere, and values counts its value events; see their --help.
 
 Options, each with the variable that sets it. An option of the command wins; --no-json and its like turn off what a variable turns on.

@@ -11,8 +11,8 @@ export interface Storage {
   readonly content: ContentStorage
   readonly projects: ProjectStorage
   readonly keys: KeyStorage
-  /** Sessions of the page, kept for `sessionKeptMs`. */
   readonly pageSessions: SessionStorage
+  readonly views: ViewStorage
   /** Reads and writes. Rejects with the reason why the store cannot be used. */
   check(): Promise<void>
   /** Size of everything that is stored, in bytes. */
@@ -62,11 +62,50 @@ export interface KeyStorage {
   used(ids: readonly string[], day: string): Promise<void>
 }
 
-/** Hashes of the page's sessions. */
+/** A session of the page. */
+export interface StoredSession {
+  /** SHA-256 of its secret, in hexadecimal digits. */
+  readonly hash: string
+  /** The key that has opened it; null where a token has. */
+  readonly keyId: string | null
+}
+
 export interface SessionStorage {
-  hashes(): Promise<readonly string[]>
-  add(hash: string): Promise<void>
+  /** The sessions of the last `sessionKeptMs`, oldest first. */
+  list(): Promise<readonly StoredSession[]>
+  /**
+   * Adds a session. It takes the place of the oldest one where its key has `maxSessions` already.
+   *
+   * @param token hash of a stored token, which is used up
+   * @returns the hashes of the sessions that it replaces; undefined if there is no such token
+   */
+  add(session: StoredSession, token?: string): Promise<readonly string[] | undefined>
+  end(hash: string): Promise<void>
+  /** Notes the address under which browsers reach the page. */
+  noteAddress(address: string): Promise<void>
+  /** Adds a token that opens one session, within `tokenKeptMs`. Returns the address of the page; null if no receiver has noted one. */
+  addToken(hash: string): Promise<string | null>
 }
 
 /** A session of the page ends after this time, across restarts. */
 export const sessionKeptMs = 30 * 24 * 60 * 60 * 1000
+/** Sessions of one key, and those that tokens have opened. */
+export const maxSessions = 20
+export const tokenKeptMs = 10 * 60 * 1000
+
+/** A view of the page under a name. */
+export interface SavedView {
+  readonly name: string
+  /** Its address on the page: `#logs?level=error`. */
+  readonly hash: string
+}
+
+export interface ViewStorage {
+  list(): Promise<readonly SavedView[]>
+  /** A view of the same name is replaced. Returns false if there are `maxViews` others. */
+  save(view: SavedView): Promise<boolean>
+  /** Returns false if there is none of this name. */
+  remove(name: string): Promise<boolean>
+}
+
+export const maxViews = 200

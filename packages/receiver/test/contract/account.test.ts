@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Storage, StoredKey } from '../../dist/storage/storage.js'
+import { maxSessions, maxViews, type Storage, type StoredKey } from '../../dist/storage/storage.js'
 import { onEachStore, times } from './stores.js'
 
 /** Another instance sees a change at the latest after this time, in ms; here it is allowed more, for a busy machine. */
@@ -62,10 +62,57 @@ onEachStore((store) => {
     expect((await store.one.keys.list()).filter(({ hash }) => hash === key.hash)).toEqual([key])
   })
 
-  it('keeps the sessions of the page', async () => {
-    const hashes = times(3, (number) => `session ${number}`)
-    for (const hash of hashes) await store.one.pageSessions.add(hash)
-    expect([...(await store.other.pageSessions.hashes())].sort()).toEqual(hashes)
+  it('keeps the sessions of the page with their keys, oldest first, until they end', async () => {
+    const sessions = times(3, (number) => ({ hash: `session ${number}`, keyId: number === 1 ? null : 'k' }))
+    for (const session of sessions) expect(await store.one.pageSessions.add(session)).toEqual([])
+    expect(await store.other.pageSessions.list()).toEqual(sessions)
+    await store.other.pageSessions.end('session 1')
+    await store.other.pageSessions.end('nothing')
+    expect(await store.one.pageSessions.list()).toEqual([sessions[0], sessions[2]])
+  })
+
+  it('keeps at most twenty sessions of one key: the oldest goes', async () => {
+    const of = (keyId: string | null) => times(maxSessions, (number) => ({ hash: `${keyId} ${number}`, keyId }))
+    for (const session of [...of('many'), ...of(null)]) await store.one.pageSessions.add(session)
+    expect(await store.other.pageSessions.add({ hash: 'many more', keyId: 'many' })).toEqual(['many 0'])
+    expect(await store.other.pageSessions.add({ hash: 'null more', keyId: null })).toEqual(['null 0'])
+    const hashes = (await store.one.pageSessions.list()).filter(({ keyId }) => keyId === 'many').map(({ hash }) => hash)
+    expect(hashes).toEqual([
+      ...of('many')
+        .slice(1)
+        .map(({ hash }) => hash),
+      'many more',
+    ])
+  })
+
+  it('begins a session with a token once, and knows the address that the last receiver has noted', async () => {
+    const { pageSessions } = store.one
+    expect(await pageSessions.addToken('the token')).toBeNull()
+    for (const address of ['http://localhost:1', 'https://logs.example.com']) await pageSessions.noteAddress(address)
+    expect(await store.other.pageSessions.addToken('another token')).toBe('https://logs.example.com')
+    const tries = await Promise.all(
+      times(4, (number) =>
+        store.instances[number % store.instances.length]!.pageSessions.add(
+          { hash: `by token ${number}`, keyId: 'token' },
+          'the token',
+        ),
+      ),
+    )
+    expect(tries.filter((gone) => gone !== undefined)).toEqual([[]])
+    expect((await pageSessions.list()).filter(({ keyId }) => keyId === 'token')).toHaveLength(1)
+    expect(await pageSessions.add({ hash: 'x', keyId: null }, 'no token')).toBeUndefined()
+  })
+
+  it('keeps saved views by name, two hundred at most', async () => {
+    const names = times(maxViews, (number) => `view ${number} é \ud800`)
+    for (const name of names) expect(await store.one.views.save({ name, hash: '#logs' })).toBe(true)
+    expect(await store.other.views.save({ name: 'one more', hash: '#logs' })).toBe(false)
+    expect(await store.other.views.save({ name: names[7]!, hash: '#values' })).toBe(true)
+    const list = await store.one.views.list()
+    expect(list).toHaveLength(maxViews)
+    expect(list.filter(({ hash }) => hash === '#values')).toEqual([{ name: names[7], hash: '#values' }])
+    expect([await store.other.views.remove(names[8]!), await store.one.views.remove(names[8]!)]).toEqual([true, false])
+    expect(await store.one.views.save({ name: 'one more', hash: '#logs' })).toBe(true)
   })
 
   it('can be used, and says its size', async () => {

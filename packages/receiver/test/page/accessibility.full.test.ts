@@ -45,6 +45,11 @@ describe.skipIf(!canOpenPages)('the page for all people', () => {
         await page.locator(shown).first().waitFor()
         expect(await seriousFaults(page), view).toEqual([])
       }
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByLabel('API key').fill('slk_wrong')
+      await page.keyboard.press('Enter')
+      await page.getByRole('alert').waitFor()
+      expect(await seriousFaults(page), 'Sign in').toEqual([])
     },
   )
 })

@@ -8,7 +8,17 @@ import { queryOf, stopServers } from './server.js'
 
 /** Tables of which each row belongs to a bucket, or a project, with this column first in their primary key. */
 const divided = ['attempts', 'batches', 'content_types', 'counts', 'entries', 'names', 'records', 'spans']
-const whole = ['days', 'identity', 'keys', 'page_sessions', 'projects', 'version', 'writers']
+const whole = [
+  'days',
+  'identity',
+  'keys',
+  'page_sessions',
+  'page_tokens',
+  'projects',
+  'saved_views',
+  'version',
+  'writers',
+]
 /** Statements over all buckets. Nothing that a client waits for is among them, but the age of the oldest record for metrics. */
 const acrossBuckets = [
   // Idempotency keys are forgotten after 24 hours, and batches after one.
@@ -77,7 +87,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('the statements of the store'),
 async function useAll(url: string, statements: ReadonlySet<string>): Promise<void> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const storage = await PostgresStorage.open(url)
-  const { records, content, projects, keys, pageSessions } = storage
+  const { records, content, projects, keys, pageSessions, views } = storage
   const write = (message: string) =>
     Promise.all(
       times(6, (number) => {
@@ -134,8 +144,14 @@ async function useAll(url: string, statements: ReadonlySet<string>): Promise<voi
   await keys.used(['k'], '2026-01-01')
   await keys.list()
   await keys.revoke('k')
-  await pageSessions.add('s')
-  await pageSessions.hashes()
+  await pageSessions.noteAddress('http://localhost')
+  await pageSessions.addToken('t')
+  await pageSessions.add({ hash: 's', keyId: null }, 't')
+  await pageSessions.list()
+  await pageSessions.end('s')
+  await views.save({ name: 'v', hash: '#logs' })
+  await views.list()
+  await views.remove('v')
   await storage.check()
   await storage.bytes()
   vi.advanceTimersByTime(60_000)

@@ -1,7 +1,9 @@
+import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { startReceiver } from 'sluice-receiver'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { full } from '../../../../test/support/full.js'
+import { cookieOf, signIn, visit } from '../browser.js'
 import { failure, killAll, ready, start } from '../processes.js'
 import { caller, log } from '../support.js'
 import { Cluster } from './cluster.js'
@@ -37,6 +39,27 @@ describe.skipIf(!postgresInstalled)(withPostgres('two receivers over one databas
     expect(before).not.toBe(412)
     await admin('PUT', '/api/projects/demo/plan', { content: false })
     await expect.poll(entries, poll).toBe(412)
+
+    const { body: reader } = await admin('POST', '/api/keys', { scopes: ['read'] })
+    const sessions: { cookie: string }[] = []
+    for (const sent of [reader.key, reader.key, one.apiKey]) {
+      sessions.push({ cookie: cookieOf((await signIn(one.url, sent)).headers) })
+    }
+    const at = (url: string, headers: { cookie: string }) => async () =>
+      (await visit(url, { path: '/api/session', headers })).status
+    for (const headers of sessions) await expect.poll(at(other.url, headers), poll).toBe(200)
+    const [ended, ofKey, kept] = sessions as [{ cookie: string }, { cookie: string }, { cookie: string }]
+    expect((await visit(one.url, { method: 'DELETE', path: '/api/session', headers: ended })).status).toBe(200)
+    await expect.poll(at(other.url, ended), poll).toBe(401)
+    await admin('DELETE', `/api/keys/${reader.id}`)
+    expect(await at(one.url, ofKey)()).toBe(401)
+    await expect.poll(at(other.url, ofKey), poll).toBe(401)
+    expect(await at(other.url, kept)()).toBe(200)
+
+    const { child } = start('page', '--database', database, '--json')
+    const { search } = new URL(JSON.parse(await text(child.stdout)).page)
+    expect((await visit(one.url, { path: `/${search}` })).status).toBe(303)
+    expect((await visit(other.url, { path: `/${search}` })).status).toBe(401)
 
     await admin('DELETE', `/api/keys/${key.id}`)
     await expect.poll(async () => (await call('POST', '/logs/demo', log)).status, poll).toBe(401)

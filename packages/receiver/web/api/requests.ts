@@ -16,6 +16,8 @@ export class RequestError extends Error {
 
 export interface RequestOptions {
   readonly method?: string
+  /** It is sent as JSON. */
+  readonly body?: object
   readonly signal?: AbortSignal | undefined
 }
 
@@ -24,8 +26,12 @@ export interface RequestOptions {
  *
  * @throws {RequestError} when the receiver refuses
  */
-export async function request<T>(path: string, { method = 'GET', signal }: RequestOptions = {}): Promise<T> {
-  const response = await fetch(path, { method, ...(signal === undefined ? {} : { signal }) })
+export async function request<T>(path: string, { method = 'GET', body, signal }: RequestOptions = {}): Promise<T> {
+  const response = await fetch(path, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(signal === undefined ? {} : { signal }),
+  })
   noteSession(response.status)
   if (response.ok) return (await response.json()) as T
   const text = await response.text()

@@ -22,6 +22,12 @@ export async function openSession(): Promise<Session> {
   return session.value
 }
 
+/** Ends the session. The receiver then asks for a key. */
+export async function signOut(): Promise<void> {
+  await request('/api/session', { method: 'DELETE' })
+  location.reload()
+}
+
 /** Makes the receiver store a log record and a value record of its own. */
 export function sendTestRecord(): Promise<unknown> {
   return request('/api/test-record', { method: 'POST' })

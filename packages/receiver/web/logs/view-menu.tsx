@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks'
 import { messageOf } from '../api/requests.js'
 import { sendToast } from '../shell/toast.js'
 import { SavedViewList } from '../view/saved-view-list.js'
+import { readViews } from '../view/saved-views.js'
 import { go, view } from '../view/view.js'
 import { exportRecords, maxExported } from './export.js'
 import type { RecordFilter } from './record-filter.js'
@@ -28,7 +29,7 @@ export function ViewMenu({ bucket, filter }: ViewMenuProps) {
     }
   }
   return (
-    <details class="menu" ref={menu}>
+    <details class="menu" ref={menu} onToggle={({ currentTarget: { open } }) => open && readViews()}>
       <summary>View</summary>
       <div class="panel actions-list">
         <label>

@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { AccountPage } from '../account/account-page.js'
 import type { Arrivals } from '../account/arrivals.js'
 import type { LiveFeed } from '../api/live-feed.js'
-import { sessionOver } from '../api/requests.js'
-import { session } from '../api/session.js'
+import { messageOf, sessionOver } from '../api/requests.js'
+import { session, signOut } from '../api/session.js'
 import { ContentPage } from '../content/content-page.js'
 import { LogsPage } from '../logs/logs-page.js'
 import { RejectedPage } from '../rejected/rejected-page.js'
@@ -12,7 +12,7 @@ import { ValuesPage } from '../values/values-page.js'
 import { go, linkTo, type PageName, pages, view } from '../view/view.js'
 import { Help } from './help.js'
 import { useKeys } from './keys.js'
-import { Toast } from './toast.js'
+import { sendToast, Toast } from './toast.js'
 
 const names: Readonly<Record<PageName, string>> = {
   logs: 'Logs',
@@ -45,7 +45,10 @@ export function App({ feed, arrivals }: AppProps) {
       <main>
         {sessionOver.value && (
           <p class="problem" role="alert">
-            The session of this page is over. Open the address that the receiver printed at its start.
+            The session of this page is over.{' '}
+            <button type="button" class="quiet" onClick={() => location.reload()}>
+              Sign in
+            </button>
           </p>
         )}
         {session.value !== undefined && bucket !== undefined && (
@@ -105,6 +108,13 @@ function Header({ feed, bucket, onHelp }: HeaderProps) {
         </button>
         <button type="button" class="quiet" aria-label="Help" onClick={onHelp}>
           ?
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => signOut().catch((error) => sendToast(`You are still signed in: ${messageOf(error)}`))}
+        >
+          Sign out
         </button>
       </span>
     </header>

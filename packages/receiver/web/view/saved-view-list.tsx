@@ -4,13 +4,13 @@ import { sendToast } from '../shell/toast.js'
 import { visible } from '../text/visible.js'
 import { deleteView, maxNameLength, openView, savedViews, saveView } from './saved-views.js'
 
-/** Saves the present view under a name, opens saved ones, and deletes them. */
+/** Saves the present view under a name, opens saved ones, and deletes them: for all who sign in. */
 export function SavedViewList({ onOpen }: { readonly onOpen: () => void }) {
   const [name, setName] = useState('')
   const save = () => {
     if (name.trim() === '') return
-    attempt('The view is not saved', () => {
-      saveView(name.trim())
+    void attempt('The view is not saved', async () => {
+      await saveView(name.trim())
       setName('')
     })
   }
@@ -66,10 +66,10 @@ export function SavedViewList({ onOpen }: { readonly onOpen: () => void }) {
   )
 }
 
-/** The browser may refuse to store: the person is told. */
-function attempt(failure: string, work: () => void): void {
+/** The receiver may refuse: the person is told. */
+async function attempt(failure: string, work: () => Promise<void>): Promise<void> {
   try {
-    work()
+    await work()
   } catch (error) {
     sendToast(`${failure}: ${messageOf(error)}`)
   }

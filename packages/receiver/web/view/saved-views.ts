@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals'
+import { messageOf, request } from '../api/requests.js'
+import { sendToast } from '../shell/toast.js'
 import { go, hashOf, parseView, view } from './view.js'
 
-const maxSavedViews = 100
 export const maxNameLength = 100
+/** Where this browser kept saved views before the receiver did. */
 const storageKey = 'sluice-saved-views'
 
 /** A view under a name that a person has given. */
@@ -12,45 +14,82 @@ export interface SavedView {
   readonly hash: string
 }
 
-/** The saved views of this browser, by name. */
-export const savedViews = signal<readonly SavedView[]>(stored())
+/** The saved views of the receiver, by name, as they were when they were last asked for. */
+export const savedViews = signal<readonly SavedView[]>([])
 
-// Another tab saves and deletes, too.
-window.addEventListener('storage', ({ key }) => {
-  if (key === storageKey || key === null) savedViews.value = stored()
-})
-
-/**
- * Saves the present view. A view of the same name is replaced.
- *
- * @throws when there are too many already, or the browser does not store it
- */
-export function saveView(name: string): void {
-  const others = stored().filter((saved) => saved.name !== name)
-  if (others.length >= maxSavedViews) throw new Error(`there are ${maxSavedViews} already; delete one first`)
-  store([...others, { name, hash: hashOf(view.value) }])
+/** Asks for the saved views. Those that this browser has kept are moved to the receiver. */
+export async function readViews(): Promise<void> {
+  try {
+    await list()
+    await moveFromBrowser()
+  } catch (error) {
+    sendToast(`The saved views are not read: ${messageOf(error)}`)
+  }
 }
 
-/** @throws when the browser does not store the rest */
-export function deleteView(name: string): void {
-  store(stored().filter((saved) => saved.name !== name))
+/** Saves the present view. A view of the same name is replaced. */
+export async function saveView(name: string): Promise<void> {
+  await put({ name, hash: hashOf(view.value) })
+  await list()
+}
+
+export async function deleteView(name: string): Promise<void> {
+  await request(pathOf(name), { method: 'DELETE' })
+  await list()
 }
 
 export function openView({ hash }: SavedView): void {
   go(parseView(hash))
 }
 
-function store(views: readonly SavedView[]): void {
-  const sorted = views.toSorted((a, b) => a.name.localeCompare(b.name))
-  localStorage.setItem(storageKey, JSON.stringify(sorted))
-  savedViews.value = sorted
+async function list(): Promise<void> {
+  savedViews.value = (await request<{ list: readonly SavedView[] }>('/api/views')).list
+}
+
+async function put({ name, hash }: SavedView): Promise<void> {
+  await request(pathOf(name), { method: 'PUT', body: { hash } })
+}
+
+function pathOf(name: string): string {
+  if (/^\.\.?$/.test(name)) throw new Error('a name must have more than dots')
+  return `/api/views/${encodeURIComponent(name)}`
+}
+
+/** A view that the receiver does not take stays in the browser. */
+async function moveFromBrowser(): Promise<void> {
+  const all = keptInBrowser()
+  if (all.length === 0) return
+  let left = all
+  let problem = ''
+  for (const kept of all) {
+    try {
+      await put({ ...kept, name: freeName(kept) })
+      left = left.filter((other) => other !== kept)
+      if (left.length === 0) localStorage.removeItem(storageKey)
+      else localStorage.setItem(storageKey, JSON.stringify(left))
+      await list()
+    } catch (error) {
+      problem = messageOf(error)
+    }
+  }
+  const moved = all.length - left.length
+  if (moved > 0) sendToast(`Saved views of this browser are now at the receiver, for all who sign in: ${moved}.`)
+  if (left.length > 0) sendToast(`Saved views that stay in this browser: ${left.length}. ${problem}`)
+}
+
+/** The name of the view, with a number where the receiver has another view of this name. */
+function freeName({ name, hash }: SavedView): string {
+  const isTaken = (wanted: string) => savedViews.value.some((saved) => saved.name === wanted && saved.hash !== hash)
+  let free = name
+  for (let number = 2; isTaken(free); number++) free = `${name} (${number})`
+  return free
 }
 
 /** Anything may stand in the browser's store, and it may be shut. */
-function stored(): readonly SavedView[] {
+function keptInBrowser(): readonly SavedView[] {
   try {
     const views: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]')
-    return Array.isArray(views) ? views.filter(isSavedView).slice(0, maxSavedViews) : []
+    return Array.isArray(views) ? views.filter(isSavedView) : []
   } catch {
     return []
   }

@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { SavedViewList } from './saved-view-list.js'
+import { readViews } from './saved-views.js'
 
 /** The heading of a page, with the saved views. */
 export function SheetTitle({ title }: { readonly title: string }) {
@@ -10,7 +11,7 @@ export function SheetTitle({ title }: { readonly title: string }) {
   return (
     <header class="title">
       <h1>{title}</h1>
-      <details class="menu" ref={menu}>
+      <details class="menu" ref={menu} onToggle={({ currentTarget: { open } }) => open && readViews()}>
         <summary>View</summary>
         <div class="panel actions-list">
           <SavedViewList onOpen={close} />

@@ -9,6 +9,7 @@ import { ContentTables } from '../tables/content-tables.js'
 import { KeyTable } from '../tables/key-table.js'
 import { ProjectTable } from '../tables/project-table.js'
 import { SessionTable } from '../tables/session-table.js'
+import { ViewTable } from '../tables/view-table.js'
 import { forgetAttempts, PostgresAttempts } from './attempts.js'
 import type { Database } from './database.js'
 import { Days } from './days.js'
@@ -51,6 +52,7 @@ export class PostgresStorage implements Storage {
   readonly projects: KnownProjects
   readonly keys: KeyTable
   readonly pageSessions: SessionTable
+  readonly views: ViewTable
   readonly clocks: Clocks
   readonly #transactions: Transactions
   readonly #slot: WriterSlot
@@ -94,6 +96,7 @@ export class PostgresStorage implements Storage {
     this.projects = new KnownProjects(new ProjectTable(rows))
     this.keys = new KeyTable(rows)
     this.pageSessions = new SessionTable(rows)
+    this.views = new ViewTable(rows)
     this.#timers = [
       this.#repeat(renewMs, () => slot.renew()),
       this.#repeat(planKnownMs, () => this.projects.renew()),

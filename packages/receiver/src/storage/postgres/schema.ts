@@ -61,6 +61,12 @@ const migrations: readonly string[] = [
   CREATE TABLE sluice_batches (bucket text, kind text, id bigint, last_id bigint NOT NULL, PRIMARY KEY (bucket, kind, id));
   CREATE INDEX sluice_batches_by_id ON sluice_batches (id);
   `,
+  `
+  ALTER TABLE sluice_page_sessions ADD COLUMN key_id text, ADD COLUMN number bigint NOT NULL DEFAULT 0;
+  ALTER TABLE sluice_identity ADD COLUMN page text;
+  CREATE TABLE sluice_page_tokens (hash text PRIMARY KEY, created_ms bigint NOT NULL);
+  CREATE TABLE sluice_saved_views (name text PRIMARY KEY, hash text NOT NULL);
+  `,
 ]
 
 /** The version of the tables that this program makes. */
@@ -95,7 +101,7 @@ export async function migrate(transactions: Transactions): Promise<void> {
     if (from === newestVersion) return
     for (const sql of migrations.slice(from)) await client.query(sql)
     if (from === 0) {
-      await client.query('INSERT INTO sluice_identity VALUES (1, $1)', [randomBytes(16).toString('hex')])
+      await client.query('INSERT INTO sluice_identity (one, id) VALUES (1, $1)', [randomBytes(16).toString('hex')])
     }
     await client.query('UPDATE sluice_version SET version = $1 WHERE one = 1', [newestVersion])
   })

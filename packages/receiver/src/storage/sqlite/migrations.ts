@@ -64,6 +64,12 @@ const migrations: readonly string[] = [
   INSERT INTO uncounted_names SELECT lane, field, (SELECT coalesce(max(id), 0) FROM records) FROM names
     GROUP BY lane, field HAVING count(*) >= ${maxNames};
   `,
+  `
+  ALTER TABLE page_sessions ADD COLUMN key_id TEXT;
+  ALTER TABLE identity ADD COLUMN page TEXT;
+  CREATE TABLE page_tokens (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
+  CREATE TABLE saved_views (name TEXT PRIMARY KEY, hash TEXT NOT NULL) STRICT;
+  `,
 ]
 
 /** An upgrade that writes every record again needs less room: a write-ahead log would have each of them once more. */

@@ -3,6 +3,7 @@ import { ContentTables } from '../tables/content-tables.js'
 import { KeyTable } from '../tables/key-table.js'
 import { ProjectTable } from '../tables/project-table.js'
 import { SessionTable } from '../tables/session-table.js'
+import { ViewTable } from '../tables/view-table.js'
 import { SqliteAttempts } from './attempts.js'
 import { type Database, inTransaction, openSqlite } from './database.js'
 import { migrate, versionOf } from './migrations.js'
@@ -23,6 +24,7 @@ export class SqliteStorage implements Storage {
   readonly projects: ProjectTable
   readonly keys: KeyTable
   readonly pageSessions: SessionTable
+  readonly views: ViewTable
   readonly #database: Database
 
   /**
@@ -43,6 +45,7 @@ export class SqliteStorage implements Storage {
       this.projects = new ProjectTable(rows)
       this.keys = new KeyTable(rows)
       this.pageSessions = new SessionTable(rows)
+      this.views = new ViewTable(rows)
     } catch (error) {
       database.close()
       throw error

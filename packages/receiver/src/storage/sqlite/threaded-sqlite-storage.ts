@@ -16,7 +16,7 @@ import { ThreadLink } from './thread-link.js'
 import { sayingUpgrade } from './upgrade.js'
 
 /** What the writer thread does. */
-export interface WriterPorts extends Pick<Storage, 'content' | 'projects' | 'keys' | 'pageSessions'> {
+export interface WriterPorts extends Pick<Storage, 'content' | 'projects' | 'keys' | 'pageSessions' | 'views'> {
   readonly records: {
     /** Stores records, written as lines. Returns the counts of those that came again. */
     store(lines: string): Promise<Repeated[]>
@@ -38,6 +38,7 @@ export class ThreadedSqliteStorage implements Storage {
   readonly projects: Storage['projects']
   readonly keys: Storage['keys']
   readonly pageSessions: Storage['pageSessions']
+  readonly views: Storage['views']
   readonly #writer: ThreadLink<WriterPorts>
   readonly #reader: ReaderThread
   readonly #searches: SearchThread
@@ -89,7 +90,8 @@ export class ThreadedSqliteStorage implements Storage {
     const content = writer.port('content')
     const projects = writer.port('projects')
     const keys = writer.port('keys')
-    const pageSessions = writer.port('pageSessions')
+    const sessions = writer.port('pageSessions')
+    const views = writer.port('views')
     this.content = {
       ...reader.content,
       addType: content('addType'),
@@ -106,7 +108,14 @@ export class ThreadedSqliteStorage implements Storage {
       changePlan: projects('changePlan'),
     })
     this.keys = { list: keys('list'), add: keys('add'), revoke: keys('revoke'), used: keys('used') }
-    this.pageSessions = { hashes: pageSessions('hashes'), add: pageSessions('add') }
+    this.pageSessions = {
+      list: sessions('list'),
+      add: sessions('add'),
+      end: sessions('end'),
+      noteAddress: sessions('noteAddress'),
+      addToken: sessions('addToken'),
+    }
+    this.views = { list: views('list'), save: views('save'), remove: views('remove') }
   }
 
   /**

@@ -8,7 +8,7 @@ import type { WriterPorts } from './threaded-sqlite-storage.js'
 
 const storage = new SqliteStorage((workerData as { readonly path: string }).path)
 
-const { records, content, projects, keys, pageSessions } = storage
+const { records, content, projects, keys, pageSessions, views } = storage
 
 serve<WriterPorts>(
   {
@@ -20,6 +20,7 @@ serve<WriterPorts>(
     projects,
     keys,
     pageSessions,
+    views,
     store: storage,
   },
   { close: () => storage.close() },

@@ -20,7 +20,15 @@ export interface Rows {
   transaction<Result>(work: () => Work<Result>): Promise<Result>
 }
 
-export type TableName = 'content_types' | 'entries' | 'keys' | 'page_sessions' | 'projects'
+export type TableName =
+  | 'content_types'
+  | 'entries'
+  | 'identity'
+  | 'keys'
+  | 'page_sessions'
+  | 'page_tokens'
+  | 'projects'
+  | 'saved_views'
 
 /** What differs between the databases in statements on these tables. */
 export interface Dialect {

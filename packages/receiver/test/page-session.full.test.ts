@@ -151,8 +151,9 @@ describe('a person without a session', () => {
       expect.stringMatching(/^sluice-page-\d+-[\da-f]{32}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
     ])
     const headers = { cookie: cookieOf(answer.headers) }
-    expect((await visit(url, { headers })).status).toBe(200)
-    expect((await visit(url, { path: '/api/logs/demo', headers })).status).toBe(200)
+    for (const path of ['/', '/?token=a&token=b', '/api/logs/demo']) {
+      expect([path, (await visit(url, { path, headers })).status]).toEqual([path, 200])
+    }
     const form = { 'content-type': 'application/x-www-form-urlencoded', origin: url }
     const sent = { method: 'POST', path: '/?a=1&token=x', headers: form, body: `key=${apiKey}` }
     expect((await visit(url, sent)).headers.location).toBe('/?a=1')

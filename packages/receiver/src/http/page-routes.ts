@@ -57,13 +57,14 @@ export async function pageRoutes(
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     // A HEAD request comes from a program that looks at links. It must not use the token.
-    const token = request.method === 'GET' ? request.query.token : undefined
-    const refusal = typeof token === 'string' ? undefined : access.refusal(request, 'read')
-    if (refusal === undefined && token === undefined) return sendFile(reply, new URL('index.html', web))
+    const { token } = request.method === 'GET' ? request.query : {}
+    const hasToken = typeof token === 'string'
+    const refusal = hasToken ? undefined : access.refusal(request, 'read')
+    if (refusal === undefined && !hasToken) return sendFile(reply, new URL('index.html', web))
     // A form under a name that does not count would take a key for nothing.
     const left = access.foreign(request) ?? refusal
     if (left?.status === 403) return sendHtml(reply, { status: 403, html: paragraph(left.message) })
-    if (typeof token !== 'string') return askForKey(reply)
+    if (!hasToken) return askForKey(reply)
     if (access.hasSession(request) || (await access.beginSession(token, reply))) return sendToPage(reply)
     return askForKey(reply, { status: 401, message: usedAddress })
   })

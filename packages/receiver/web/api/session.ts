@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { request } from './requests.js'
+import { request, sessionOver } from './requests.js'
 
 /** The receiver behind the page. */
 export interface Session {
@@ -24,7 +24,10 @@ export async function openSession(): Promise<Session> {
 
 /** Ends the session. The receiver then asks for a key. */
 export async function signOut(): Promise<void> {
-  await request('/api/session', { method: 'DELETE' })
+  await request('/api/session', { method: 'DELETE' }).catch((error) => {
+    // A session that is over already need not end.
+    if (!sessionOver.value) throw error
+  })
   location.reload()
 }
 

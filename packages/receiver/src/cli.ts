@@ -39,8 +39,13 @@ async function run(): Promise<void> {
       break
     }
     case 'keys': {
-      const { runKeys } = await import('./keys/keys-command.js')
+      const { runKeys } = await import('./commands/keys-command.js')
       process.stdout.write(await runKeys(command.command))
+      break
+    }
+    case 'projects': {
+      const { runProjects } = await import('./commands/projects-command.js')
+      process.stdout.write(await runProjects(command.command))
       break
     }
     case 'wrong':

@@ -168,7 +168,7 @@ export async function startReceiver(options?: ReceiverOptions): Promise<Receiver
   retention?.start()
   // The disk may be full, or another process may hold the database: the next round tries again.
   const refreshing = setInterval(
-    () => void Promise.all([keys.refresh(), sessions.refresh()]).catch(() => {}),
+    () => void Promise.all([keys.refresh(), sessions.refresh(), storage.projects.renew?.()]).catch(() => {}),
     refreshMs,
   )
   let closing: Promise<void> | undefined
@@ -210,7 +210,7 @@ function failedAfter(close: () => Promise<void>): (failure: unknown) => Promise<
   }
 }
 
-/** Another process may revoke a key or begin a session of the page: after about this time it counts here, too. */
+/** Another process may revoke a key, change a plan or begin a session of the page: after about this time it counts here, too. */
 const refreshMs = 1000
 /** A stop waits this long for requests that are still arriving. Requests that have arrived are always answered. */
 const stopPatienceMs = 2000

@@ -37,7 +37,7 @@ export async function pageRoutes(
   })
   app.addHook('onRoute', (route) => {
     route.schema = { hide: true }
-    route.config = { ...route.config, access: route.url === '/' ? 'own' : 'page', scope: 'read' }
+    route.config = { ...route.config, access: route.url === '/' ? 'own' : 'page', scope: 'read', bound: 'open' }
   })
   await app.register(fastifyStatic, {
     root: fileURLToPath(web),

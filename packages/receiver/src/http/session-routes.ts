@@ -24,7 +24,7 @@ const sessionSchema = Type.Object({
     description: 'The key that this start has made, for the page and for keys with the scope admin; else null',
   }),
   bucket: Type.String({ description: 'The first project' }),
-  projects: Type.Array(Type.String(), { description: 'Oldest first' }),
+  projects: Type.Array(Type.String(), { description: 'Those of the key, oldest first' }),
   version: Type.String(),
   startedAt: utcTimeSchema,
   events: Type.Optional(
@@ -39,12 +39,17 @@ export function sessionRoutes(
 ): void {
   app.get('/session', {
     schema: { response: apiAnswers({ 200: sessionSchema }), summary: 'This start of the receiver', tags: ['Ours'] },
+    config: { bound: 'open' },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store')
-      const { url, project: bucket, startedAt, events } = start
-      // A key that may only read must not learn of one that may do everything.
-      const apiKey = request.apiKey === null || request.apiKey.scopes.includes('admin') ? start.apiKey : null
-      return { url, apiKey, bucket, projects: await storage.projects.list(), version, startedAt, events }
+      const { boundTo, apiKey: sent } = request
+      const { url, startedAt, events } = start
+      const all = await storage.projects.list()
+      const projects = boundTo === null ? all : all.filter((id) => boundTo.has(id))
+      const bucket = boundTo === null ? start.project : projects[0]
+      // A key that may do less must not learn of one that may do everything.
+      const apiKey = boundTo === null && (sent === null || sent.scopes.includes('admin')) ? start.apiKey : null
+      return { url, apiKey, bucket, projects, version, startedAt, events }
     },
   })
 }

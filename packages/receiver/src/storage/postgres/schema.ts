@@ -61,6 +61,7 @@ const migrations: readonly string[] = [
   CREATE TABLE sluice_batches (bucket text, kind text, id bigint, last_id bigint NOT NULL, PRIMARY KEY (bucket, kind, id));
   CREATE INDEX sluice_batches_by_id ON sluice_batches (id);
   `,
+  'ALTER TABLE sluice_keys ADD COLUMN projects text',
 ]
 
 /** The version of the tables that this program makes. */

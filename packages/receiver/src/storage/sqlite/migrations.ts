@@ -64,6 +64,7 @@ const migrations: readonly string[] = [
   INSERT INTO uncounted_names SELECT lane, field, (SELECT coalesce(max(id), 0) FROM records) FROM names
     GROUP BY lane, field HAVING count(*) >= ${maxNames};
   `,
+  'ALTER TABLE keys ADD COLUMN projects TEXT;',
 ]
 
 /** An upgrade that writes every record again needs less room: a write-ahead log would have each of them once more. */

@@ -3,7 +3,8 @@ import { greeting } from './greeting.js'
 import { helpText } from './options/help-text.js'
 import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
-import type { Receiver, ReceiverOptions } from './receiver.js'
+import type { Receiver } from './receiver.js'
+import type { ReceiverOptions } from './receiver-options.js'
 import { outliveReaders } from './stderr.js'
 import { version } from './version.js'
 
@@ -39,13 +40,18 @@ async function run(): Promise<void> {
       break
     }
     case 'keys': {
-      const { runKeys } = await import('./keys/keys-command.js')
+      const { runKeys } = await import('./commands/keys-command.js')
       process.stdout.write(await runKeys(command.command))
       break
     }
     case 'page': {
-      const { runPage } = await import('./keys/keys-command.js')
-      process.stdout.write(await runPage(command.place, command))
+      const { runPage } = await import('./commands/page-command.js')
+      process.stdout.write(await runPage(command.command))
+      break
+    }
+    case 'projects': {
+      const { runProjects } = await import('./commands/projects-command.js')
+      process.stdout.write(await runProjects(command.command))
       break
     }
     case 'wrong':

@@ -1,2 +1,3 @@
-export { type Receiver, type ReceiverOptions, startReceiver } from './receiver.js'
+export { type Receiver, startReceiver } from './receiver.js'
 export { ReceiverError } from './receiver-error.js'
+export type { ReceiverOptions } from './receiver-options.js'

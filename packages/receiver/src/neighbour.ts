@@ -4,9 +4,15 @@ import { isIPv6 } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { healthName } from './http/health-routes.js'
+import { ReceiverError } from './receiver-error.js'
+
+interface Place {
+  readonly host: string
+  readonly port: number
+}
 
 /** Another receiver on this machine. */
-export interface Neighbour {
+interface Neighbour {
   readonly url: string
   readonly version: string
 }
@@ -15,7 +21,7 @@ export interface Neighbour {
 const patienceMs = 1000
 
 /** The receiver that listens there, with or without TLS; undefined where another program does, or none. Never rejects. */
-export async function neighbourAt({ host, port }: { host: string; port: number }): Promise<Neighbour | undefined> {
+async function neighbourAt({ host, port }: Place): Promise<Neighbour | undefined> {
   if (port === 0) return undefined
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const place = `${isIPv6(name) ? `[${name}]` : name}:${port}`
@@ -45,6 +51,30 @@ async function ask(url: string, signal: AbortSignal): Promise<Neighbour> {
 }
 
 /** `a receiver already runs at …`, for messages. */
-export function neighbourText({ url, version }: Neighbour): string {
+function neighbourText({ url, version }: Neighbour): string {
   return `a receiver already runs at ${url} (version ${version})`
+}
+
+/** Adds to the refusal of a data folder the address of the receiver that runs at the port: a person looks for it. */
+export function besideNeighbour(place: Place): (failure: unknown) => Promise<never> {
+  return async (failure) => {
+    if (!(failure instanceof ReceiverError) || failure.code !== 'DATA_IN_USE') throw failure
+    const neighbour = await neighbourAt(place)
+    if (neighbour === undefined) throw failure
+    const { cause } = failure
+    throw new ReceiverError(failure.code, `${failure.message}; ${neighbourText(neighbour)}`, { cause })
+  }
+}
+
+/** The failure of a start that cannot listen. */
+export async function listenError(cause: NodeJS.ErrnoException, { port, host }: Place): Promise<ReceiverError> {
+  if (cause.code === 'EADDRINUSE') {
+    const neighbour = await neighbourAt({ host, port })
+    const message =
+      neighbour === undefined
+        ? `another program listens on ${host}:${port}; choose another port with --port`
+        : `${neighbourText(neighbour)}: use it, or choose another port with --port`
+    return new ReceiverError('PORT_TAKEN', message, { cause })
+  }
+  return new ReceiverError('ADDRESS_UNUSABLE', `cannot listen on ${host}:${port}: ${cause.message}`, { cause })
 }

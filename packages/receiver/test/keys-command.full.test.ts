@@ -16,8 +16,11 @@ async function run(...args: string[]) {
   return { stdout, stderr, code }
 }
 
-async function keys(...args: string[]) {
-  const { stdout, stderr, code } = await run('keys', ...args, '--data', data.path, '--json')
+const keys = (...args: string[]) => lines('keys', ...args)
+const projects = (...args: string[]) => lines('projects', ...args)
+
+async function lines(...args: string[]) {
+  const { stdout, stderr, code } = await run(...args, '--data', data.path, '--json')
   expect([stderr, code]).toEqual(['', 0])
   return stdout
     .split('\n')
@@ -31,7 +34,7 @@ describe('sluice-receiver keys', () => {
   it('adds, lists and revokes keys beside a running receiver, which heeds it within two seconds', async () => {
     const { url, apiKey } = await ready('--data', data.path)
     const [added] = await keys('add', '--scope', 'read,ingest', '--name', 'the shop')
-    expect(added).toMatchObject({ name: 'the shop', scopes: ['ingest', 'read'], lastUsed: null })
+    expect(added).toMatchObject({ name: 'the shop', scopes: ['ingest', 'read'], projects: null, lastUsed: null })
     const { call } = { call: caller({ url, apiKey: added.key }) }
     const status = async () => (await call('POST', '/logs/demo', log)).status
     await vi.waitUntil(async () => (await status()) === 201, { timeout: 2000, interval: 20 })
@@ -57,7 +60,7 @@ describe('sluice-receiver keys', () => {
     const { stdout } = await run('keys', 'add', '--name', 'x', '--data', data.path)
     const [, id, key] = /^Key (\w{12}) with ingest\. It is shown only now:\n\n {2}(slk_\S+)\n\n$/.exec(stdout)!
     const list = await run('keys', 'list', '--data', data.path)
-    expect(list.stdout).toMatch(new RegExp(`\n${id} +${today()} +never +ingest +x\n$`))
+    expect(list.stdout).toMatch(new RegExp(`\n${id} +${today()} +never +ingest +all +x\n$`))
     expect(list.stdout).not.toContain(key)
     expect((await run('keys', 'revoke', id!, '--data', data.path)).stdout).toBe(`Key ${id} is revoked.\n`)
   })
@@ -121,6 +124,64 @@ describe('sluice-receiver page', () => {
   })
 })
 
+describe('sluice-receiver projects', () => {
+  it('adds and lists projects, changes plans, and binds keys, beside a running receiver, which heeds it within two seconds', async () => {
+    const { url, apiKey } = await ready('--data', data.path)
+    const call = caller({ url, apiKey })
+    expect(await projects('add', 'shop')).toEqual([{ id: 'shop', plan: { content: true } }])
+    expect((await call('POST', '/logs/shop', log)).status).toBe(201)
+    const types = async () => (await call('GET', '/ng-cms/content-types/shop')).status
+    expect(await types()).toBe(200)
+    expect(await projects('plan', 'shop', '--no-content')).toEqual([{ id: 'shop', plan: { content: false } }])
+    await vi.waitUntil(async () => (await types()) === 412, { timeout: 2000, interval: 20 })
+    expect(await projects('list')).toEqual([
+      { id: 'demo', plan: { content: true } },
+      { id: 'shop', plan: { content: false } },
+    ])
+    await projects('plan', 'shop', '--content')
+    await vi.waitUntil(async () => (await types()) === 200, { timeout: 2000, interval: 20 })
+
+    const [bound] = await keys('add', '--project', 'shop', '--scope', 'ingest', '--scope', 'read')
+    expect(bound).toMatchObject({ scopes: ['ingest', 'read'], projects: ['shop'] })
+    expect((await keys('add', '--project', 'demo,shop', '--project', 'shop'))[0].projects).toEqual(['demo', 'shop'])
+    const send = async (project: string) =>
+      (await caller({ url, apiKey: bound.key })('POST', `/logs/${project}`, log)).status
+    await vi.waitUntil(async () => (await send('shop')) === 201, { timeout: 2000, interval: 20 })
+    expect(await send('demo')).toBe(403)
+  })
+
+  it.runIf(full)('shows a person a line, and a table', async () => {
+    await (await startReceiverForTest({ data: data.path })).close()
+    const shown = async (...args: string[]) => (await run(...args, '--data', data.path)).stdout
+    expect(await shown('projects', 'add', 'shop')).toBe('Project shop has a plan with content.\n')
+    expect(await shown('projects', 'plan', 'shop', '--no-content')).toBe('Project shop has a plan without content.\n')
+    expect(await shown('projects', 'list')).toBe('id    plan\ndemo  with content\nshop  without content\n')
+    expect(await shown('keys', 'add', '--project', 'shop')).toMatch(
+      /^Key \w{12} with ingest for shop\. It is shown only now:/,
+    )
+    expect(await shown('keys', 'list')).toMatch(/ all\n.* shop\n$/s)
+  })
+
+  it.runIf(full).each([
+    [['projects', 'lst'], 'expected add, list or plan, got "lst"'],
+    [['projects', 'add'], 'expected one id'],
+    [['projects', 'add', 'a/b'], 'expected a name of at most 100 letters'],
+    [['projects', 'add', 'demo'], 'there is a project demo'],
+    [['projects', 'plan', 'demo'], '--content or --no-content'],
+    [['projects', 'plan', 'nothing', '--content'], 'there is no project nothing'],
+    [['projects', 'list', 'x'], 'unexpected "x"'],
+    [['keys', 'add', '--project', 'nothing'], 'there is no project nothing'],
+    [['keys', 'add', '--project', ''], '--project: expected ids of projects'],
+    [['keys', 'add', '--project', 'demo,'], '--project: expected ids of projects'],
+  ])('says in one line what is wrong with %j', async (args, named) => {
+    await (await startReceiverForTest({ data: data.path })).close()
+    const { stderr, code } = await run(...args, '--data', data.path)
+    expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
+    expect(stderr).toContain(named)
+    expect(code).toBe(1)
+  })
+})
+
 describe('the keys of a store', () => {
   it('that an earlier version has made may do everything', async () => {
     const receiver = await startReceiverForTest({ data: data.path })
@@ -131,7 +192,7 @@ describe('the keys of a store', () => {
         DROP INDEX keys_by_id; DROP TABLE page_tokens; DROP TABLE saved_views;
         ALTER TABLE page_sessions DROP COLUMN key_id; ALTER TABLE identity DROP COLUMN page;
         ALTER TABLE keys DROP COLUMN id; ALTER TABLE keys DROP COLUMN name;
-        ALTER TABLE keys DROP COLUMN scopes; ALTER TABLE keys DROP COLUMN last_used;
+        ALTER TABLE keys DROP COLUMN scopes; ALTER TABLE keys DROP COLUMN last_used; ALTER TABLE keys DROP COLUMN projects;
       `)
       database.exec('PRAGMA user_version = 4')
     })

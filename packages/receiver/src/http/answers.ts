@@ -6,7 +6,7 @@ const descriptions: Readonly<Record<number, string>> = {
   201: 'Made, and on disk',
   400: 'The request is not valid; the body names each failure',
   401: 'Credentials are missing or not valid',
-  403: 'The API key lacks the scope of the operation',
+  403: 'The API key lacks the scope of the operation, or does not hold for the project',
   404: 'There is no such project, bucket, content type, entry or key',
   408: 'The request did not arrive in time',
   409: 'It exists already',

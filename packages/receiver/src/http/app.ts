@@ -13,6 +13,7 @@ import type { Access } from './access.js'
 import type { AccessLog } from './access-log.js'
 import { accountRoutes } from './account-routes.js'
 import { authentication } from './authentication.js'
+import { findProjects } from './bounds.js'
 import { answerClientError } from './client-errors.js'
 import { contentManagementRoutes } from './content-management-routes.js'
 import { contentTypeRoutes } from './content-type-routes.js'
@@ -138,6 +139,7 @@ export function buildApp({
   rememberRejected(app, rejected)
   sendLargeAnswers(app)
   describeRoutes(app)
+  findProjects(app)
   app.register(pageRoutes, { access, web })
   app.register(async (scope) => metricsRoutes(scope, metrics))
   app.register(otlpRoutes, { storage, limit })
@@ -158,7 +160,7 @@ export function buildApp({
           route.config = { access: 'page', scope: 'read', ...route.config }
       })
       projectRoutes(scope, storage)
-      keyRoutes(scope, keys)
+      keyRoutes(scope, { keys, projects: storage.projects })
       contentManagementRoutes(scope, storage)
       readingRoutes(scope, { storage, searches })
       countsRoutes(scope, { storage, searches })

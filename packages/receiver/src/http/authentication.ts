@@ -1,10 +1,11 @@
 import type { onRequestHookHandler } from 'fastify'
 import { type Access, scopeRefusal } from './access.js'
+import { boundsRefusal } from './bounds.js'
 import { refuse } from './envelope.js'
 
 /**
  * Both schemes of the API, on every operation: `x-api-key: KEY` or `Authorization: Bearer KEY`. Some routes take a session of the page
- * instead. It runs for every record and therefore makes no promise.
+ * instead. A key that is bound to projects holds for these alone. It runs for every record and therefore makes no promise.
  */
 export function authentication(access: Access): onRequestHookHandler {
   return (request, reply, done) => {
@@ -12,12 +13,16 @@ export function authentication(access: Access): onRequestHookHandler {
     const key = request.apiKey
     if (key?.allowsAll === true) return done()
     // fastify makes the options anew for each look at them.
-    const { access: wanted = 'key', scope = 'admin' } = request.routeOptions.config ?? {}
+    const config = request.routeOptions.config ?? {}
+    const { access: wanted = 'key', scope = 'admin' } = config
     if (wanted === 'own') return done()
     // An unknown path needs no scope: its answer is 404.
     if (key !== null && request.is404) return done()
     const left = key !== null ? scopeRefusal(key, scope) : wanted === 'page' ? access.refusal(request, scope) : refusal
-    if (left === undefined) done()
-    else refuse(reply, left)
+    // That of a session is the key that has opened it.
+    request.boundTo = request.apiKey?.projects ?? null
+    const reason = left ?? boundsRefusal(request, config)
+    if (reason === undefined) done()
+    else refuse(reply, reason)
   }
 }

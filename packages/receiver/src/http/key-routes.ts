@@ -1,16 +1,24 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { type Keys, shownKey } from '../keys/keys.js'
+import { type Keys, shownKey, unknownProject } from '../keys/keys.js'
 import { defaultScopes } from '../keys/scopes.js'
 import { pagedSchema } from '../schemas/envelopes.js'
 import { listedKeySchema, madeKeySchema, type NewKeyBody, newKeySchema } from '../schemas/keys.js'
+import type { ProjectStorage, StoredKey } from '../storage/storage.js'
 import { apiAnswers, bodyAnswers } from './answers.js'
+import { outside } from './bounds.js'
 import { refuse } from './envelope.js'
 
-const config = { access: 'key', scope: 'admin' } as const
+const config = { access: 'key', scope: 'admin', bound: 'open' } as const
 
-/** Routes beyond the API: make, list and revoke API keys. */
-export function keyRoutes(app: FastifyInstance, keys: Keys): void {
+/**
+ * Routes beyond the API: make, list and revoke API keys. A key that is bound to projects sees and makes only keys that are bound to some of
+ * these.
+ */
+export function keyRoutes(
+  app: FastifyInstance,
+  { keys, projects: known }: { readonly keys: Keys; readonly projects: ProjectStorage },
+): void {
   app.get('/keys', {
     schema: {
       response: apiAnswers({ 200: pagedSchema(listedKeySchema) }),
@@ -18,9 +26,9 @@ export function keyRoutes(app: FastifyInstance, keys: Keys): void {
       tags: ['Ours'],
     },
     config,
-    handler: async (_request, reply) => {
+    handler: async ({ boundTo }, reply) => {
       reply.header('cache-control', 'no-store')
-      const list = await keys.list()
+      const list = (await keys.list()).filter((key) => isWithin(boundTo, key))
       return { total: list.length, list: list.map(shownKey) }
     },
   })
@@ -28,13 +36,19 @@ export function keyRoutes(app: FastifyInstance, keys: Keys): void {
   app.post<{ Body: NewKeyBody }>('/keys', {
     schema: {
       body: newKeySchema,
-      response: apiAnswers({ 201: madeKeySchema, ...bodyAnswers }),
+      response: apiAnswers({ 201: madeKeySchema, ...bodyAnswers }, [404]),
       summary: 'Make an API key',
       tags: ['Ours'],
     },
     config,
-    handler: async ({ body: { name, scopes = defaultScopes } }, reply) => {
-      const { key, stored } = await keys.make({ name, scopes })
+    handler: async ({ boundTo, body: { name, scopes = defaultScopes, projects = null } }, reply) => {
+      if (boundTo !== null && !isWithin(boundTo, { projects })) {
+        const other = projects?.find((id) => !boundTo.has(id))
+        return refuse(reply, outside(boundTo, other === undefined ? 'all projects' : `project ${other}`))
+      }
+      const unknown = await unknownProject(known, projects)
+      if (unknown !== undefined) return refuse(reply, { status: 404, message: `there is no project ${unknown}` })
+      const { key, stored } = await keys.make({ name, scopes, projects })
       return reply
         .code(201)
         .header('cache-control', 'no-store')
@@ -49,9 +63,14 @@ export function keyRoutes(app: FastifyInstance, keys: Keys): void {
       tags: ['Ours'],
     },
     config,
-    handler: async ({ params: { id } }, reply) => {
-      if (await keys.revoke(id)) return { id }
+    handler: async ({ boundTo, params: { id } }, reply) => {
+      const isShown = boundTo === null || (await keys.list()).some((key) => key.id === id && isWithin(boundTo, key))
+      if (isShown && (await keys.revoke(id))) return { id }
       return refuse(reply, { status: 404, message: `there is no key ${id}` })
     },
   })
+}
+
+function isWithin(boundTo: ReadonlySet<string> | null, { projects }: Pick<StoredKey, 'projects'>): boolean {
+  return boundTo === null || projects?.every((id) => boundTo.has(id)) === true
 }

@@ -53,6 +53,7 @@ export function openapiRoutes(app: FastifyInstance): void {
       summary: 'This description',
       tags: ['Ours'],
     },
+    config: { bound: 'open' },
     handler: async () => app.swagger(),
   })
 }

@@ -38,7 +38,8 @@ export async function pageRoutes(
   })
   app.addHook('onRoute', (route) => {
     route.schema = { hide: true }
-    route.config = { ...route.config, access: route.url.startsWith('/assets/') ? 'page' : 'own', scope: 'read' }
+    const access = route.url.startsWith('/assets/') ? 'page' : 'own'
+    route.config = { ...route.config, access, scope: 'read', bound: 'open' }
   })
   await app.register(fastifyStatic, {
     root: fileURLToPath(web),

@@ -16,7 +16,14 @@ export function projectRoutes(app: FastifyInstance, { projects }: Storage): void
       summary: 'List the projects, oldest first',
       tags: ['Ours'],
     },
-    handler: ({ query }) => projects.page(pageOf(query)),
+    config: { bound: 'open' },
+    handler: async ({ query, boundTo }) => {
+      const page = pageOf(query)
+      if (boundTo === null) return projects.page(page)
+      const ids = (await projects.list()).filter((id) => boundTo.has(id))
+      const list = await Promise.all(ids.slice(page.offset, page.offset + page.limit).map((id) => projects.find(id)))
+      return { total: ids.length, list }
+    },
   })
 
   app.post<{ Body: Static<typeof newProjectSchema> }>('/projects', {

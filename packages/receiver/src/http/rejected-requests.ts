@@ -23,15 +23,26 @@ const maxCharacters = 1000
 const maxRequests = 200
 const maxBytes = 1_048_576
 
+interface NewRejection extends Omit<RejectedRequest, 'id' | 'body' | 'appName'>, Pick<Kept, 'project'> {
+  readonly body: Buffer
+}
+
+interface Kept {
+  readonly request: RejectedRequest
+  readonly bytes: number
+  /** The project that its path names. */
+  readonly project: string | undefined
+}
+
 /** The last requests that were refused, in memory: at most 200, and at most 1 MiB of text. */
 export class RejectedRequests {
   /** Oldest first. */
-  readonly #requests: { readonly request: RejectedRequest; readonly bytes: number }[] = []
+  readonly #requests: Kept[] = []
   #bytes = 0
   #lastId = 0
 
   /** @param body bytes of the body, as many as are known */
-  add({ body, ...facts }: Omit<RejectedRequest, 'id' | 'body' | 'appName'> & { readonly body: Buffer }): void {
+  add({ body, project, ...facts }: NewRejection): void {
     const text = beginning(body.toString('utf8', 0, maxBodyBytes), maxBodyCharacters)
     const appName = appNameIn(text)
     const request: RejectedRequest = {
@@ -44,7 +55,7 @@ export class RejectedRequests {
       userAgent: beginning(facts.userAgent),
     }
     const bytes = Buffer.byteLength(JSON.stringify(request))
-    this.#requests.push({ request, bytes })
+    this.#requests.push({ request, bytes, project })
     this.#bytes += bytes
     while (this.#requests.length > maxRequests || this.#bytes > maxBytes) this.#bytes -= this.#requests.shift()!.bytes
   }
@@ -54,9 +65,10 @@ export class RejectedRequests {
     return this.#lastId
   }
 
-  /** Newest first. */
-  list(): RejectedRequest[] {
-    return this.#requests.map(({ request }) => request).reverse()
+  /** Newest first. @param projects only those whose paths name one of these; null for all */
+  list(projects: ReadonlySet<string> | null): RejectedRequest[] {
+    const listed = this.#requests.filter(({ project }) => projects === null || projects.has(project ?? ''))
+    return listed.map(({ request }) => request).reverse()
   }
 }
 

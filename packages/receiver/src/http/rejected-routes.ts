@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Failure, ValidationError } from '../schemas/envelopes.js'
 import { utcTimeSchema } from '../schemas/time.js'
 import { apiAnswers } from './answers.js'
+import { projectOf } from './bounds.js'
 import { maxBodyBytes, type RejectedRequests } from './rejected-requests.js'
 
 const statuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 409, 412, 413, 415])
@@ -23,6 +24,7 @@ export function rememberRejected(app: FastifyInstance, rejected: RejectedRequest
       at: new Date().toISOString(),
       method,
       path: url,
+      project: projectOf(request, request.routeOptions.config ?? {}),
       status,
       reason: reasonOf(answer as Refused),
       userAgent: headers['user-agent'] ?? '',
@@ -55,9 +57,10 @@ export function rejectedRoutes(app: FastifyInstance, rejected: RejectedRequests)
       summary: 'The last requests that were refused, newest first',
       tags: ['Ours'],
     },
-    handler: async (_request, reply) => {
+    config: { bound: 'open' },
+    handler: async ({ boundTo }, reply) => {
       reply.header('cache-control', 'no-store')
-      return { items: rejected.list() }
+      return { items: rejected.list(boundTo) }
     },
   })
 }

@@ -27,7 +27,7 @@ const sessionSchema = Type.Object({
       'The key that this start has made, for sessions that a token has opened and for the scope admin; else null',
   }),
   bucket: Type.String({ description: 'The first project' }),
-  projects: Type.Array(Type.String(), { description: 'Oldest first' }),
+  projects: Type.Array(Type.String(), { description: 'Those of the key, oldest first' }),
   version: Type.String(),
   startedAt: utcTimeSchema,
   events: Type.Optional(
@@ -42,12 +42,17 @@ export function sessionRoutes(
 ): void {
   app.get('/session', {
     schema: { response: apiAnswers({ 200: sessionSchema }), summary: 'This start of the receiver', tags: ['Ours'] },
+    config: { bound: 'open' },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store')
-      const { url, project: bucket, startedAt, events } = start
-      // A key that may only read must not learn of one that may do everything.
-      const apiKey = request.apiKey === null || request.apiKey.scopes.includes('admin') ? start.apiKey : null
-      return { url, apiKey, bucket, projects: await storage.projects.list(), version, startedAt, events }
+      const { boundTo, apiKey: sent } = request
+      const { url, startedAt, events } = start
+      const all = await storage.projects.list()
+      const projects = boundTo === null ? all : all.filter((id) => boundTo.has(id))
+      const bucket = boundTo === null ? start.project : projects[0]
+      // A key that may do less must not learn of one that may do everything.
+      const apiKey = boundTo === null && (sent === null || sent.scopes.includes('admin')) ? start.apiKey : null
+      return { url, apiKey, bucket, projects, version, startedAt, events }
     },
   })
 
@@ -57,7 +62,7 @@ export function sessionRoutes(
       summary: 'End the session of the page that the request has',
       tags: ['Ours'],
     },
-    config: { access: 'page', scope: 'read' },
+    config: { access: 'page', scope: 'read', bound: 'open' },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store')
       if (await access.endSession(request, reply)) return { ended: true }

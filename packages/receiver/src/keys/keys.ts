@@ -1,4 +1,4 @@
-import type { KeyStorage, StoredKey } from '../storage/storage.js'
+import type { KeyStorage, ProjectStorage, StoredKey } from '../storage/storage.js'
 import { type Scope, scopes } from './scopes.js'
 import { hashOf, newSecret, withSecret } from './secrets.js'
 
@@ -6,28 +6,48 @@ import { hashOf, newSecret, withSecret } from './secrets.js'
 export interface KnownKey {
   readonly id: string
   readonly scopes: readonly Scope[]
-  /** It has every scope. */
+  /** The projects for which the scopes hold; null for all. */
+  readonly projects: ReadonlySet<string> | null
+  /** It has every scope, for every project. */
   readonly allowsAll: boolean
 }
 
 /** A key as it is shown: without its hash. */
-export function shownKey({ id, name, scopes, createdAt, lastUsed }: StoredKey) {
-  return { id, name, scopes, createdAt: new Date(createdAt).toISOString(), lastUsed }
+export function shownKey({ id, name, scopes, projects, createdAt, lastUsed }: StoredKey) {
+  return { id, name, scopes, projects, createdAt: new Date(createdAt).toISOString(), lastUsed }
 }
 
 /** How many characters of its hash are the id of a key. */
 const idLength = 12
 
+export interface NewKey {
+  readonly name?: string | undefined
+  readonly scopes: readonly Scope[]
+  /** @default null: all projects */
+  readonly projects?: readonly string[] | null | undefined
+}
+
+/** The first of these projects that does not exist. A key is bound to projects that do: a wrong name would let it do nothing. */
+export async function unknownProject(
+  projects: Pick<ProjectStorage, 'find'>,
+  ids: readonly string[] | null,
+): Promise<string | undefined> {
+  for (const id of ids ?? []) if ((await projects.find(id)) === undefined) return id
+  return undefined
+}
+
 /** Makes a key. Only its hash is stored: the key cannot be shown again. */
 export async function makeKey(
   storage: KeyStorage,
-  { name = '', scopes: wanted }: { readonly name?: string | undefined; readonly scopes: readonly Scope[] },
+  { name = '', scopes: wanted, projects = null }: NewKey,
 ): Promise<{ readonly key: string; readonly stored: StoredKey }> {
   // The prefix lets a person and a scanner recognise a key.
   const key = newSecret('slk_')
   const hash = hashOf(key).toString('hex')
   const ordered = scopes.filter((scope) => wanted.includes(scope))
-  const stored = { id: hash.slice(0, idLength), hash, name, scopes: ordered, createdAt: Date.now(), lastUsed: null }
+  const id = hash.slice(0, idLength)
+  const allowed = { scopes: ordered, projects: projects && [...new Set(projects)] }
+  const stored = { id, hash, name, ...allowed, createdAt: Date.now(), lastUsed: null }
   await storage.add(stored)
   return { key, stored }
 }
@@ -52,7 +72,7 @@ export class Keys {
   }
 
   /** Makes a key. It cannot be shown again. */
-  async make(wanted: Parameters<typeof makeKey>[1]) {
+  async make(wanted: NewKey) {
     const made = await makeKey(this.#storage, wanted)
     await this.#load()
     return made
@@ -114,11 +134,12 @@ export class Keys {
 
   async #load(): Promise<void> {
     const stored = await this.#storage.list()
-    this.#known = stored.map(({ id, hash, scopes: allowed, lastUsed }) => ({
+    this.#known = stored.map(({ id, hash, scopes: allowed, projects, lastUsed }) => ({
       id,
       hash: Buffer.from(hash, 'hex'),
       scopes: allowed,
-      allowsAll: allowed.length === scopes.length,
+      projects: projects && new Set(projects),
+      allowsAll: allowed.length === scopes.length && projects === null,
       lastUsed,
     }))
     for (const { id, revoked } of this.#watches) if (!this.#known.some((key) => key.id === id)) revoked()

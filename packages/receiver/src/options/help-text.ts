@@ -4,17 +4,20 @@ const indent = ' '.repeat(17)
 
 /** The text of `--help`, made from the table of options. */
 export const helpText = `Usage: sluice-receiver [options]
-       sluice-receiver keys add [--scope SCOPES] [--name TEXT]
+       sluice-receiver keys add [--scope SCOPES] [--project IDS] [--name TEXT]
        sluice-receiver keys list
        sluice-receiver keys revoke ID
        sluice-receiver page
+       sluice-receiver projects list
+       sluice-receiver projects add ID
+       sluice-receiver projects plan ID --content|--no-content
        sluice-receiver backup FILE
        sluice-receiver logs [options]
        sluice-receiver values [options]
 
 Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
 
-keys, page and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
+keys, page, projects and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
 page prints an address that opens the receiver's page in one browser, within ten minutes.
 logs prints the records of a receiver that runs, here or elsewhere, and values counts its value events; see their --help.
 
@@ -23,8 +26,12 @@ Options, each with the variable that sets it. An option of the command wins; --n
 ${optionNames.map(linesOf).join('\n')}
   --scope SCOPES
                  what the new key allows: some of ingest, content, read, admin, with commas between them (default ingest)
+  --project IDS
+                 projects for which alone the new key holds, with commas between them (default all)
   --name TEXT
                  name of the new key, for the list
+  --content, --no-content
+                 whether the plan of the project allows content
   --version      print the version
   --help         print this
 

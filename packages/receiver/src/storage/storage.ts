@@ -35,6 +35,8 @@ export interface ProjectStorage {
   add(id: string): Promise<Project | undefined>
   /** Returns `undefined` if there is no such project. */
   changePlan(id: string, plan: Plan): Promise<Project | undefined>
+  /** Learns of plans that another process has changed, where `find` does not ask the store each time. */
+  renew?(): Promise<void>
 }
 
 /** An API key as it is stored. */
@@ -46,6 +48,8 @@ export interface StoredKey {
   /** Text of the person who made it; may be empty. */
   readonly name: string
   readonly scopes: readonly Scope[]
+  /** The projects for which the scopes hold; null for all. */
+  readonly projects: readonly string[] | null
   /** ms since 1970. */
   readonly createdAt: number
   /** The last day on which it was used, in UTC: `2026-01-31`. */

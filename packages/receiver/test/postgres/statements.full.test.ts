@@ -140,7 +140,7 @@ async function useAll(url: string, statements: ReadonlySet<string>): Promise<voi
   await content.listEntries({ type: found, offset: 0, limit: 1 })
   await content.listTypes({ projectId: 'shop', offset: 0, limit: 1 })
   await content.archiveType(type)
-  await keys.add({ id: 'k', hash: 'k', name: '', scopes: ['read'], createdAt: 1, lastUsed: null })
+  await keys.add({ id: 'k', hash: 'k', name: '', scopes: ['read'], projects: ['shop'], createdAt: 1, lastUsed: null })
   await keys.used(['k'], '2026-01-01')
   await keys.list()
   await keys.revoke('k')

@@ -26,8 +26,6 @@ import { WriterSlot } from './writer-slot.js'
 
 /** Other receivers may store records: live readers look for them this often, in ms. */
 const othersMs = 500
-/** A plan that another receiver has changed counts at the latest after this time, in ms. */
-const planKnownMs = 1000
 const renewMs = 5000
 const tidyMs = 60_000
 /** Rows that are deleted at once. */
@@ -97,11 +95,7 @@ export class PostgresStorage implements Storage {
     this.keys = new KeyTable(rows)
     this.pageSessions = new SessionTable(rows)
     this.views = new ViewTable(rows)
-    this.#timers = [
-      this.#repeat(renewMs, () => slot.renew()),
-      this.#repeat(planKnownMs, () => this.projects.renew()),
-      this.#repeat(tidyMs, () => this.#tidy()),
-    ]
+    this.#timers = [this.#repeat(renewMs, () => slot.renew()), this.#repeat(tidyMs, () => this.#tidy())]
   }
 
   /**

@@ -67,6 +67,7 @@ const migrations: readonly string[] = [
   CREATE TABLE sluice_page_tokens (hash text PRIMARY KEY, created_ms bigint NOT NULL);
   CREATE TABLE sluice_saved_views (name text PRIMARY KEY, hash text NOT NULL);
   `,
+  'ALTER TABLE sluice_keys ADD COLUMN projects text',
 ]
 
 /** The version of the tables that this program makes. */

@@ -70,6 +70,7 @@ const migrations: readonly string[] = [
   CREATE TABLE page_tokens (hash TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT;
   CREATE TABLE saved_views (name TEXT PRIMARY KEY, hash TEXT NOT NULL) STRICT;
   `,
+  'ALTER TABLE keys ADD COLUMN projects TEXT;',
 ]
 
 /** An upgrade that writes every record again needs less room: a write-ahead log would have each of them once more. */

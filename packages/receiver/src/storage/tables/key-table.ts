@@ -4,8 +4,9 @@ import type { KeyStorage, StoredKey } from '../storage.js'
 import { fromStoredText, toStoredText } from '../stored-text.js'
 import { insertion, type Rows } from './rows.js'
 
-interface KeyRow extends Omit<StoredKey, 'scopes'> {
+interface KeyRow extends Omit<StoredKey, 'scopes' | 'projects'> {
   readonly scopes: string
+  readonly projects: string | null
 }
 
 export class KeyTable implements KeyStorage {
@@ -18,20 +19,22 @@ export class KeyTable implements KeyStorage {
   async list(): Promise<StoredKey[]> {
     const { number, madeMs } = this.#rows.dialect
     const rows = await this.#rows.all<KeyRow>(
-      sql`SELECT id, hash, name, scopes, ${raw(madeMs)} AS "createdAt", last_used AS "lastUsed" FROM ${this.#keys}
+      sql`SELECT id, hash, name, scopes, projects, ${raw(madeMs)} AS "createdAt", last_used AS "lastUsed" FROM ${this.#keys}
         ORDER BY ${raw(madeMs)}, ${number}`,
     )
-    return rows.map(({ name, scopes, ...key }) => ({
+    return rows.map(({ name, scopes, projects, ...key }) => ({
       ...key,
       name: fromStoredText(name),
       scopes: scopes.split(',').filter(isScope),
+      projects: projects?.split(',') ?? null,
     }))
   }
 
-  async add({ id, hash, name, scopes, createdAt }: StoredKey): Promise<void> {
+  async add({ id, hash, name, scopes, projects, createdAt }: StoredKey): Promise<void> {
     const { dialect } = this.#rows
-    const texts = { id, hash, name: toStoredText(name), scopes: scopes.join(',') }
-    await this.#rows.run(insertion(this.#keys, { ...dialect.newRow('keys'), ...texts, [dialect.madeMs]: createdAt }))
+    const allowed = { scopes: scopes.join(','), projects: projects?.join(',') ?? null }
+    const cells = { id, hash, name: toStoredText(name), ...allowed, [dialect.madeMs]: createdAt }
+    await this.#rows.run(insertion(this.#keys, { ...dialect.newRow('keys'), ...cells }))
   }
 
   async revoke(id: string): Promise<boolean> {

@@ -10,25 +10,24 @@ export async function checkFields(
   fields: Readonly<Record<string, unknown>>,
   schema: readonly FieldDefinition[],
 ): Promise<ValidationError[]> {
-  const failures: ValidationError[] = []
-  for (const definition of schema) {
-    const { key, required } = definition
-    const value = Object.hasOwn(fields, key) ? fields[key] : undefined
-    const complaint =
-      value === undefined || (value === null && required) ? missing(required) : await complaintOf(definition, value)
-    if (complaint !== undefined)
-      failures.push({ name: key, attemptedValue: value ?? null, message: `${key} ${complaint}` })
-  }
-  const known = new Set(schema.map(({ key }) => key))
-  for (const [name, attemptedValue] of Object.entries(fields)) {
-    if (!known.has(name))
-      failures.push({ name, attemptedValue, message: `${name} is not a field of this content type` })
+  const definitions = new Map(schema.map((definition) => [definition.key, definition]))
+  const missing = schema.filter(
+    ({ key, required }) => required && (!Object.hasOwn(fields, key) || fields[key] === null),
+  )
+  const failures = missing.map(({ key }) => failure(key, null, 'is required'))
+  for (const [name, value] of Object.entries(fields)) {
+    const definition = definitions.get(name)
+    if (definition === undefined) failures.push(failure(name, value, 'is not a field of this content type'))
+    else if (!missing.includes(definition)) {
+      const complaint = await complaintOf(definition, value)
+      if (complaint !== undefined) failures.push(failure(name, value, complaint))
+    }
   }
   return failures
 }
 
-function missing(required: boolean): string | undefined {
-  return required ? 'is required' : undefined
+function failure(name: string, attemptedValue: unknown, complaint: string): ValidationError {
+  return { name, attemptedValue, message: `${name} ${complaint}` }
 }
 
 async function complaintOf({ type, maxLength }: FieldDefinition, value: unknown): Promise<string | undefined> {

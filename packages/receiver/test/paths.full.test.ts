@@ -11,7 +11,7 @@ afterEach(() => receiver.close())
 
 describe('an unknown path or method', () => {
   it.each([
-    ['POST', '/'],
+    ['PUT', '/'],
     ['GET', '/logs/demo'],
     ['PUT', '/logs/demo'],
     ['PATCH', '/logs/demo'],

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { full, rowsOf } from '../../support/full.js'
 import { Project, pack } from '../../support/project.js'
 import { startTestReceiver, type TestReceiver } from '../../support/receiver.js'
 
@@ -61,16 +60,13 @@ const run = (end: string, changes: Record<string, string> = {}) =>
 const two = `${JSON.stringify({ copies: 2, listeners: [1, 1] })}\n`
 
 describe('two copies of the package in one process', () => {
-  it.each(rowsOf(['itself', 'SIGTERM'], (end) => end === 'SIGTERM'))(
-    'deliver all before it ends by %s, with one listener for each signal',
-    async (end) => {
-      const before = [await receiver.logs(), await receiver.values()].map(({ length }) => length)
-      const ended = await run(end)
-      expect(ended).toEqual({ code: end === 'SIGTERM' ? null : 0, stdout: two, stderr: '' })
-      const after = [await receiver.logs(), await receiver.values()].map(({ length }) => length)
-      expect(after.map((count, index) => count - before[index]!)).toEqual([50, 50])
-    },
-  )
+  it.each(['itself', 'SIGTERM'])('deliver all before it ends by %s, with one listener for each signal', async (end) => {
+    const before = [await receiver.logs(), await receiver.values()].map(({ length }) => length)
+    const ended = await run(end)
+    expect(ended).toEqual({ code: end === 'SIGTERM' ? null : 0, stdout: two, stderr: '' })
+    const after = [await receiver.logs(), await receiver.values()].map(({ length }) => length)
+    expect(after.map((count, index) => count - before[index]!)).toEqual([50, 50])
+  })
 
   it('are both waited for by the flush of one', async () => {
     const ended = await run('flush')
@@ -80,7 +76,7 @@ describe('two copies of the package in one process', () => {
     })
   })
 
-  it.runIf(full).each([
+  it.each([
     ['off', { SLUICE_URL: '', SLUICE_API_KEY: '', SLUICE_BUCKET: '' }, /^sluice: off: set SLUICE_URL/],
     [
       'where nothing listens',

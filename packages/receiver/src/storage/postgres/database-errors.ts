@@ -36,6 +36,11 @@ export function existsAlready(error: unknown): boolean {
   return ['23505', '42P07', '42P06', '42710'].includes(codeOf(error))
 }
 
+/** True for the error of a pool none of whose connections was there in time. */
+export function waitedForConnection(error: unknown): boolean {
+  return messageOf(error) === 'timeout exceeded when trying to connect'
+}
+
 /** Messages of pg about a connection. */
 const ofConnection = /connect|terminated|timeout|queryable|pool|backend|SSL/i
 

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import pg from 'pg'
 import { StoreUnavailableError } from '../store-unavailable.js'
 import { pidOf, queryUntil } from './cancelled-query.js'
-import { isLocked, isTooSlow, messageOf, storageError } from './database-errors.js'
+import { isLocked, isTooSlow, messageOf, storageError, waitedForConnection } from './database-errors.js'
 import { type DatabaseServers, readDatabaseUrl } from './database-url.js'
 
 /** A server that has not answered after this time is left. */
@@ -62,7 +62,10 @@ export class Servers {
     try {
       return await (await pools).write.connect()
     } catch (error) {
-      throw this.#failed(error, pools)
+      const failure = this.#failed(error, pools)
+      // This thread may have been busy for so long, with large records, and the connection be there by now.
+      if (waitedForConnection(error)) return (await pools).write.connect().catch(() => Promise.reject(failure))
+      throw failure
     }
   }
 

@@ -153,7 +153,6 @@ class SharedReceiver {
   /** The storage of records, which tells the journal of each commit. */
   #watched(records: RecordStorage): RecordStorage {
     return {
-      searchesAtOnce: records.searchesAtOnce,
       append: async (record: NewRecord) => {
         this.#committing++
         try {

@@ -75,7 +75,7 @@ export function buildApp({
   const authenticate = authentication(access)
   const rejected = new RejectedRequests()
   const readiness = new Readiness(storage)
-  const searches = new Searches(storage.records.searchesAtOnce)
+  const searches = new Searches()
   const metrics = new Metrics({ storage, feed, readiness, rejected })
   // An answer of which the client did not see the end counts, too. fastify's own hook leaves it out.
   const observe = (request: FastifyRequest, reply: FastifyReply) => {

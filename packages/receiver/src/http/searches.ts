@@ -8,18 +8,13 @@ const deadlineMs = 5000
 const maxWaiting = 20
 
 /**
- * Runs questions that may take long: some at a time, those of each key one after another and the keys in turn. One key that asks much does not
- * stop the others. A search ends when its client has gone, and after 5 s.
+ * Runs questions that may take long: one at a time, the keys in turn. One key that asks much does not stop the others, and cheap questions find the
+ * processors free. A search ends when its client has gone, and after 5 s.
  */
 export class Searches {
-  #free: number
+  #isSearching = false
   /** What waits, by key. The key that has waited longest since its last turn is the first. */
   readonly #waiting = new Map<string, (() => void)[]>()
-
-  /** @param atOnce how many the store can answer side by side */
-  constructor(atOnce: number) {
-    this.#free = atOnce
-  }
 
   /** Answers by `search`; with 429 where too many of the key wait, and with 503 after the deadline. */
   async answer<Found>(
@@ -40,7 +35,7 @@ export class Searches {
       if (!deadline.aborted) throw error
       return refused(503, `the search took more than ${deadlineMs / 1000} s: narrow it, for example by since and until`)
     } finally {
-      this.#free++
+      this.#isSearching = false
       this.#next()
     }
 
@@ -72,8 +67,8 @@ export class Searches {
 
   #next(): void {
     const [first] = this.#waiting
-    if (this.#free === 0 || first === undefined) return
-    this.#free--
+    if (this.#isSearching || first === undefined) return
+    this.#isSearching = true
     const [owner, [begin, ...others]] = first
     this.#waiting.delete(owner)
     this.#keep(owner, others)

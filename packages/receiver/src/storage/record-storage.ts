@@ -187,8 +187,6 @@ export interface Commit {
 export type CommitListener = (commit: Commit) => void
 
 export interface RecordStorage extends RecordReading {
-  /** How many searches the store answers side by side; others would only wait in it. */
-  readonly searchesAtOnce: number
   /** Resolves when the record is on disk. */
   append(record: NewRecord): Promise<void>
   /**

@@ -20,7 +20,7 @@ import { firstIdOf } from './record-ids.js'
 import { RecordReader } from './record-reader.js'
 import { RecordTail } from './record-tail.js'
 import { migrate } from './schema.js'
-import { maxReading, Servers } from './servers.js'
+import { Servers } from './servers.js'
 import { Transactions } from './transactions.js'
 import { WriterSlot } from './writer-slot.js'
 
@@ -77,7 +77,6 @@ export class PostgresStorage implements Storage {
       repeated: (bucket) => appends.repeated(bucket),
       onCommit: (listener) => appends.onCommit(listener),
       othersMs,
-      searchesAtOnce: maxReading.ofSearches,
       read: (query, signal) => (isNewestPage(query) ? reader : searching(signal)).read(query),
       facets: (query, signal) => searching(signal).facets(query),
       counts: (query, signal) => searching(signal).counts(query),

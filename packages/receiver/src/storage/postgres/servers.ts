@@ -22,8 +22,8 @@ const standstillMs = 8000
 export const recordCommits = { ofGroups: 4, ofOne: 2 } as const
 /** Most connections for writing: those of records, and three for everything else. */
 const maxWriting = recordCommits.ofGroups + recordCommits.ofOne + 3
-/** Most connections for questions that are cheap, and for searches. */
-export const maxReading = { ofReads: 4, ofSearches: 3 } as const
+/** Most connections for questions that are cheap, and for searches: one runs, and one may still be ended at the server. */
+const maxReading = { ofReads: 4, ofSearches: 2 } as const
 
 /** Connections to one server. */
 interface Pools {

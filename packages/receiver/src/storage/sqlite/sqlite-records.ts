@@ -19,7 +19,6 @@ import { RecordWriter } from './record-writer.js'
 
 /** Stores log and value records: writes them in groups, and reads them. */
 export class SqliteRecords implements RecordStorage {
-  readonly searchesAtOnce = 1
   readonly #database: Database
   readonly #writer: RecordWriter
   #reader: RecordReader | undefined

@@ -74,7 +74,6 @@ export class ThreadedSqliteStorage implements Storage {
     this.#commits = commits
     this.records = {
       ...tail,
-      searchesAtOnce: 1,
       read: (query, signal) => (isNewestPage(query) ? newest(query) : searches.read(query, signal)),
       facets: (query, signal) => searches.facets(query, signal),
       counts: (query, signal) => searches.counts(query, signal),

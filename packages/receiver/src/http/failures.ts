@@ -59,7 +59,7 @@ function saidOutOfSpace(): void {
 }
 
 function saidUnavailable(reason: string): void {
-  sayOnce(`the store cannot be used, requests are answered with 503: ${reason}`)
+  sayOnce(`some requests are answered with 503: ${reason}`)
 }
 
 function sayOnce(message: string): void {

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { type Attempt, type Attempts, rememberedMs } from '../attempts.js'
 import { type Sql, sql } from '../sql.js'
 import type { Rows, Work } from '../tables/rows.js'
-import { rowsOf } from './postgres-rows.js'
+import { numbered } from './postgres-rows.js'
 
 /** A key that is longer stands in the table as its hash. */
 const maxKeyLength = 200
@@ -60,7 +60,7 @@ interface ResultRow {
  * Callers sort the attempts: two transactions then meet the same rows in the same order, and none waits for a row of the other that waits for its own.
  */
 export async function addAttempts(client: pg.ClientBase, attempts: NewAttempts): Promise<Set<string>> {
-  const rows = await rowsOf<ResultRow>(client, addition(attempts))
+  const { rows } = await client.query<ResultRow>({ name: 'add-attempts', ...numbered(addition(attempts)) })
   return new Set(rows.map(({ result }) => result))
 }
 

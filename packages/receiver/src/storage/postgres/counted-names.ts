@@ -1,5 +1,5 @@
 import type { RecordKind } from '../record-storage.js'
-import { maxNameLength, maxNames } from '../records/named-fields.js'
+import { maxNameLength, maxNames, namedFields } from '../records/named-fields.js'
 import type { CountedRecord, NameTally, Tallies } from '../records/tallies.js'
 import { dayOf, msOfId } from './record-ids.js'
 
@@ -28,9 +28,10 @@ export class CountedNames {
   /** The names of the records, and `uncounted` for each field with further ones. */
   tally(lane: Lane): NameTally[] {
     const excess = new Set<string>()
+    const known = new Map(namedFields.map((field) => [field as string, this.#namesOf(lane, field)]))
     const counted = this.#tallies.names(lane.rows, ({ field, name }) => {
       if (name.length > maxNameLength) return false
-      const names = this.#namesOf(lane, field)
+      const names = known.get(field)!
       if (names.has(name)) return true
       if (names.size >= maxNames) {
         excess.add(field)

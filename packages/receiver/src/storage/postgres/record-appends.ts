@@ -11,8 +11,8 @@ import { recordCommits } from './servers.js'
 import type { Transactions } from './transactions.js'
 import type { WriterSlot } from './writer-slot.js'
 
-/** Most records of a commit: a group that takes long delays the answers of all its records. */
-const maxRecords = 1000
+/** Most records of a commit: several commits of this size run side by side and are faster than one large one, which delays the answers of all its records. */
+const maxRecords = 300
 /** Most characters of the records of a commit: on their way to the database they stand in memory several times. */
 const maxCharacters = 2_000_000
 /** A group waits this long for keys that other transactions have locked, and a record that goes alone, in ms. */

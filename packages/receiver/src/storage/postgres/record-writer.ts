@@ -61,15 +61,16 @@ export class RecordWriter {
       if (rows === undefined) buckets.set(source.bucket, [row])
       else rows.push(row)
     }
-    const repeated: Repeated[] = []
-    // All transactions lock their keys in the same order: by bucket, kind and key.
-    for (const [bucket, rows] of [...buckets].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const known = await this.#known(client, { bucket, rows })
-      const lanes = lanesOf(rows.filter((row) => !known.has(row)))
-      if (lanes.length > 0) await this.#store(client, { bucket, lanes, writer })
-      repeated.push(...repeatedOf(known))
-    }
-    return repeated
+    // All transactions lock their keys in the same order: by bucket, kind and key. The statements of all buckets are on their way at once.
+    const sorted = [...buckets].sort(([a], [b]) => (a < b ? -1 : 1))
+    const known = await Promise.all(sorted.map(([bucket, rows]) => this.#known(client, { bucket, rows })))
+    await Promise.all(
+      sorted.map(([bucket, rows], index) => {
+        const lanes = lanesOf(rows.filter((row) => !known[index]!.has(row)))
+        return lanes.length > 0 && this.#store(client, { bucket, lanes, writer })
+      }),
+    )
+    return known.flatMap((rows) => repeatedOf(rows))
   }
 
   /** Stores the keys. Returns the rows whose key is known, or stands in an earlier row. */
@@ -108,7 +109,7 @@ export class RecordWriter {
     )
     const names = lanes.flatMap((lane) => this.#names.tally(lane).map((name) => ({ lane, ...name })))
     const spans = lanes.flatMap((lane) => spansOf(counts.filter((count) => count.lane === lane)))
-    await client.query(addRecords, [
+    const values = [
       writer,
       bucket,
       ...columns(rows, [
@@ -116,10 +117,12 @@ export class RecordWriter {
         ({ id }) => id,
         ({ receivedMs }) => receivedMs,
         ({ timeMs }) => timeMs,
+      ]),
+      ...columns(rows, [
         ({ source: { record } }) => countedName(JSON.stringify(record.level ?? record.eventId ?? null)),
         ({ source }) => termsOf(source, source.record),
         ({ json }) => json,
-      ]),
+      ]).map((texts) => texts.join('\n')),
       ...columns(counts, [kindOf, dayOfLane, ({ stepMs }) => stepMs, ({ atMs }) => atMs]),
       ...columns(counts, [
         ({ value }) => (value === anyValue ? value : countedName(value)),
@@ -132,14 +135,20 @@ export class RecordWriter {
         lanes.map((lane) => ({ lane })),
         [kindOf, firstOf, lastOf],
       ),
-    ])
+    ]
+    await client.query({ name: 'add-records', text: addRecords, values })
   }
 }
 
+/**
+ * Prepared, for planning takes longer than running it for a few records. The long texts of the records come with a line for each: none has a line break
+ * of its own, and pg would look for quotes in an array of them.
+ */
 const addRecords = `
   WITH records AS (
     INSERT INTO sluice_records (bucket, kind, id, received_ms, time_ms, value, terms, record)
-    SELECT $2::text, * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::float8[], $7::text[], $8::text[], $9::text[])
+    SELECT $2::text, * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::float8[],
+      string_to_array($7, E'\\n'), string_to_array($8, E'\\n'), string_to_array($9, E'\\n'))
   ), counts AS (
     INSERT INTO sluice_counts AS c (bucket, kind, day, step_ms, at_ms, value, records, last_ms, writer)
     SELECT $2::text, *, $1::integer FROM unnest($10::text[], $11::integer[], $12::bigint[], $13::bigint[], $14::text[], $15::bigint[],

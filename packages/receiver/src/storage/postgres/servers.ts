@@ -214,6 +214,8 @@ export class Servers {
       max: maxWriting,
       lock_timeout: lockMs,
       idle_in_transaction_session_timeout: standstillMs,
+      // A transaction may send several statements before their answers are there.
+      pipeline: true,
       onConnect: demandDurability,
     })
     // The queries that read have been written for their indexes. Without statistics the planner would read whole tables.

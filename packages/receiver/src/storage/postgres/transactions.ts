@@ -64,7 +64,10 @@ export class Transactions {
       isHeld = false
     }
     // A server that does not answer before the commit is left.
-    const leave = () => release(new Error('the transaction took too long'))
+    const leave = () => {
+      client.connection.stream.destroy()
+      release(new Error('the transaction took too long'))
+    }
     client.on('notice', notice)
     signal.addEventListener('abort', leave)
     try {

@@ -15,7 +15,7 @@ import type { DeliveryPlan } from './plan.js'
 import { Reach } from './reach.js'
 import { KeyWriter } from './record-batch.js'
 import { RecordBuffer } from './record-buffer.js'
-import type { Acceptable } from './record-intake.js'
+import { type Acceptable, originOf } from './record-intake.js'
 import type { BlockingSender } from './sender.js'
 import { noStore, type Store } from './store.js'
 
@@ -98,7 +98,7 @@ export class Delivery {
   /** {@link accept} a record whose body was written into the room of its lane. */
   acceptWritten(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
     const lane = this.#lanes[laneIndex]!
-    if (this.buffer.intake.acceptWritten(lane, bytes, severity, handedOver)) this.#due(lane)
+    if (this.buffer.intake.acceptWritten(lane, bytes, severity, originOf(handedOver))) this.#due(lane)
   }
 
   /**
@@ -116,17 +116,17 @@ export class Delivery {
 
   /** Something was hidden in a log record that has been accepted. */
   redacted(laneIndex: number): void {
-    this.book.redacted(laneIndex)
+    this.book.count(laneIndex, 'redacted', 1)
   }
 
   /** A log record is left out on its arrival, as configured. */
   suppress(laneIndex: number, how: { readonly reason: SuppressReason; readonly handedOver: boolean }): void {
-    this.book.suppress(laneIndex, how)
+    this.book.move(laneIndex, originOf(how.handedOver), how.reason, 1, 0)
   }
 
   /** A log record that was suppressed as unneeded is kept (1) until it is accepted after all, or is not kept any more (-1). */
   keptForError(laneIndex: number, change: 1 | -1): void {
-    this.book.keptForError(laneIndex, change)
+    this.book.count(laneIndex, 'keptForError', change)
   }
 
   /** A `track` with a bad number, time or key: counted outside the equation. */

@@ -3,7 +3,7 @@ import type { LedgerBook } from './ledger-book.js'
 /**
  * Counts for the ledger the records in memory that are on disk, too: those outlive this thread. A record counts only after it was
  * written. A record that leaves is taken for a written one where that is unknown. So the count is never too high, whenever the thread
- * ends.
+ * ends. Of records that move, the ledger learns with the move.
  */
 export class KeptRecords {
   readonly #book: LedgerBook
@@ -24,14 +24,15 @@ export class KeptRecords {
 
   /** Records have come back from the store. */
   restored(lane: number, count: number): void {
-    this.#set(lane, this.#written[lane]! + count)
+    this.#written[lane]! += count
   }
 
-  /** Records that were in memory and in the store have left one of them. */
-  letGo(lane: number, count = 1): void {
+  /** Records that were in memory and in the store have left one of them. Returns how many of these had been written. */
+  letGo(lane: number, count = 1): number {
     const written = Math.min(count, this.#written[lane]!)
     this.#gathered[lane] = Math.max(0, this.#gathered[lane]! - (count - written))
-    if (written > 0) this.#set(lane, this.#written[lane]! - written)
+    this.#written[lane]! -= written
+    return written
   }
 
   /** All that the store has gathered is written. */
@@ -39,12 +40,13 @@ export class KeptRecords {
     for (const [lane, gathered] of this.#gathered.entries()) {
       if (gathered === 0) continue
       this.#gathered[lane] = 0
-      this.#set(lane, this.#written[lane]! + gathered)
+      this.#written[lane]! += gathered
+      this.#book.count(lane, 'kept', gathered)
     }
   }
 
-  #set(lane: number, count: number): void {
-    this.#written[lane] = count
-    this.#book.kept(lane, count)
+  /** The store has given up records that are in memory. */
+  forgotten(lane: number, count: number): void {
+    this.#book.count(lane, 'kept', -this.letGo(lane, count))
   }
 }

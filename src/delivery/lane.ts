@@ -170,8 +170,8 @@ export class Lane implements BreakerLane {
 
   /** A record leaves the queue for the service. */
   depart(record: Pending): void {
-    this.#plan.book.depart(this.index, { retries: record.attempts > 0 ? 1 : 0 })
-    record.attempts++
+    this.#plan.book.move(this.index, 'queued', 'inFlight', 1, 0)
+    if (record.attempts++ > 0) this.#plan.book.count(this.index, 'retries', 1)
   }
 
   /** The records of a batch leave the queue for the service. */
@@ -181,24 +181,26 @@ export class Lane implements BreakerLane {
       const record = batch.objectAt(index)
       if (record !== undefined && record.attempts++ > 0) retries++
     }
-    this.#plan.book.depart(this.index, { count: batch.length, retries })
+    this.#plan.book.move(this.index, 'queued', 'inFlight', batch.length, 0)
+    if (retries > 0) this.#plan.book.count(this.index, 'retries', retries)
   }
 
   /** Records in flight are sent once more, and may arrive twice. */
   sendAgain(count: number): void {
-    this.#plan.book.sendAgain(this.index, count)
+    this.#plan.book.move(this.index, 'inFlight', 'inFlight', count, 0)
+    for (const name of ['retries', 'ambiguousRetries'] as const) this.#plan.book.count(this.index, name, count)
   }
 
   /** An attempt has failed: in the ledger its record is queued again. */
   cameBack(outcome: Failure): void {
-    this.#plan.book.putBack(this.index, { ambiguous: isAmbiguous(outcome) })
+    this.#putBack({ ambiguous: isAmbiguous(outcome) })
     this.failed(reasonOf(outcome))
     this.reach.failed(outcome)
   }
 
   /** A record in flight will get no answer any more: it is ready again. */
   takeBack(record: Pending): void {
-    this.#plan.book.putBack(this.index, { ambiguous: !this.reach.isNowhere })
+    this.#putBack({ ambiguous: !this.reach.isNowhere })
     this.ready.putBack(record)
   }
 
@@ -289,5 +291,10 @@ export class Lane implements BreakerLane {
   gather(): void {
     const waiting = [...this.delayed.clear(), ...this.suspects.clear()].map(({ record }) => record)
     for (const record of [...waiting, ...this.probes.tried.takeAll()]) this.ready.putBack(record)
+  }
+
+  #putBack({ ambiguous }: { readonly ambiguous: boolean }): void {
+    this.#plan.book.move(this.index, 'inFlight', 'queued', 1, 0)
+    if (ambiguous) this.#plan.book.count(this.index, 'ambiguousRetries', 1)
   }
 }

@@ -6,13 +6,21 @@ import {
   type LaneName,
   type LaneReport,
   type Ledger,
-  type PlainCount,
   type SuppressReason,
   sumLedger,
   unsettled,
 } from './ledger.js'
 import { column, reportOf, rowLength, states } from './ledger-row.js'
 import { senderNames } from './sender.js'
+
+/** One of the counts that the equation adds up. Each record is under exactly one. */
+export type Head = 'queued' | 'inFlight' | 'spooled' | 'delivered' | 'rejected' | DropReason | SuppressReason
+
+/**
+ * Where an accepted record comes from. `none`: the application. `taken`: the hand-off, whose other thread has counted it before. `adopted`:
+ * the disk, where an engine that is gone has left it. As many as the last writer of this ledger has left are counted as spooled already.
+ */
+export type Origin = 'none' | 'taken' | 'adopted'
 
 /**
  * The ledger at one moment. By lane: `taken` records that had come by the hand-off, and `kept` records in memory that are on disk, too.
@@ -65,111 +73,41 @@ export class LedgerBook {
     this.#header[0]!++
   }
 
-  redacted(lane: number): void {
+  /**
+   * Records go from one head to another. No other change touches the equation, so that it always holds.
+   *
+   * @param bytes those that enter or leave memory, which has the records that are queued or in flight
+   * @param onDisk records among these that are on disk, too: they outlive the writer's thread
+   */
+  move(lane: number, from: Head | Origin, to: Head, count: number, bytes: number, onDisk = 0): void {
     const row = this.#open(lane)
-    row[column.redacted]!++
+    const known = from === 'adopted' ? Math.min(count, row[column.orphaned]!) : 0
+    const moved = count - known
+    if (known > 0) row[column.orphaned]! -= known
+    if (from === 'none' || from === 'taken' || from === 'adopted') {
+      row[column.accepted]! += moved
+      if (from !== 'none') row[column[from]]! += moved
+    } else row[columnOf(from)]! -= moved
+    row[columnOf(to)]! += moved
+    if (to === 'inFlight') row[column.requests]! += moved
+    if (to === 'delivered') row[column.deliveredBytes]! += bytes
+    // A suppressed record comes back while it is kept in case an error comes.
+    if (from === 'unneeded') row[column.keptForError]! -= moved
+    const entered = Number(isInMemory(to)) - Number(isInMemory(from))
+    row[column.heldBytes]! += entered * bytes
+    row[column.kept]! += entered * onDisk
     this.#done()
   }
 
-  /** `handedOver`: another thread has counted the record as accepted before. */
-  accept(lane: number, { bytes, handedOver }: { bytes: number; handedOver: boolean }): void {
-    const row = this.#open(lane)
-    if (handedOver) row[column.taken]!++
-    row[column.accepted]!++
-    row[column.queued]!++
-    row[column.heldBytes]! += bytes
-    this.#done()
-  }
-
-  /** Records leave the queue for the service. `retries` of them have had an attempt before. */
-  depart(lane: number, { count = 1, retries }: { count?: number; retries: number }): void {
-    const row = this.#open(lane)
-    row[column.queued]! -= count
-    row[column.inFlight]! += count
-    row[column.requests]! += count
-    row[column.retries]! += retries
-    this.#done()
-  }
-
-  /** Records in flight are sent once more. */
-  sendAgain(lane: number, count: number): void {
-    this.#add(lane, { requests: count, retries: count, ambiguousRetries: count })
-  }
-
-  deliver(lane: number, bytes: number, count = 1): void {
-    const row = this.#open(lane)
-    row[column.inFlight]! -= count
-    row[column.delivered]! += count
-    row[column.heldBytes]! -= bytes
-    row[column.deliveredBytes]! += bytes
-    this.#done()
-  }
-
-  reject(lane: number, bytes: number): void {
-    this.#add(lane, { inFlight: -1, rejected: 1, heldBytes: -bytes })
-  }
-
-  /** A record goes back to the queue after its attempt. */
-  putBack(lane: number, { ambiguous }: { ambiguous: boolean }): void {
-    this.#add(lane, { inFlight: -1, queued: 1, ambiguousRetries: ambiguous ? 1 : 0 })
-  }
-
-  drop(
+  /** Count what is said of records beside the equation. `kept`: records in memory that are on disk, too. */
+  count(
     lane: number,
-    loss: { from: 'queued' | 'inFlight'; reason: DropReason; bytes: number; ambiguous?: boolean },
+    name: 'retries' | 'ambiguousRetries' | 'redacted' | 'keptForError' | 'kept',
+    change: number,
   ): void {
     const row = this.#open(lane)
-    row[column[loss.from]]!--
-    row[column[loss.reason]]!++
-    if (loss.ambiguous) row[column.ambiguousRetries]!++
-    row[column.heldBytes]! -= loss.bytes
+    row[column[name]]! += change
     this.#done()
-  }
-
-  /** A log record is left out as configured, on its arrival. */
-  suppress(lane: number, { reason, handedOver }: { reason: SuppressReason; handedOver: boolean }): void {
-    const row = this.#open(lane)
-    if (handedOver) row[column.taken]!++
-    row[column.accepted]!++
-    row[column[reason]]!++
-    this.#done()
-  }
-
-  /** A log record that was counted as unneeded on its arrival is kept in case an error comes (1), or is not kept any more (-1). */
-  keptForError(lane: number, change: 1 | -1): void {
-    this.#add(lane, { keptForError: change })
-  }
-
-  /** A log record that was kept is needed: it is queued. */
-  needed(lane: number, bytes: number): void {
-    this.#add(lane, { keptForError: -1, unneeded: -1, queued: 1, heldBytes: bytes })
-  }
-
-  /** A record leaves memory: it is on disk alone. */
-  park(lane: number, { from, bytes }: { from: 'queued' | 'inFlight'; bytes: number }): void {
-    this.#add(lane, { [from]: -1, spooled: 1, heldBytes: -bytes })
-  }
-
-  /** A record that was on disk alone is queued again. */
-  unpark(lane: number, bytes: number): void {
-    this.#add(lane, { spooled: -1, queued: 1, heldBytes: bytes })
-  }
-
-  /**
-   * Records are found on disk that an engine which is gone has left. As many as the last writer of this ledger has left are counted as
-   * spooled already; the others are accepted now.
-   */
-  adopt(lane: number, count: number): void {
-    const row = this.#open(lane)
-    const known = Math.min(count, row[column.orphaned]!)
-    row[column.orphaned]! -= known
-    for (const name of ['accepted', 'adopted', 'spooled'] as const) row[column[name]]! += count - known
-    this.#done()
-  }
-
-  /** Records that were on disk alone are lost. */
-  lose(lane: number, { count, reason }: { count: number; reason: DropReason }): void {
-    this.#add(lane, { spooled: -count, [reason]: count })
   }
 
   describe(lane: number, now: LaneCondition): void {
@@ -184,13 +122,6 @@ export class LedgerBook {
   lastError(lane: number, text: string): void {
     const row = this.#open(lane)
     row[column.errorLength] = new TextEncoder().encodeInto(text, this.#errors[lane]!).written
-    this.#done()
-  }
-
-  /** `count` of the records in memory are on disk, too: they outlive the writer's thread. */
-  kept(lane: number, count: number): void {
-    const row = this.#open(lane)
-    row[column.kept] = count
     this.#done()
   }
 
@@ -274,12 +205,6 @@ export class LedgerBook {
     return this.#rows.reduce((sum, row) => sum + count(row), 0)
   }
 
-  #add(lane: number, changes: Partial<Record<PlainCount | DropReason | SuppressReason, number>>): void {
-    const row = this.#open(lane)
-    for (const [name, change] of Object.entries(changes)) row[column[name as PlainCount]]! += change
-    this.#done()
-  }
-
   #open(lane: number): Float64Array {
     Atomics.add(this.#sequence, 0, 1)
     return this.#rows[lane]!
@@ -293,3 +218,14 @@ export class LedgerBook {
 const maxReadAttempts = 10_000
 /** Waits of a millisecond, before a reader takes the writer for dead. */
 const maxWaits = 20
+
+function isInMemory(head: Head | Origin): boolean {
+  return head === 'queued' || head === 'inFlight'
+}
+
+/** V8 finds a property whose name varies ten times as slowly as one whose name stands here. Every record is under these three. */
+function columnOf(head: Head): number {
+  if (head === 'queued') return column.queued
+  if (head === 'inFlight') return column.inFlight
+  return head === 'delivered' ? column.delivered : column[head]
+}

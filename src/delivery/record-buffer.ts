@@ -5,7 +5,7 @@ import type { DropReason } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { DeliveryPlan } from './plan.js'
 import type { RecordBatch } from './record-batch.js'
-import { RecordIntake } from './record-intake.js'
+import { type Newcomer, RecordIntake } from './record-intake.js'
 import { type HeldRecord, type Pending, pendingRecord } from './record-queue.js'
 import type { Rejection, Settled } from './rules.js'
 import { noStore, type Place, type Restored, type Room, type Store, type StoreOwner } from './store.js'
@@ -18,9 +18,11 @@ interface RecordBufferPlan extends Pick<DeliveryPlan, 'clock' | 'observer'> {
   readonly book: LedgerBook
 }
 
-/** The place in the ledger from which a record leaves. */
+/** The head in the ledger from which a record leaves memory. */
 type From = 'queued' | 'inFlight'
 
+/** What is said of settled records that are neither objects nor in the store. */
+const plain = { keyBytes: 0, onDisk: 0 }
 const noRoom: Room = { records: 0, bytes: 0 }
 /** Records that come back from the store in one go, at most. */
 const maxRestored = 1000
@@ -46,14 +48,13 @@ export class RecordBuffer implements StoreOwner {
       parkWaiting: () => this.#waiting.park(),
       shed: (candidate) => this.#shed(candidate),
       putAway: (lane, record) => this.#putAway(lane, record, { from: 'queued', reason: plan.store.lossReason }),
-      refuse: (lane, bytes) => this.#drop(lane, { from: 'queued', reason: 'closed', bytes }),
+      refuse: (lane, from) => this.refuse(lane, from),
     })
   }
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
-  refuse(lane: Lane): void {
-    this.#plan.book.accept(lane.index, { bytes: 0, handedOver: false })
-    this.#drop(lane, { from: 'queued', reason: 'closed', bytes: 0 })
+  refuse(lane: Lane, from: Newcomer = 'none'): void {
+    this.#drop(lane, { from, reason: 'closed', bytes: 0 })
   }
 
   /** The service has delivered or judged a record. */
@@ -61,29 +62,25 @@ export class RecordBuffer implements StoreOwner {
     lane.succeeded({ taken: outcome.type === 'delivered', count: 1 })
     lane.suspects.acquitted(record)
     if (outcome.type === 'rejected') this.giveUp(lane, record, outcome)
-    else {
-      this.#plan.book.deliver(lane.index, record.bytes)
-      this.#release(lane, record)
-    }
+    else this.#release(lane, record, 'delivered')
   }
 
   /** The service has delivered `count` records of a batch, from the one at `from` on. */
   deliver(lane: Lane, batch: RecordBatch, { from, count }: { readonly from: number; readonly count: number }): void {
     const bytes = batch.bytesFrom(from, count)
     lane.succeeded({ taken: true, count })
-    const keyBytes = batch.isPlain ? 0 : this.#settleObjects(lane, batch, from, count)
-    this.#plan.book.deliver(lane.index, bytes, count)
+    const { keyBytes, onDisk } = batch.isPlain ? plain : this.#settleObjects(lane, batch, from, count)
+    this.#plan.book.move(lane.index, 'inFlight', 'delivered', count, bytes, onDisk)
     this.#plan.bounds.release(bytes + keyBytes, count)
     lane.outstanding.letGoAll(batch, from, count)
   }
 
   /** A record in flight is rejected, by the service or because it failed too often. */
   giveUp(lane: Lane, record: Pending, rejection: Rejection): void {
-    const { book, store, observer } = this.#plan
+    const { store, observer } = this.#plan
     lane.failed(rejection.reason)
-    book.reject(lane.index, record.bytes)
     store.reject(lane.index, record, rejection)
-    this.#release(lane, record)
+    this.#release(lane, record, 'rejected')
     observer.rejected(lane.name, { ...rejection, body: record.body })
   }
 
@@ -142,7 +139,7 @@ export class RecordBuffer implements StoreOwner {
   }
 
   adopt(laneIndex: number, count: number): void {
-    this.#plan.book.adopt(laneIndex, count)
+    this.#plan.book.move(laneIndex, 'adopted', 'spooled', count, 0)
   }
 
   restore(laneIndex: number, records: readonly Restored[]): void {
@@ -156,14 +153,14 @@ export class RecordBuffer implements StoreOwner {
   }
 
   forgotten(laneIndex: number, count: number): void {
-    this.#kept.letGo(laneIndex, count)
+    this.#kept.forgotten(laneIndex, count)
   }
 
   lost(laneIndex: number, { count, reason, adopted }: { count: number; reason: DropReason; adopted: boolean }): void {
     const lane = this.#plan.lanes[laneIndex]!
     // At the end it is not for want of room that they are lost.
     const loss = { count, reason: reason === 'queue-full' && this.intake.closed ? ('shutdown' as const) : reason }
-    this.#plan.book.lose(lane.index, loss)
+    this.#plan.book.move(lane.index, 'spooled', loss.reason, count, 0)
     this.#reportLoss(lane, loss)
     if (!adopted) lane.outstanding.lose(count)
   }
@@ -174,27 +171,29 @@ export class RecordBuffer implements StoreOwner {
     if (place !== undefined) this.#kept.took(lane.index)
   }
 
-  /** Returns the bytes of the keys that these records have of their own. */
-  #settleObjects(lane: Lane, batch: RecordBatch, from: number, count: number): number {
+  /** Returns the bytes of the keys that these records have of their own, and how many were on disk. */
+  #settleObjects(lane: Lane, batch: RecordBatch, from: number, count: number): typeof plain {
     let keyBytes = 0
+    let onDisk = 0
     for (let index = from; index < from + count; index++) {
       const record = batch.objectAt(index)
       if (record !== undefined) {
         lane.suspects.acquitted(record)
         keyBytes += record.heldBytes - record.bytes
       }
-      this.#forget(lane, batch.placeOf(index))
+      onDisk += this.#forget(lane, batch.placeOf(index))
     }
-    return keyBytes
+    return { keyBytes, onDisk }
   }
 
-  /** The record needs no place in the store any more. */
-  #forget(lane: Lane, place: Place | undefined): void {
-    if (place !== undefined && this.#plan.store.settle(place)) this.#kept.letGo(lane.index)
+  /** The record needs no place in the store any more. Returns 1 where it was on disk. */
+  #forget(lane: Lane, place: Place | undefined): number {
+    return place !== undefined && this.#plan.store.settle(place) ? this.#kept.letGo(lane.index) : 0
   }
 
-  #release(lane: Lane, record: Pending): void {
-    this.#forget(lane, record.place)
+  #release(lane: Lane, record: Pending, to: Settled['type']): void {
+    const onDisk = this.#forget(lane, record.place)
+    this.#plan.book.move(lane.index, 'inFlight', to, 1, record.bytes, onDisk)
     this.#letGo(lane, record)
   }
 
@@ -205,7 +204,7 @@ export class RecordBuffer implements StoreOwner {
 
   #restore(lane: Lane, records: readonly Restored[], generation: number): void {
     for (const record of records) {
-      this.#plan.book.unpark(lane.index, record.bytes)
+      this.#plan.book.move(lane.index, 'spooled', 'queued', 1, record.bytes, 1)
       lane.outstanding.took(generation)
       this.#plan.bounds.take(record.bytes)
       lane.ready.putBack(pendingRecord(record, { sequence: this.intake.nextSequence(), generation }))
@@ -237,15 +236,15 @@ export class RecordBuffer implements StoreOwner {
 
   #park(lane: Lane, { place, bytes }: HeldRecord, from: From): boolean {
     if (place === undefined || !this.#plan.store.park(place)) return false
-    this.#kept.letGo(lane.index)
-    this.#plan.book.park(lane.index, { from, bytes })
+    this.#plan.book.move(lane.index, from, 'spooled', 1, bytes, this.#kept.letGo(lane.index))
     lane.outstanding.park()
     return true
   }
 
-  #drop(lane: Lane, loss: { from: From; reason: DropReason; bytes: number }): void {
-    this.#plan.book.drop(lane.index, { ...loss, ambiguous: loss.from === 'inFlight' && !lane.reach.isNowhere })
-    this.#reportLoss(lane, { reason: loss.reason, count: 1 })
+  #drop(lane: Lane, { from, reason, bytes }: { from: From | Newcomer; reason: DropReason; bytes: number }): void {
+    this.#plan.book.move(lane.index, from, reason, 1, bytes)
+    if (from === 'inFlight' && !lane.reach.isNowhere) this.#plan.book.count(lane.index, 'ambiguousRetries', 1)
+    this.#reportLoss(lane, { reason, count: 1 })
   }
 
   #reportLoss(lane: Lane, loss: { reason: DropReason; count: number }): void {

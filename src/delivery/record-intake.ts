@@ -2,7 +2,7 @@ import type { Severity } from '../records/level.js'
 import type { BufferBounds, Candidate } from './buffer-bounds.js'
 import type { BodyRoom } from './fresh-log.js'
 import type { Lane } from './lane.js'
-import type { LedgerBook } from './ledger-book.js'
+import type { LedgerBook, Origin } from './ledger-book.js'
 import { type HeldRecord, pendingRecord } from './record-queue.js'
 import { noStore, type Storable, type Store } from './store.js'
 
@@ -30,7 +30,14 @@ interface RecordIntakePlan {
   /** Leaves a record for which there is no room to the store, else drops it. */
   readonly putAway: (lane: Lane, record: HeldRecord) => void
   /** Drops a record that came after the end. */
-  readonly refuse: (lane: Lane, bytes: number) => void
+  readonly refuse: (lane: Lane, from: Newcomer) => void
+}
+
+/** Where a new record comes from. `unneeded`: it was suppressed, and kept in case an error came. */
+export type Newcomer = Origin | 'unneeded'
+
+export function originOf(handedOver: boolean): Origin {
+  return handedOver ? 'taken' : 'none'
 }
 
 /** Takes new records: counts them, makes room for them, and adds them to their lane. */
@@ -77,7 +84,7 @@ export class RecordIntake {
       if (bytes === body.length) memory.write(body, at, 'latin1')
       else memory.write(body, at)
     }
-    return this.acceptWritten(lane, bytes, severity, handedOver, kept)
+    return this.acceptWritten(lane, bytes, severity, kept ? 'unneeded' : originOf(handedOver))
   }
 
   /** Room for a body of at most this many bytes, which is accepted next. */
@@ -86,15 +93,10 @@ export class RecordIntake {
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. It takes no object: every record comes by here. */
-  acceptWritten(lane: Lane, bytes: number, severity: Severity, handedOver: boolean, kept = false): boolean {
-    const { book, bounds, store, refuse } = this.#plan
+  acceptWritten(lane: Lane, bytes: number, severity: Severity, from: Newcomer): boolean {
+    const { bounds, store } = this.#plan
     const sequence = this.nextSequence()
-    if (kept) book.needed(lane.index, bytes)
-    else book.accept(lane.index, { bytes, handedOver })
-    if (this.#closed) {
-      refuse(lane, bytes)
-      return false
-    }
+    if (!this.#admits(lane, bytes, from)) return false
     const generation = lane.outstanding.newest
     lane.ready.fresh.stage(bytes, severity, sequence, generation)
     if (store !== noStore || !bounds.fits(bytes)) return this.#takeStaged(lane)
@@ -104,14 +106,9 @@ export class RecordIntake {
 
   /** Accept a record with a key of its own: an object, like the records that come back from an attempt. */
   #acceptKeyed(lane: Lane, record: Acceptable & Storable): boolean {
-    const { book, refuse } = this.#plan
     const { bytes, handedOver = false, idempotencyKey } = record
     const sequence = this.nextSequence()
-    book.accept(lane.index, { bytes, handedOver })
-    if (this.#closed) {
-      refuse(lane, bytes)
-      return false
-    }
+    if (!this.#admits(lane, bytes, originOf(handedOver))) return false
     const heldBytes = bytes + idempotencyKey.length
     const pending = pendingRecord(record, { sequence, generation: lane.outstanding.newest, heldBytes })
     return this.#take(lane, pending, () => {
@@ -119,6 +116,13 @@ export class RecordIntake {
       this.#plan.bounds.take(heldBytes)
       lane.ready.putBack(pending)
     })
+  }
+
+  /** Count a record as queued, or as dropped where it comes after the end. */
+  #admits(lane: Lane, bytes: number, from: Newcomer): boolean {
+    if (this.#closed) this.#plan.refuse(lane, from)
+    else this.#plan.book.move(lane.index, from, 'queued', 1, bytes)
+    return !this.#closed
   }
 
   /** Take the staged record, with a store or in a full memory. */

@@ -1,3 +1,6 @@
+/** Longest head, in bytes; Node and nginx allow as much. */
+export const maxHeadBytes = 16_384
+
 /** How the end of an answer's body is found. */
 export type Framing =
   | { readonly type: 'length'; readonly bytes: number }

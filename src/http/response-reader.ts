@@ -1,12 +1,11 @@
-import type { AnswerHead } from './answer-head.js'
+import { type AnswerHead, maxHeadBytes, readHead } from './answer-head.js'
+import { AnswerPattern } from './answer-pattern.js'
 import { ChunkedBody } from './chunked-body.js'
-import { HeadReader } from './head-reader.js'
 import { type AnswerRun, type AwaitingRequests, answerOf, type ReadAnswer, runOfOne } from './read-answer.js'
-import { RepeatedText } from './repeated-text.js'
 import { maxBodyBytes } from './request-head.js'
 
-/** Longest head, in bytes; Node and nginx allow as much. */
-const maxHeadBytes = 16_384
+/** Where all answers differ, one of so many becomes a pattern: to make one takes half of the time that it takes to read an answer. */
+const unlikePerPattern = 8
 /** Interim answers (1xx) before one answer. */
 const maxInterim = 32
 const beginning = 'HTTP/1.'
@@ -38,7 +37,6 @@ export class ResponseReader {
   #held = ''
   /** Its last three bytes: the end of the head may begin in them. */
   #heldEnd = ''
-  readonly #heads = new HeadReader()
   #head: AnswerHead | undefined
   /** Next byte of the body, from `#at`. */
   #bodyAt = 0
@@ -46,10 +44,11 @@ export class ResponseReader {
   /** True when the first bytes of this answer are no longer held. */
   #dropped = false
   #interim = 0
-  /** The last answer that may come again, and its text. */
-  #last: ReadAnswer | undefined
-  readonly #lastText = new RepeatedText()
-  #pattern: Pattern | undefined
+  /** Answers that may come again: the one that came last, and the one before it. */
+  #pattern: AnswerPattern | undefined
+  #other: AnswerPattern | undefined
+  /** Answers that were like none before. */
+  #unlike = 0
 
   /** True when no further answer can come. */
   get over(): boolean {
@@ -75,11 +74,8 @@ export class ResponseReader {
   next(requests: AwaitingRequests): AnswerRun | undefined {
     if (this.#over || this.#at === this.#text.length) return undefined
     if (this.#head === undefined) {
-      const run = this.#sameBytes(requests) ?? this.#alike(requests)
-      if (run !== undefined) {
-        this.#interim = 0
-        return run
-      }
+      const run = this.#again(requests)
+      if (run !== undefined) return run
       if (!this.#readHead()) return undefined
     }
     const answer = this.#readBody(this.#head!)
@@ -97,31 +93,17 @@ export class ResponseReader {
     return runOfOne(this.#finish(head, { body: this.#bodySoFar(), complete }), requests)
   }
 
-  #sameBytes({ awaiting }: AwaitingRequests): AnswerRun | undefined {
-    const answer = this.#last
-    if (answer === undefined || answer.echoedKey !== undefined) return undefined
-    const count = this.#lastText.countIn(this.#text, { at: this.#at, most: awaiting })
-    this.#at += count * this.#lastText.length
-    return count === 0 ? undefined : { answer, count, key: 'none' }
-  }
-
-  /** Answers that differ from the pattern only in the right keys and in fields that say nothing about a record. */
-  #alike(requests: AwaitingRequests): AnswerRun | undefined {
-    const pattern = this.#pattern
-    if (pattern === undefined || pattern.head !== this.#heads.learned) return undefined
-    const { answer, rest } = pattern
-    const echoes = answer.echoedKey !== undefined
-    const heads = this.#heads
-    const text = this.#text
-    let count = 0
-    for (; count < requests.awaiting; count++) {
-      const restAt = heads.behindAlike(text, this.#at)
-      const end = restAt + rest.length
-      if (restAt === -1 || restAt - 2 - this.#at > maxHeadBytes || text.slice(restAt, end) !== rest) break
-      if (echoes && !requests.hasKey(count, text.slice(heads.keyAt, heads.keyEnd))) break
-      this.#at = end
+  /** Answers like one that has come before. */
+  #again(requests: AwaitingRequests): AnswerRun | undefined {
+    let run = this.#pattern?.find(this.#text, this.#at, requests)
+    if (run === undefined) {
+      run = this.#other?.find(this.#text, this.#at, requests)
+      if (run === undefined) return undefined
+      ;[this.#pattern, this.#other] = [this.#other, this.#pattern]
     }
-    return count === 0 ? undefined : { answer, count, key: echoes ? 'right' : 'none' }
+    this.#at = run.end
+    this.#interim = 0
+    return run
   }
 
   /** Searches only the new bytes for the end of the head, and for bytes that no head may have. */
@@ -145,7 +127,7 @@ export class ResponseReader {
       const bytes = (end === -1 ? this.#text.length : end) - this.#at
       if (bytes > maxHeadBytes) return this.#fail('the head is too long')
       if (end === -1) return this.#awaitHead()
-      const head = this.#heads.read(this.#text.slice(this.#at, end + 2))
+      const head = readHead(this.#text.slice(this.#at, end))
       if ('failure' in head) return this.#fail(head.failure)
       if (head.status >= 200) {
         this.#head = head
@@ -217,8 +199,9 @@ export class ResponseReader {
   #finish(head: AnswerHead, { body, complete, end }: { body: string; complete: boolean; end?: number }): ReadAnswer {
     const answer = answerOf(head, { bytes: body, complete })
     if (end === undefined || head.last) this.#over = true
-    else if (this.#interim === 0 && !this.#dropped) {
-      this.#remember(answer, { head, end })
+    else if (this.#interim === 0 && !this.#dropped && this.#unlike++ % unlikePerPattern === 0) {
+      this.#other = this.#pattern
+      this.#pattern = new AnswerPattern(answer, this.#text.slice(this.#at, end), this.#bodyAt - 4)
     }
     this.#at = end ?? this.#text.length
     this.#dropped = false
@@ -226,15 +209,6 @@ export class ResponseReader {
     this.#head = undefined
     this.#chunked = undefined
     return answer
-  }
-
-  /** The answer may come again. */
-  #remember(answer: ReadAnswer, { head, end }: { readonly head: AnswerHead; readonly end: number }): void {
-    this.#last = answer
-    this.#lastText.set(this.#text.slice(this.#at, end))
-    if (head !== this.#heads.learned || head.framing.type !== 'length') return
-    // The rest of an answer begins with the empty line behind its head.
-    this.#pattern = { head, answer, rest: this.#text.slice(this.#at + this.#bodyAt - 2, end) }
   }
 
   #fail(failure: string): false {
@@ -245,14 +219,6 @@ export class ResponseReader {
     this.#held = ''
     return false
   }
-}
-
-/** An answer whose head is the learned one. */
-interface Pattern {
-  readonly head: AnswerHead
-  readonly answer: ReadAnswer
-  /** Its text behind the lines of the head. */
-  readonly rest: string
 }
 
 /** Searches from `from` on. */

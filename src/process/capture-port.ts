@@ -57,7 +57,7 @@ class CapturePort extends SettledPort implements RecordSink {
       clock: systemClock,
       ship: (record) => this.#ship(record),
       suppress: (reason) => this.#suppress(reason),
-      kept: (change) => this.#book.keptForError(laneOf('logs'), change),
+      kept: (change) => this.#book.count(laneOf('logs'), 'keptForError', change),
       release: (record) => this.#ship(record, { kept: true }),
       say: (mapped) => this.log(mapped),
     })
@@ -118,20 +118,18 @@ class CapturePort extends SettledPort implements RecordSink {
 
   #ship({ body, redacted }: CompleteLog, { kept = false } = {}): void {
     this.#take('logs', body, { kept })
-    if (redacted) this.#book.redacted(laneOf('logs'))
+    if (redacted) this.#book.count(laneOf('logs'), 'redacted', 1)
   }
 
   #suppress(reason: SuppressReason): void {
-    this.#book.suppress(laneOf('logs'), { reason, handedOver: false })
+    this.#book.move(laneOf('logs'), 'none', reason, 1, 0)
   }
 
   #take(kind: RecordKind, body: string, { kept = false } = {}): void {
     const lane = laneOf(kind)
     const bytes = Buffer.byteLength(body)
-    if (kept) this.#book.needed(lane, bytes)
-    else this.#book.accept(lane, { bytes, handedOver: false })
-    this.#book.depart(lane, { retries: 0 })
-    this.#book.deliver(lane, bytes)
+    this.#book.move(lane, kept ? 'unneeded' : 'none', 'inFlight', 1, bytes)
+    this.#book.move(lane, 'inFlight', 'delivered', 1, bytes)
     this.#capture.record(kind, JSON.parse(body))
   }
 }

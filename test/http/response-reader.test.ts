@@ -180,6 +180,19 @@ describe('an answer', () => {
     expect(second).toBe(first)
   })
 
+  it('that comes again after others is the same object, and so are the others once they have come for some time', () => {
+    const other = (body: number) => `HTTP/1.1 200 X\r\ncontent-length: 1\r\n\r\n${body}`
+    const again = (body: number) => other(body).repeat(8)
+    const { answers } = readText(plain + again(1) + other(1) + plain + again(2) + plain + other(2) + other(1))
+    const [first, ...more] = answers
+    expect(more[8]).toBe(more[7])
+    for (const index of [9, 18]) expect(more[index]).toBe(first)
+    expect(more[19]).toBe(more[17])
+    // Two are known at once.
+    expect(more[20]).toEqual(more[7])
+    expect(more[20]).not.toBe(more[7])
+  })
+
   it('that begins like the one before is another one', () => {
     const longer = `${plain.replace('Length: 15', 'Length: 16')} `
     const shorter = 'HTTP/1.1 201 X\r\ncontent-length: 1\r\n\r\n1'

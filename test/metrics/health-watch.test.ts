@@ -22,8 +22,8 @@ const look = () => watch.look(laneFigures({ lanes: [...lanes.logs.read().lanes, 
 const becomes = (book: LedgerBook, state: LaneState) =>
   book.describe(0, { state, connections: 1, depth: 1, sender: 'undici' })
 function drops(book: LedgerBook, reason: keyof LaneReport['dropped']): void {
-  book.accept(0, { bytes: 1, handedOver: false })
-  book.drop(0, { from: 'queued', reason, bytes: 1 })
+  book.move(0, 'none', 'queued', 1, 1)
+  book.move(0, 'queued', reason, 1, 1)
 }
 
 describe('the health of lanes', () => {

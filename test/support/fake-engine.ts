@@ -42,19 +42,19 @@ export class FakeEngine implements RegisteredEngine {
   }
 
   accept(count = 1): void {
-    for (let left = count; left > 0; left--) this.#book.accept(0, { bytes: 1, handedOver: false })
+    for (let left = count; left > 0; left--) this.#book.move(0, 'none', 'queued', 1, 1)
   }
 
   /** Leave out a line as it repeats others. */
   suppressRepeated(): void {
-    this.#book.suppress(0, { reason: 'repeated', handedOver: false })
+    this.#book.move(0, 'none', 'repeated', 1, 0)
     this.#hasRepeats = true
   }
 
   deliver(): void {
     for (let left = this.stats().queued; left > 0; left--) {
-      this.#book.depart(0, { retries: 0 })
-      this.#book.deliver(0, 1)
+      this.#book.move(0, 'queued', 'inFlight', 1, 0)
+      this.#book.move(0, 'inFlight', 'delivered', 1, 1)
     }
   }
 

@@ -104,8 +104,8 @@ export class FakeThread implements DeliveryThread {
     for (const [engine, hosted] of this.#engines) {
       for (const line of this.#takenBy(engine).splice(0, count)) {
         const lane = this.#laneOf(line)
-        hosted.book!.depart(lane, { retries: 0 })
-        hosted.book!.deliver(lane, 1)
+        hosted.book!.move(lane, 'queued', 'inFlight', 1, 0)
+        hosted.book!.move(lane, 'inFlight', 'delivered', 1, 1)
         this.delivered.push(line)
       }
     }
@@ -159,7 +159,7 @@ export class FakeThread implements DeliveryThread {
 
   #take(engine: number, hosted: Hosted, line: string): void {
     if (isRecord(line)) {
-      hosted.book!.accept(this.#laneOf(line), { bytes: 1, handedOver: true })
+      hosted.book!.move(this.#laneOf(line), 'taken', 'queued', 1, 1)
       this.#takenBy(engine).push(line)
       return
     }

@@ -25,8 +25,8 @@ const sourcesIn = (folder, without = []) => filesIn(`src/${folder}`, { end: '.ts
 const testsIn = (folder, without = []) =>
   filesIn(`test/${folder}`, { end: '.test.ts', without }).filter((file) => !/\.(full|program)\.test\.ts$/.test(file))
 
-const parsers = ['answer-body', 'answer-head', 'chunked-body', 'classify', 'connection-life', 'head-reader', 'proxy']
-const exchange = ['read-answer', 'repeated-text', 'request-writer', 'response-reader', 'transmission']
+const parsers = ['answer-body', 'answer-head', 'answer-pattern', 'chunked-body', 'classify', 'connection-life', 'proxy']
+const exchange = ['read-answer', 'request-writer', 'response-reader', 'transmission']
 
 /** @type {Readonly<Record<string, Part>>} */
 export const parts = {

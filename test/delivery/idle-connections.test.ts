@@ -40,7 +40,8 @@ async function deliverTo(
   cleanUps.push(() => sender.close())
   const lanes = (['logs', 'values'] as const).map((kind) => ({ kind, bucket }))
   const set = setUp({ sender, lanes, maxConnections: 64, requestTimeoutMs }, clock)
-  const settled = (count: number) => vi.waitFor(() => expect(set.delivery.stats().delivered).toBe(count))
+  const settled = (count: number) =>
+    vi.waitFor(() => expect(set.delivery.stats().delivered).toBe(count), { timeout: 10_000 })
   return { ...set, network, settled }
 }
 

@@ -32,28 +32,9 @@ async function run(): Promise<void> {
       process.exitCode = await read(command.name, command.written)
       break
     }
-    case 'backup': {
-      const { data, file, json } = command
-      const { backUp } = await import('./storage/sqlite/backup.js')
-      const bytes = await backUp(data, file)
-      process.stdout.write(json ? `${JSON.stringify({ file, bytes })}\n` : `${file} has ${bytes} bytes.\n`)
+    case 'store':
+      process.stdout.write(await command.run())
       break
-    }
-    case 'keys': {
-      const { runKeys } = await import('./commands/keys-command.js')
-      process.stdout.write(await runKeys(command.command))
-      break
-    }
-    case 'page': {
-      const { runPage } = await import('./commands/page-command.js')
-      process.stdout.write(await runPage(command.command))
-      break
-    }
-    case 'projects': {
-      const { runProjects } = await import('./commands/projects-command.js')
-      process.stdout.write(await runProjects(command.command))
-      break
-    }
     case 'wrong':
       fail(command.message)
       break

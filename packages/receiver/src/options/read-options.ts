@@ -1,4 +1,4 @@
-import { nearestName } from './nearest-name.js'
+import { nearestName } from '../../../../src/options/nearest-name.js'
 import {
   type OptionName,
   type OptionRow,

@@ -1,6 +1,6 @@
 import { CommitListeners } from '../commit-listeners.js'
 import { GroupCommit } from '../group-commit.js'
-import type { NewRecord, RecordStorage } from '../record-storage.js'
+import type { CommitListener, NewRecord, RecordStorage } from '../record-storage.js'
 import { type WrittenRecord, writtenRecord } from '../records/written-records.js'
 import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
 import type { SqliteAttempts } from './attempts.js'
@@ -63,7 +63,10 @@ export class SqliteRecords implements RecordStorage {
   readonly oldest: RecordStorage['oldest'] = async () => this.#tail.oldest()
   readonly receiptsAround: RecordStorage['receiptsAround'] = async (ms) => this.#tail.receiptsAround(ms)
   readonly repeated: RecordStorage['repeated'] = (bucket) => this.#repeated.of(bucket)
-  readonly onCommit: RecordStorage['onCommit'] = (listener) => this.#listeners.add(listener)
+
+  onCommit(listener: CommitListener): () => void {
+    return this.#listeners.add(listener)
+  }
 
   /** Resolves when no record waits for its commit. */
   settled(): Promise<void> {

@@ -2,7 +2,15 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { nearestName } from '../../../src/options/nearest-name.js'
 import type { StoreCommand } from './commands/store-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
-import { type OptionName, type Options, optionNames, optionTable, writtenName } from './options/option-table.js'
+import {
+  type OptionName,
+  type OptionRow,
+  type Options,
+  optionNames,
+  optionTable,
+  writtenName,
+} from './options/option-table.js'
+import { databaseUrl, flag } from './options/option-value.js'
 import { type Environment, OptionError, readOptions, readSome } from './options/read-options.js'
 import { maxKeyProjects, maxNameCharacters, namePattern } from './schemas/keys.js'
 import { nameSchema } from './schemas/names.js'
@@ -62,7 +70,6 @@ const verbs: Readonly<Record<string, Verb>> = {
     read: (given) => async () => (await onKeys()).revokeKey(given, given.operand),
   },
   page: { read: (given) => async () => (await import('./commands/page-command.js')).makePageAddress(given) },
-  'projects list': { read: (given) => async () => (await onProjects()).listProjects(given) },
   'projects add': {
     operand: 'one id',
     read(given) {
@@ -71,6 +78,7 @@ const verbs: Readonly<Record<string, Verb>> = {
       return async () => (await onProjects()).addProject(given, id)
     },
   },
+  'projects list': { read: (given) => async () => (await onProjects()).listProjects(given) },
   'projects plan': {
     options: { content: { type: 'boolean' } },
     operand: idAndPlan,
@@ -195,8 +203,8 @@ function wordsOf(written: readonly string[]): string[] {
 
 function parsed(names: readonly OptionName[]) {
   const options = names.map((name) => {
-    const { type } = optionTable[name].kind
-    return [writtenName(name), { type: type === 'flag' ? 'boolean' : 'string', multiple: type === 'database' }] as const
+    const { kind }: OptionRow = optionTable[name]
+    return [writtenName(name), { type: kind === flag ? 'boolean' : 'string', multiple: kind === databaseUrl }] as const
   })
   return { ...(Object.fromEntries(options) as Parsed), help: { type: 'boolean', short: 'h' } } as const
 }

@@ -51,17 +51,13 @@ function greet(receiver: Receiver, { host, json, data, database }: Options): voi
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void receiver.close().then(() => process.exit(0)))
   }
-  const { url, project, apiKey, page } = receiver
-  if (isExposed(url, host)) {
+  const { close: _, ...facts } = receiver
+  if (isExposed(facts.url, host)) {
     process.stderr.write(
       `sluice-receiver: keys and records cross the network in the clear: use --tls-cert and --tls-key off loopback\n`,
     )
   }
-  process.stdout.write(
-    json
-      ? `${JSON.stringify({ url, project, apiKey, page })}\n`
-      : greeting({ url, project, apiKey, page, data, database }),
-  )
+  process.stdout.write(json ? `${JSON.stringify(facts)}\n` : greeting({ ...facts, data, database }))
 }
 
 /** With `--json`, stdout has the one line that a script reads. */

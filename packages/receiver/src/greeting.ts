@@ -1,3 +1,5 @@
+import type { Options } from './options/option-table.js'
+import type { Receiver } from './receiver.js'
 import { readDatabaseUrl } from './storage/postgres/database-url.js'
 
 /** The text that a person reads when the receiver is ready: the page, the new key, if there is one, and the variables to set. */
@@ -8,14 +10,7 @@ export function greeting({
   page,
   data,
   database,
-}: {
-  url: string
-  project: string
-  apiKey: string | null
-  page: string
-  data: string
-  database: string | undefined
-}): string {
+}: Omit<Receiver, 'close'> & Pick<Options, 'data' | 'database'>): string {
   const place =
     database !== undefined
       ? `in the database ${readDatabaseUrl(database).name}`

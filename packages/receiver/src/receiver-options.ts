@@ -4,8 +4,9 @@ import { type EventNames, readEventNames } from './event-names.js'
 import type { AccessLogStream } from './http/access-log.js'
 import type { Tls } from './http/server.js'
 import { optionTable } from './options/option-table.js'
-import { durationMs, expectation, isPageHost } from './options/option-value.js'
+import { duration, pageName } from './options/option-value.js'
 import { ReceiverError } from './receiver-error.js'
+import { msOf } from './schemas/time.js'
 
 /** Address, data folder and limits of a receiver. */
 export interface ReceiverOptions {
@@ -76,16 +77,16 @@ export async function settingsOf(options: ReceiverOptions | undefined): Promise<
     requestTimeoutMs = defaultRequestTimeoutMs,
     // A library may have put settings on the prototype of all objects.
   }: ReceiverOptions = Object.assign(Object.create(null), options)
-  if (pageHost !== undefined && !isPageHost(pageHost)) {
-    const message = `--page-host: expected ${expectation({ type: 'page-host' })}, got "${pageHost}"`
+  if (pageHost !== undefined && pageName.read(pageHost) === undefined) {
+    const message = `--page-host: expected ${pageName.expected}, got "${pageHost}"`
     throw new ReceiverError('ADDRESS_UNUSABLE', message)
   }
   if (rateLimit !== undefined && !(Number.isInteger(rateLimit) && rateLimit > 0)) {
     throw new TypeError(`rateLimit: expected a whole number of records per second, at least 1, got ${rateLimit}`)
   }
-  const retainMs = retain === undefined ? undefined : durationMs(retain)
+  const retainMs = retain === undefined ? undefined : msOf(duration.read(retain) ?? '')
   if (retain !== undefined && retainMs === undefined) {
-    throw new TypeError(`retain: expected ${expectation({ type: 'duration' })}, got ${JSON.stringify(retain)}`)
+    throw new TypeError(`retain: expected ${duration.expected}, got ${JSON.stringify(retain)}`)
   }
   const tls = readTls(tlsCert, tlsKey)
   const events = eventsFile === undefined ? undefined : await readEvents(eventsFile)

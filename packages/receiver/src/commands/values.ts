@@ -101,7 +101,7 @@ async function run(given: ValuesArguments, output: Output): Promise<Status> {
   }
   const service = new ReadingService('values')
   try {
-    const counts = await service.counts({ ...filters, ...(step === undefined ? {} : { step }) })
+    const counts = await service.counts({ ...filters, step })
     return output.summary(countsSummary(counts, { names, hasSteps: step !== undefined }))
   } finally {
     await service.close()

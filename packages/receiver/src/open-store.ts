@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { reasonOf } from '../../../src/errors/text-of.js'
 import { ReceiverError } from './receiver-error.js'
 import { PostgresStorage } from './storage/postgres/postgres-storage.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
@@ -13,8 +14,7 @@ export async function openDatabase(database: string): Promise<Storage> {
   try {
     return await PostgresStorage.open(database)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ReceiverError('DATABASE_UNUSABLE', `cannot use the database: ${reason}`, { cause })
+    throw new ReceiverError('DATABASE_UNUSABLE', `cannot use the database: ${reasonOf(cause)}`, { cause })
   }
 }
 
@@ -25,12 +25,11 @@ export async function openFolder(data: string): Promise<Storage> {
     makeDataFolder(data)
     return await ThreadedSqliteStorage.open(resolve(data, storeFile))
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     if (cause instanceof FolderInUseError) {
-      const message = `${reason}; stop it, or choose another folder with --data`
+      const message = `${reasonOf(cause)}; stop it, or choose another folder with --data`
       throw new ReceiverError('DATA_IN_USE', message, { cause })
     }
-    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reason}`, { cause })
+    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reasonOf(cause)}`, { cause })
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { reasonOf } from '../../../src/errors/text-of.js'
 import { type EventNames, readEventNames } from './event-names.js'
 import type { AccessLogStream } from './http/access-log.js'
 import type { Tls } from './http/server.js'
@@ -102,8 +103,7 @@ function readTls(certFile: string | undefined, keyFile: string | undefined): Tls
     createSecureContext(files)
     return files
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ReceiverError('TLS_UNUSABLE', `cannot use the certificate and its key: ${reason}`, { cause })
+    throw new ReceiverError('TLS_UNUSABLE', `cannot use the certificate and its key: ${reasonOf(cause)}`, { cause })
   }
 }
 
@@ -111,9 +111,8 @@ async function readEvents(file: string): Promise<EventNames> {
   try {
     return await readEventNames(file)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     // JSON.parse quotes the text, line ends included.
-    const message = `cannot use the events of ${file}: ${reason.replace(/\s+/g, ' ')}`
+    const message = `cannot use the events of ${file}: ${reasonOf(cause).replace(/\s+/g, ' ')}`
     throw new ReceiverError('EVENTS_UNUSABLE', message, { cause })
   }
 }

@@ -131,7 +131,6 @@ async function run({ lines, query, matches, json, follow: following }: LogsArgum
   if (following) {
     return await follow({
       kind: 'logs',
-      open: (signal) => new ReadingService('logs', signal),
       query,
       earlier: (service) => service.newest(query, lines),
       matches,

@@ -3,7 +3,7 @@ import { type Output, printPaced, type Status } from '../../../../src/cli/output
 import { ApiError } from '../../../../src/content/api-error.js'
 import type { RecordKind } from '../../../../src/records/wire.js'
 import { Following, maxMissed } from './following.js'
-import { NoReceiverError, type ReadingService, type RecordQuery, type Stored } from './reading-service.js'
+import { NoReceiverError, ReadingService, type RecordQuery, type Stored } from './reading-service.js'
 import { sinceForms, sinceTime } from './since.js'
 
 /** The filters that both commands have, as a query of the API, or a message for a wrong option. */
@@ -22,7 +22,6 @@ export function readingFailure(error: Error): readonly [Status, string] | undefi
 
 export interface FollowPlan<Kind extends RecordKind> {
   readonly kind: Kind
-  readonly open: (signal: AbortSignal) => ReadingService<Kind>
   /** The filters of the API for records that the stream leaves out. */
   readonly query: RecordQuery
   /** Reads the records from before, oldest first. */
@@ -37,7 +36,7 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 
 /** Print records from before and as they arrive, until a signal comes or the reader of stdout has gone. */
 export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): Promise<Status> {
-  const { kind, open, earlier, matches, rowOf, output } = plan
+  const { kind, earlier, matches, rowOf, output } = plan
   // `since` is for the records from before.
   const { since: _, ...streamed } = plan.query
   const ending = new AbortController()
@@ -46,7 +45,7 @@ export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): P
   const end = () => ending.abort()
   for (const name of signals) process.once(name, end)
   process.stdout.once('error', end)
-  const service = open(signal)
+  const service = new ReadingService(kind, signal)
   const following = new Following({
     service,
     kind,

@@ -91,7 +91,6 @@ async function run(given: ValuesArguments, output: Output): Promise<Status> {
   if (given.follow) {
     return await follow({
       kind: 'values',
-      open: (signal) => new ReadingService('values', signal),
       query: filters,
       earlier: async () => [],
       matches: ({ appName }) => filters.appName === undefined || filters.appName === appName,

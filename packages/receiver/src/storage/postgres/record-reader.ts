@@ -10,7 +10,7 @@ import { type Sql, sql } from '../sql.js'
 import { anyValue, uncounted } from './counted-names.js'
 import type { Days } from './days.js'
 import type { Question } from './postgres-rows.js'
-import { RecordCounter } from './record-counter.js'
+import { counted } from './record-counter.js'
 import { type Found, type Ids, RecordSelection } from './record-selection.js'
 import { countedName } from './record-terms.js'
 
@@ -18,12 +18,10 @@ import { countedName } from './record-terms.js'
 export class RecordReader {
   readonly #ask: Question
   readonly #selection: RecordSelection
-  readonly #counter: RecordCounter
 
   constructor(ask: Question, days: Days) {
     this.#ask = ask
     this.#selection = new RecordSelection(ask, days)
-    this.#counter = new RecordCounter(ask, this.#selection)
   }
 
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
@@ -55,7 +53,7 @@ export class RecordReader {
   }
 
   counts(query: CountQuery): Promise<RecordCounts> {
-    return this.#counter.count(query)
+    return counted(query, { ask: this.#ask, selection: this.#selection })
   }
 
   async #newest(filter: RecordFilter, search: { readonly ids?: Ids; readonly limit: number }): Promise<Found[]> {

@@ -6,7 +6,7 @@ import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
 import { raw, sql } from '../sql.js'
 import type { Database } from './database.js'
-import { RecordCounter } from './record-counter.js'
+import { counted } from './record-counter.js'
 import { RecordNames } from './record-names.js'
 import { goesOn, RecordSelection, type Source } from './record-selection.js'
 import { rowsOf } from './sqlite-rows.js'
@@ -18,7 +18,6 @@ export class RecordReader {
   readonly texts: TextIndex
   readonly selection: RecordSelection
   readonly #names: RecordNames
-  readonly #counter: RecordCounter
   #ended: Int32Array = new Int32Array(1)
 
   /** @param texts path of the file for the text index, or `:memory:` */
@@ -27,7 +26,6 @@ export class RecordReader {
     this.texts = new TextIndex(database, texts)
     this.selection = new RecordSelection(database, this.texts)
     this.#names = new RecordNames(database)
-    this.#counter = new RecordCounter(database, this.selection)
     database.function(goesOn, { deterministic: false }, (_id: number) => {
       this.check()
       return 1
@@ -64,7 +62,7 @@ export class RecordReader {
   }
 
   counts(query: CountQuery): RecordCounts {
-    return this.#counter.count(query, this.#lane(query))
+    return counted(query, { database: this.#database, selection: this.selection, lane: this.#lane(query) })
   }
 
   /** Row id of the lane; 0, which no lane has, before its first record. */

@@ -1,5 +1,5 @@
 import { ok } from 'node:assert/strict'
-import { countsIn } from '../../../packages/receiver/src/client/record-counts.js'
+import { countsIn } from '../../../packages/receiver/src/client/read-counts.js'
 import { pageAfter, pageIn } from '../../../packages/receiver/src/client/record-page.js'
 import { countsSummary } from '../../../packages/receiver/src/commands/counts-summary.js'
 import { logRow } from '../../../packages/receiver/src/commands/log-row.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../../src/content/api-error.js'
-import { countsIn } from '../../src/client/record-counts.js'
+import { countsIn } from '../../src/client/read-counts.js'
 import { isStored, pageIn } from '../../src/client/record-page.js'
 import { countsSummary } from '../../src/commands/counts-summary.js'
 

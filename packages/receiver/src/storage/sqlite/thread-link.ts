@@ -38,7 +38,7 @@ interface Waiting {
  * The thread keeps the process alive only while an answer is missing.
  */
 export class ThreadLink<Served> {
-  /** Their methods resolve with the answer, or reject with the error that the thread has thrown, or that it died of. */
+  /** The ports of the thread. Their methods resolve with the answer, or reject with the error that the thread has thrown, or that it died of. */
   readonly ports = propertiesOf((port) =>
     propertiesOf(
       (method) =>

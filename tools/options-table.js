@@ -5,6 +5,7 @@ import {
   variableOf,
   writtenName,
 } from '../packages/receiver/dist/options/option-table.js'
+import { flag } from '../packages/receiver/dist/options/option-value.js'
 
 // Prints the tables of options of docs/options.md, made from the comments of the tables in src/options, and that of the receiver's README, made
 // from the table that its code runs on; `--write` puts them there.
@@ -46,7 +47,7 @@ const receiver = optionNames.map((name) => {
   /** @type {import('../packages/receiver/dist/options/option-table.js').OptionRow} */
   const { placeholder, default: fallback, kind, about } = receiverTable[name]
   const written = code(`--${writtenName(name)}${placeholder === undefined ? '' : ` ${placeholder}`}`)
-  return [written, code(variableOf(name)), fallback === undefined || kind.type === 'flag' ? '' : code(fallback), about]
+  return [written, code(variableOf(name)), fallback === undefined || kind === flag ? '' : code(fallback), about]
 })
 /** @type {readonly [path: string, mark: string, rows: readonly (readonly string[])[]][]} */
 const tables = [

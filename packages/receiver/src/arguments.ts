@@ -1,20 +1,24 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import type { KeysCommand } from './commands/keys-command.js'
-import type { ProjectsCommand } from './commands/projects-command.js'
+import { nearestName } from '../../../src/options/nearest-name.js'
 import type { StoreCommand } from './commands/store-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
-import { nearestName } from './options/nearest-name.js'
-import { type OptionName, type Options, optionNames, optionTable, writtenName } from './options/option-table.js'
+import {
+  type OptionName,
+  type OptionRow,
+  type Options,
+  optionNames,
+  optionTable,
+  writtenName,
+} from './options/option-table.js'
+import { databaseUrl, flag } from './options/option-value.js'
 import { type Environment, OptionError, readOptions, readSome } from './options/read-options.js'
 import { maxKeyProjects, maxNameCharacters, namePattern } from './schemas/keys.js'
 import { nameSchema } from './schemas/names.js'
 
 export type Command =
   | { readonly type: 'start'; readonly options: Options }
-  | { readonly type: 'keys'; readonly command: KeysCommand }
-  | { readonly type: 'page'; readonly command: StoreCommand }
-  | { readonly type: 'projects'; readonly command: ProjectsCommand }
-  | { readonly type: 'backup'; readonly data: string; readonly file: string; readonly json: boolean }
+  /** Works on a store. Resolves with the text for stdout. */
+  | { readonly type: 'store'; readonly run: () => Promise<string> }
   | { readonly type: 'reading'; readonly name: ReadingName; readonly written: readonly string[] }
   | { readonly type: 'help' | 'version' }
   | { readonly type: 'wrong'; readonly message: string }
@@ -24,20 +28,86 @@ const readingNames = ['logs', 'values'] as const
 export type ReadingName = (typeof readingNames)[number]
 
 type Parsed = NonNullable<ParseArgsConfig['options']>
-type Written = Readonly<Record<string, string | undefined>>
+
+/** What was written for a command that works on a store. */
+interface Given extends StoreCommand {
+  /** Empty where the command has none. */
+  readonly operand: string
+  readonly scope?: readonly string[]
+  readonly project?: readonly string[]
+  readonly name?: string
+  readonly content?: boolean
+}
+
+/** A command that works on a store. Its module, with the databases, is loaded when it runs. */
+interface Verb {
+  /** Options of its own. */
+  readonly options?: Parsed
+  /** What its one operand must be; undefined if it has none. */
+  readonly operand?: string
+  /** @throws {OptionError} for a value that it cannot have */
+  readonly read: (given: Given) => () => Promise<string>
+}
+
 /** An option with words, once with commas between them or several times. */
 const texts = { type: 'string', multiple: true } as const
+const onKeys = () => import('./commands/keys-command.js')
+const onProjects = () => import('./commands/projects-command.js')
+const idAndPlan = 'one id, and --content or --no-content'
+
+const verbs: Readonly<Record<string, Verb>> = {
+  'keys add': {
+    options: { scope: texts, project: texts, name: { type: 'string' } },
+    read(given) {
+      const { scope, project, name = '' } = given
+      const wanted = { name: checkedName(name), scopes: scopesIn(scope), projects: projectsIn(project) }
+      return async () => (await onKeys()).addKey(given, wanted)
+    },
+  },
+  'keys list': { read: (given) => async () => (await onKeys()).listKeys(given) },
+  'keys revoke': {
+    operand: 'one id; see keys list',
+    read: (given) => async () => (await onKeys()).revokeKey(given, given.operand),
+  },
+  page: { read: (given) => async () => (await import('./commands/page-command.js')).makePageAddress(given) },
+  'projects add': {
+    operand: 'one id',
+    read(given) {
+      const { operand: id } = given
+      if (!isProjectId(id)) throw new OptionError(`projects add: expected ${nameSchema.description}, got "${id}"`)
+      return async () => (await onProjects()).addProject(given, id)
+    },
+  },
+  'projects list': { read: (given) => async () => (await onProjects()).listProjects(given) },
+  'projects plan': {
+    options: { content: { type: 'boolean' } },
+    operand: idAndPlan,
+    read(given) {
+      const { operand: id, content } = given
+      if (content === undefined) throw new OptionError(`projects plan: expected ${idAndPlan}`)
+      return async () => (await onProjects()).changePlan(given, { id, plan: { content } })
+    },
+  },
+  backup: {
+    operand: 'the name of one new file',
+    read(given) {
+      if (given.database !== undefined) {
+        throw new OptionError('backup: copies a folder. Copy a database with its own tools, such as pg_dump')
+      }
+      return async () => (await import('./commands/backup-command.js')).makeBackup(given, given.operand)
+    },
+  },
+}
 
 /** The command that the arguments and the variables of the process stand for. */
 export function readArguments(args: readonly string[], environment: Environment): Command {
   try {
-    const [first, ...rest] = args
+    const [first = '', ...rest] = args
     const name = readingNames.find((each) => each === first)
     if (name !== undefined) return { type: 'reading', name, written: rest }
-    if (first === 'keys') return readKeys(rest, environment)
-    if (first === 'page') return readPage(rest, environment)
-    if (first === 'projects') return readProjects(rest, environment)
-    return first === 'backup' ? readBackup(rest, environment) : readStart(args, environment)
+    return commands.includes(first)
+      ? readStoreCommand(first, { args: rest, environment })
+      : readStart(args, environment)
   } catch (error) {
     const { message } = error as Error
     if (error instanceof OptionError) return { type: 'wrong', message }
@@ -48,8 +118,13 @@ export function readArguments(args: readonly string[], environment: Environment)
   }
 }
 
-const commands = ['keys', 'page', 'projects', 'backup', ...readingNames]
-const options = [...optionNames.map(writtenName), 'version', 'help', 'scope', 'project', 'name', 'content']
+const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames]
+const options = [
+  ...optionNames.map(writtenName),
+  'version',
+  'help',
+  ...Object.values(verbs).flatMap((verb) => Object.keys(verb.options ?? {})),
+]
 
 /** A message that suggests the word that looks most like the unknown one. Undefined where none does. */
 function suggestion(message: string): string | undefined {
@@ -70,86 +145,33 @@ function readStart(args: readonly string[], environment: Environment): Command {
   return { type: 'start', options: readOptions(values, environment) }
 }
 
-function readKeys([action = '', ...args]: readonly string[], environment: Environment): Command {
-  if (action === '--help' || action === '-h') return { type: 'help' }
-  const own: Parsed = action === 'add' ? { scope: texts, project: texts, name: { type: 'string' } } : {}
-  const { help, data, database, json, written, positionals } = readOnStore(args, { environment, own })
-  if (help) return { type: 'help' }
-  const { scope, project, name = '' } = written as Written & Partial<Record<'scope' | 'project', string[]>>
-  const store = { data, database, json }
-  if (action !== 'revoke' && positionals.length > 0) throw new OptionError(`keys: unexpected "${positionals[0]}"`)
-  switch (action) {
-    case 'add':
-      return {
-        type: 'keys',
-        command: { action, ...store, name: checkedName(name), scopes: scopesIn(scope), projects: projectsIn(project) },
-      }
-    case 'list':
-      return { type: 'keys', command: { action, ...store } }
-    case 'revoke': {
-      const [id, ...others] = positionals
-      if (id === undefined || others.length > 0) throw new OptionError('keys revoke: expected one id; see keys list')
-      return { type: 'keys', command: { action, ...store, id } }
-    }
-    default:
-      throw new OptionError(`keys: expected add, list or revoke, got "${action}"`)
+function readStoreCommand(
+  name: string,
+  { args, environment }: { readonly args: readonly string[]; readonly environment: Environment },
+): Command {
+  const [action = '', ...others] = args
+  const title = verbs[name] === undefined ? `${name} ${action}` : name
+  const verb = verbs[title]
+  if (verb === undefined) {
+    if (action === '--help' || action === '-h') return { type: 'help' }
+    const actions = Object.keys(verbs).flatMap((each) => (each.startsWith(`${name} `) ? [each.split(' ')[1]!] : []))
+    throw new OptionError(`${name}: expected ${listFormat.format(actions)}, got "${action}"`)
   }
-}
-
-function readPage(args: readonly string[], environment: Environment): Command {
-  const { help, data, database, json, positionals } = readOnStore(args, { environment, own: {} })
-  if (help) return { type: 'help' }
-  if (positionals.length > 0) throw new OptionError(`page: unexpected "${positionals[0]}"`)
-  return { type: 'page', command: { data, database, json } }
-}
-
-function readProjects([action = '', ...args]: readonly string[], environment: Environment): Command {
-  if (action === '--help' || action === '-h') return { type: 'help' }
-  const own: Parsed = action === 'plan' ? { content: { type: 'boolean' } } : {}
-  const { help, data, database, json, written, positionals } = readOnStore(args, { environment, own })
-  if (help) return { type: 'help' }
-  const store = { data, database, json }
-  const [id, ...others] = positionals
-  switch (action) {
-    case 'list':
-      if (id !== undefined) throw new OptionError(`projects: unexpected "${id}"`)
-      return { type: 'projects', command: { action, ...store } }
-    case 'add':
-      if (id === undefined || others.length > 0) throw new OptionError('projects add: expected one id')
-      return { type: 'projects', command: { action, ...store, id: projectId(id) } }
-    case 'plan': {
-      const { content } = written as { readonly content?: boolean }
-      if (id === undefined || others.length > 0 || content === undefined)
-        throw new OptionError('projects plan: expected one id, and --content or --no-content')
-      return { type: 'projects', command: { action, ...store, id, plan: { content } } }
-    }
-    default:
-      throw new OptionError(`projects: expected add, list or plan, got "${action}"`)
+  const options = { ...parsed(['data', 'database', 'json']), ...verb.options }
+  const left = [...(title === name ? args : others)]
+  const { values, positionals } = parseArgs({ args: left, allowNegative: true, allowPositionals: true, options })
+  if (values.help === true) return { type: 'help' }
+  const written = values as Readonly<Record<string, string>>
+  const store = readSome(['data', 'database', 'json'], { written, environment })
+  const [operand = '', ...excess] = positionals
+  if (verb.operand === undefined && positionals.length > 0) throw new OptionError(`${title}: unexpected "${operand}"`)
+  if (verb.operand !== undefined && (operand === '' || excess.length > 0)) {
+    throw new OptionError(`${title}: expected ${verb.operand}`)
   }
+  return { type: 'store', run: verb.read({ ...written, ...store, operand }) }
 }
 
-function readBackup(args: readonly string[], environment: Environment): Command {
-  const { help, data, database, json, positionals } = readOnStore(args, { environment, own: {} })
-  if (help) return { type: 'help' }
-  if (database !== undefined)
-    throw new OptionError('backup: copies a folder. Copy a database with its own tools, such as pg_dump')
-  const [file, ...others] = positionals
-  if (file === undefined || file === '' || others.length > 0)
-    throw new OptionError('backup: expected the name of one new file')
-  return { type: 'backup', data, json, file }
-}
-
-/** Arguments of a command that works on a store, with options of its own. */
-function readOnStore(
-  args: readonly string[],
-  { environment, own }: { readonly environment: Environment; readonly own: Parsed },
-) {
-  const options = { ...parsed(['data', 'database', 'json']), ...own }
-  const { values, positionals } = parseArgs({ args: [...args], allowNegative: true, allowPositionals: true, options })
-  const written = values as Written
-  const help = values.help === true
-  return { help, written, positionals, ...readSome(['data', 'database', 'json'], { written, environment }) }
-}
+const listFormat = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
 function checkedName(name: string): string {
   if (name.length <= maxNameCharacters && new RegExp(namePattern).test(name)) return name
@@ -171,11 +193,6 @@ function projectsIn(written: readonly string[] | undefined): readonly string[] |
   throw new OptionError(`--project: expected ids of projects with commas between them, at most 100, got "${written}"`)
 }
 
-function projectId(text: string): string {
-  if (isProjectId(text)) return text
-  throw new OptionError(`projects add: expected ${nameSchema.description}, got "${text}"`)
-}
-
 function isProjectId(text: string): boolean {
   return new RegExp(nameSchema.pattern!).test(text)
 }
@@ -186,8 +203,8 @@ function wordsOf(written: readonly string[]): string[] {
 
 function parsed(names: readonly OptionName[]) {
   const options = names.map((name) => {
-    const { type } = optionTable[name].kind
-    return [writtenName(name), { type: type === 'flag' ? 'boolean' : 'string', multiple: type === 'database' }] as const
+    const { kind }: OptionRow = optionTable[name]
+    return [writtenName(name), { type: kind === flag ? 'boolean' : 'string', multiple: kind === databaseUrl }] as const
   })
   return { ...(Object.fromEntries(options) as Parsed), help: { type: 'boolean', short: 'h' } } as const
 }

@@ -1,11 +1,11 @@
 import { readArguments } from './arguments.js'
-import { greeting } from './greeting.js'
 import { helpText } from './options/help-text.js'
 import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
 import type { Receiver } from './receiver.js'
 import type { ReceiverOptions } from './receiver-options.js'
 import { outliveReaders } from './stderr.js'
+import { readDatabaseUrl } from './storage/postgres/database-url.js'
 import { version } from './version.js'
 
 // The receiver itself is loaded to start it alone.
@@ -32,28 +32,9 @@ async function run(): Promise<void> {
       process.exitCode = await read(command.name, command.written)
       break
     }
-    case 'backup': {
-      const { data, file, json } = command
-      const { backUp } = await import('./storage/sqlite/backup.js')
-      const bytes = await backUp(data, file)
-      process.stdout.write(json ? `${JSON.stringify({ file, bytes })}\n` : `${file} has ${bytes} bytes.\n`)
+    case 'store':
+      process.stdout.write(await command.run())
       break
-    }
-    case 'keys': {
-      const { runKeys } = await import('./commands/keys-command.js')
-      process.stdout.write(await runKeys(command.command))
-      break
-    }
-    case 'page': {
-      const { runPage } = await import('./commands/page-command.js')
-      process.stdout.write(await runPage(command.command))
-      break
-    }
-    case 'projects': {
-      const { runProjects } = await import('./commands/projects-command.js')
-      process.stdout.write(await runProjects(command.command))
-      break
-    }
     case 'wrong':
       fail(command.message)
       break
@@ -70,17 +51,43 @@ function greet(receiver: Receiver, { host, json, data, database }: Options): voi
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void receiver.close().then(() => process.exit(0)))
   }
-  const { url, project, apiKey, page } = receiver
-  if (isExposed(url, host)) {
+  const { close: _, ...facts } = receiver
+  if (isExposed(facts.url, host)) {
     process.stderr.write(
       `sluice-receiver: keys and records cross the network in the clear: use --tls-cert and --tls-key off loopback\n`,
     )
   }
-  process.stdout.write(
-    json
-      ? `${JSON.stringify({ url, project, apiKey, page })}\n`
-      : greeting({ url, project, apiKey, page, data, database }),
-  )
+  process.stdout.write(json ? `${JSON.stringify(facts)}\n` : greeting({ ...facts, data, database }))
+}
+
+/** The text that a person reads when the receiver is ready: the page, the new key, if there is one, and the variables to set. */
+function greeting({
+  url,
+  project,
+  apiKey,
+  page,
+  data,
+  database,
+}: Omit<Receiver, 'close'> & Pick<Options, 'data' | 'database'>): string {
+  const place =
+    database !== undefined
+      ? `in the database ${readDatabaseUrl(database).name}`
+      : data === ':memory:'
+        ? 'in memory: nothing is kept'
+        : `in ${data}`
+  const ready = `sluice-receiver is ready at ${url} (data ${place})\nSee the records arrive (the address opens one browser): ${page}\n`
+  if (apiKey === null) return `${ready}Project ${project}. Lost the key? Start with --new-key to make another.\n`
+  return `${ready}
+Project ${project}, with a new API key. It is shown only now:
+
+  ${apiKey}
+
+Paste this where your application starts:
+
+  export SLUICE_URL=${url}
+  export SLUICE_API_KEY=${apiKey}
+  export SLUICE_BUCKET=${project}
+`
 }
 
 /** With `--json`, stdout has the one line that a script reads. */

@@ -1,5 +1,6 @@
-import { resolve } from 'node:path'
-import { makeDataFolder } from './data-folder.js'
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { reasonOf } from '../../../src/errors/text-of.js'
 import { ReceiverError } from './receiver-error.js'
 import { PostgresStorage } from './storage/postgres/postgres-storage.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
@@ -13,8 +14,7 @@ export async function openDatabase(database: string): Promise<Storage> {
   try {
     return await PostgresStorage.open(database)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ReceiverError('DATABASE_UNUSABLE', `cannot use the database: ${reason}`, { cause })
+    throw new ReceiverError('DATABASE_UNUSABLE', `cannot use the database: ${reasonOf(cause)}`, { cause })
   }
 }
 
@@ -25,11 +25,46 @@ export async function openFolder(data: string): Promise<Storage> {
     makeDataFolder(data)
     return await ThreadedSqliteStorage.open(resolve(data, storeFile))
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     if (cause instanceof FolderInUseError) {
-      const message = `${reason}; stop it, or choose another folder with --data`
+      const message = `${reasonOf(cause)}; stop it, or choose another folder with --data`
       throw new ReceiverError('DATA_IN_USE', message, { cause })
     }
-    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reason}`, { cause })
+    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reasonOf(cause)}`, { cause })
   }
+}
+
+/**
+ * Makes the data folder, readable by its owner only and left out by git, and the folders above it. A folder that exists is left as it is.
+ * Throws the errors of the file system.
+ */
+function makeDataFolder(path: string): void {
+  const folder = resolve(path)
+  if (!makeFolder(folder)) return
+  try {
+    writeFileSync(join(folder, '.gitignore'), '*\n')
+  } catch {
+    // The disk is full, and the store will say so.
+  }
+}
+
+/**
+ * True when the folder was missing. Node's recursive `mkdir` is not used: it loops forever where an existing folder answers ENOENT, as
+ * `/proc` does.
+ */
+function makeFolder(folder: string): boolean {
+  if (isFolder(folder)) return false
+  const above = dirname(folder)
+  if (!existsSync(above)) makeFolder(above)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+    return true
+  } catch (error) {
+    // Another receiver may have made the folder in the meantime.
+    if (!isFolder(folder)) throw error
+    return false
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

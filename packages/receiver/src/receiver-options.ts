@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { reasonOf } from '../../../src/errors/text-of.js'
 import { type EventNames, readEventNames } from './event-names.js'
 import type { AccessLogStream } from './http/access-log.js'
 import type { Tls } from './http/server.js'
 import { optionTable } from './options/option-table.js'
-import { durationMs, expectation, isPageHost } from './options/option-value.js'
+import { duration, pageName } from './options/option-value.js'
 import { ReceiverError } from './receiver-error.js'
+import { msOf } from './schemas/time.js'
 
 /** Address, data folder and limits of a receiver. */
 export interface ReceiverOptions {
@@ -76,16 +78,16 @@ export async function settingsOf(options: ReceiverOptions | undefined): Promise<
     requestTimeoutMs = defaultRequestTimeoutMs,
     // A library may have put settings on the prototype of all objects.
   }: ReceiverOptions = Object.assign(Object.create(null), options)
-  if (pageHost !== undefined && !isPageHost(pageHost)) {
-    const message = `--page-host: expected ${expectation({ type: 'page-host' })}, got "${pageHost}"`
+  if (pageHost !== undefined && pageName.read(pageHost) === undefined) {
+    const message = `--page-host: expected ${pageName.expected}, got "${pageHost}"`
     throw new ReceiverError('ADDRESS_UNUSABLE', message)
   }
   if (rateLimit !== undefined && !(Number.isInteger(rateLimit) && rateLimit > 0)) {
     throw new TypeError(`rateLimit: expected a whole number of records per second, at least 1, got ${rateLimit}`)
   }
-  const retainMs = retain === undefined ? undefined : durationMs(retain)
+  const retainMs = retain === undefined ? undefined : msOf(duration.read(retain) ?? '')
   if (retain !== undefined && retainMs === undefined) {
-    throw new TypeError(`retain: expected ${expectation({ type: 'duration' })}, got ${JSON.stringify(retain)}`)
+    throw new TypeError(`retain: expected ${duration.expected}, got ${JSON.stringify(retain)}`)
   }
   const tls = readTls(tlsCert, tlsKey)
   const events = eventsFile === undefined ? undefined : await readEvents(eventsFile)
@@ -101,8 +103,7 @@ function readTls(certFile: string | undefined, keyFile: string | undefined): Tls
     createSecureContext(files)
     return files
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ReceiverError('TLS_UNUSABLE', `cannot use the certificate and its key: ${reason}`, { cause })
+    throw new ReceiverError('TLS_UNUSABLE', `cannot use the certificate and its key: ${reasonOf(cause)}`, { cause })
   }
 }
 
@@ -110,9 +111,8 @@ async function readEvents(file: string): Promise<EventNames> {
   try {
     return await readEventNames(file)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     // JSON.parse quotes the text, line ends included.
-    const message = `cannot use the events of ${file}: ${reason.replace(/\s+/g, ' ')}`
+    const message = `cannot use the events of ${file}: ${reasonOf(cause).replace(/\s+/g, ' ')}`
     throw new ReceiverError('EVENTS_UNUSABLE', message, { cause })
   }
 }

@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { pageAddress, reachable } from './addresses.js'
 import { Access } from './http/access.js'
 import { AccessLog } from './http/access-log.js'
 import { buildApp } from './http/app.js'
@@ -117,6 +116,20 @@ async function listening(
     throw await listenError(error as NodeJS.ErrnoException, place)
   }
   return app.server.address() as AddressInfo
+}
+
+/** The address as it stands in a URL. An address that means "all addresses" becomes loopback. */
+function reachable({ address, family }: AddressInfo): string {
+  if (address === '0.0.0.0') return '127.0.0.1'
+  if (address === '::') return '[::1]'
+  return family === 'IPv6' ? `[${address}]` : address
+}
+
+/** Host and port of the page. An address that means "all addresses" becomes localhost: a container's own address means nothing outside. */
+function pageAddress(address: AddressInfo, pageHost: string | undefined): string {
+  if (pageHost !== undefined) return /:\d+$/.test(pageHost) ? pageHost : `${pageHost}:${address.port}`
+  const isAll = address.address === '0.0.0.0' || address.address === '::'
+  return `${isAll ? 'localhost' : reachable(address)}:${address.port}`
 }
 
 /** Begins the work by the clock. Returns the function that ends it, and then all the rest. */

@@ -1,12 +1,11 @@
-/** Control characters, ends of lines, and marks that change the direction of writing. */
-const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+import { oneLine } from '../../../src/errors/text-of.js'
 
 /** Print one line on stderr. Words of requests, of records and of a database in it must not steer a terminal, nor begin a line. */
 export function say(text: string): void {
   const { stderr } = process
   // A write that fails, for nobody reads or the disk is full, ends a process that does not listen.
   stderr.once('error', ignore)
-  stderr.write(`sluice-receiver: ${text.replace(unprintable, ' ')}\n`, (error) => {
+  stderr.write(`sluice-receiver: ${oneLine(text)}\n`, (error) => {
     if (error == null) stderr.off('error', ignore)
   })
 }

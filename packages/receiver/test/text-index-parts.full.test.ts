@@ -34,8 +34,8 @@ async function forget(before: number): Promise<void> {
 }
 
 function follow(): void {
-  while (reader.follow());
-  while (reader.tidy());
+  while (reader.texts.follow());
+  while (reader.texts.tidy());
 }
 
 const parts = () => database.prepare('SELECT first_id FROM texts.parts ORDER BY 1').all() as { first_id: number }[]

@@ -6,7 +6,7 @@ interface EchoPorts {
 }
 
 let link: ThreadLink<EchoPorts>
-const ask = (question: string) => link.port('echo')('answer')(question)
+const ask = (question: string) => link.ports.echo.answer(question)
 beforeEach(() => {
   link = new ThreadLink(new URL('./fixtures/mortal-thread.js', import.meta.url), undefined)
 })

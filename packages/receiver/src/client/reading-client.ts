@@ -9,7 +9,7 @@ import { countsIn } from './read-counts.js'
 import { type LogFilter, queryOf, type RecordBounds, type Steps, type ValueFilter } from './reading-query.js'
 import { ReadingRequests } from './reading-requests.js'
 import type { RecordCounts } from './record-counts.js'
-import { pageAfter, pageIn } from './record-page.js'
+import { pageIn, pagesOf } from './record-page.js'
 import type { RecordKind, RecordPage, Stored, StoredLog, StoredValue } from './stored-record.js'
 
 /** The options for reading. Those for lanes, records and the end of the process do not apply. */
@@ -80,9 +80,6 @@ export function createReadingClient(options: ReadingOptions = {}): ReadingClient
   return new ReceiverClient(new ReadingRequests(configure(options, 'content').options))
 }
 
-/** Most records in one answer. */
-const pageRecords = 1000
-
 class ReceiverClient implements ReadingClient {
   readonly #requests: ReadingRequests
 
@@ -137,13 +134,7 @@ class ReceiverClient implements ReadingClient {
     }
     const page = async (bounds: RecordBounds = {}) => (await read(bounds)).page
     async function* all(): AsyncGenerator<Stored<Kind>, void> {
-      let before: number | undefined
-      do {
-        const limit = pageRecords
-        const { page, asked } = await read({ limit, before })
-        yield* page.list
-        before = pageAfter(page, { asked, limit, before })
-      } while (before !== undefined)
+      for await (const list of pagesOf<Stored<Kind>>(read)) yield* list
     }
     return { page, [Symbol.asyncIterator]: all }
   }

@@ -60,3 +60,32 @@ export function isStored(value: unknown, kind: RecordKind): boolean {
   if (!Number.isSafeInteger(id) || typeof timeStamp !== 'number' || typeof appName !== 'string') return false
   return kind === 'values' ? typeof eventId === 'number' : typeof level === 'string' && typeof message === 'string'
 }
+
+/** A page that was read, and the facts that errors about it need. */
+interface ReadPage<Record> {
+  readonly page: RecordPage<Record>
+  readonly asked: Asked
+}
+
+/** Most records in one answer. */
+const pageRecords = 1000
+
+/**
+ * The records of one page after another, newest first, at most so many in all.
+ *
+ * @throws as `read` does, and {@link pageAfter}
+ */
+export async function* pagesOf<Record extends Arrival>(
+  read: (bounds: { readonly limit: number; readonly before: number | undefined }) => Promise<ReadPage<Record>>,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly Record[], void> {
+  let before: number | undefined
+  for (let left = most; left > 0; ) {
+    const limit = Math.min(left, pageRecords)
+    const { page, asked } = await read({ limit, before })
+    yield page.list
+    left -= page.list.length
+    before = pageAfter(page, { asked, limit, before })
+    if (before === undefined) return
+  }
+}

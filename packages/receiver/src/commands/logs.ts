@@ -1,6 +1,7 @@
 import type { Command, CommandLine } from '../../../../src/cli/command.js'
 import { jsonLine, type Output, printPaced, type Status } from '../../../../src/cli/output.js'
 import { levelNames, severityOfName } from '../../../../src/records/level.js'
+import type { LevelName } from '../client/reading-query.js'
 import { logRow } from './log-row.js'
 import { follow, readFilters, readingFailure } from './reading-command.js'
 import { ReadingService, type RecordQuery, type Stored } from './reading-service.js'
@@ -103,11 +104,11 @@ function read(line: CommandLine): LogsArguments | string {
     lines: Number(lines),
     query: {
       ...filters,
-      ...(machine === undefined ? {} : { machineName: machine }),
-      ...(levels === undefined ? {} : { level: levels.join(',') }),
-      ...(least === undefined ? {} : { minLevel: least }),
-      ...(text === undefined ? {} : { text }),
-      ...(notText === undefined ? {} : { notText }),
+      machineName: machine,
+      level: levels,
+      minLevel: least as LevelName | undefined,
+      text,
+      notText,
     },
     matches: (record) =>
       (levels === undefined || levels.includes(record.level)) &&
@@ -130,7 +131,6 @@ async function run({ lines, query, matches, json, follow: following }: LogsArgum
   if (following) {
     return await follow({
       kind: 'logs',
-      open: (signal) => new ReadingService('logs', signal),
       query,
       earlier: (service) => service.newest(query, lines),
       matches,

@@ -1,40 +1,36 @@
-import type { Plan, Project } from '../schemas/projects.js'
-import type { ProjectStorage } from '../storage/storage.js'
+import type { Project } from '../schemas/projects.js'
 import { inTables, listed, placeOf, type StoreCommand } from './store-command.js'
 
-/** The command `sluice-receiver projects`. */
-export type ProjectsCommand = StoreCommand &
-  (
-    | { readonly action: 'list' }
-    | { readonly action: 'add'; readonly id: string }
-    | { readonly action: 'plan'; readonly id: string; readonly plan: Plan }
-  )
+// The commands `sluice-receiver projects`. They return the text for stdout.
 
-/** Lists or adds projects in a data folder or a database, or changes the plan of one. Returns the text for stdout. */
-export function runProjects(command: ProjectsCommand): Promise<string> {
+export function listProjects(command: StoreCommand): Promise<string> {
+  return inTables(command, async ({ projects }) =>
+    listed((await projects.page({ offset: 0, limit: Number.MAX_SAFE_INTEGER })).list, {
+      json: command.json,
+      head: ['id', 'plan'],
+      cells: (project) => [project.id, planOf(project)],
+    }),
+  )
+}
+
+export function addProject(command: StoreCommand, id: string): Promise<string> {
   return inTables(command, async ({ projects }) => {
-    const { json } = command
-    if (command.action === 'list') {
-      return listed(await allOf(projects), {
-        json,
-        head: ['id', 'plan'],
-        cells: (project) => [project.id, planOf(project)],
-      })
-    }
-    const { action, id } = command
-    const project = await (action === 'add' ? projects.add(id) : projects.changePlan(id, command.plan))
-    if (project === undefined) {
-      const place = placeOf(command)
-      throw new Error(
-        action === 'add' ? `there is a project ${id} in ${place} already` : `there is no project ${id} in ${place}`,
-      )
-    }
-    return json ? `${JSON.stringify(project)}\n` : `Project ${id} has a plan ${planOf(project)}.\n`
+    const project = await projects.add(id)
+    if (project === undefined) throw new Error(`there is a project ${id} in ${placeOf(command)} already`)
+    return shown(command, project)
   })
 }
 
-async function allOf(projects: ProjectStorage): Promise<readonly Project[]> {
-  return (await projects.page({ offset: 0, limit: Number.MAX_SAFE_INTEGER })).list
+export function changePlan(command: StoreCommand, { id, plan }: Project): Promise<string> {
+  return inTables(command, async ({ projects }) => {
+    const project = await projects.changePlan(id, plan)
+    if (project === undefined) throw new Error(`there is no project ${id} in ${placeOf(command)}`)
+    return shown(command, project)
+  })
+}
+
+function shown({ json }: StoreCommand, project: Project): string {
+  return json ? `${JSON.stringify(project)}\n` : `Project ${project.id} has a plan ${planOf(project)}.\n`
 }
 
 function planOf({ plan }: Project): string {

@@ -2,9 +2,8 @@ import type { CommandLine } from '../../../../src/cli/command.js'
 import { type Output, printPaced, type Status } from '../../../../src/cli/output.js'
 import { ApiError } from '../../../../src/content/api-error.js'
 import type { RecordKind } from '../../../../src/records/wire.js'
-import { EndOfFollowing } from './end-of-following.js'
 import { Following, maxMissed } from './following.js'
-import { NoReceiverError, type ReadingService, type RecordQuery, type Stored } from './reading-service.js'
+import { NoReceiverError, ReadingService, type RecordQuery, type Stored } from './reading-service.js'
 import { sinceForms, sinceTime } from './since.js'
 
 /** The filters that both commands have, as a query of the API, or a message for a wrong option. */
@@ -12,7 +11,7 @@ export function readFilters({ texts }: CommandLine): RecordQuery | string {
   const { app, since } = texts
   const time = since === undefined ? undefined : sinceTime(since)
   if (since !== undefined && time === undefined) return `--since: expected ${sinceForms}, got "${since}"`
-  return { ...(app === undefined ? {} : { appName: app }), ...(time === undefined ? {} : { since: time }) }
+  return { appName: app, since: time }
 }
 
 /** The status and the message for an expected error of reading. */
@@ -23,7 +22,6 @@ export function readingFailure(error: Error): readonly [Status, string] | undefi
 
 export interface FollowPlan<Kind extends RecordKind> {
   readonly kind: Kind
-  readonly open: (signal: AbortSignal) => ReadingService<Kind>
   /** The filters of the API for records that the stream leaves out. */
   readonly query: RecordQuery
   /** Reads the records from before, oldest first. */
@@ -34,21 +32,27 @@ export interface FollowPlan<Kind extends RecordKind> {
   readonly output: Output
 }
 
+const signals = ['SIGINT', 'SIGTERM'] as const
+
 /** Print records from before and as they arrive, until a signal comes or the reader of stdout has gone. */
 export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): Promise<Status> {
-  const { kind, open, earlier, matches, rowOf, output } = plan
+  const { kind, earlier, matches, rowOf, output } = plan
   // `since` is for the records from before.
   const { since: _, ...streamed } = plan.query
-  const end = new EndOfFollowing()
-  const { signal } = end
-  const service = open(signal)
+  const ending = new AbortController()
+  const { signal } = ending
+  // A second signal ends the process at once.
+  const end = () => ending.abort()
+  for (const name of signals) process.once(name, end)
+  process.stdout.once('error', end)
+  const service = new ReadingService(kind, signal)
   const following = new Following({
     service,
     kind,
     signal,
     say: (text) => output.complain(text),
     earlier: () => earlier(service),
-    missed: (after) => service.newest({ ...streamed, after: String(after) }, maxMissed),
+    missed: (after) => service.newest({ ...streamed, after }, maxMissed),
   })
   try {
     for await (const records of following.records()) {
@@ -58,7 +62,8 @@ export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): P
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
-    end.end()
+    for (const name of signals) process.off(name, end)
+    process.stdout.off('error', end)
     await service.close()
   }
   return 0

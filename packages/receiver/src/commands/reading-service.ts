@@ -7,15 +7,16 @@ import { resolve } from '../../../../src/options/resolve.js'
 import { reportMisspelt } from '../../../../src/process/configure.js'
 import type { RecordKind } from '../../../../src/records/wire.js'
 import { countsIn } from '../client/read-counts.js'
+import { type LogFilter, queryOf, type RecordBounds, type Steps } from '../client/reading-query.js'
 import { ReadingRequests } from '../client/reading-requests.js'
 import type { RecordCounts } from '../client/record-counts.js'
-import { pageAfter, pageIn } from '../client/record-page.js'
+import { pageIn, pagesOf } from '../client/record-page.js'
 import type { RecordPage, Stored } from '../client/stored-record.js'
 
 export type { Stored }
 
-/** Filters of the reading API by name. */
-export type RecordQuery = Readonly<Record<string, string>>
+/** A question to the reading API. */
+export type RecordQuery = LogFilter & Steps & RecordBounds
 
 interface Reading<Content> {
   /** The operation, for messages. */
@@ -26,9 +27,6 @@ interface Reading<Content> {
 
 /** The service has no reading API: it is not the receiver. */
 export class NoReceiverError extends Error {}
-
-/** Most records in one answer. */
-const pageRecords = 1000
 
 /** The reading API of the receiver, for the records of one kind and bucket. */
 export class ReadingService<Kind extends RecordKind> {
@@ -57,55 +55,36 @@ export class ReadingService<Kind extends RecordKind> {
   }
 
   /**
-   * Pages of the records that match, newest first.
+   * The newest records that match, oldest first.
    *
-   * @param most records of all pages together
    * @throws {ApiError} where the receiver does not answer with records
    * @throws {NoReceiverError} where the service has no such API
    */
-  async *pages(query: RecordQuery, most: number): AsyncGenerator<readonly Stored<Kind>[]> {
-    let left = most
-    let before: number | undefined
-    while (left > 0) {
-      const limit = Math.min(left, pageRecords)
-      const bounded = { ...query, limit: String(limit), ...(before === undefined ? {} : { before: String(before) }) }
-      const { page, asked } = await this.#page(new URLSearchParams(bounded))
-      yield page.list
-      left -= page.list.length
-      before = pageAfter(page, { asked, limit, before })
-      if (before === undefined) return
-    }
-  }
-
-  /**
-   * The newest records that match, oldest first.
-   *
-   * @throws as {@link pages}
-   */
   async newest(query: RecordQuery, most: number): Promise<Stored<Kind>[]> {
     const found: Stored<Kind>[] = []
-    for await (const page of this.pages(query, most)) for (const record of page) found.push(record)
+    const read = (bounds: RecordBounds) => this.#page({ ...query, ...bounds })
+    for await (const page of pagesOf<Stored<Kind>>(read, most)) for (const record of page) found.push(record)
     return found.reverse()
   }
 
   /**
    * The id of the newest record; 0 if there is none.
    *
-   * @throws as {@link pages}
+   * @throws as {@link newest}
    */
   async newestId(): Promise<number> {
-    const { page } = await this.#page(new URLSearchParams({ limit: '1' }))
+    const { page } = await this.#page({ limit: 1 })
     return page.list[0]?.id ?? 0
   }
 
   /**
    * Counts of the records that match.
    *
-   * @throws as {@link pages}
+   * @throws as {@link newest}
    */
   async counts(query: RecordQuery): Promise<RecordCounts> {
     const what = `count ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
-    return await this.#read(`/counts?${new URLSearchParams(query)}`, { what, readBody: countsIn })
+    return await this.#read(`/counts${queryOf(query)}`, { what, readBody: countsIn })
   }
 
   /**
@@ -135,9 +114,9 @@ export class ReadingService<Kind extends RecordKind> {
     await this.#proxy?.destroy()
   }
 
-  async #page(query: URLSearchParams): Promise<{ page: RecordPage<Stored<Kind>>; asked: Asked }> {
+  async #page(query: RecordQuery): Promise<{ page: RecordPage<Stored<Kind>>; asked: Asked }> {
     const what = `read ${this.#kind} of bucket ${decodeURIComponent(this.#bucket)}`
-    return await this.#read(`?${query}`, {
+    return await this.#read(queryOf(query), {
       what,
       readBody: (body, asked) => ({ page: pageIn(body, { asked, kind: this.#kind }), asked }),
     })

@@ -91,7 +91,6 @@ async function run(given: ValuesArguments, output: Output): Promise<Status> {
   if (given.follow) {
     return await follow({
       kind: 'values',
-      open: (signal) => new ReadingService('values', signal),
       query: filters,
       earlier: async () => [],
       matches: ({ appName }) => filters.appName === undefined || filters.appName === appName,
@@ -101,7 +100,7 @@ async function run(given: ValuesArguments, output: Output): Promise<Status> {
   }
   const service = new ReadingService('values')
   try {
-    const counts = await service.counts({ ...filters, ...(step === undefined ? {} : { step }) })
+    const counts = await service.counts({ ...filters, step })
     return output.summary(countsSummary(counts, { names, hasSteps: step !== undefined }))
   } finally {
     await service.close()

@@ -22,37 +22,50 @@ const descriptions: Readonly<Record<number, string>> = {
 /** Further answers of an operation that takes a body. */
 export const bodyAnswers = { 413: invalidSchema, 415: invalidSchema, 507: failureSchema } as const
 
-/** The answer of a route that streams events. */
-export const eventStream = {
-  description: 'Server-sent events, until either side ends the stream',
-  content: { 'text/event-stream': { schema: Type.String() } },
+/** An answer that is not JSON. */
+export function textAnswer(type: 'text/event-stream' | 'text/plain', description: string) {
+  return { description, content: { [type]: { schema: Type.String() } } }
 }
 
-/** Statuses and bodies of a content operation or of one of the receiver's own routes, for the OpenAPI description. */
-export function apiAnswers(good: Readonly<Record<number, TSchema>>, refusals: readonly number[] = []) {
-  const bad = { 400: invalidSchema, 401: failureSchema, 403: failureSchema, 500: failureSchema }
-  return described({ ...good, ...bad, ...Object.fromEntries(refusals.map((status) => [status, failureSchema])) })
+/** Bodies by status: in JSON where no other type is named. */
+type Answers = Readonly<Record<number, TSchema | ReturnType<typeof textAnswer>>>
+
+/** Describes a content operation of the API, beside the schemas of what it takes. */
+export function ofApi(summary: string, answers: Answers) {
+  return { summary, tags: ['API'], response: apiAnswers(answers) }
+}
+
+/** Describes one of the receiver's own routes, beside the schemas of what it takes. */
+export function ours(summary: string, answers: Answers) {
+  return { summary, tags: ['Ours'], response: apiAnswers(answers) }
+}
+
+/** Answers that refuse a request for a reason outside its body. */
+export function refusals(...statuses: readonly number[]): Answers {
+  return Object.fromEntries(statuses.map((status) => [status, failureSchema]))
+}
+
+function apiAnswers(answers: Answers) {
+  return described({ ...answers, 400: invalidSchema, ...refusals(401, 403, 500) })
 }
 
 /** Statuses and bodies of an operation that takes records. */
 export function genericAnswers() {
-  const bad = {
+  const judged = {
+    201: genericResultSchema,
     400: genericResultSchema,
-    401: failureSchema,
-    403: failureSchema,
-    404: failureSchema,
     413: genericResultSchema,
     415: genericResultSchema,
-    429: failureSchema,
   }
-  return described({ 201: genericResultSchema, ...bad, 500: genericFailureSchema, 507: genericFailureSchema })
+  const failed = { 500: genericFailureSchema, 507: genericFailureSchema }
+  return described({ ...judged, ...refusals(401, 403, 404, 429), ...failed })
 }
 
-function described(answers: Readonly<Record<number, TSchema>>) {
+function described(answers: Answers) {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, schema]) => [
-      status,
-      { description: descriptions[Number(status)] ?? '', content: { 'application/json': { schema } } },
-    ]),
+    Object.entries(answers).map(([status, schema]) => {
+      const description = descriptions[Number(status)] ?? ''
+      return [status, 'content' in schema ? schema : { description, content: { 'application/json': { schema } } }]
+    }),
   )
 }

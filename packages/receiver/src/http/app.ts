@@ -11,24 +11,19 @@ import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
 import type { Access } from './access.js'
 import type { AccessLog } from './access-log.js'
-import { accountRoutes } from './account-routes.js'
 import { authentication } from './authentication.js'
 import { findProjects } from './bounds.js'
 import { answerClientError } from './client-errors.js'
 import { contentManagementRoutes } from './content-management-routes.js'
-import { contentTypeRoutes } from './content-type-routes.js'
-import { countsRoutes } from './counts-routes.js'
-import { entryRoutes } from './entry-routes.js'
+import { contentRoutes } from './content-routes.js'
 import { refuse } from './envelope.js'
-import { facetRoutes } from './facet-routes.js'
 import { answerFailure } from './failures.js'
 import { healthRoutes } from './health-routes.js'
 import { readJsonBodies } from './json-body.js'
 import { keyRoutes } from './key-routes.js'
 import { sendLargeAnswers } from './large-answers.js'
 import { liveRoutes } from './live-routes.js'
-import { Metrics } from './metrics.js'
-import { metricsRoutes } from './metrics-routes.js'
+import { Metrics, metricsRoutes } from './metrics.js'
 import { describeRoutes, openapiRoutes } from './openapi.js'
 import { otlpRoutes } from './otlp-routes.js'
 import { pageRoutes } from './page-routes.js'
@@ -36,13 +31,12 @@ import { projectRoutes } from './project-routes.js'
 import { readQueryNumbers } from './query-numbers.js'
 import { Readiness } from './readiness.js'
 import { readingRoutes } from './reading-routes.js'
-import { recordRoutes } from './record-routes.js'
+import { recordRoutes, testRecordRoutes } from './record-routes.js'
 import { RejectedRequests } from './rejected-requests.js'
 import { rejectedRoutes, rememberRejected } from './rejected-routes.js'
 import { Searches } from './searches.js'
 import { createServer, type ServerSettings } from './server.js'
 import { type ReceiverStart, sessionRoutes } from './session-routes.js'
-import { testRecordRoutes } from './test-record-routes.js'
 import { viewRoutes } from './view-routes.js'
 
 export interface AppOptions extends ServerSettings {
@@ -147,8 +141,7 @@ export function buildApp({
     app.register(
       async (scope) => {
         recordRoutes(scope, { storage, limit })
-        contentTypeRoutes(scope, storage)
-        entryRoutes(scope, storage)
+        contentRoutes(scope, storage)
       },
       { prefix },
     )
@@ -159,19 +152,19 @@ export function buildApp({
         if (route.method === 'GET' || route.method === 'HEAD')
           route.config = { access: 'page', scope: 'read', ...route.config }
       })
+      scope.addHook('onRequest', async (_request, reply) => {
+        reply.header('cache-control', 'no-store')
+      })
       projectRoutes(scope, storage)
       keyRoutes(scope, { keys, projects: storage.projects })
       contentManagementRoutes(scope, storage)
       readingRoutes(scope, { storage, searches })
-      countsRoutes(scope, { storage, searches })
       healthRoutes(scope, readiness)
       openapiRoutes(scope)
       liveRoutes(scope, { storage, access, feed, startedAt: start.startedAt })
       rejectedRoutes(scope, rejected)
       sessionRoutes(scope, { storage, access, start })
       viewRoutes(scope, storage.views)
-      facetRoutes(scope, { storage, searches })
-      accountRoutes(scope, storage)
       testRecordRoutes(scope, { storage, limit, project: start.project })
     },
     { prefix: '/api' },

@@ -12,7 +12,7 @@ import { pagedSchema, type ValidationError } from '../schemas/envelopes.js'
 import { type Paging, pageOf, pagingSchema } from '../schemas/paging.js'
 import type { NewContentType } from '../storage/content-storage.js'
 import type { Storage } from '../storage/storage.js'
-import { apiAnswers, bodyAnswers } from './answers.js'
+import { bodyAnswers, ours, refusals } from './answers.js'
 import { invalid, refuse } from './envelope.js'
 import { guard } from './guards.js'
 import { validationErrorsOf } from './validation-errors.js'
@@ -37,9 +37,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
   app.post<{ Params: { projectId: string }; Body: NewContentTypeBody }>(types, {
     schema: {
       body: newContentTypeSchema,
-      response: apiAnswers({ 201: contentTypeSchema, ...bodyAnswers }, [404, 409]),
-      summary: 'Make a content type',
-      tags: ['Ours'],
+      ...ours('Make a content type', { 201: contentTypeSchema, ...bodyAnswers, ...refusals(404, 409) }),
     },
     attachValidation: true,
     config: { scope: 'content' },
@@ -57,9 +55,11 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
   app.put<TypeChange & { Params: { key: string } }>(`${types}/:key`, {
     schema: {
       body: contentTypeChangeSchema,
-      response: apiAnswers({ 200: contentTypeSchema, ...bodyAnswers }, [404]),
-      summary: 'Change a content type; schemaVersion counts up',
-      tags: ['Ours'],
+      ...ours('Change a content type; schemaVersion counts up', {
+        200: contentTypeSchema,
+        ...bodyAnswers,
+        ...refusals(404),
+      }),
     },
     attachValidation: true,
     config: { scope: 'content' },
@@ -75,9 +75,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
   app.get<{ Params: TypeParams; Querystring: Paging }>(entries, {
     schema: {
       querystring: pagingSchema,
-      response: apiAnswers({ 200: pagedSchema(entrySchema) }, [404]),
-      summary: 'List the entries of a content type, newest first',
-      tags: ['Ours'],
+      ...ours('List the entries of a content type, newest first', { 200: pagedSchema(entrySchema), ...refusals(404) }),
     },
     onRequest,
     handler: async ({ params: { projectId, typeKey }, query }, reply) => {
@@ -88,7 +86,7 @@ export function contentManagementRoutes(app: FastifyInstance, { content, project
   })
 
   app.get<{ Params: TypeParams & { readonly entryId: string } }>(`${entries}/:entryId`, {
-    schema: { response: apiAnswers({ 200: entrySchema }, [404]), summary: 'Show an entry', tags: ['Ours'] },
+    schema: ours('Show an entry', { 200: entrySchema, ...refusals(404) }),
     onRequest,
     handler: async ({ params: { projectId, typeKey, entryId } }, reply) => {
       const type = await content.findType({ projectId, key: typeKey })

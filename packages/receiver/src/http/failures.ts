@@ -22,14 +22,14 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
   // For a generic operation the API's document says both: `success` is false, and `errors` stands beside `result`.
   const generic = request.routeOptions.config.envelope === 'generic' ? { result: false, validationErrors: [] } : {}
   if (isOutOfSpace(error)) {
-    saidOutOfSpace()
+    sayOnce('the disk is full: writes are answered with 507 until there is room')
     return unavailable(507, {
       retryAfterS: roomAwaitedS,
       message: `the disk of the receiver is full: ${error.message}`,
     })
   }
   if ((error as Error) instanceof StoreUnavailableError) {
-    saidUnavailable(error.message)
+    sayOnce(`some requests are answered with 503: ${error.message}`)
     return unavailable(503, { retryAfterS: storeAwaitedS, message: error.message })
   }
   const production = process.env.NODE_ENV === 'production'
@@ -53,14 +53,6 @@ export function answerFailure(error: FastifyError, request: FastifyRequest, repl
 /** A line for each refused record would fill a log, for a full disk perhaps on the same disk. */
 const repeatedMs = 10_000
 let saidAt = Number.NEGATIVE_INFINITY
-
-function saidOutOfSpace(): void {
-  sayOnce('the disk is full: writes are answered with 507 until there is room')
-}
-
-function saidUnavailable(reason: string): void {
-  sayOnce(`some requests are answered with 503: ${reason}`)
-}
 
 function sayOnce(message: string): void {
   if (performance.now() - saidAt < repeatedMs) return

@@ -5,7 +5,7 @@ import { defaultScopes } from '../keys/scopes.js'
 import { pagedSchema } from '../schemas/envelopes.js'
 import { listedKeySchema, madeKeySchema, type NewKeyBody, newKeySchema } from '../schemas/keys.js'
 import type { ProjectStorage, StoredKey } from '../storage/storage.js'
-import { apiAnswers, bodyAnswers } from './answers.js'
+import { bodyAnswers, ours, refusals } from './answers.js'
 import { outside } from './bounds.js'
 import { refuse } from './envelope.js'
 
@@ -20,14 +20,9 @@ export function keyRoutes(
   { keys, projects: known }: { readonly keys: Keys; readonly projects: ProjectStorage },
 ): void {
   app.get('/keys', {
-    schema: {
-      response: apiAnswers({ 200: pagedSchema(listedKeySchema) }),
-      summary: 'List the API keys, oldest first',
-      tags: ['Ours'],
-    },
+    schema: ours('List the API keys, oldest first', { 200: pagedSchema(listedKeySchema) }),
     config,
-    handler: async ({ boundTo }, reply) => {
-      reply.header('cache-control', 'no-store')
+    handler: async ({ boundTo }) => {
       const list = (await keys.list()).filter((key) => isWithin(boundTo, key))
       return { total: list.length, list: list.map(shownKey) }
     },
@@ -36,9 +31,7 @@ export function keyRoutes(
   app.post<{ Body: NewKeyBody }>('/keys', {
     schema: {
       body: newKeySchema,
-      response: apiAnswers({ 201: madeKeySchema, ...bodyAnswers }, [404]),
-      summary: 'Make an API key',
-      tags: ['Ours'],
+      ...ours('Make an API key', { 201: madeKeySchema, ...bodyAnswers, ...refusals(404) }),
     },
     config,
     handler: async ({ boundTo, body: { name, scopes = defaultScopes, projects = null } }, reply) => {
@@ -49,19 +42,12 @@ export function keyRoutes(
       const unknown = await unknownProject(known, projects)
       if (unknown !== undefined) return refuse(reply, { status: 404, message: `there is no project ${unknown}` })
       const { key, stored } = await keys.make({ name, scopes, projects })
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ ...shownKey(stored), key })
+      return reply.code(201).send({ ...shownKey(stored), key })
     },
   })
 
   app.delete<{ Params: { readonly id: string } }>('/keys/:id', {
-    schema: {
-      response: apiAnswers({ 200: Type.Object({ id: Type.String() }) }, [404, 507]),
-      summary: 'Revoke an API key',
-      tags: ['Ours'],
-    },
+    schema: ours('Revoke an API key', { 200: Type.Object({ id: Type.String() }), ...refusals(404, 507) }),
     config,
     handler: async ({ boundTo, params: { id } }, reply) => {
       const isShown = boundTo === null || (await keys.list()).some((key) => key.id === id && isWithin(boundTo, key))

@@ -5,7 +5,7 @@ import { positionOf } from '../live/cursor.js'
 import type { LiveFeed } from '../live/live-feed.js'
 import type { Storage } from '../storage/storage.js'
 import type { Access } from './access.js'
-import { apiAnswers, eventStream } from './answers.js'
+import { ours, refusals, textAnswer } from './answers.js'
 import { refuse } from './envelope.js'
 import { guard } from './guards.js'
 
@@ -31,9 +31,10 @@ export function liveRoutes(
   app.get<{ Querystring: Static<typeof liveQuerySchema> }>('/live', {
     schema: {
       querystring: liveQuerySchema,
-      response: { ...apiAnswers({}, [404, 503]), 200: eventStream },
-      summary: 'Records as they arrive: events hello, logs, values and missed',
-      tags: ['Ours'],
+      ...ours('Records as they arrive: events hello, logs, values and missed', {
+        200: textAnswer('text/event-stream', 'Server-sent events, until either side ends the stream'),
+        ...refusals(404, 503),
+      }),
     },
     exposeHeadRoute: false,
     preHandler: guard(projects),

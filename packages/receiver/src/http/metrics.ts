@@ -1,8 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { LiveFeed } from '../live/live-feed.js'
 import { failedWrites } from '../stderr.js'
 import type { Storage } from '../storage/storage.js'
+import { ours, textAnswer } from './answers.js'
 import type { Readiness } from './readiness.js'
 import type { RejectedRequests } from './rejected-requests.js'
 
@@ -16,15 +17,13 @@ export interface MeasuredParts {
 
 /** The metrics of this start, for Prometheus. No label has a value that a client or a record chooses. */
 export class Metrics {
-  readonly contentType: string
-  readonly #registry = new Registry()
+  readonly registry = new Registry()
   readonly #requests: Counter<'method' | 'route' | 'status'>
   /** The series of `#requests`: finding one by its labels costs more than all the rest. */
   readonly #series = new Map<string, { inc(): void }>()
 
   constructor({ storage, feed, readiness, rejected }: MeasuredParts) {
-    const registers = [this.#registry]
-    this.contentType = this.#registry.contentType
+    const registers = [this.registry]
     this.#requests = new Counter({
       name: 'sluice_receiver_requests_total',
       help: 'Requests that were answered, by method, route and status; route is unknown where there is none',
@@ -114,9 +113,21 @@ export class Metrics {
     }
     counter.inc()
   }
+}
 
-  /** All metrics in the text format of Prometheus. */
-  text(): Promise<string> {
-    return this.#registry.metrics()
-  }
+/** Route beyond the API: metrics for Prometheus. */
+export function metricsRoutes(app: FastifyInstance, { registry }: Metrics): void {
+  app.get('/metrics', {
+    schema: ours('Metrics of this start, in the text format of Prometheus', {
+      200: textAnswer('text/plain', 'Metrics for Prometheus'),
+    }),
+    config: { scope: 'read' },
+    handler: async (_request, reply) => {
+      reply
+        .header('cache-control', 'no-store')
+        .type(registry.contentType)
+        .serializer((text: unknown) => String(text))
+      return registry.metrics()
+    },
+  })
 }

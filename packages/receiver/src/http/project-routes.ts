@@ -4,7 +4,7 @@ import { pagedSchema } from '../schemas/envelopes.js'
 import { type Paging, pageOf, pagingSchema } from '../schemas/paging.js'
 import { newProjectSchema, type Plan, planSchema, projectSchema } from '../schemas/projects.js'
 import type { Storage } from '../storage/storage.js'
-import { apiAnswers, bodyAnswers } from './answers.js'
+import { bodyAnswers, ours, refusals } from './answers.js'
 import { refuse } from './envelope.js'
 
 /** Routes beyond the API: projects and their plans. A project is also a bucket. */
@@ -12,9 +12,7 @@ export function projectRoutes(app: FastifyInstance, { projects }: Storage): void
   app.get<{ Querystring: Paging }>('/projects', {
     schema: {
       querystring: pagingSchema,
-      response: apiAnswers({ 200: pagedSchema(projectSchema) }),
-      summary: 'List the projects, oldest first',
-      tags: ['Ours'],
+      ...ours('List the projects, oldest first', { 200: pagedSchema(projectSchema) }),
     },
     config: { bound: 'open' },
     handler: async ({ query, boundTo }) => {
@@ -29,9 +27,7 @@ export function projectRoutes(app: FastifyInstance, { projects }: Storage): void
   app.post<{ Body: Static<typeof newProjectSchema> }>('/projects', {
     schema: {
       body: newProjectSchema,
-      response: apiAnswers({ 201: projectSchema, ...bodyAnswers }, [409]),
-      summary: 'Make a project',
-      tags: ['Ours'],
+      ...ours('Make a project', { 201: projectSchema, ...bodyAnswers, ...refusals(409) }),
     },
     handler: async ({ body: { id } }, reply) => {
       const project = await projects.add(id)
@@ -43,9 +39,7 @@ export function projectRoutes(app: FastifyInstance, { projects }: Storage): void
   app.put<{ Params: { projectId: string }; Body: Plan }>('/projects/:projectId/plan', {
     schema: {
       body: planSchema,
-      response: apiAnswers({ 200: projectSchema, ...bodyAnswers }, [404]),
-      summary: 'Change the plan of a project',
-      tags: ['Ours'],
+      ...ours('Change the plan of a project', { 200: projectSchema, ...bodyAnswers, ...refusals(404) }),
     },
     handler: async ({ params: { projectId }, body }, reply) => {
       const project = await projects.changePlan(projectId, body)

@@ -1,28 +1,57 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import {
+  type CountsAnswer,
+  type CountsQueryString,
+  countedBy,
+  countsQuerySchema,
+  countsSchema,
+} from '../schemas/counts.js'
 import { pagedSchema } from '../schemas/envelopes.js'
-import { filterOf, type RecordQueryString, recordQuerySchema } from '../schemas/record-queries.js'
+import { facetsSchema } from '../schemas/facets.js'
+import {
+  type FacetQueryString,
+  facetQuerySchema,
+  filterOf,
+  type RecordQueryString,
+  recordQuerySchema,
+} from '../schemas/record-queries.js'
 import { storedRecordSchemas } from '../schemas/records.js'
-import type { RecordKind, UnknownValue } from '../storage/record-storage.js'
+import { msOf } from '../schemas/time.js'
+import type { RecordCounts, RecordKind, UnknownValue } from '../storage/record-storage.js'
 import { isNewestPage } from '../storage/records/field-conditions.js'
+import { earliestMs } from '../storage/records/record-times.js'
 import type { Storage } from '../storage/storage.js'
-import { apiAnswers } from './answers.js'
+import { ours, refusals } from './answers.js'
+import { invalid } from './envelope.js'
 import { guard } from './guards.js'
 import type { Searches } from './searches.js'
 
 const defaultLimit = 100
+/** Facets count the newest records only, so that their cost has a limit. */
+const maxFacetRecords = 10_000
 /** Longest part of a value in a hint. */
 const maxShown = 200
 
-/** Routes beyond the API: read the records of a bucket, newest first. */
+const ofBucketSchema = Type.Object({ bucket: Type.String() }, { additionalProperties: false, title: 'query' })
+const accountSchema = Type.Object({
+  repeated: Type.Object(
+    { logs: Type.Integer(), values: Type.Integer() },
+    { description: 'Records that came again with a known idempotency-key since the start, and were stored once' },
+  ),
+})
+
+/** Routes beyond the API: read the records of a bucket, and count them. */
 export function readingRoutes(
   app: FastifyInstance,
   { storage: { records, projects }, searches }: { readonly storage: Storage; readonly searches: Searches },
 ): void {
-  route('/logs/:bucketId', { kind: 'logs', summary: 'Read logs, newest first' })
-  route('/values/:bucketId', { kind: 'values', summary: 'Read values, newest first' })
+  pages('/logs/:bucketId', { kind: 'logs', summary: 'Read logs, newest first' })
+  pages('/values/:bucketId', { kind: 'values', summary: 'Read values, newest first' })
+  counts('/logs/:bucketId/counts', { kind: 'logs', summary: 'Count logs by level and time' })
+  counts('/values/:bucketId/counts', { kind: 'values', summary: 'Count values by event and time' })
 
-  function route(url: string, { kind, summary }: { kind: RecordKind; summary: string }): void {
+  function pages(url: string, { kind, summary }: { kind: RecordKind; summary: string }): void {
     const page = Type.Composite([
       pagedSchema(storedRecordSchemas[kind]),
       Type.Object({
@@ -33,7 +62,7 @@ export function readingRoutes(
       }),
     ])
     app.get<{ Params: { bucketId: string }; Querystring: RecordQueryString }>(url, {
-      schema: { querystring: recordQuerySchema, response: apiAnswers({ 200: page }, [404]), summary, tags: ['Ours'] },
+      schema: { querystring: recordQuerySchema, ...ours(summary, { 200: page, ...refusals(404) }) },
       onRequest: guard(projects),
       handler: async (request, reply) => {
         const { limit = defaultLimit, before, after, ...filters } = request.query
@@ -47,9 +76,70 @@ export function readingRoutes(
       },
     })
   }
+
+  function counts(url: string, { kind, summary }: { kind: RecordKind; summary: string }): void {
+    app.get<{ Params: { bucketId: string }; Querystring: CountsQueryString }>(url, {
+      schema: { querystring: countsQuerySchema(kind), ...ours(summary, { 200: countsSchema, ...refusals(404) }) },
+      onRequest: guard(projects),
+      handler: (request, reply) =>
+        searches.answer({ request, reply }, async (signal) => {
+          const { by: _, step, ...filters } = request.query
+          const stepMs = step === undefined ? undefined : msOf(step)
+          const query = { ...filterOf({ kind, bucket: request.params.bucketId }, filters), stepMs }
+          const found = await records.counts(query, signal)
+          if (found.tooManySteps === undefined) return answerOf(found, { by: countedBy[kind], stepMs })
+          const message = `step gives ${found.tooManySteps} steps with records, more than 10000: take a longer step or a shorter time`
+          return reply.code(400).send(invalid(request, [{ name: 'step', attemptedValue: step, message }]))
+        }),
+    })
+  }
+
+  app.get<{ Querystring: FacetQueryString }>('/facets/logs', {
+    schema: {
+      querystring: facetQuerySchema,
+      ...ours('Count the values in the newest matching logs', { 200: facetsSchema, ...refusals(404) }),
+    },
+    preHandler: guard(projects),
+    handler: (request, reply) => {
+      const { bucket, ...filters } = request.query
+      const query = { ...filterOf({ kind: 'logs', bucket }, filters), limit: maxFacetRecords }
+      return searches.answer({ request, reply }, (signal) => records.facets(query, signal))
+    },
+  })
+
+  app.get<{ Querystring: { readonly bucket: string } }>('/account', {
+    schema: {
+      querystring: ofBucketSchema,
+      ...ours('Count the repeated attempts of a bucket', { 200: accountSchema, ...refusals(404) }),
+    },
+    preHandler: guard(projects),
+    handler: async ({ query: { bucket } }) => ({ repeated: records.repeated(bucket) }),
+  })
 }
 
 function hintOf(bucket: string, { field, value, known }: UnknownValue): string {
   const hint = `no record of bucket ${bucket} has ${field} ${String(value).slice(0, maxShown)}`
   return known.length === 0 ? hint : `${hint}; known: ${known.join(', ')}`
+}
+
+function answerOf(
+  { total, values, steps, countedSinceMs }: RecordCounts,
+  { by, stepMs }: { readonly by: string; readonly stepMs: number | undefined },
+): CountsAnswer {
+  const others = values.reduce((rest, { records }) => rest - records, total)
+  const list = steps.map(({ atMs, counts }) => ({ time: isoOf(atMs), counts: Object.fromEntries(counts) }))
+  return {
+    by,
+    total,
+    totals: Object.fromEntries(values.map(({ value, records }) => [value, records])),
+    lastSeen: Object.fromEntries(values.map(({ value, lastMs }) => [value, isoOf(lastMs)])),
+    ...(stepMs === undefined ? {} : { stepMs, list }),
+    ...(others === 0 ? {} : { others }),
+    ...(countedSinceMs === undefined ? {} : { countedSince: isoOf(countedSinceMs) }),
+  }
+}
+
+/** A step may begin before the year 0. It begins with it here: ISO 8601 has four digits for a year. */
+function isoOf(ms: number): string {
+  return new Date(Math.max(ms, earliestMs)).toISOString()
 }

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Failure, ValidationError } from '../schemas/envelopes.js'
 import { utcTimeSchema } from '../schemas/time.js'
-import { apiAnswers } from './answers.js'
+import { ours } from './answers.js'
 import { projectOf } from './bounds.js'
 import { maxBodyBytes, type RejectedRequests } from './rejected-requests.js'
 
@@ -52,14 +52,11 @@ export function rejectedRoutes(app: FastifyInstance, rejected: RejectedRequests)
     remote: text,
   })
   app.get('/rejected', {
-    schema: {
-      response: apiAnswers({ 200: Type.Object({ items: Type.Array(item) }) }),
-      summary: 'The last requests that were refused, newest first',
-      tags: ['Ours'],
-    },
+    schema: ours('The last requests that were refused, newest first', {
+      200: Type.Object({ items: Type.Array(item) }),
+    }),
     config: { bound: 'open' },
-    handler: async ({ boundTo }, reply) => {
-      reply.header('cache-control', 'no-store')
+    handler: async ({ boundTo }) => {
       return { items: rejected.list(boundTo) }
     },
   })

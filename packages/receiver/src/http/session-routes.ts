@@ -5,7 +5,7 @@ import { utcTimeSchema } from '../schemas/time.js'
 import type { Storage } from '../storage/storage.js'
 import { version } from '../version.js'
 import type { Access } from './access.js'
-import { apiAnswers } from './answers.js'
+import { ours, refusals } from './answers.js'
 import { refuse } from './envelope.js'
 
 /** Facts about this start of the receiver. `url` is empty until the receiver listens. */
@@ -41,10 +41,9 @@ export function sessionRoutes(
   { storage, access, start }: { readonly storage: Storage; readonly access: Access; readonly start: ReceiverStart },
 ): void {
   app.get('/session', {
-    schema: { response: apiAnswers({ 200: sessionSchema }), summary: 'This start of the receiver', tags: ['Ours'] },
+    schema: ours('This start of the receiver', { 200: sessionSchema }),
     config: { bound: 'open' },
-    handler: async (request, reply) => {
-      reply.header('cache-control', 'no-store')
+    handler: async (request) => {
       const { boundTo, apiKey: sent } = request
       const { url, startedAt, events } = start
       const all = await storage.projects.list()
@@ -57,14 +56,12 @@ export function sessionRoutes(
   })
 
   app.delete('/session', {
-    schema: {
-      response: apiAnswers({ 200: Type.Object({ ended: Type.Literal(true) }) }, [404, 507]),
-      summary: 'End the session of the page that the request has',
-      tags: ['Ours'],
-    },
+    schema: ours('End the session of the page that the request has', {
+      200: Type.Object({ ended: Type.Literal(true) }),
+      ...refusals(404, 507),
+    }),
     config: { access: 'page', scope: 'read', bound: 'open' },
     handler: async (request, reply) => {
-      reply.header('cache-control', 'no-store')
       if (await access.endSession(request, reply)) return { ended: true }
       return refuse(reply, { status: 404, message: 'the request has no session of the page' })
     },

@@ -3,22 +3,16 @@ import type { FastifyInstance } from 'fastify'
 import { pagedSchema } from '../schemas/envelopes.js'
 import { addressBodySchema, namedViewSchema, savedViewSchema } from '../schemas/views.js'
 import { maxViews, type ViewStorage } from '../storage/storage.js'
-import { apiAnswers, bodyAnswers } from './answers.js'
+import { bodyAnswers, ours, refusals } from './answers.js'
 import { refuse } from './envelope.js'
 
 const config = { access: 'page', scope: 'read' } as const
-const tags = ['Ours']
 
 /** Routes beyond the API: the saved views of the page, shared by all who may read. */
 export function viewRoutes(app: FastifyInstance, views: ViewStorage): void {
   app.get('/views', {
-    schema: {
-      response: apiAnswers({ 200: pagedSchema(savedViewSchema) }),
-      summary: 'List the saved views of the page, by name',
-      tags,
-    },
-    handler: async (_request, reply) => {
-      reply.header('cache-control', 'no-store')
+    schema: ours('List the saved views of the page, by name', { 200: pagedSchema(savedViewSchema) }),
+    handler: async () => {
       const list = (await views.list()).toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
       return { total: list.length, list }
     },
@@ -28,9 +22,11 @@ export function viewRoutes(app: FastifyInstance, views: ViewStorage): void {
     schema: {
       params: namedViewSchema,
       body: addressBodySchema,
-      response: apiAnswers({ 200: savedViewSchema, ...bodyAnswers }, [409]),
-      summary: `Save a view of the page under a name. There are at most ${maxViews}`,
-      tags,
+      ...ours(`Save a view of the page under a name. There are at most ${maxViews}`, {
+        200: savedViewSchema,
+        ...bodyAnswers,
+        ...refusals(409),
+      }),
     },
     config,
     handler: async ({ params: { name }, body: { hash } }, reply) => {
@@ -43,9 +39,7 @@ export function viewRoutes(app: FastifyInstance, views: ViewStorage): void {
   app.delete<{ Params: Static<typeof namedViewSchema> }>('/views/:name', {
     schema: {
       params: namedViewSchema,
-      response: apiAnswers({ 200: namedViewSchema }, [404, 507]),
-      summary: 'Delete a saved view of the page',
-      tags,
+      ...ours('Delete a saved view of the page', { 200: namedViewSchema, ...refusals(404, 507) }),
     },
     config,
     handler: async ({ params: { name } }, reply) => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Arrivals, ArrivalsQuery, Position, RecordKind, RecordStorage } from '../storage/record-storage.js'
+import type { Position, RecordKind, RecordStorage } from '../storage/record-storage.js'
 import { cursorOf } from './cursor.js'
 
 const kinds = ['logs', 'values'] as const satisfies readonly RecordKind[]
@@ -11,9 +11,7 @@ const maxWaitingBytes = 1_048_576
 const maxRounds = 4
 
 /** The store as a live reader uses it. */
-export interface LiveRecords extends Pick<RecordStorage, 'missed'> {
-  arrivals(query: ArrivalsQuery): Promise<Arrivals>
-}
+export type LiveRecords = Pick<RecordStorage, 'missed' | 'arrivals'>
 
 /** One stream of events: `hello`, then records in the order in which they arrived. */
 export class LiveReader {

@@ -1,4 +1,5 @@
 import { type OptionName, type OptionRow, optionNames, optionTable, variableOf, writtenName } from './option-table.js'
+import { flag } from './option-value.js'
 
 const indent = ' '.repeat(17)
 
@@ -42,6 +43,6 @@ function linesOf(name: OptionName): string {
   const row: OptionRow = optionTable[name]
   const { placeholder, about, default: fallback } = row
   const written = `--${writtenName(name)}${placeholder === undefined ? '' : ` ${placeholder}`}`
-  const ending = fallback === undefined || row.kind.type === 'flag' ? '' : ` (default ${fallback})`
+  const ending = fallback === undefined || row.kind === flag ? '' : ` (default ${fallback})`
   return `  ${written}, ${variableOf(name)}\n${indent}${about.replaceAll('`', '')}${ending}`
 }

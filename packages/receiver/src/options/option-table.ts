@@ -1,20 +1,8 @@
-/** The kind of an option's value. Decides how its text is read and checked. */
-export type OptionKind =
-  | { readonly type: 'text' }
-  /** Name under which browsers reach the page, with or without a port. */
-  | { readonly type: 'page-host' }
-  | { readonly type: 'flag' }
-  /** URL of a database. */
-  | { readonly type: 'database' }
-  /** Minutes, hours or days. */
-  | { readonly type: 'duration' }
-  /** Records per second. */
-  | { readonly type: 'rate' }
-  | { readonly type: 'integer'; readonly min: number; readonly max: number }
+import { anyText, databaseUrl, duration, flag, integer, type OptionKind, pageName, rate } from './option-value.js'
 
 /** One row of the option table. */
 export interface OptionRow {
-  readonly kind: OptionKind
+  readonly kind: OptionKind<string | number | boolean>
   /** Stands for the value in the help; a flag has none. */
   readonly placeholder?: string
   readonly default?: string | number | boolean
@@ -23,40 +11,37 @@ export interface OptionRow {
   readonly variable?: string
 }
 
-const text = { type: 'text' } as const
-const flag = { type: 'flag' } as const
-
 /** Every option of the command with its range and its default. */
 export const optionTable = {
   port: {
-    kind: { type: 'integer', min: 0, max: 65_535 },
+    kind: integer(0, 65_535),
     placeholder: 'PORT',
     default: 18_400,
     about: 'port to listen on; 0 takes a free one',
   },
-  host: { kind: text, placeholder: 'HOST', default: '127.0.0.1', about: 'address to listen on' },
-  data: { kind: text, placeholder: 'DIR', default: 'sluice-data', about: 'folder of the data, or `:memory:`' },
+  host: { kind: anyText, placeholder: 'HOST', default: '127.0.0.1', about: 'address to listen on' },
+  data: { kind: anyText, placeholder: 'DIR', default: 'sluice-data', about: 'folder of the data, or `:memory:`' },
   database: {
-    kind: { type: 'database' },
+    kind: databaseUrl,
     placeholder: 'URL',
     about: 'PostgreSQL in place of a folder: `postgres://user:password@host/database`',
     variable: 'SLUICE_DATABASE',
   },
-  tlsCert: { kind: text, placeholder: 'FILE', about: 'certificate chain, in PEM: speak HTTPS. Needs `--tls-key`' },
-  tlsKey: { kind: text, placeholder: 'FILE', about: 'private key of the certificate, in PEM. Needs `--tls-cert`' },
+  tlsCert: { kind: anyText, placeholder: 'FILE', about: 'certificate chain, in PEM: speak HTTPS. Needs `--tls-key`' },
+  tlsKey: { kind: anyText, placeholder: 'FILE', about: 'private key of the certificate, in PEM. Needs `--tls-cert`' },
   pageHost: {
-    kind: { type: 'page-host' },
+    kind: pageName,
     placeholder: 'HOST[:PORT]',
     about: 'name under which browsers reach the page, if it is neither an IP address nor `--host`',
   },
-  events: { kind: text, placeholder: 'FILE', about: 'catalogue of events, in JSON: the page shows their names' },
+  events: { kind: anyText, placeholder: 'FILE', about: 'catalogue of events, in JSON: the page shows their names' },
   rateLimit: {
-    kind: { type: 'rate' },
+    kind: rate,
     placeholder: 'N/s',
     about: 'most records per second and key, such as `1000/s`; more get 429. Without it there is no limit',
   },
   retain: {
-    kind: { type: 'duration' },
+    kind: duration,
     placeholder: 'DURATION',
     about: 'delete records this long after they were received: `30m`, `12h`, `7d`. Without it all are kept',
   },
@@ -72,17 +57,13 @@ export const optionTable = {
 type Table = typeof optionTable
 export type OptionName = keyof Table
 
-type ValueOf<Kind extends OptionKind> = Kind extends { type: 'flag' }
-  ? boolean
-  : Kind extends { type: 'integer' | 'rate' }
-    ? number
-    : string
+type ValueOf<Name extends OptionName> = Table[Name]['kind'] extends OptionKind<infer Value> ? Value : never
 
 /** The values of all options. */
 export type Options = {
   readonly [Name in OptionName]: Table[Name] extends { readonly default: unknown }
-    ? ValueOf<Table[Name]['kind']>
-    : ValueOf<Table[Name]['kind']> | undefined
+    ? ValueOf<Name>
+    : ValueOf<Name> | undefined
 }
 
 export const optionNames = Object.keys(optionTable) as readonly OptionName[]

@@ -1,65 +1,38 @@
-import type { OptionKind } from './option-table.js'
-
-type Value = string | number | boolean
+/** A kind of option. */
+export interface OptionKind<Value> {
+  /** The values that an option can have, for people. */
+  readonly expected: string
+  /** The value that a text stands for; undefined if the option cannot have it. */
+  readonly read: (text: string) => Value | undefined
+}
 
 const yes: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on'])
 const no: ReadonlySet<string> = new Set(['false', '0', 'no', 'off'])
 
-/** The value that a text stands for; undefined if the option cannot have it. */
-export function readValue(kind: OptionKind, text: string): Value | undefined {
-  switch (kind.type) {
-    case 'integer': {
-      const value = Number(text)
-      return /^\d+$/.test(text) && value >= kind.min && value <= kind.max ? value : undefined
-    }
-    case 'rate': {
-      const [, perSecond] = /^(\d{1,9})\/s$/.exec(text) ?? []
-      return Number(perSecond) > 0 ? Number(perSecond) : undefined
-    }
-    case 'flag': {
-      const word = text.toLowerCase()
-      return yes.has(word) || (no.has(word) ? false : undefined)
-    }
-    case 'page-host':
-      return isPageHost(text) ? text : undefined
-    case 'database':
-      return /^postgres(ql)?:\/\/\S+$/.test(text) ? text : undefined
-    case 'duration':
-      return durationMs(text) === undefined ? undefined : text
-    case 'text':
-      return text === '' ? undefined : text
+export const flag: OptionKind<boolean> = {
+  expected: 'true or false',
+  read: (text) => yes.has(text.toLowerCase()) || (no.has(text.toLowerCase()) ? false : undefined),
+}
+export const anyText = matching(/./s, 'a value')
+/** Name under which browsers reach the page, with or without a port. */
+export const pageName = matching(/^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i, 'a name such as logs.example.com:8443')
+export const databaseUrl = matching(
+  /^postgres(ql)?:\/\/\S+$/,
+  'one URL such as postgres://user:password@host:5432/database',
+)
+export const duration = matching(/^(?!0+[mhd])\d{1,6}[mhd]$/, 'minutes, hours or days, at least 1m, such as 7d')
+export const rate: OptionKind<number> = {
+  expected: 'records per second, such as 1000/s',
+  read: (text) => (/^\d{1,9}\/s$/.test(text) && Number.parseInt(text, 10)) || undefined,
+}
+
+export function integer(min: number, max: number): OptionKind<number> {
+  return {
+    expected: `a number from ${min} to ${max}`,
+    read: (text) => (/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined),
   }
 }
 
-/** The values that an option can have, for people. */
-export function expectation(kind: OptionKind): string {
-  switch (kind.type) {
-    case 'integer':
-      return `a number from ${kind.min} to ${kind.max}`
-    case 'rate':
-      return 'records per second, such as 1000/s'
-    case 'flag':
-      return 'true or false'
-    case 'page-host':
-      return 'a name such as logs.example.com:8443'
-    case 'database':
-      return 'one URL such as postgres://user:password@host:5432/database'
-    case 'duration':
-      return 'minutes, hours or days, at least 1m, such as 7d'
-    case 'text':
-      return 'a value'
-  }
-}
-
-const minutesOf = { m: 1, h: 60, d: 24 * 60 }
-
-/** The duration in ms; undefined for another text, and for less than a minute. */
-export function durationMs(text: string): number | undefined {
-  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  const minutes = Number(number) * minutesOf[unit as keyof typeof minutesOf]
-  return minutes > 0 ? minutes * 60_000 : undefined
-}
-
-export function isPageHost(text: string): boolean {
-  return /^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i.test(text)
+function matching(pattern: RegExp, expected: string): OptionKind<string> {
+  return { expected, read: (text) => (pattern.test(text) ? text : undefined) }
 }

@@ -1,4 +1,4 @@
-import { nearestName } from './nearest-name.js'
+import { nearestName } from '../../../../src/options/nearest-name.js'
 import {
   type OptionName,
   type OptionRow,
@@ -9,7 +9,7 @@ import {
   variablePrefix,
   writtenName,
 } from './option-table.js'
-import { expectation, readValue } from './option-value.js'
+import { databaseUrl } from './option-value.js'
 
 /** The variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -69,11 +69,11 @@ function ofVariable(name: OptionName, environment: Environment) {
 }
 
 function checked(source: string, { row: { kind }, text }: { readonly row: OptionRow; readonly text: string }) {
-  const value = readValue(kind, text)
+  const value = kind.read(text)
   if (value !== undefined) return value
   // A URL has a password.
-  const got = kind.type === 'database' ? '' : `, got "${text}"`
-  throw new OptionError(`${source}: expected ${expectation(kind)}${got}`)
+  const got = kind === databaseUrl ? '' : `, got "${text}"`
+  throw new OptionError(`${source}: expected ${kind.expected}${got}`)
 }
 
 /** Kubernetes sets `SLUICE_RECEIVER_PORT=tcp://10.0.0.1:80` and others for a service with the name sluice-receiver. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { countedName, termsOf, termsOfCondition, termsOfPhrase } from '../../dist/storage/postgres/record-terms.js'
-import { phrasesIn } from '../../dist/storage/records/filter-conditions.js'
+import { phrasesIn } from '../../dist/storage/records/words.js'
 
 const lane = { kind: 'logs', bucket: 'demo' } as const
 const record = (message: string) => ({ timeStamp: 1, appName: 'my shop', level: 'info', message })

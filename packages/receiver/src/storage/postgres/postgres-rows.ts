@@ -1,7 +1,16 @@
 import type pg from 'pg'
 import { raw, type Sql, sql } from '../sql.js'
 import type { Dialect, Rows, Work } from '../tables/rows.js'
-import type { Database } from './database.js'
+import type { Ask, Servers } from './servers.js'
+import type { Transactions } from './transactions.js'
+import type { WriterSlot } from './writer-slot.js'
+
+/** An open database. */
+export interface Database {
+  readonly servers: Servers
+  readonly transactions: Transactions
+  readonly slot: WriterSlot
+}
 
 /** The rows of a database of PostgreSQL. */
 export class PostgresRows implements Rows {
@@ -25,8 +34,7 @@ export class PostgresRows implements Rows {
   }
 
   all<Row>(statement: Sql): Promise<Row[]> {
-    const { text, values } = numbered(statement)
-    return this.#database.servers.read<Row & object>(text, values)
+    return asking((text, values) => this.#database.servers.read(text, values))<Row & object>(statement)
   }
 
   run<Row>(statement: Sql): Promise<Row[]> {
@@ -43,12 +51,22 @@ export class PostgresRows implements Rows {
   }
 }
 
-export async function rowsOf<Row>(client: pg.ClientBase, statement: Sql): Promise<Row[]> {
+async function rowsOf<Row>(client: pg.ClientBase, statement: Sql): Promise<Row[]> {
   return (await client.query<Row & object>(numbered(statement))).rows
 }
 
-/** The statement as pg takes it: with numbers in place of the question marks. @param first number of the first value */
-export function numbered({ sql, values }: Sql, first = 1): { readonly text: string; readonly values: unknown[] } {
-  let number = first
+/** Asks the database. */
+export type Question = <Row extends object>(statement: Sql) => Promise<Row[]>
+
+export function asking(ask: Ask): Question {
+  return (statement) => {
+    const { text, values } = numbered(statement)
+    return ask(text, values)
+  }
+}
+
+/** The statement as pg takes it: with numbers in place of the question marks. */
+export function numbered({ sql, values }: Sql): { readonly text: string; readonly values: unknown[] } {
+  let number = 1
   return { text: sql.replaceAll('?', () => `$${number++}`), values: [...values] }
 }

@@ -11,10 +11,8 @@ import { ProjectTable } from '../tables/project-table.js'
 import { SessionTable } from '../tables/session-table.js'
 import { ViewTable } from '../tables/view-table.js'
 import { forgetAttempts, PostgresAttempts } from './attempts.js'
-import type { Database } from './database.js'
 import { Days } from './days.js'
-import { PostgresRows } from './postgres-rows.js'
-import { oldestReceipt, receiptsAround } from './receipts.js'
+import { asking, type Database, PostgresRows } from './postgres-rows.js'
 import { RecordAppends } from './record-appends.js'
 import { firstIdOf } from './record-ids.js'
 import { RecordReader } from './record-reader.js'
@@ -63,8 +61,11 @@ export class PostgresStorage implements Storage {
     const nowMs = () => slot.nowMs()
     const days = new Days(servers, transactions)
     const appends = new RecordAppends({ transactions, days, slot })
-    const searching = (signal: AbortSignal | undefined) => new RecordReader(servers.searching(signal), days)
-    const reader = new RecordReader((sql, values) => servers.read(sql, values), days)
+    const searching = (signal: AbortSignal | undefined) => new RecordReader(asking(servers.searching(signal)), days)
+    const reader = new RecordReader(
+      asking((text, values) => servers.read(text, values)),
+      days,
+    )
     const tail = new RecordTail(servers, { store, nowMs })
     this.store = store
     this.servers = servers
@@ -84,8 +85,8 @@ export class PostgresStorage implements Storage {
       arrivals: (query) => tail.arrivals(query),
       missed: (query) => tail.missed(query),
       forget: (receivedBeforeMs) => days.drop(receivedBeforeMs),
-      oldest: () => oldestReceipt(servers),
-      receiptsAround: (ms) => receiptsAround(servers, ms),
+      oldest: () => tail.oldest(),
+      receiptsAround: (ms) => tail.receiptsAround(ms),
     }
     this.clocks = { wall: nowMs, monotonic: () => performance.now() }
     const rows = new PostgresRows(database)

@@ -1,27 +1,20 @@
 import type { RecordFilter } from '../record-storage.js'
 import { filterConditions, timeConditions } from '../records/filter-conditions.js'
-import { allOf, raw, sql } from '../sql.js'
-import { numbered } from './postgres-rows.js'
+import { allOf, raw, type Sql, sql } from '../sql.js'
 import { termsOfCondition, termsOfPhrase } from './record-terms.js'
 
-/** Conditions as SQL on a row of the records, with numbered parameters. */
+/** Conditions on a row of the records. */
 export interface Conditions {
-  /** True for every row if it is empty. */
-  readonly sql: string
-  readonly values: readonly unknown[]
+  /** True for every row if it is undefined. */
+  readonly isMet: Sql | undefined
   /** The index of terms can find the rows. */
   readonly hasTerms: boolean
 }
 
 const terms = raw(`string_to_array(terms, ' ')`)
 
-/**
- * The conditions of a filter on words and fields, and on times.
- *
- * @param first number of the first parameter
- * @returns undefined if no record can meet them
- */
-export function conditionsOf(filter: RecordFilter, first: number): Conditions | undefined {
+/** The conditions of a filter on words and fields, and on times; undefined if no record can meet them. */
+export function conditionsOf(filter: RecordFilter): Conditions | undefined {
   const conditions = filterConditions(filter)
   if (conditions === undefined) return undefined
   const { wanted, unwanted } = conditions
@@ -29,18 +22,15 @@ export function conditionsOf(filter: RecordFilter, first: number): Conditions | 
   const phrases = wanted.phrases.map((phrase) => termsOfPhrase(filter, phrase))
   // Terms that a row must have all are asked for at once: the terms of each row are cut into a list for each condition.
   const every = [...lists.filter(({ length }) => length === 1), ...phrases].flat()
-  const { text, values } = numbered(
-    allOf([
-      ...lists.filter(({ length }) => length !== 1).map((any) => sql`${terms} && ${any}::text[]`),
-      ...unwanted.fields.map((field) => sql`NOT ${terms} && ${termsOfCondition(filter, field)}::text[]`),
-      ...phrases.filter(({ length }) => length > 1).map((phrase) => sql`strpos(terms, ${inOrder(phrase)}) > 0`),
-      ...unwanted.phrases.map((phrase) => sql`strpos(terms, ${inOrder(termsOfPhrase(filter, phrase))}) = 0`),
-      ...(every.length === 0 ? [] : [sql`${terms} @> ${every}::text[]`]),
-      ...timeConditions('time_ms', filter),
-    ]),
-    first,
-  )
-  return { sql: text, values, hasTerms: every.length > 0 || lists.length > 0 }
+  const all = [
+    ...lists.filter(({ length }) => length !== 1).map((any) => sql`${terms} && ${any}::text[]`),
+    ...unwanted.fields.map((field) => sql`NOT ${terms} && ${termsOfCondition(filter, field)}::text[]`),
+    ...phrases.filter(({ length }) => length > 1).map((phrase) => sql`strpos(terms, ${inOrder(phrase)}) > 0`),
+    ...unwanted.phrases.map((phrase) => sql`strpos(terms, ${inOrder(termsOfPhrase(filter, phrase))}) = 0`),
+    ...(every.length === 0 ? [] : [sql`${terms} @> ${every}::text[]`]),
+    ...timeConditions('time_ms', filter),
+  ]
+  return { isMet: all.length === 0 ? undefined : allOf(all), hasTerms: every.length > 0 || lists.length > 0 }
 }
 
 /** The terms as they stand next to each other in those of a row. */

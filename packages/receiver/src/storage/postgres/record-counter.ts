@@ -4,65 +4,59 @@ import { countedField, fieldConditions, hasWords } from '../records/field-condit
 import { maxCounted } from '../records/limits.js'
 import { type CountRow, countsOf } from '../records/record-counts.js'
 import { earliestMs, latestMs } from '../records/record-times.js'
+import { allOf, joined, raw, type Sql, sql } from '../sql.js'
 import { anyValue } from './counted-names.js'
+import type { Question } from './postgres-rows.js'
 import { allIds, type Found, type RecordSelection } from './record-selection.js'
 import { countedName } from './record-terms.js'
-import type { Ask } from './servers.js'
+
+/** What a question asks. */
+interface Asked {
+  readonly ask: Question
+  readonly selection: RecordSelection
+}
 
 /** Counts records by level or event and time: from the tables of counts, or one by one. */
-export class RecordCounter {
-  readonly #ask: Ask
-  readonly #selection: RecordSelection
+export async function counted(query: CountQuery, asked: Asked): Promise<RecordCounts> {
+  const { stepMs } = query
+  const isInTable = fieldConditions(query).every(({ field }) => field === countedField[query.kind])
+  if (!hasWords(query) && isInTable) return countsOf(await ofTables(query, asked), stepMs)
+  const found = await asked.selection.newest(query, { limit: maxCounted + 1 })
+  const rows = rowsOf(found.slice(0, maxCounted), stepMs)
+  const counts = countsOf(rows, stepMs)
+  if (found.length <= maxCounted) return counts
+  return { ...counts, countedSinceMs: Math.min(...rows.map(({ firstMs }) => firstMs)) }
+}
 
-  constructor(ask: Ask, selection: RecordSelection) {
-    this.#ask = ask
-    this.#selection = selection
-  }
-
-  async count(query: CountQuery): Promise<RecordCounts> {
-    const { stepMs } = query
-    const isInTable = fieldConditions(query).every(({ field }) => field === countedField[query.kind])
-    if (!hasWords(query) && isInTable) return countsOf(await this.#ofTables(query), stepMs)
-    const found = await this.#selection.newest(query, { limit: maxCounted + 1 })
-    const rows = rowsOf(found.slice(0, maxCounted), stepMs)
-    const counts = countsOf(rows, stepMs)
-    if (found.length <= maxCounted) return counts
-    return { ...counts, countedSinceMs: Math.min(...rows.map(({ firstMs }) => firstMs)) }
-  }
-
-  async #ofTables(query: CountQuery): Promise<CountRow[]> {
-    const { bucket, kind, stepMs = 0 } = query
-    const values: unknown[] = [bucket, kind]
-    const parameter = (value: unknown) => `$${values.push(value)}`
-    const conditions = fieldConditions(query).map(({ values: wanted, not }) => {
-      const names = parameter(wanted.map(countedName))
-      return not === true ? `value <> ALL(${names}::text[])` : `value = ANY(${names}::text[])`
-    })
-    const parts: string[] = []
-    for (const { of, from, to } of countParts(query)) {
-      if (of !== 'record') {
-        parts.push(`SELECT at_ms AS at, value, records, last_ms AS ms FROM sluice_counts WHERE bucket = $1 AND kind = $2
-          AND step_ms = ${of}${of === 0 ? ` AND value <> '${anyValue}'` : ''} AND at_ms >= ${parameter(from)}::bigint AND at_ms < ${parameter(to)}::bigint`)
-        continue
-      }
-      const ids = await this.#selection.withTimes({ bucket, kind, since: from, until: to }, allIds)
-      if (ids === undefined) continue
-      parts.push(`SELECT floor(${ms} / 60000)::bigint * 60000 AS at, value, 1 AS records, ${ms} AS ms FROM sluice_records
-        WHERE bucket = $1 AND kind = $2 AND id BETWEEN ${parameter(ids.first)} AND ${parameter(ids.last)}
-          AND time_ms >= ${parameter(from)}::float8 AND time_ms < ${parameter(to)}::float8`)
+async function ofTables(query: CountQuery, { ask, selection }: Asked): Promise<CountRow[]> {
+  const { bucket, kind, stepMs = 0 } = query
+  const lane = sql`bucket = ${bucket} AND kind = ${kind}`
+  const conditions = fieldConditions(query).map(({ values, not }) => {
+    const names = values.map(countedName)
+    return not === true ? sql`value <> ALL(${names}::text[])` : sql`value = ANY(${names}::text[])`
+  })
+  const parts: Sql[] = []
+  for (const { of, from, to } of countParts(query)) {
+    if (of !== 'record') {
+      parts.push(sql`SELECT at_ms AS at, value, records, last_ms AS ms FROM sluice_counts WHERE ${lane} AND step_ms = ${of}
+        AND value <> ${anyValue} AND at_ms >= ${from}::bigint AND at_ms < ${to}::bigint`)
+      continue
     }
-    if (parts.length === 0) return []
-    const step = stepMs === 0 ? '0::bigint' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`
-    return this.#ask<CountRow>(
-      `SELECT ${step} AS step, value, sum(records)::bigint AS records, max(ms) AS "lastMs", min(ms) AS "firstMs"
-         FROM (${parts.join(' UNION ALL ')}) parts ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} GROUP BY 1, 2`,
-      values,
-    )
+    const ids = await selection.withTimes({ bucket, kind, since: from, until: to }, allIds)
+    if (ids === undefined) continue
+    parts.push(sql`SELECT floor(${ms} / 60000)::bigint * 60000 AS at, value, 1 AS records, ${ms} AS ms FROM sluice_records
+      WHERE ${lane} AND id BETWEEN ${ids.first} AND ${ids.last} AND time_ms >= ${from}::float8 AND time_ms < ${to}::float8`)
   }
+  if (parts.length === 0) return []
+  const step = raw(stepMs === 0 ? '0::bigint' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`)
+  return ask<CountRow>(
+    sql`SELECT ${step} AS step, value, sum(records)::bigint AS records, max(ms) AS "lastMs", min(ms) AS "firstMs"
+       FROM (${joined(parts, ' UNION ALL ')}) parts WHERE ${allOf([raw('true'), ...conditions])} GROUP BY 1, 2`,
+  )
 }
 
 /** The time of a record in the years that are counted. */
-const ms = `least(greatest(time_ms, ${earliestMs}), ${latestMs})`
+const ms = raw(`least(greatest(time_ms, ${earliestMs}), ${latestMs})`)
 
 function rowsOf(found: readonly Found[], stepMs: number | undefined): CountRow[] {
   const rows = new Map<string, Mutable<CountRow>>()

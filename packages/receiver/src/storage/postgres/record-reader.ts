@@ -6,23 +6,22 @@ import { maxFacetBytes, maxTotal } from '../records/limits.js'
 import { maxNameLength, maxNames } from '../records/named-fields.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
+import { type Sql, sql } from '../sql.js'
 import { anyValue, uncounted } from './counted-names.js'
 import type { Days } from './days.js'
-import { RecordCounter } from './record-counter.js'
+import type { Question } from './postgres-rows.js'
+import { counted } from './record-counter.js'
 import { type Found, type Ids, RecordSelection } from './record-selection.js'
 import { countedName } from './record-terms.js'
-import type { Ask } from './servers.js'
 
 /** Reads records, newest first. Each question has its own. */
 export class RecordReader {
-  readonly #ask: Ask
+  readonly #ask: Question
   readonly #selection: RecordSelection
-  readonly #counter: RecordCounter
 
-  constructor(ask: Ask, days: Days) {
+  constructor(ask: Question, days: Days) {
     this.#ask = ask
     this.#selection = new RecordSelection(ask, days)
-    this.#counter = new RecordCounter(ask, this.#selection)
   }
 
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
@@ -54,7 +53,7 @@ export class RecordReader {
   }
 
   counts(query: CountQuery): Promise<RecordCounts> {
-    return this.#counter.count(query)
+    return counted(query, { ask: this.#ask, selection: this.#selection })
   }
 
   async #newest(filter: RecordFilter, search: { readonly ids?: Ids; readonly limit: number }): Promise<Found[]> {
@@ -77,29 +76,24 @@ export class RecordReader {
 
   /** The number of records that meet the conditions, where a table has it. */
   async #knownTotal(query: RecordQuery): Promise<{ readonly total: number } | undefined> {
-    const { bucket, kind, since, until } = query
+    const { kind, since, until } = query
     const [first, ...others] = fieldConditions(query)
     if (hasWords(query) || since !== undefined || until !== undefined || others.length > 0) return undefined
     const isCounted = first?.field === countedField[kind]
     if (first?.not === true && !isCounted) return undefined
     if (first !== undefined && !isCounted) return this.#countOfName(query, first)
-    const lane = [bucket, kind]
+    const names = first === undefined ? [anyValue] : first.values.map(countedName)
+    const isCountedBy = first?.not === true ? sql`<> ALL (${[...names, anyValue]})` : sql`= ANY (${names})`
     const [row] = await this.#ask<Total>(
-      `SELECT sum(records)::bigint AS total FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0
-         AND value ${first?.not === true ? '<> ALL' : '= ANY'} ($3)`,
-      [
-        ...lane,
-        first === undefined ? [anyValue] : [...first.values.map(countedName), ...(first.not ? [anyValue] : [])],
-      ],
+      sql`SELECT sum(records)::bigint AS total FROM sluice_counts WHERE ${ofAllTime(query)} AND value ${isCountedBy}`,
     )
     return row?.total == null ? undefined : { total: row.total }
   }
 
   async #countOfName({ bucket, kind }: RecordFilter, { field, values }: FieldCondition) {
     const [row] = await this.#ask<Total & { isUncounted: boolean | null }>(
-      `SELECT sum(records)::bigint AS total, bool_or(name = '${uncounted}') AS "isUncounted"
-         FROM sluice_names WHERE bucket = $1 AND kind = $2 AND field = $3 AND name = ANY($4)`,
-      [bucket, kind, field, [...values, uncounted]],
+      sql`SELECT sum(records)::bigint AS total, bool_or(name = ${uncounted}) AS "isUncounted" FROM sluice_names
+        WHERE bucket = ${bucket} AND kind = ${kind} AND field = ${field} AND name = ANY(${[...values, uncounted]})`,
     )
     return row?.total == null || row.isUncounted === true ? undefined : { total: row.total }
   }
@@ -121,38 +115,33 @@ export class RecordReader {
     return lane.kind === 'logs' ? this.#levels(lane) : this.#knownEvents(lane, condition)
   }
 
-  async #levels({ bucket, kind }: RecordFilter): Promise<KnownNames> {
+  async #levels(lane: RecordFilter): Promise<KnownNames> {
     const names = await this.#mostFrequent(
-      `value AS name FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0 AND value <> '${anyValue}'`,
-      [bucket, kind],
+      sql`value AS name FROM sluice_counts WHERE ${ofAllTime(lane)} AND value <> ${anyValue}`,
     )
     return { names, isComplete: names.length < maxNames }
   }
 
   /** There may be very many events, and nobody is told about others: only those of the condition are looked up. */
-  async #knownEvents({ bucket, kind }: RecordFilter, { values }: FieldCondition): Promise<KnownNames> {
+  async #knownEvents(lane: RecordFilter, { values }: FieldCondition): Promise<KnownNames> {
     const names = await this.#mostFrequent(
-      'value AS name FROM sluice_counts WHERE bucket = $1 AND kind = $2 AND step_ms = 0 AND at_ms = 0 AND value = ANY($3)',
-      [bucket, kind, values.map(countedName)],
+      sql`value AS name FROM sluice_counts WHERE ${ofAllTime(lane)} AND value = ANY(${values.map(countedName)})`,
     )
     return { names, isComplete: true }
   }
 
   async #namesOfField({ bucket, kind }: RecordFilter, { field }: FieldCondition): Promise<KnownNames> {
-    const names = await this.#mostFrequent('name FROM sluice_names WHERE bucket = $1 AND kind = $2 AND field = $3', [
-      bucket,
-      kind,
-      field,
-    ])
+    const names = await this.#mostFrequent(
+      sql`name FROM sluice_names WHERE bucket = ${bucket} AND kind = ${kind} AND field = ${field}`,
+    )
     const isComplete = names.length < maxNames && !names.includes(uncounted)
     return { names: names.filter((name) => name !== uncounted), isComplete }
   }
 
-  /** @param names SQL after SELECT, with the column `name` first */
-  async #mostFrequent(names: string, values: readonly unknown[]): Promise<string[]> {
+  /** @param names what follows SELECT, with the column `name` first */
+  async #mostFrequent(names: Sql): Promise<string[]> {
     const rows = await this.#ask<{ name: string }>(
-      `SELECT ${names} GROUP BY 1 ORDER BY sum(records) DESC, 1 LIMIT ${maxNames}`,
-      values,
+      sql`SELECT ${names} GROUP BY 1 ORDER BY sum(records) DESC, 1 LIMIT ${maxNames}`,
     )
     return rows.map(({ name }) => name)
   }
@@ -161,10 +150,15 @@ export class RecordReader {
   async #rows({ bucket, kind }: RecordFilter, found: readonly Found[]): Promise<StoredRow[]> {
     if (found.length === 0) return []
     return this.#ask<StoredRow>(
-      `SELECT id, received_ms AS "receivedMs", record FROM sluice_records WHERE bucket = $1 AND kind = $2 AND id = ANY($3) ORDER BY id DESC`,
-      [bucket, kind, found.map(({ id }) => id)],
+      sql`SELECT id, received_ms AS "receivedMs", record FROM sluice_records
+        WHERE bucket = ${bucket} AND kind = ${kind} AND id = ANY(${found.map(({ id }) => id)}) ORDER BY id DESC`,
     )
   }
+}
+
+/** True for the counts of a lane that no step bounds. */
+function ofAllTime({ bucket, kind }: RecordFilter): Sql {
+  return sql`bucket = ${bucket} AND kind = ${kind} AND step_ms = 0 AND at_ms = 0`
 }
 
 interface Total {

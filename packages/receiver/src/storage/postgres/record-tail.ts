@@ -1,8 +1,9 @@
 import { fitting } from '../page-bytes.js'
-import type { Arrivals, ArrivalsQuery, Missed, MissedQuery, Position, RecordKind } from '../record-storage.js'
+import type { Arrivals, ArrivalsQuery, Missed, MissedQuery, Position, Receipts, RecordKind } from '../record-storage.js'
 import { maxArrivalBytes } from '../records/limits.js'
 import { type StoredRow, storedJson } from '../records/stored-record.js'
 import { type Arrived, LaneTail } from './lane-tail.js'
+import { firstIdOf, msOfId } from './record-ids.js'
 import type { Servers } from './servers.js'
 
 /** A lane that nobody has followed for so long is forgotten, in ms. */
@@ -59,6 +60,26 @@ export class RecordTail {
     return {
       counts: { logs: logs!.count, values: values!.count },
       position: { store: since.store, logs: logs!.last, values: values!.last },
+    }
+  }
+
+  async oldest(): Promise<number | undefined> {
+    const sql = 'SELECT min(first_id) AS id FROM sluice_spans WHERE step_ms = 3600000'
+    const [row] = await this.#servers.read<{ id: number | null }>(sql)
+    return row?.id == null ? undefined : msOfId(row.id)
+  }
+
+  /** As far as the spans tell: within one span only its first and last record are known. */
+  async receiptsAround(ms: number): Promise<Receipts> {
+    const [row] = await this.#servers.read<{ before: number | null; since: number | null }>(
+      `SELECT max(CASE WHEN last_id < $1 THEN last_id WHEN first_id < $1 THEN first_id END) AS before,
+         min(CASE WHEN first_id >= $1 THEN first_id WHEN last_id >= $1 THEN last_id END) AS since
+       FROM sluice_spans WHERE step_ms = 3600000`,
+      [firstIdOf(ms)],
+    )
+    return {
+      before: row?.before == null ? undefined : msOfId(row.before),
+      since: row?.since == null ? undefined : msOfId(row.since),
     }
   }
 

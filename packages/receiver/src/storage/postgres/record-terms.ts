@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { RecordFields, RecordKind } from '../record-storage.js'
 import type { FieldCondition } from '../records/field-conditions.js'
-import type { Phrase } from '../records/filter-conditions.js'
 import { maxNameLength } from '../records/named-fields.js'
-import { wordsIn } from '../records/words.js'
+import { type Phrase, wordsIn } from '../records/words.js'
 
 /** Letters of a hash at the end of a term that is cut: indexes take texts of limited length. */
 const hashLength = 27

@@ -1,10 +1,7 @@
 import type { RecordFilter } from '../record-storage.js'
 import { raw, type Sql, sql } from '../sql.js'
 import { type FieldCondition, fieldConditions } from './field-conditions.js'
-import { wordsIn } from './words.js'
-
-/** Words that stand next to each other in a message. */
-export type Phrase = readonly string[]
+import { type Phrase, phrasesIn } from './words.js'
 
 /** What records are found by. */
 export interface Features {
@@ -37,12 +34,4 @@ export function timeConditions(column: string, { since, until }: Pick<RecordFilt
     ...(since === undefined ? [] : [sql`${time} >= ${since}`]),
     ...(until === undefined ? [] : [sql`${time} < ${until}`]),
   ]
-}
-
-/** The words of each run of characters between spaces: a run of several words must be found as it is. */
-export function phrasesIn(text = ''): Phrase[] {
-  return text
-    .split(/\s+/)
-    .map(wordsIn)
-    .filter((words) => words.length > 0)
 }

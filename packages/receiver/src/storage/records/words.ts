@@ -19,3 +19,14 @@ function smallLetter(letter: string): string {
   const capital = letter.toUpperCase()
   return capital.length === letter.length ? capital.toLowerCase() : letter
 }
+
+/** Words that stand next to each other in a message. */
+export type Phrase = readonly string[]
+
+/** The words of each run of characters between spaces: a run of several words must be found as it is. */
+export function phrasesIn(text = ''): Phrase[] {
+  return text
+    .split(/\s+/)
+    .map(wordsIn)
+    .filter((words) => words.length > 0)
+}

@@ -71,24 +71,17 @@ function hasBuiltIn(): boolean {
 
 /** Runs the work in one transaction, which is on disk when this returns. Rolls back if the work throws. */
 export function inTransaction<Result>(database: Database, work: () => Result): Result {
-  return transact({ database, begin: 'BEGIN IMMEDIATE', work })
+  database.exec('BEGIN IMMEDIATE')
+  return committed(database, work)
 }
 
 /** Like `inTransaction`, but locks nothing before the work reads or writes it. */
 export function inLateTransaction<Result>(database: Database, work: () => Result): Result {
-  return transact({ database, begin: 'BEGIN', work })
+  database.exec('BEGIN')
+  return committed(database, work)
 }
 
-function transact<Result>({
-  database,
-  begin,
-  work,
-}: {
-  readonly database: Database
-  readonly begin: string
-  readonly work: () => Result
-}): Result {
-  database.exec(begin)
+function committed<Result>(database: Database, work: () => Result): Result {
   try {
     const result = work()
     database.exec('COMMIT')

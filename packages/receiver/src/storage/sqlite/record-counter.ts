@@ -11,46 +11,35 @@ import { countedMs, countedValueOf, minuteOf } from './record-values.js'
 import { rowsOf } from './sqlite-rows.js'
 
 /** Counts records by level or event and time: from the table of counts, or one by one. */
-export class RecordCounter {
-  readonly #database: Database
-  readonly #selection: RecordSelection
-
-  constructor(database: Database, selection: RecordSelection) {
-    this.#database = database
-    this.#selection = selection
+export function counted(
+  query: CountQuery,
+  {
+    database,
+    selection,
+    lane,
+  }: { readonly database: Database; readonly selection: RecordSelection; readonly lane: number },
+): RecordCounts {
+  const { text, notText, kind, stepMs } = query
+  const fields = fieldConditions(query)
+  const isInTable = fields.every(({ field }) => field === countedField[kind])
+  if (text === undefined && notText === undefined && isInTable) {
+    const condition = fields.length === 0 ? raw('true') : allOf(fields.map((field) => onValue(field, 'value')))
+    const found = sql`SELECT * FROM (${union(tableParts(query, lane))}) WHERE ${condition}`
+    return countsOf(rowsOf(database, added(found, stepMs)) as CountRow[], stepMs)
   }
+  const sources = selection.sources(query, { lane })
+  const rows = rowsOf(database, added(newest(sources), stepMs)) as CountRow[]
+  const counts = countsOf(rows, stepMs)
+  if (counts.total < maxCounted) return counts
+  const all = union(sources.map((source) => sql`SELECT 1 FROM ${source}`))
+  if (rowsOf(database, sql`${all} LIMIT 1 OFFSET ${maxCounted}`).length === 0) return counts
+  return { ...counts, countedSinceMs: Math.min(...rows.map(({ firstMs }) => firstMs)) }
+}
 
-  count(query: CountQuery, lane: number): RecordCounts {
-    const { text, notText, kind, stepMs } = query
-    const fields = fieldConditions(query)
-    const isInTable = fields.every(({ field }) => field === countedField[kind])
-    if (text === undefined && notText === undefined && isInTable) {
-      const condition = fields.length === 0 ? raw('true') : allOf(fields.map((field) => onValue(field, 'value')))
-      return countsOf(
-        this.#rows(sql`SELECT * FROM (${union(tableParts(query, lane))}) WHERE ${condition}`, stepMs),
-        stepMs,
-      )
-    }
-    const sources = this.#selection.sources(query, { lane })
-    const rows = this.#rows(newest(sources), stepMs)
-    const counts = countsOf(rows, stepMs)
-    if (counts.total < maxCounted || !this.#hasMore(sources)) return counts
-    return { ...counts, countedSinceMs: Math.min(...rows.map(({ firstMs }) => firstMs)) }
-  }
-
-  /** Adds up by step and value. */
-  #rows(found: Sql, stepMs: number | undefined): CountRow[] {
-    const step = raw(stepMs === undefined ? '0' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`)
-    return rowsOf(
-      this.#database,
-      sql`SELECT ${step} AS step, value, sum(records) AS records, max(ms) AS lastMs, min(ms) AS firstMs FROM (${found}) GROUP BY 1, 2`,
-    ) as CountRow[]
-  }
-
-  #hasMore(sources: readonly Source[]): boolean {
-    const all = union(sources.map((source) => sql`SELECT 1 FROM ${source}`))
-    return rowsOf(this.#database, sql`${all} LIMIT 1 OFFSET ${maxCounted}`).length > 0
-  }
+/** Adds up by step and value. */
+function added(found: Sql, stepMs: number | undefined): Sql {
+  const step = raw(stepMs === undefined ? '0' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`)
+  return sql`SELECT ${step} AS step, value, sum(records) AS records, max(ms) AS lastMs, min(ms) AS firstMs FROM (${found}) GROUP BY 1, 2`
 }
 
 const ms = raw(countedMs('r.time_ms'))

@@ -1,38 +1,31 @@
 import { fitting, type Sized } from '../page-bytes.js'
-import type {
-  CountQuery,
-  Facets,
-  RecordCounts,
-  RecordFilter,
-  RecordPage,
-  RecordQuery,
-  StoredRecord,
-} from '../record-storage.js'
+import type { CountQuery, Facets, RecordCounts, RecordFilter, RecordPage, RecordQuery } from '../record-storage.js'
 import { fieldConditions } from '../records/field-conditions.js'
 import { maxFacetBytes, maxTotal } from '../records/limits.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
 import { raw, sql } from '../sql.js'
 import type { Database } from './database.js'
-import { RecordCounter } from './record-counter.js'
+import { counted } from './record-counter.js'
 import { RecordNames } from './record-names.js'
 import { goesOn, RecordSelection, type Source } from './record-selection.js'
 import { rowsOf } from './sqlite-rows.js'
+import { TextIndex } from './text-index.js'
 
 /** Reads records, newest first. */
 export class RecordReader {
   readonly #database: Database
-  readonly #selection: RecordSelection
+  readonly texts: TextIndex
+  readonly selection: RecordSelection
   readonly #names: RecordNames
-  readonly #counter: RecordCounter
   #ended: Int32Array = new Int32Array(1)
 
   /** @param texts path of the file for the text index, or `:memory:` */
   constructor(database: Database, texts: string) {
     this.#database = database
-    this.#selection = new RecordSelection(database, texts)
+    this.texts = new TextIndex(database, texts)
+    this.selection = new RecordSelection(database, this.texts)
     this.#names = new RecordNames(database)
-    this.#counter = new RecordCounter(database, this.#selection)
     database.function(goesOn, { deterministic: false }, (_id: number) => {
       this.check()
       return 1
@@ -50,27 +43,12 @@ export class RecordReader {
     if (Atomics.load(this.#ended, 0) !== 0) throw new Error('the search has been ended')
   }
 
-  /** Indexes one more step. Returns true if there may be more. */
-  follow(): boolean {
-    return this.#selection.follow()
-  }
-
-  /** Drops a part of the text index whose records are gone. Returns true if there may be another. */
-  tidy(): boolean {
-    return this.#selection.tidy()
-  }
-
-  /** True if the text index must catch up with the records before it can answer. */
-  needsIndex(filter: RecordFilter): boolean {
-    return this.#selection.needsIndex(filter)
-  }
-
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
   read(query: RecordQuery): RecordPage {
     const lane = this.#lane(query)
     const found = this.#newest(query, lane)
     const page = fitting(found)
-    const list = this.#records(page.map(({ id }) => id))
+    const list = this.#rows(page).map(storedRecord)
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
     if (query.before !== undefined || query.after !== undefined) return { ...this.#count(query, lane), list, ...next }
     if (found.length === 0) return { total: 0, list, ...this.#hint(query, lane) }
@@ -80,11 +58,11 @@ export class RecordReader {
 
   facets(query: RecordQuery): Facets {
     const newest = fitting(this.#newest(query, this.#lane(query)), maxFacetBytes)
-    return facetsOf(this.#rows(newest.map(({ id }) => id)).map(({ record }) => record))
+    return facetsOf(this.#rows(newest).map(({ record }) => record))
   }
 
   counts(query: CountQuery): RecordCounts {
-    return this.#counter.count(query, this.#lane(query))
+    return counted(query, { database: this.#database, selection: this.selection, lane: this.#lane(query) })
   }
 
   /** Row id of the lane; 0, which no lane has, before its first record. */
@@ -99,7 +77,7 @@ export class RecordReader {
     const known = isOnlyFields ? this.#names.count({ lane, kind, fields: fieldConditions(query) }) : undefined
     if (known !== undefined) return { total: known }
     let total = 0
-    for (const source of this.#selection.sources(query, { lane })) {
+    for (const source of this.selection.sources(query, { lane })) {
       const limited = sql`SELECT 1 FROM ${source} LIMIT ${maxTotal + 1 - total}`
       const [row] = rowsOf(this.#database, sql`SELECT count(*) AS counted FROM (${limited})`) as { counted: number }[]
       total += row!.counted
@@ -112,7 +90,7 @@ export class RecordReader {
   #newest(query: RecordQuery, lane: number): Found[] {
     const { before = Number.MAX_SAFE_INTEGER, after = -1, limit } = query
     const found: Found[] = []
-    for (const source of this.#selection.sources(query, { lane, ids: { first: after + 1, last: before - 1 } })) {
+    for (const source of this.selection.sources(query, { lane, ids: { first: after + 1, last: before - 1 } })) {
       if (found.length < limit) found.push(...this.#first(source, limit - found.length))
     }
     return found
@@ -132,14 +110,10 @@ export class RecordReader {
     return unknown === undefined ? {} : { unknown }
   }
 
-  #records(ids: readonly number[]): StoredRecord[] {
-    return this.#rows(ids).map(storedRecord)
-  }
-
-  /** The rows with these ids, except those that the writer has forgotten meanwhile. */
-  #rows(ids: readonly number[]): StoredRow[] {
+  /** The rows, except those that the writer has forgotten meanwhile. */
+  #rows(found: readonly Found[]): StoredRow[] {
     const one = this.#database.prepare('SELECT id, received_at AS receivedMs, record FROM records WHERE id = ?')
-    return ids.map((id) => one.get(id) as StoredRow | undefined).filter((row) => row !== undefined)
+    return found.map(({ id }) => one.get(id) as StoredRow | undefined).filter((row) => row !== undefined)
   }
 }
 

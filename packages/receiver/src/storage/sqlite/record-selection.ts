@@ -4,7 +4,7 @@ import { filterConditions, timeConditions } from '../records/filter-conditions.j
 import { allOf, raw, type Sql, sql } from '../sql.js'
 import type { Database } from './database.js'
 import { onRow } from './record-conditions.js'
-import { isCut, matchOf, TextIndex } from './text-index.js'
+import { isCut, matchOf, type TextIndex } from './text-index.js'
 
 /** Up to this many records that are not indexed yet are read one by one. With more, the index must catch up first. */
 const maxUnindexed = 20_000
@@ -32,20 +32,9 @@ export class RecordSelection {
   readonly #database: Database
   readonly #texts: TextIndex
 
-  /** @param texts path of the file for the text index, or `:memory:` */
-  constructor(database: Database, texts: string) {
+  constructor(database: Database, texts: TextIndex) {
     this.#database = database
-    this.#texts = new TextIndex(database, texts)
-  }
-
-  /** Indexes one more step. Returns true if there may be more. */
-  follow(): boolean {
-    return this.#texts.follow()
-  }
-
-  /** Drops a part of the text index whose records are gone. Returns true if there may be another. */
-  tidy(): boolean {
-    return this.#texts.tidy()
+    this.#texts = texts
   }
 
   /** True if the text index must catch up with the records before it can answer. */
@@ -66,7 +55,7 @@ export class RecordSelection {
     const ids = { first: Math.max(wanted.first, times.ids.first), last: Math.min(wanted.last, times.ids.last) }
     const fields = fieldConditions(filter)
     if (fields.length === 0 && !hasWords(filter)) return [ofLane({ lane, ids, conditions: times.conditions })]
-    if (this.needsIndex(filter)) while (this.follow());
+    if (this.needsIndex(filter)) while (this.#texts.follow());
     const features = filterConditions(filter)
     if (features === undefined) return []
     const match = matchOf(lane, features)

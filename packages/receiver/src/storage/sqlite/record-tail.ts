@@ -38,12 +38,12 @@ export class RecordTail {
   }
 
   missed({ bucket, since }: MissedQuery): Missed {
-    const [logs, values] = (['logs', 'values'] as const).map(
-      (kind) =>
-        this.#database
-          .prepare('SELECT count(*) AS count, max(id) AS last FROM records WHERE lane = ? AND id > ?')
-          .get(this.#lane({ kind, bucket }), since[kind]) as { count: number; last: number | null },
-    ) as [{ count: number; last: number | null }, { count: number; last: number | null }]
+    const counted = this.#database.prepare(
+      'SELECT count(*) AS count, max(id) AS last FROM records WHERE lane = ? AND id > ?',
+    )
+    const after = (kind: RecordKind) =>
+      counted.get(this.#lane({ kind, bucket }), since[kind]) as { count: number; last: number | null }
+    const [logs, values] = [after('logs'), after('values')]
     return {
       counts: { logs: logs.count, values: values.count },
       position: { store: since.store, logs: logs.last ?? since.logs, values: values.last ?? since.values },

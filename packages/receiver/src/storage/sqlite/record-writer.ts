@@ -1,4 +1,3 @@
-import { byLane, firstAttempts, keysOf } from '../records/lanes.js'
 import { recordTimeMs } from '../records/record-times.js'
 import type { WrittenRecord } from '../records/written-records.js'
 import type { Repeated } from '../repeated-attempts.js'
@@ -84,4 +83,26 @@ export class RecordWriter {
     this.#lanes.set(name, id)
     return id
   }
+}
+
+/** The records by the name of their lane. */
+function byLane(records: readonly WrittenRecord[]): Map<string, WrittenRecord[]> {
+  const lanes = new Map<string, WrittenRecord[]>()
+  for (const record of records) {
+    const name = `${record.kind} ${record.bucket}`
+    const others = lanes.get(name)
+    if (others === undefined) lanes.set(name, [record])
+    else others.push(record)
+  }
+  return lanes
+}
+
+/** The idempotency keys of the records that have one. */
+function keysOf(records: readonly WrittenRecord[]): string[] {
+  return records.flatMap(({ idempotencyKey }) => (idempotencyKey === '' ? [] : [idempotencyKey]))
+}
+
+/** The records without a key, and the first record of each new key. */
+function firstAttempts(records: readonly WrittenRecord[], newKeys: Set<string>): WrittenRecord[] {
+  return records.filter(({ idempotencyKey }) => idempotencyKey === '' || newKeys.delete(idempotencyKey))
 }

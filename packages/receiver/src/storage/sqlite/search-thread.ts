@@ -1,31 +1,10 @@
 import { say } from '../../stderr.js'
-import type { CountQuery, Facets, RecordCounts, RecordPage, RecordQuery, RecordReading } from '../record-storage.js'
+import type { RecordReading } from '../record-storage.js'
+import type { SearchFiles, SearchPorts } from './search-worker.js'
 import { ThreadLink } from './thread-link.js'
 
-/** What may take long. */
-export type Searching = Pick<RecordReading, 'read' | 'facets' | 'counts'>
-
-/** What the thread does. A search ends when `ended`, which both threads share, is not 0. */
-export interface SearchPorts {
-  readonly searches: {
-    read(query: RecordQuery, ended: Int32Array): Promise<RecordPage>
-    facets(query: RecordQuery, ended: Int32Array): Promise<Facets>
-    counts(query: CountQuery, ended: Int32Array): Promise<RecordCounts>
-  }
-  readonly index: {
-    /** Updates the text index. */
-    follow(): Promise<void>
-  }
-}
-
-/** Paths of the database and of the text index. */
-export interface SearchFiles {
-  readonly path: string
-  readonly texts: string
-}
-
 /** Searches in a thread of its own, one after another, with the text index. Nothing but another search waits for it. */
-export class SearchThread implements Searching {
+export class SearchThread {
   readonly #link: ThreadLink<SearchPorts>
   /** One for each search that has not ended. */
   readonly #open = new Set<Int32Array>()
@@ -36,17 +15,14 @@ export class SearchThread implements Searching {
     this.#link = new ThreadLink(new URL('./search-worker.js', import.meta.url), files)
   }
 
-  read(query: RecordQuery, signal?: AbortSignal): Promise<RecordPage> {
-    return this.#until(signal, (ended) => this.#link.port('searches')('read')(query, ended))
-  }
+  readonly read: RecordReading['read'] = (query, signal) =>
+    this.#until(signal, (ended) => this.#link.ports.searches.read(query, ended))
 
-  facets(query: RecordQuery, signal?: AbortSignal): Promise<Facets> {
-    return this.#until(signal, (ended) => this.#link.port('searches')('facets')(query, ended))
-  }
+  readonly facets: RecordReading['facets'] = (query, signal) =>
+    this.#until(signal, (ended) => this.#link.ports.searches.facets(query, ended))
 
-  counts(query: CountQuery, signal?: AbortSignal): Promise<RecordCounts> {
-    return this.#until(signal, (ended) => this.#link.port('searches')('counts')(query, ended))
-  }
+  readonly counts: RecordReading['counts'] = (query, signal) =>
+    this.#until(signal, (ended) => this.#link.ports.searches.counts(query, ended))
 
   async #until<Found>(signal: AbortSignal | undefined, search: (ended: Int32Array) => Promise<Found>): Promise<Found> {
     const ended = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
@@ -75,14 +51,12 @@ export class SearchThread implements Searching {
       this.#index = 'idle'
       if (behind) this.committed()
     }
-    this.#link
-      .port('index')('follow')()
-      .then(followed, (error: Error) => {
-        if (this.#index === 'closed') return
-        // Only queries by words are affected: each of them retries the update and gets its error.
-        say(`cannot index texts: ${error.message}`)
-        this.#index = 'idle'
-      })
+    this.#link.ports.index.follow().then(followed, (error: Error) => {
+      if (this.#index === 'closed') return
+      // Only queries by words are affected: each of them retries the update and gets its error.
+      say(`cannot index texts: ${error.message}`)
+      this.#index = 'idle'
+    })
   }
 
   /** Ends the searches that run or wait. */

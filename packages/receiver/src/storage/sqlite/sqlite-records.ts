@@ -1,14 +1,6 @@
 import { CommitListeners } from '../commit-listeners.js'
 import { GroupCommit } from '../group-commit.js'
-import type {
-  ArrivalsQuery,
-  CommitListener,
-  CountQuery,
-  MissedQuery,
-  NewRecord,
-  RecordQuery,
-  RecordStorage,
-} from '../record-storage.js'
+import type { CommitListener, NewRecord, RecordStorage } from '../record-storage.js'
 import { type WrittenRecord, writtenRecord } from '../records/written-records.js'
 import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
 import type { SqliteAttempts } from './attempts.js'
@@ -49,7 +41,7 @@ export class SqliteRecords implements RecordStorage {
 
   async forget(receivedBeforeMs: number): Promise<number> {
     const forgotten = this.#write(() => this.#writer.removeSome(receivedBeforeMs))
-    this.#reader?.tidy()
+    this.#reader?.texts.tidy()
     return forgotten
   }
 
@@ -62,41 +54,15 @@ export class SqliteRecords implements RecordStorage {
     }
   }
 
-  async read(query: RecordQuery) {
-    return this.#indexed().read(query)
-  }
-
-  async facets(query: RecordQuery) {
-    return this.#indexed().facets(query)
-  }
-
-  async counts(query: CountQuery) {
-    return this.#indexed().counts(query)
-  }
-
-  async position(query: Parameters<RecordTail['position']>[0]) {
-    return this.#tail.position(query)
-  }
-
-  async arrivals(query: ArrivalsQuery) {
-    return this.#tail.arrivals(query)
-  }
-
-  async missed(query: MissedQuery) {
-    return this.#tail.missed(query)
-  }
-
-  async oldest() {
-    return this.#tail.oldest()
-  }
-
-  async receiptsAround(ms: number) {
-    return this.#tail.receiptsAround(ms)
-  }
-
-  repeated(bucket: string) {
-    return this.#repeated.of(bucket)
-  }
+  readonly read: RecordStorage['read'] = async (query) => this.#indexed().read(query)
+  readonly facets: RecordStorage['facets'] = async (query) => this.#indexed().facets(query)
+  readonly counts: RecordStorage['counts'] = async (query) => this.#indexed().counts(query)
+  readonly position: RecordStorage['position'] = async (query) => this.#tail.position(query)
+  readonly arrivals: RecordStorage['arrivals'] = async (query) => this.#tail.arrivals(query)
+  readonly missed: RecordStorage['missed'] = async (query) => this.#tail.missed(query)
+  readonly oldest: RecordStorage['oldest'] = async () => this.#tail.oldest()
+  readonly receiptsAround: RecordStorage['receiptsAround'] = async (ms) => this.#tail.receiptsAround(ms)
+  readonly repeated: RecordStorage['repeated'] = (bucket) => this.#repeated.of(bucket)
 
   onCommit(listener: CommitListener): () => void {
     return this.#listeners.add(listener)

@@ -1,6 +1,6 @@
 import type { FieldCondition } from '../records/field-conditions.js'
-import type { FilterConditions, Phrase } from '../records/filter-conditions.js'
-import { wordsIn } from '../records/words.js'
+import type { FilterConditions } from '../records/filter-conditions.js'
+import { type Phrase, wordsIn } from '../records/words.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
 import { lastGivenId } from './record-ids.js'
 

@@ -1,18 +1,11 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
-/** The ports that a thread serves, by their names. */
-type Ports<Served> = {
+/** The ports of a thread, as other threads call them. The thread itself may answer at once. */
+export type Called<Served> = {
   readonly [Port in keyof Served]: {
-    readonly [Method in keyof Served[Port]]: (...args: never[]) => Promise<unknown>
-  }
-}
-
-/** The ports as the thread has them: it may answer at once. */
-type Answering<Served extends Ports<Served>> = {
-  readonly [Port in keyof Served]: {
-    readonly [Method in keyof Served[Port]]: (
-      ...args: Parameters<Served[Port][Method]>
-    ) => ReturnType<Served[Port][Method]> | Awaited<ReturnType<Served[Port][Method]>>
+    readonly [Method in keyof Served[Port]]: Served[Port][Method] extends (...args: infer Args) => infer Result
+      ? (...args: Args) => Promise<Awaited<Result>>
+      : never
   }
 }
 
@@ -44,7 +37,15 @@ interface Waiting {
  * Calls the ports of a thread. The first call starts the thread; if it dies, the next call starts another.
  * The thread keeps the process alive only while an answer is missing.
  */
-export class ThreadLink<Served extends Ports<Served>> {
+export class ThreadLink<Served> {
+  /** The ports of the thread. Their methods resolve with the answer, or reject with the error that the thread has thrown, or that it died of. */
+  readonly ports = propertiesOf((port) =>
+    propertiesOf(
+      (method) =>
+        (...args: readonly unknown[]) =>
+          this.#call({ port, method, args }),
+    ),
+  ) as Called<Served>
   readonly #file: URL
   readonly #data: unknown
   readonly #waiting = new Map<number, Waiting>()
@@ -56,12 +57,6 @@ export class ThreadLink<Served extends Ports<Served>> {
   constructor(file: URL, data: unknown) {
     this.#file = file
     this.#data = data
-  }
-
-  /** The methods of a port. They resolve with the answer, or reject with the error that the thread has thrown, or that it died of. */
-  port<Port extends keyof Served & string>(port: Port) {
-    return <Method extends keyof Served[Port] & string>(method: Method) =>
-      ((...args) => this.#call({ port, method, args })) as Served[Port][Method]
   }
 
   #call(call: Call): Promise<unknown> {
@@ -107,13 +102,15 @@ export class ThreadLink<Served extends Ports<Served>> {
   }
 }
 
+/** An object that makes each property when it is asked for. One with `then` would be taken for a promise. */
+function propertiesOf(make: (name: string) => unknown): object {
+  return new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : make(String(name))) })
+}
+
 /**
  * The thread's side of a ThreadLink. `close` lets the thread run to its end: `terminate` could hit it in the middle of a write.
  */
-export function serve<Served extends Ports<Served>>(
-  ports: Answering<Served>,
-  { close }: { readonly close: () => void | Promise<void> },
-): void {
+export function serve(ports: object, { close }: { readonly close: () => void | Promise<void> }): void {
   const port = parentPort!
   const served = ports as Readonly<Record<string, Readonly<Record<string, (...args: readonly unknown[]) => unknown>>>>
   port.on('message', async (message: ToThread) => {

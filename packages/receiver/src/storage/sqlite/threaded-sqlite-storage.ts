@@ -6,24 +6,15 @@ import { Room } from '../out-of-space.js'
 import type { NewRecord, RecordStorage } from '../record-storage.js'
 import { isNewestPage } from '../records/field-conditions.js'
 import { toLines } from '../records/written-records.js'
-import { type Repeated, RepeatedAttempts } from '../repeated-attempts.js'
+import { RepeatedAttempts } from '../repeated-attempts.js'
 import type { Storage } from '../storage.js'
 import { lockFolder } from './folder-lock.js'
-import { ReaderThread } from './reader-thread.js'
+import type { ReaderPorts } from './reader-worker.js'
 import { SearchThread } from './search-thread.js'
 import { bytesOnDisk } from './store-bytes.js'
 import { ThreadLink } from './thread-link.js'
 import { sayingUpgrade } from './upgrade.js'
-
-/** What the writer thread does. */
-export interface WriterPorts extends Pick<Storage, 'content' | 'projects' | 'keys' | 'pageSessions' | 'views'> {
-  readonly records: {
-    /** Stores records, written as lines. Returns the counts of those that came again. */
-    store(lines: string): Promise<Repeated[]>
-    forget: RecordStorage['forget']
-  }
-  readonly store: Pick<Storage, 'check'>
-}
+import type { WriterPorts } from './writer-worker.js'
 
 /**
  * A SqliteStorage in a thread of its own, so that waiting for the disk does not delay HTTP. A second thread reads, a third one searches.
@@ -40,7 +31,7 @@ export class ThreadedSqliteStorage implements Storage {
   readonly pageSessions: Storage['pageSessions']
   readonly views: Storage['views']
   readonly #writer: ThreadLink<WriterPorts>
-  readonly #reader: ReaderThread
+  readonly #reader: ThreadLink<ReaderPorts>
   readonly #searches: SearchThread
   readonly #commits: GroupCommit<NewRecord>
   readonly #room = new Room()
@@ -52,11 +43,10 @@ export class ThreadedSqliteStorage implements Storage {
     this.#release = release
     const texts = `${path.replace(/\.sqlite$/, '')}-texts.sqlite`
     const writer = new ThreadLink<WriterPorts>(new URL('./writer-worker.js', import.meta.url), { path })
-    const reader = new ReaderThread(path)
+    const reader = new ThreadLink<ReaderPorts>(new URL('./reader-worker.js', import.meta.url), { path })
     const searches = new SearchThread({ path, texts })
-    const inRecords = writer.port('records')
-    const store = inRecords('store')
-    const forget = inRecords('forget')
+    const { store, forget } = writer.ports.records
+    const { newest, tail } = reader.ports
     const listeners = new CommitListeners()
     const repeated = new RepeatedAttempts()
     const commits = new GroupCommit<NewRecord>(async (records) => {
@@ -70,13 +60,16 @@ export class ThreadedSqliteStorage implements Storage {
     this.#writer = writer
     this.#reader = reader
     this.#searches = searches
-    const { newest, ...tail } = reader.records
     this.#commits = commits
     this.records = {
-      ...tail,
-      read: (query, signal) => (isNewestPage(query) ? newest(query) : searches.read(query, signal)),
-      facets: (query, signal) => searches.facets(query, signal),
-      counts: (query, signal) => searches.counts(query, signal),
+      position: tail.position,
+      arrivals: tail.arrivals,
+      missed: tail.missed,
+      oldest: tail.oldest,
+      receiptsAround: tail.receiptsAround,
+      read: (query, signal) => (isNewestPage(query) ? newest.read(query) : searches.read(query, signal)),
+      facets: searches.facets,
+      counts: searches.counts,
       append: (record) => commits.add(record),
       forget: async (receivedBeforeMs) => {
         const forgotten = await forget(receivedBeforeMs)
@@ -86,35 +79,14 @@ export class ThreadedSqliteStorage implements Storage {
       repeated: (bucket) => repeated.of(bucket),
       onCommit: (listener) => listeners.add(listener),
     }
-    const content = writer.port('content')
-    const projects = writer.port('projects')
-    const keys = writer.port('keys')
-    const sessions = writer.port('pageSessions')
-    const views = writer.port('views')
-    this.content = {
-      ...reader.content,
-      addType: content('addType'),
-      changeType: content('changeType'),
-      archiveType: content('archiveType'),
-      addEntry: content('addEntry'),
-      findAttempt: content('findAttempt'),
-    }
-    this.projects = new KnownProjects({
-      find: projects('find'),
-      list: projects('list'),
-      page: projects('page'),
-      add: projects('add'),
-      changePlan: projects('changePlan'),
-    })
-    this.keys = { list: keys('list'), add: keys('add'), revoke: keys('revoke'), used: keys('used') }
-    this.pageSessions = {
-      list: sessions('list'),
-      add: sessions('add'),
-      end: sessions('end'),
-      noteAddress: sessions('noteAddress'),
-      addToken: sessions('addToken'),
-    }
-    this.views = { list: views('list'), save: views('save'), remove: views('remove') }
+    const { addType, changeType, archiveType, addEntry, findAttempt } = writer.ports.content
+    const { findType, listTypes, listEntries, findEntry } = reader.ports.content
+    const reading = { findType, listTypes, listEntries, findEntry }
+    this.content = { ...reading, addType, changeType, archiveType, addEntry, findAttempt }
+    this.projects = new KnownProjects(writer.ports.projects)
+    this.keys = writer.ports.keys
+    this.pageSessions = writer.ports.pageSessions
+    this.views = writer.ports.views
   }
 
   /**
@@ -141,7 +113,7 @@ export class ThreadedSqliteStorage implements Storage {
 
   async check(): Promise<void> {
     this.#room.check()
-    await this.#writer.port('store')('check')()
+    await this.#writer.ports.store.check()
   }
 
   async bytes(): Promise<number> {

@@ -1,11 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { checkFields } from '../content/field-check.js'
+import { contentTypeSchema } from '../schemas/content-types.js'
 import { type MigratedEntryBody, migratedEntrySchema, newEntrySchema } from '../schemas/entries.js'
-import { success, successSchema } from '../schemas/envelopes.js'
+import { pagedSchema, success, successSchema } from '../schemas/envelopes.js'
+import { type Paging, pageOf, pagingSchema } from '../schemas/paging.js'
 import type { TypeReference } from '../storage/content-storage.js'
 import type { Storage } from '../storage/storage.js'
-import { apiAnswers, bodyAnswers } from './answers.js'
+import { bodyAnswers, ofApi, refusals } from './answers.js'
 import { invalid, refuse } from './envelope.js'
 import { guard } from './guards.js'
 import { idempotencyHeader, idempotencyKey } from './idempotency.js'
@@ -17,18 +19,39 @@ interface EntryRoute {
   readonly Body: Partial<MigratedEntryBody> | null
 }
 
-/** The API's two operations that make content entries. */
-export function entryRoutes(app: FastifyInstance, { content, projects }: Storage): void {
+/** The API's four operations on content. */
+export function contentRoutes(app: FastifyInstance, { content, projects }: Storage): void {
+  const onRequest = guard(projects, { needsPlan: true })
+
+  app.get<{ Params: { projectId: string }; Querystring: Paging }>('/ng-cms/content-types/:projectId', {
+    schema: {
+      querystring: pagingSchema,
+      ...ofApi('List content types', { 200: pagedSchema(contentTypeSchema), ...refusals(404, 412) }),
+    },
+    config: { access: 'page', scope: 'content' },
+    onRequest,
+    handler: ({ params, query }) => content.listTypes({ ...params, ...pageOf(query) }),
+  })
+
+  app.delete<{ Params: { projectId: string; key: string } }>('/ng-cms/content-types/:projectId/:key', {
+    schema: ofApi('Delete a content type', { 200: successSchema(Type.String()), ...refusals(404, 412, 507) }),
+    config: { access: 'page', scope: 'content' },
+    onRequest,
+    handler: async ({ params }, reply) => {
+      const id = await content.archiveType(params)
+      if (id !== undefined) return success(id)
+      return refuse(reply, { status: 404, message: `there is no content type ${params.key}` })
+    },
+  })
+
   app.post<EntryRoute>('/ng-cms/content/:projectId/:typeKey', {
     schema: {
       body: newEntrySchema,
-      response: apiAnswers({ 201: successSchema(Type.String()), ...bodyAnswers }, [404, 412]),
-      summary: 'Create a content entry',
-      tags: ['API'],
+      ...ofApi('Create a content entry', { 201: successSchema(Type.String()), ...bodyAnswers, ...refusals(404, 412) }),
     },
     attachValidation: true,
     config: { scope: 'content' },
-    onRequest: guard(projects, { needsPlan: true }),
+    onRequest,
     handler: (request, reply) => {
       const { projectId, typeKey } = request.params
       return addEntry(request, { reply, operation: 'create', reference: { projectId, key: typeKey, byId: false } })
@@ -38,9 +61,7 @@ export function entryRoutes(app: FastifyInstance, { content, projects }: Storage
   app.post<EntryRoute>('/ng-cms/content/:projectId/:typeKey/migrate', {
     schema: {
       body: migratedEntrySchema,
-      response: apiAnswers({ 201: successSchema(Type.String()), ...bodyAnswers }, [404]),
-      summary: 'Migrate a content entry',
-      tags: ['API'],
+      ...ofApi('Migrate a content entry', { 201: successSchema(Type.String()), ...bodyAnswers, ...refusals(404) }),
     },
     attachValidation: true,
     config: { scope: 'content' },

@@ -1,15 +1,16 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { inStore } from './opened-store.js'
+import { inStore } from '../storage/sqlite/opened-store.js'
+import type { StoreCommand } from './store-command.js'
 
 /**
  * Copies the store of a data folder into a new file, as it is at one moment, while a receiver may write. The file appears when it is whole and on
- * disk, readable by its owner only: it has the records, and the hashes of the keys. Returns its size in bytes.
+ * disk, readable by its owner only: it has the records, and the hashes of the keys. Returns the text for stdout.
  *
  * @throws if the file exists or cannot be written, or if there is no store
  */
-export function backUp(folder: string, file: string): Promise<number> {
-  return inStore(folder, (database) => {
+export function makeBackup({ data, json }: StoreCommand, file: string): Promise<string> {
+  return inStore(data, (database) => {
     const path = resolve(file)
     if (existsSync(path)) throw new Error(`${file} exists: a backup makes a new file`)
     const part = `${path}.${process.pid}.part`
@@ -24,7 +25,8 @@ export function backUp(folder: string, file: string): Promise<number> {
       rmSync(part, { force: true })
       throw new Error(`cannot back up into ${file}: ${(cause as Error).message}`, { cause })
     }
-    return statSync(path).size
+    const bytes = statSync(path).size
+    return json ? `${JSON.stringify({ file, bytes })}\n` : `${file} has ${bytes} bytes.\n`
   })
 }
 

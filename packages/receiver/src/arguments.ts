@@ -155,7 +155,9 @@ function readStoreCommand(
   if (verb === undefined) {
     if (action === '--help' || action === '-h') return { type: 'help' }
     const actions = Object.keys(verbs).flatMap((each) => (each.startsWith(`${name} `) ? [each.split(' ')[1]!] : []))
-    throw new OptionError(`${name}: expected ${listFormat.format(actions)}, got "${action}"`)
+    throw new OptionError(
+      `${name}: expected ${listFormat.format(actions)}, got ${action === '' ? 'nothing' : `"${action}"`}`,
+    )
   }
   const options = { ...parsed(['data', 'database', 'json']), ...verb.options }
   const left = [...(title === name ? args : others)]

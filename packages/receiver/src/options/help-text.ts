@@ -16,7 +16,8 @@ export const helpText = `Usage: sluice-receiver [options]
        sluice-receiver logs [options]
        sluice-receiver values [options]
 
-Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them in SQLite.
+Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them
+in SQLite or PostgreSQL.
 
 keys, page, projects and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
 page prints an address that opens the receiver's page in one browser, within ten minutes.

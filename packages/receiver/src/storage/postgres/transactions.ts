@@ -65,6 +65,7 @@ export class Transactions {
     }
     // A server that does not answer before the commit is left.
     const leave = () => {
+      if (!isHeld) return
       client.connection.stream.destroy()
       release(new Error('the transaction took too long'))
     }

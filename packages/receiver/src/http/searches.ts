@@ -24,17 +24,21 @@ export class Searches {
     const owner = ownerOf(request)
     if ((this.#waiting.get(owner)?.length ?? 0) >= maxWaiting)
       return refused(429, `${maxWaiting} searches of this key wait already`)
-    const gone = new AbortController()
-    reply.raw.once('close', () => gone.abort())
-    if (!(await this.#turn(owner, gone.signal))) return refused(503, 'the client has gone')
-    const deadline = AbortSignal.timeout(deadlineMs)
+    const end = new AbortController()
+    const gone = new Error('the client has gone')
+    reply.raw.once('close', () => end.abort(gone))
+    if (!(await this.#turn(owner, end.signal))) return refused(503, gone.message)
+    const late = new Error(
+      `the search took more than ${deadlineMs / 1000} s: narrow it, for example by since and until`,
+    )
+    const deadline = setTimeout(() => end.abort(late), deadlineMs)
     try {
-      return await search(AbortSignal.any([gone.signal, deadline]))
+      return await search(end.signal)
     } catch (error) {
-      if (gone.signal.aborted) return refused(503, 'the client has gone')
-      if (!deadline.aborted) throw error
-      return refused(503, `the search took more than ${deadlineMs / 1000} s: narrow it, for example by since and until`)
+      if (!end.signal.aborted) throw error
+      return refused(503, end.signal.reason.message)
     } finally {
+      clearTimeout(deadline)
       this.#isSearching = false
       this.#next()
     }

@@ -11,6 +11,7 @@ export interface Statement {
 
 export interface Database {
   exec(sql: string): void
+  /** The same SQL gives the same statement: most of a short question would be the time to prepare it. */
   prepare(sql: string): Statement
   /** Makes a function of SQL. Texts that it gets are cut at NUL. */
   function<Given extends Value, Result extends Value>(
@@ -21,10 +22,25 @@ export interface Database {
   close(): void
 }
 
+/** Statements that a connection keeps. SQL has few forms, but filters may be combined in many ways. */
+const maxStatements = 200
+
 /** Opens a database with Node's own SQLite, or, where this Node has none, with the package that has the same API. */
 export function openSqlite(path: string): Database {
   const { DatabaseSync } = loadSqlite()
-  return new DatabaseSync(path)
+  const database = new DatabaseSync(path)
+  const statements = new Map<string, Statement>()
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = statements.get(sql) ?? database.prepare(sql)
+      if (statements.size === maxStatements) statements.clear()
+      statements.set(sql, statement)
+      return statement
+    },
+    function: (name, options, run) => database.function(name, options, run),
+    close: () => database.close(),
+  }
 }
 
 /** Opens a database that another connection writes. */

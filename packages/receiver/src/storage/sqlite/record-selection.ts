@@ -8,9 +8,13 @@ import { isCut, matchOf, type TextIndex } from './text-index.js'
 
 /** Up to this many records that are not indexed yet are read one by one. With more, the index must catch up first. */
 const maxUnindexed = 20_000
-/** A function of SQL that throws when a search has been ended. It is asked for each record that is looked at. */
+/** A function of SQL that throws when a search has been ended. */
 export const goesOn = 'goes_on'
-const going = raw(`${goesOn}(r.id)`)
+/**
+ * Asks that function for one record in 64 that are looked at: a call costs as much as the rest of a record. The ids are scattered,
+ * since those of one lane may be all odd, or each hundredth.
+ */
+const going = raw(`((r.id * 40503 >> 8) & 63 <> 0 OR ${goesOn}(r.id))`)
 const allIds = { first: 0, last: Number.MAX_SAFE_INTEGER }
 
 /** Matching records, as SQL after FROM with a row `r`, and the order that gives the newest first. */

@@ -1,6 +1,6 @@
 import { raw, type Sql, sql, type Value } from '../sql.js'
 import type { Dialect, Rows, Work } from '../tables/rows.js'
-import { type Database, inTransaction, type Statement } from './database.js'
+import { type Database, inTransaction } from './database.js'
 
 const dialect: Dialect = {
   table: raw,
@@ -19,38 +19,30 @@ const dialect: Dialect = {
 export class SqliteRows implements Rows {
   readonly dialect = dialect
   readonly #database: Database
-  /** By their SQL, of which there is little: to prepare one takes longer than to run it. */
-  readonly #statements = new Map<string, Statement>()
 
   constructor(database: Database) {
     this.#database = database
   }
 
   async all<Row>(statement: Sql): Promise<Row[]> {
-    return this.#rowsOf(statement) as Row[]
+    return rowsOf(this.#database, statement) as Row[]
   }
 
   async run<Row>(statement: Sql): Promise<Row[]> {
-    return this.#rowsOf(statement) as Row[]
+    return rowsOf(this.#database, statement) as Row[]
   }
 
   async transaction<Result>(work: () => Work<Result>): Promise<Result> {
     return inTransaction(this.#database, () => {
       const steps = work()
       let step = steps.next()
-      while (step.done !== true) step = steps.next(this.#rowsOf(step.value))
+      while (step.done !== true) step = steps.next(rowsOf(this.#database, step.value))
       return step.value
     })
   }
-
-  #rowsOf({ sql, values }: Sql): unknown[] {
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql)
-    this.#statements.set(sql, statement)
-    return statement.all(...values.map(stored))
-  }
 }
 
-/** Runs a statement once. Lists are JSON there. */
+/** Runs a statement. Lists are JSON there. */
 export function rowsOf(database: Database, { sql, values }: Sql): unknown[] {
   return database.prepare(sql).all(...values.map(stored))
 }

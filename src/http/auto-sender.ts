@@ -1,4 +1,4 @@
-import type { Batch, Carriage, Sender } from '../delivery/sender.js'
+import type { Carriage, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Timer } from '../runtime/clock.js'
 import type { Breakage } from './connection-life.js'
@@ -90,8 +90,8 @@ class AutoSender implements Sender {
     return this.#echoes ? { ...carriage, repeatable: true } : carriage
   }
 
-  send(batch: Batch): Promise<void> {
-    return (this.#usesPipelined && !batch.probe ? this.#pipelined : this.#openUndici()).send(batch)
+  send(batch: OutgoingBatch): void {
+    ;(this.#usesPipelined && !batch.probe ? this.#pipelined : this.#openUndici()).send(batch)
   }
 
   async close(): Promise<void> {

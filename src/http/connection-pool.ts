@@ -45,11 +45,11 @@ export class ConnectionPool implements ConnectionOwner, Holder {
       transmission.breakOff({ reason: closedReason })
       return
     }
-    const { fresh, woken } = transmission.batch
+    const { batch } = transmission
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       const wasIdle = connection.idleMs >= doubtfulMs
-      if (!connection.stale && !(wasIdle && fresh)) {
-        if (wasIdle) woken?.()
+      if (!connection.stale && !(wasIdle && batch.fresh)) {
+        if (wasIdle) batch.woken()
         connection.carry(transmission)
         return
       }

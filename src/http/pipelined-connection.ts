@@ -5,6 +5,7 @@ import { type ConnectionLife, type PipelineWatch, SpokenLimit } from './connecti
 import { describeError } from './describe-error.js'
 import { keptIdleMs } from './idle-times.js'
 import { type AnswerRun, noRequests, type ReadAnswer } from './read-answer.js'
+import { RequestWriter } from './request-writer.js'
 import { ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
 
@@ -34,7 +35,8 @@ const partingMs = 1000
 
 /**
  * One connection on which requests are pipelined. It carries one batch at a time, written in one go, and reads the answers in their order.
- * The next batch is written when all of the one before is answered and has left the buffer of the socket.
+ * The next batch is written when all of the one before is answered and has left the buffer of the socket: its requests stand in memory that
+ * serves again. A connection that ends before takes the memory with it, because the system may still read it.
  *
  * The connection ends at bytes that are not understood, at an answer without a request or with the idempotency key of another one, when the
  * server hangs up, and after `requestTimeoutMs` without a whole answer. An unexpected answer makes the answers before it doubtful, unless
@@ -48,6 +50,9 @@ export class PipelinedConnection {
   announced = false
   readonly #plan: PipelinedConnectionPlan
   readonly #reader = new ResponseReader()
+  readonly #writer = new RequestWriter()
+  /** It will be looked at whether it needs its memory. */
+  #mayShrink = false
   #transmission: Transmission | undefined
   /** About the part that was written last: its requests, true when it has left the socket, and the answers before it. */
   #partSize = 0
@@ -117,7 +122,7 @@ export class PipelinedConnection {
       this.#end({ reason: 'the server takes no more requests on this connection' }, { blameless: true, parts: true })
       return
     }
-    const bytes = transmission.write(most)
+    const bytes = transmission.write(most, this.#writer)
     if (bytes === undefined) {
       this.#end({ reason: 'the key has characters that no header may have' }, { blameless: true, parts: true })
       return
@@ -218,6 +223,16 @@ export class PipelinedConnection {
     this.#arm(this.#dueAt)
     this.#plan.owner.free(this)
     transmission.done()
+    if (this.#writer.isLarge && !this.#mayShrink) {
+      this.#mayShrink = true
+      // The next batch of a busy lane comes before.
+      setImmediate(this.#shrink)
+    }
+  }
+
+  readonly #shrink = (): void => {
+    this.#mayShrink = false
+    if (this.#transmission === undefined) this.#writer.forget()
   }
 
   /**
@@ -243,7 +258,6 @@ export class PipelinedConnection {
       const usual = this.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
       this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, usual })
     }
-    if (!this.#flushed) transmission.abandonMemory()
     transmission.breakOff(how)
   }
 

@@ -1,4 +1,4 @@
-import type { Batch, Carriage, Sender } from '../delivery/sender.js'
+import type { Carriage, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import { ConnectionLife, type PipelineWatch } from './connection-life.js'
 import { ConnectionPool } from './connection-pool.js'
@@ -54,13 +54,11 @@ export class PipelinedSender implements Sender {
     return { sender: 'pipelined', maxDepth: Math.min(this.#plan.maxDepth, this.#parts[kind].depth) }
   }
 
-  send(batch: Batch): Promise<void> {
+  send(batch: OutgoingBatch): void {
     const { kind, bucket } = batch
     const { apiKey } = this.#plan
-    return new Promise((done) => {
-      const head = () => this.#head(kind, bucket)
-      this.#pools[kind].carry(new Transmission({ batch, apiKey, head, parts: this.#parts[kind], done }))
-    })
+    const head = () => this.#head(kind, bucket)
+    this.#pools[kind].carry(new Transmission({ batch, apiKey, head, parts: this.#parts[kind] }))
   }
 
   async close(): Promise<void> {

@@ -7,10 +7,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { batchRecords } from '../../src/delivery/record-batch.js'
 import { PipelinedSender, type PipelinedSenderPlan } from '../../src/http/pipelined-sender.js'
 import { systemClock } from '../../src/runtime/clock.js'
-import { sendBatch, tally, word } from '../support/batch.js'
+import { sendBatch, sendRecords, tally, word } from '../support/batch.js'
 import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'
 import { full, runs } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -246,17 +245,10 @@ describe('an answer', () => {
       early = resolve
     })
     let done = false
-    const sent = sender
-      .send({
-        kind: 'logs',
-        bucket: 'great',
-        probe: false,
-        ...batchRecords([{ body: great, bytes: great.length, idempotencyKey: 'k' }]),
-        settle: early,
-      })
-      .then(() => {
-        done = true
-      })
+    const records = [{ body: great, bytes: great.length, idempotencyKey: 'k' }]
+    const sent = sendRecords(sender, { kind: 'logs', bucket: 'great', records, settle: early }).then(() => {
+      done = true
+    })
     await answered
     expect((await sendBatch(sender, bodies(1))).map(word)).toEqual(['delivered'])
     expect({ done, paths }).toEqual({ done: false, paths: ['/logs/great', '/logs/b'] })

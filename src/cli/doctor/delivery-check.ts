@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { batchRecords, maxBatch } from '../../delivery/record-batch.js'
+import { maxBatch } from '../../delivery/record-batch.js'
 import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
+import { TextBatch } from '../../delivery/text-batch.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
 import { maxBodyBytes, recordPath } from '../../http/request-head.js'
@@ -99,13 +100,7 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
   const outcome = await inTime(
     () =>
       new Promise<Outcome>((resolve) => {
-        void sender.send({
-          kind,
-          bucket,
-          ...batchRecords([record]),
-          probe: false,
-          settle: (_index, settled) => resolve(settled),
-        })
+        sender.send(new TextBatch({ kind, bucket, records: [record], settle: (_index, settled) => resolve(settled) }))
       }),
     { ms: 2 * ms + 100 },
   )

@@ -6,13 +6,13 @@ import { modules } from '../../tools/modules.js'
 import { certificates } from '../support/certificates.js'
 import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
 
-/** @type {typeof import('../../src/delivery/fresh-log.js') & typeof import('../../src/delivery/record-batch.js') & typeof import('../../src/delivery/sent-records.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/runtime/clock.js')} */
-const { FreshLog, KeyWriter, RecordBatch, SentRecords, PipelinedSender, systemClock } = await modules(
+/** @type {typeof import('../../src/delivery/fresh-log.js') & typeof import('../../src/delivery/record-batch.js') & typeof import('../../src/delivery/sent-records.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/runtime/loop.js')} */
+const { FreshLog, KeyWriter, RecordBatch, SentRecords, PipelinedSender, systemLoop } = await modules(
   'delivery/fresh-log',
   'delivery/record-batch',
   'delivery/sent-records',
   'http/pipelined-sender',
-  'runtime/clock',
+  'runtime/loop',
 )
 
 // The pipelined sender against bare sockets that write the same bytes, made before, and count the bytes of the answers: what do requests
@@ -139,7 +139,7 @@ async function contest(name, options) {
     maxConnections: connections,
     maxDepth: depth,
     requestTimeoutMs: 10_000,
-    clock: systemClock,
+    loop: systemLoop,
     connection: options.secure ? { ca: authority } : {},
   })
   const medians = await compare({

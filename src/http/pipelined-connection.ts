@@ -1,6 +1,6 @@
-import type { Duplex } from 'node:stream'
 import type { RecordKind } from '../records/wire.js'
-import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
+import type { Timer } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
 import { type ConnectionLife, type PipelineWatch, SpokenLimit } from './connection-life.js'
 import { describeError } from './describe-error.js'
 import { keptIdleMs } from './idle-times.js'
@@ -8,6 +8,7 @@ import { type AnswerRun, noRequests, type ReadAnswer } from './read-answer.js'
 import { RequestWriter } from './request-writer.js'
 import { ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
+import type { Wire, WireEnd } from './wire.js'
 
 /** The owner of a connection. */
 export interface ConnectionOwner {
@@ -18,9 +19,9 @@ export interface ConnectionOwner {
 }
 
 export interface PipelinedConnectionPlan {
-  /** A connected socket, which this connection owns. */
-  readonly socket: Duplex
-  readonly clock: Clock
+  /** It is open. This connection owns it, and is told what happens to it. */
+  readonly wire: Wire
+  readonly loop: Loop
   readonly requestTimeoutMs: number
   readonly owner: ConnectionOwner
   readonly watch: PipelineWatch
@@ -62,25 +63,38 @@ export class PipelinedConnection {
   #wasIdle = false
   #lastAnswer: ReadAnswer | undefined
   readonly #limit: SpokenLimit
-  #error: Error | undefined
   #ended = false
   /** Time of the clock at the last write or answer. */
   #progressAt = 0
   #timer: Timer | undefined
   #timerAt = 0
+  /** Until it is closed, where the server gets time for that. */
+  #parting: Timer | undefined
 
   constructor(plan: PipelinedConnectionPlan) {
     this.#plan = plan
-    this.openedAt = plan.clock.now()
+    this.openedAt = plan.loop.now()
     this.#progressAt = this.openedAt
-    const { socket, life } = plan
-    this.#limit = new SpokenLimit(life)
-    socket.on('data', (chunk: Buffer) => this.#guarded(() => this.#read(chunk)))
-    socket.on('error', (error) => {
-      this.#error = error
-    })
-    socket.on('end', () => this.#end({ reason: 'the server closed the connection' }))
-    socket.on('close', () => this.#end({ reason: this.#error ? describeError(this.#error) : 'the connection closed' }))
+    this.#limit = new SpokenLimit(plan.life)
+  }
+
+  /** Called by the wire, like the next three. */
+  received(bytes: Buffer): void {
+    this.#guarded(() => this.#read(bytes))
+  }
+
+  flushed(): void {
+    this.#flushed = true
+    this.#guarded(() => this.#goOn())
+  }
+
+  ended(): void {
+    this.#end({ reason: 'the server closed the connection' })
+  }
+
+  closed({ error }: WireEnd): void {
+    this.#parting?.cancel()
+    this.#end({ reason: error === undefined ? 'the connection closed' : describeError(error) })
   }
 
   /** Answers after which the server says that it ends. */
@@ -90,13 +104,12 @@ export class PipelinedConnection {
 
   /** True when it has ended or is about to: the server takes no more requests on it, or may close it. */
   get stale(): boolean {
-    const { socket, clock } = this.#plan
-    return !socket.writable || this.served >= this.limit || clock.now() >= this.#dueAt
+    return this.#ended || this.served >= this.limit || this.#plan.loop.now() >= this.#dueAt
   }
 
   /** Time since the last answer. */
   get idleMs(): number {
-    return this.#plan.clock.now() - this.#progressAt
+    return this.#plan.loop.now() - this.#progressAt
   }
 
   carry(transmission: Transmission): void {
@@ -112,11 +125,11 @@ export class PipelinedConnection {
   /** End it at once, without time for the server to close it. */
   destroy(reason: string): void {
     this.#end({ reason }, { blameless: true })
-    this.#plan.socket.destroy()
+    this.#plan.wire.destroy()
   }
 
   #write(transmission: Transmission): void {
-    const { socket, clock, requestTimeoutMs, kind, life } = this.#plan
+    const { wire, loop, requestTimeoutMs, kind, life } = this.#plan
     const most = life.allowance(kind, this)
     if (most === 0) {
       this.#end({ reason: 'the server takes no more requests on this connection' }, { blameless: true, parts: true })
@@ -130,16 +143,11 @@ export class PipelinedConnection {
     this.#partSize = transmission.awaiting
     this.#servedBefore = this.served
     this.#flushed = false
-    const now = clock.now()
+    const now = loop.now()
     this.#wasIdle = this.served > 0 && now - this.#progressAt >= idleFromMs
     this.#progressAt = now
     this.#arm(this.#progressAt + requestTimeoutMs)
-    socket.write(bytes, this.#onFlushed)
-  }
-
-  readonly #onFlushed = (): void => {
-    this.#flushed = true
-    this.#guarded(() => this.#goOn())
+    wire.write(bytes)
   }
 
   #read(chunk: Buffer): void {
@@ -158,7 +166,7 @@ export class PipelinedConnection {
       if (this.#ended) return
     }
     if (this.served > before) {
-      this.#progressAt = this.#plan.clock.now()
+      this.#progressAt = this.#plan.loop.now()
       this.#plan.life.answered(this.served - before)
       this.#plan.watch.answered(this.served - before)
     }
@@ -219,14 +227,14 @@ export class PipelinedConnection {
       return
     }
     this.#transmission = undefined
-    this.#progressAt = this.#plan.clock.now()
+    this.#progressAt = this.#plan.loop.now()
     this.#arm(this.#dueAt)
     this.#plan.owner.free(this)
     transmission.done()
     if (this.#writer.isLarge && !this.#mayShrink) {
       this.#mayShrink = true
       // The next batch of a busy lane comes before.
-      setImmediate(this.#shrink)
+      this.#plan.loop.immediate(this.#shrink)
     }
   }
 
@@ -244,7 +252,7 @@ export class PipelinedConnection {
     this.#ended = true
     this.#timer?.cancel()
     if (parts) this.#part()
-    else this.#plan.socket.destroy()
+    else this.#plan.wire.destroy()
     const transmission = this.#transmission
     const cutOff = this.#reader.end(transmission ?? noRequests)
     if (cutOff !== undefined && transmission !== undefined && transmission.awaiting > 0) {
@@ -262,10 +270,9 @@ export class PipelinedConnection {
   }
 
   #part(): void {
-    const { socket, clock } = this.#plan
-    const timer = clock.schedule(() => socket.destroy(), partingMs)
-    socket.once('close', () => timer.cancel())
-    socket.end()
+    const { wire, loop } = this.#plan
+    this.#parting = loop.schedule(() => wire.destroy(), partingMs)
+    wire.end()
   }
 
   /** Time of the clock at which it ends: without an answer, or idle. */
@@ -276,22 +283,22 @@ export class PipelinedConnection {
 
   /** There is one timer. It fires early, so that it need not be set for each batch. */
   #arm(at: number): void {
-    const { clock } = this.#plan
+    const { loop } = this.#plan
     if (this.#timer !== undefined && this.#timerAt <= at) return
     this.#timer?.cancel()
     this.#timerAt = at
-    this.#timer = clock.schedule(() => this.#look(), at - clock.now())
+    this.#timer = loop.schedule(() => this.#look(), at - loop.now())
   }
 
   #look(): void {
     this.#timer = undefined
     const dueAt = this.#dueAt
-    if (dueAt > this.#plan.clock.now()) this.#arm(dueAt)
+    if (dueAt > this.#plan.loop.now()) this.#arm(dueAt)
     else if (this.#transmission === undefined) this.end('idle')
     else {
       // One turn of the event loop later, so that an answer counts that came while the loop was blocked.
       const progressAt = this.#progressAt
-      setImmediate(() => this.#expire(progressAt))
+      this.#plan.loop.immediate(() => this.#expire(progressAt))
     }
   }
 
@@ -301,7 +308,7 @@ export class PipelinedConnection {
     else this.#end({ reason: `no answer within ${this.#plan.requestTimeoutMs} ms`, timedOut: true }, { parts: true })
   }
 
-  /** An error that is thrown in an event of a socket would end the application. */
+  /** An error that is thrown in an event of a wire would end the application. */
   #guarded(work: () => void): void {
     try {
       work()

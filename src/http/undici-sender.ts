@@ -31,7 +31,7 @@ export class UndiciSender implements Sender {
   constructor(plan: UndiciSenderPlan) {
     this.#plan = plan
     this.#base = new URL(plan.url)
-    this.#slots = plan.slots ?? laneSlots(plan.maxConnections, plan.clock)
+    this.#slots = plan.slots ?? laneSlots(plan.maxConnections, plan.loop)
   }
 
   carriage(): Carriage {
@@ -71,9 +71,9 @@ export class UndiciSender implements Sender {
   #pool(kind: RecordKind): UndiciPool {
     let pool = this.#pools.get(kind)
     if (pool === undefined) {
-      const { maxConnections, requestTimeoutMs, connection, proxyUrl, clock } = this.#plan
+      const { maxConnections, requestTimeoutMs, connection, proxyUrl, loop } = this.#plan
       const { origin } = this.#base
-      const common = { origin, maxConnections, requestTimeoutMs, maxBodyBytes, proxyUrl, clock }
+      const common = { origin, maxConnections, requestTimeoutMs, maxBodyBytes, proxyUrl, loop }
       pool = new UndiciPool({ ...common, slots: this.#slots[kind], ...(connection && { connection }) })
       this.#pools.set(kind, pool)
     }

@@ -1,4 +1,3 @@
-import { Duplex } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/delivery/sender.js'
@@ -8,35 +7,29 @@ import { ConnectionLife } from '../../src/http/connection-life.js'
 import { PipelinedConnection } from '../../src/http/pipelined-connection.js'
 import { PartBounds } from '../../src/http/request-writer.js'
 import { Transmission } from '../../src/http/transmission.js'
+import type { Wire } from '../../src/http/wire.js'
 import { word } from '../support/batch.js'
 import { runs } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
-/** A socket that keeps what is written, and takes it when the test says so. */
-class HeldSocket extends Duplex {
+/** A wire that keeps what is written. */
+class HeldWire implements Wire {
   readonly written: Buffer[] = []
-  /** The system has taken the bytes. */
-  flush: () => void = () => {}
 
-  override _read(): void {}
-
-  override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
+  write(bytes: Buffer): void {
     this.written.push(bytes)
-    this.flush = done
   }
 
-  override _final(): void {}
+  end(): void {}
 
-  receive(text: string): void {
-    this.emit('data', Buffer.from(text, 'latin1'))
-  }
+  destroy(): void {}
 }
 
 const keyOf = (index: number) => `0b5c2a55-${(1290 + index).toString(36)}`
 
 /** A connection that carries a batch of so many records. */
 function carry(count: number) {
-  const socket = new HeldSocket()
+  const wire = new HeldWire()
   const outcomes: Outcome[] = []
   const events: string[] = []
   const watch = {
@@ -46,8 +39,8 @@ function carry(count: number) {
     misunderstood: (reason: string) => events.push(reason),
   }
   const connection = new PipelinedConnection({
-    socket,
-    clock: new VirtualClock(),
+    wire,
+    loop: new VirtualClock(),
     requestTimeoutMs: 1000,
     watch,
     kind: 'logs',
@@ -76,7 +69,8 @@ function carry(count: number) {
     outcomes.length = 0
     connection.carry(transmission())
   }
-  return { socket, connection, outcomes, events, again }
+  const receive = (text: string) => connection.received(Buffer.from(text, 'latin1'))
+  return { wire, connection, receive, outcomes, events, again }
 }
 
 interface Sent {
@@ -156,9 +150,9 @@ describe('the outcomes of a batch', () => {
           pieces.push(text.slice(at, at + size))
           at += size
         }
-        const { socket, connection, outcomes } = carry(count)
-        socket.flush()
-        for (const piece of pieces) socket.receive(piece)
+        const { connection, receive, outcomes } = carry(count)
+        connection.flushed()
+        for (const piece of pieces) receive(piece)
         connection.destroy('the test is over')
         expect(outcomes.map(word)).toEqual(expected(sent, { count, pieces }))
       }),
@@ -172,24 +166,24 @@ describe('a connection', () => {
     textOf({ status: 201, body, key: 'right', fields: '' }, index)
 
   it('writes requests from memory of its own, which serves again when all are answered and gone', () => {
-    const { socket, outcomes, events, again } = carry(2)
+    const { wire, connection, receive, outcomes, events, again } = carry(2)
     const requests = 'POST / HTTP/1.1\r\nidempotency-key: '
     const request = (index: number) => `${requests}${keyOf(index)}\r\ncontent-length: 7\r\n\r\n{"n":${index}}`
-    expect(Buffer.concat(socket.written).toString()).toBe(request(0) + request(1))
-    socket.receive(success(0) + success(1))
+    expect(Buffer.concat(wire.written).toString()).toBe(request(0) + request(1))
+    receive(success(0) + success(1))
     expect({ words: outcomes.map(word), events }).toEqual({ words: ['delivered', 'delivered'], events: [] })
-    socket.flush()
+    connection.flushed()
     expect(events).toEqual(['free', 'done'])
     again()
-    expect(socket.written[1]!.toString()).toBe(request(0) + request(1))
-    expect(socket.written[1]!.buffer).toBe(socket.written[0]!.buffer)
+    expect(wire.written[1]!.toString()).toBe(request(0) + request(1))
+    expect(wire.written[1]!.buffer).toBe(wire.written[0]!.buffer)
   })
 
   it.each([0, 1, 2])('leaves the requests alone where it ends before all have gone, with %d answers', (answers) => {
-    const { socket, connection, outcomes, events } = carry(2)
-    const written = socket.written[0]!
+    const { wire, connection, receive, outcomes, events } = carry(2)
+    const written = wire.written[0]!
     const before = Buffer.from(written)
-    for (let index = 0; index < answers; index++) socket.receive(success(index))
+    for (let index = 0; index < answers; index++) receive(success(index))
     connection.end('it ends')
     expect(outcomes.map(word)).toEqual([0, 1].map((index) => (index < answers ? 'delivered' : 'ambiguous')))
     expect(events).toEqual(['lost', 'done'])
@@ -197,18 +191,18 @@ describe('a connection', () => {
   })
 
   it('believes no answer with the key of another request, though the connection breaks in its body', () => {
-    const { socket, connection, outcomes, events } = carry(2)
-    socket.flush()
-    socket.receive(success(1).slice(0, -3))
+    const { connection, receive, outcomes, events } = carry(2)
+    connection.flushed()
+    receive(success(1).slice(0, -3))
     connection.destroy('it broke')
     expect(outcomes.map(word)).toEqual(['ambiguous', 'ambiguous'])
     expect(events).toEqual(['it is that to another request', 'lost', 'done'])
   })
 
   it('believes the status of an answer whose body breaks off', () => {
-    const { socket, connection, outcomes } = carry(2)
-    socket.flush()
-    socket.receive(success(0).slice(0, -3))
+    const { connection, receive, outcomes } = carry(2)
+    connection.flushed()
+    receive(success(0).slice(0, -3))
     connection.destroy('it broke')
     expect(outcomes.map(word)).toEqual(['delivered', 'ambiguous'])
   })

@@ -6,7 +6,7 @@ import type { Outcome, Sender } from '../../src/delivery/sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import { ThreadSender } from '../../src/http/thread-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
-import { systemClock } from '../../src/runtime/clock.js'
+import { systemLoop } from '../../src/runtime/loop.js'
 import { sendRecords } from '../support/batch.js'
 
 const cleanUps: (() => unknown)[] = []
@@ -52,7 +52,7 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
       userAgent: 'sluice/test',
       maxConnections: 4,
       requestTimeoutMs,
-      clock: systemClock,
+      loop: systemLoop,
     })
     cleanUps.push(() => sender.close())
     return sender

@@ -6,7 +6,7 @@ import type { Outcome, Sender } from '../../../src/delivery/sender.js'
 import type { ConnectionOptions } from '../../../src/http/connector.js'
 import { PipelinedSender } from '../../../src/http/pipelined-sender.js'
 import { UndiciSender } from '../../../src/http/undici-sender.js'
-import { systemClock } from '../../../src/runtime/clock.js'
+import { systemLoop } from '../../../src/runtime/loop.js'
 import { sendRecords } from '../../support/batch.js'
 import { FaultServer } from '../../support/fault-server.js'
 
@@ -29,7 +29,7 @@ async function outcomeAt(
     userAgent: 'sluice/test',
     maxConnections: 2,
     requestTimeoutMs: 1000,
-    clock: systemClock,
+    loop: systemLoop,
     connection,
   }
   sender = name === 'undici' ? new UndiciSender(plan) : new PipelinedSender({ ...plan, maxDepth: 64 })

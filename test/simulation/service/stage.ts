@@ -64,7 +64,7 @@ export class Stage {
       maxConnections,
       maxBatch: 64,
       requestTimeoutMs,
-      clock: this.thread.clock,
+      loop: this.thread.clock,
       pipelining,
       proxyUrl: undefined,
       left: (reason) => void this.left.push(reason),

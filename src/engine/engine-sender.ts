@@ -32,7 +32,7 @@ export class EngineSender {
       pipelining,
       proxyUrl: this.#proxyUrl,
       requestTimeoutMs,
-      clock: machine.clock,
+      loop: machine.clock,
       ...(machine.connection && { connection: machine.connection }),
       left: (reason) => report('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
     })

@@ -2,9 +2,9 @@ import { maxBatch } from '../delivery/record-batch.js'
 import type { BlockingSender } from '../delivery/sender.js'
 import type { ConnectionOptions } from '../http/connector.js'
 import { ThreadSender, type ThreadSenderPlan } from '../http/thread-sender.js'
-import { type Clock, systemClock } from '../runtime/clock.js'
 import { whenDiskAnswers } from '../runtime/disk-watch.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
+import { type Loop, systemLoop } from '../runtime/loop.js'
 import { type ServiceReach, sharedReach } from '../runtime/shared-reach.js'
 import { machineOwners, type Owners } from '../spool/owner.js'
 
@@ -16,7 +16,7 @@ export interface StartedSender extends BlockingSender {
 
 /** The machine as an engine uses it: whatever does not follow from the options and the records. */
 export interface Machine {
-  readonly clock: Clock
+  readonly clock: Loop
   /** Uniform in [0, 1). */
   readonly random: () => number
   readonly files: Files
@@ -37,7 +37,7 @@ export interface Machine {
 
 /** The machine of this thread. */
 export const thisMachine: Machine = {
-  clock: systemClock,
+  clock: systemLoop,
   random: Math.random,
   files: nodeFiles,
   owners: machineOwners,

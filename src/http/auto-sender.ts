@@ -1,4 +1,4 @@
-import type { Batch, Carriage, Sender } from '../delivery/sender.js'
+import type { Carriage, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Timer } from '../runtime/clock.js'
 import type { Breakage } from './connection-life.js'
@@ -70,8 +70,8 @@ class AutoSender implements Sender {
 
   constructor(plan: OpenSenderPlan) {
     this.#plan = plan
-    this.#loading = plan.clock.schedule(() => void loadUndici().catch(() => {}), loadAfterMs)
-    this.#slots = laneSlots(plan.maxConnections, plan.clock)
+    this.#loading = plan.loop.schedule(() => void loadUndici().catch(() => {}), loadAfterMs)
+    this.#slots = laneSlots(plan.maxConnections, plan.loop)
     const watch = {
       saw: (answer: ReadAnswer, echoes: boolean) => this.#read(answer, echoes),
       answered: (count: number) => {
@@ -90,8 +90,8 @@ class AutoSender implements Sender {
     return this.#echoes ? { ...carriage, repeatable: true } : carriage
   }
 
-  send(batch: Batch): Promise<void> {
-    return (this.#usesPipelined && !batch.probe ? this.#pipelined : this.#openUndici()).send(batch)
+  send(batch: OutgoingBatch): void {
+    ;(this.#usesPipelined && !batch.probe ? this.#pipelined : this.#openUndici()).send(batch)
   }
 
   async close(): Promise<void> {
@@ -129,7 +129,7 @@ class AutoSender implements Sender {
   #broke({ openedAt, requests, usual }: Breakage): void {
     if (!this.#usesPipelined || (this.#pipelines && (requests === 1 || usual))) return
     if (openedAt <= this.#brokeAt) return
-    this.#brokeAt = this.#plan.clock.now()
+    this.#brokeAt = this.#plan.loop.now()
     this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1
     this.#answersSinceBreak = 0
     if (this.#occasions >= occasionsToLeave) this.#leave('connections broke again and again with requests on them')
@@ -141,7 +141,7 @@ class AutoSender implements Sender {
     this.#usesPipelined = false
     this.#pipelines = false
     this.#occasions = 0
-    this.#brokeAt = this.#plan.clock.now()
+    this.#brokeAt = this.#plan.loop.now()
     if (this.#works) this.#plan.left(reason)
   }
 }

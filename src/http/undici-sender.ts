@@ -1,11 +1,11 @@
-import type { Batch, Carriage, Outcome, Outgoing, Sender } from '../delivery/sender.js'
+import type { Carriage, Outcome, Outgoing, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import type { AnswerHeaders, Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
-import { brokenOutcome, safeOutcome, settleSafely } from './settlement.js'
+import { brokenOutcome, endSafely, safeOutcome, settleSafely } from './settlement.js'
 import { UndiciPool } from './undici-pool.js'
 
 export interface UndiciSenderPlan extends SenderPlan {
@@ -31,19 +31,24 @@ export class UndiciSender implements Sender {
   constructor(plan: UndiciSenderPlan) {
     this.#plan = plan
     this.#base = new URL(plan.url)
-    this.#slots = plan.slots ?? laneSlots(plan.maxConnections, plan.clock)
+    this.#slots = plan.slots ?? laneSlots(plan.maxConnections, plan.loop)
   }
 
   carriage(): Carriage {
     return this.#carriage
   }
 
-  async send(batch: Batch): Promise<void> {
-    const { kind, bucket, records, fresh } = batch
+  send(batch: OutgoingBatch): void {
+    void this.#sendAll(batch)
+  }
+
+  async #sendAll(batch: OutgoingBatch): Promise<void> {
+    const { kind, bucket, fresh } = batch
     const path = this.#path(kind, bucket)
-    for (const [index, record] of records.entries()) {
-      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record, fresh }) })
+    for (let index = 0; index < batch.length; index++) {
+      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record: batch.textOf(index), fresh }) })
     }
+    endSafely(batch)
   }
 
   async close(): Promise<void> {
@@ -52,7 +57,7 @@ export class UndiciSender implements Sender {
 
   async #post(
     kind: RecordKind,
-    { path, record, fresh }: { path: string; record: Outgoing; fresh: boolean | undefined },
+    { path, record, fresh }: { path: string; record: Outgoing; fresh: boolean },
   ): Promise<Outcome> {
     const { apiKey: source, userAgent } = this.#plan
     const { body, idempotencyKey } = record
@@ -66,9 +71,9 @@ export class UndiciSender implements Sender {
   #pool(kind: RecordKind): UndiciPool {
     let pool = this.#pools.get(kind)
     if (pool === undefined) {
-      const { maxConnections, requestTimeoutMs, connection, proxyUrl, clock } = this.#plan
+      const { maxConnections, requestTimeoutMs, connection, proxyUrl, loop } = this.#plan
       const { origin } = this.#base
-      const common = { origin, maxConnections, requestTimeoutMs, maxBodyBytes, proxyUrl, clock }
+      const common = { origin, maxConnections, requestTimeoutMs, maxBodyBytes, proxyUrl, loop }
       pool = new UndiciPool({ ...common, slots: this.#slots[kind], ...(connection && { connection }) })
       this.#pools.set(kind, pool)
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Delivery } from '../../src/delivery/delivery.js'
-import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Outcome, Sender } from '../../src/delivery/sender.js'
 import { full } from '../support/full.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
@@ -33,18 +33,18 @@ class Service {
     let hasFound = false
     return {
       carriage: () => ({ sender: 'undici', maxDepth: 64 }),
-      send: async ({ records, settle }: Batch) => {
+      send: (batch) => {
         if (this.upSince > 0 && !hasFound) {
           hasFound = true
           this.waitedMs.push(this.#clock.now() - this.upSince)
         }
         const second = Math.floor(this.#clock.now() / 1000)
-        this.perSecond[second] = (this.perSecond[second] ?? 0) + records.length
-        await new Promise<void>((resolve) => this.#clock.schedule(resolve, latencyMs))
-        records.forEach((_, index) => {
-          if (this.up) this.delivered++
-          settle(index, this.up ? answers.delivered : this.#outage)
-        })
+        this.perSecond[second] = (this.perSecond[second] ?? 0) + batch.length
+        this.#clock.schedule(() => {
+          if (this.up) this.delivered += batch.length
+          batch.settle(0, this.up ? answers.delivered : this.#outage, batch.length)
+          batch.done()
+        }, latencyMs)
       },
       close: async () => {},
     }

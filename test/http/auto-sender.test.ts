@@ -2,7 +2,7 @@ import { createSluice, type Sluice } from 'sluice'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Sender } from '../../src/delivery/sender.js'
 import { type OpenSenderPlan, openSender } from '../../src/http/auto-sender.js'
-import { systemClock } from '../../src/runtime/clock.js'
+import { systemLoop } from '../../src/runtime/loop.js'
 import { sendBatch, tally } from '../support/batch.js'
 import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'
 import { full } from '../support/full.js'
@@ -26,7 +26,7 @@ async function start(script: (request: Request) => Fault, changes: Partial<OpenS
     maxConnections: 8,
     maxBatch: 64,
     requestTimeoutMs: 300,
-    clock: systemClock,
+    loop: systemLoop,
     pipelining: 'auto',
     proxyUrl: undefined,
     left: (reason) => left.push(reason),
@@ -228,7 +228,7 @@ describe('auto', () => {
     async (_, fault) => {
       // By this clock no connection is idle.
       const clock = new VirtualClock()
-      await start(() => delivered, { clock })
+      await start(() => delivered, { loop: clock })
       await warmUp()
       server.script = () => fault
       for (let turn = 0; turn < 3; turn++) {
@@ -286,7 +286,7 @@ describe('auto', () => {
 
   it('goes on to pipeline to a server that closes an idle connection while requests are written', async () => {
     const clock = new VirtualClock()
-    await start(() => delivered, { clock })
+    await start(() => delivered, { loop: clock })
     await warmUp()
     for (let turn = 0; turn < 4; turn++) {
       expect(await send(5)).toEqual({ delivered: 5 })

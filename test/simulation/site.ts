@@ -83,7 +83,7 @@ export class Site {
           userAgent,
           maxConnections,
           requestTimeoutMs,
-          clock: own.clock,
+          loop: own.clock,
           apiKey: { reveal: () => apiKey, renew: () => false },
           connection: { open: this.#network.connector(own, { connectTimeoutMs }) },
         })

@@ -3,7 +3,7 @@ import { textOf } from '../../errors/text-of.js'
 import { maxBodyBytes } from '../../http/request-head.js'
 import { UndiciPool } from '../../http/undici-pool.js'
 import { type ServerTraits, serverTraits } from '../../http/undici-sender.js'
-import { systemClock } from '../../runtime/clock.js'
+import { systemLoop } from '../../runtime/loop.js'
 import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
@@ -23,7 +23,7 @@ export interface ClockCheck {
 /** Check that the service answers, and compare its clock with this machine's. No key is sent. */
 export async function checkClock(url: string, { route, ms }: CheckPlan): Promise<ClockCheck> {
   const { origin, pathname } = new URL(url)
-  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, clock: systemClock }
+  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, loop: systemLoop }
   const pool = new UndiciPool({ ...plan, proxyUrl: route.proxyUrl })
   const startedAt = Date.now()
   const headers = { accept: 'application/json', 'user-agent': userAgent }

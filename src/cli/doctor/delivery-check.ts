@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { batchRecords, maxBatch } from '../../delivery/record-batch.js'
+import { maxBatch } from '../../delivery/record-batch.js'
 import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
+import { TextBatch } from '../../delivery/text-batch.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
 import { maxBodyBytes, recordPath } from '../../http/request-head.js'
@@ -9,7 +10,7 @@ import type { ServerTraits } from '../../http/undici-sender.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { ApiKey } from '../../options/secret.js'
 import type { RecordKind } from '../../records/wire.js'
-import { systemClock } from '../../runtime/clock.js'
+import { systemLoop } from '../../runtime/loop.js'
 import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
@@ -42,7 +43,7 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
     pipelining: options.pipelining,
     proxyUrl: route.proxyUrl,
     requestTimeoutMs: ms,
-    clock: systemClock,
+    loop: systemLoop,
     left: (reason) => {
       left = reason
     },
@@ -99,13 +100,7 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
   const outcome = await inTime(
     () =>
       new Promise<Outcome>((resolve) => {
-        void sender.send({
-          kind,
-          bucket,
-          ...batchRecords([record]),
-          probe: false,
-          settle: (_index, settled) => resolve(settled),
-        })
+        sender.send(new TextBatch({ kind, bucket, records: [record], settle: (_index, settled) => resolve(settled) }))
       }),
     { ms: 2 * ms + 100 },
   )
@@ -144,7 +139,7 @@ function isRedirect(status: number | undefined): boolean {
 /** True where a request without a key gets a web page, which no service of this API sends there. */
 async function answersPage(path: string, { options, route, ms }: DeliveryPlan): Promise<boolean> {
   const { origin } = new URL(options.url)
-  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, clock: systemClock }
+  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, loop: systemLoop }
   const pool = new UndiciPool({ ...plan, proxyUrl: route.proxyUrl })
   const headers = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': userAgent }
   try {

@@ -4,15 +4,17 @@ import type { DropReason, Ledger, SuppressReason } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { guarded, type Observer } from '../delivery/observer.js'
 import { Reach } from '../delivery/reach.js'
-import type { Acceptable } from '../delivery/record-intake.js'
+import { type Acceptable, originOf } from '../delivery/record-intake.js'
 import { patienceMs } from '../delivery/rules.js'
 import type { Sender } from '../delivery/sender.js'
 import { type Backing, noBacking } from '../log/backing.js'
+import { KeyWriter } from '../log/idempotency-key.js'
 import { MemoryBounds } from '../log/memory-bounds.js'
 import { type Newcomer, RecordLog } from '../log/record-log.js'
 import { gone } from '../log/segment.js'
 import { type Severity, valueSeverity } from '../records/level.js'
 import type { Loop } from '../runtime/loop.js'
+import { Batch, type BatchOwner } from './batch.js'
 import { Driver } from './driver.js'
 import { Lane } from './lane.js'
 import { Machine } from './machine.js'
@@ -42,6 +44,7 @@ export class Delivery {
   readonly #bounds: MemoryBounds
   readonly #machine: Machine
   readonly #driver: Driver
+  readonly #untold: { readonly lane: Lane; readonly reason: DropReason; readonly count: number }[] = []
   #sequence = 0
   #isClosed = false
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
@@ -57,7 +60,7 @@ export class Delivery {
     this.#bounds = new MemoryBounds({
       limits: plan.limits,
       backing,
-      lanes: () => this.#lanes,
+      isGated: (lane) => this.#lanes[lane]!.gate !== undefined,
       lost: (lane, reason, count) => this.#lost(this.#lanes[lane]!, reason, count),
     })
     this.#lanes = plan.lanes.map(
@@ -75,12 +78,18 @@ export class Delivery {
           log: (severity) => new RecordLog({ lane: index, severity, ledger: book, bounds: this.#bounds, backing }),
         }),
     )
+    const keys = new KeyWriter(plan.keyPrefix)
+    const owner: BatchOwner = {
+      onSettle: (...about) => this.#driver.onSettle(...about),
+      onDone: (batch) => this.#driver.onDone(batch),
+    }
     this.#machine = new Machine({
       ...plan,
       backing,
       book,
       reach,
       lanes: this.#lanes,
+      makeBatch: ({ name }) => new Batch({ ...name, keys, owner }),
       nextSequence: () => this.#sequence,
       mayTellLosses: () => !this.#isClosed && this.#bounds.roomy,
     })
@@ -91,46 +100,29 @@ export class Delivery {
   accept(laneIndex: number, record: Acceptable): void {
     const { body, severity, idempotencyKey = '', handedOver = false, kept = false } = record
     const lane = this.#lanes[laneIndex]!
-    const from: Newcomer = kept ? 'unneeded' : handedOver ? 'taken' : 'none'
-    const keyLength = idempotencyKey.length
     const bytes = Buffer.byteLength(body)
-    const log = lane.log(lane.name.kind === 'values' ? valueSeverity : severity)
-    if (!this.#admits(lane, { bytes: bytes + keyLength, severity, from })) return
-    const segment = log.room(keyLength + bytes)
-    segment.memory.write(idempotencyKey, segment.at, 'latin1')
+    const keyLength = idempotencyKey.length
+    const log = lane.log(severity)
+    const { memory, at } = log.room(keyLength + bytes)
+    memory.write(idempotencyKey, at, 'latin1')
     // The characters are ASCII where there are as many as bytes.
-    if (bytes === body.length) segment.memory.write(body, segment.at + keyLength, 'latin1')
-    else segment.memory.write(body, segment.at + keyLength)
-    log.append(segment, bytes, this.#sequence++, keyLength, from)
-    this.#driver.due(lane)
+    if (bytes === body.length) memory.write(body, at + keyLength, 'latin1')
+    else memory.write(body, at + keyLength)
+    this.#take(lane, log, { bytes, keyLength, from: kept ? 'unneeded' : originOf(handedOver) })
   }
 
   /** Room for a body of at most this many bytes. Write it there, then {@link acceptWritten} it, before anything else is accepted. */
   roomFor(laneIndex: number, bytes: number): BodyRoom {
-    return this.#usualLog(this.#lanes[laneIndex]!).room(bytes)
+    return usualLog(this.#lanes[laneIndex]!).room(bytes)
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
   acceptWritten(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
     const lane = this.#lanes[laneIndex]!
-    const from: Newcomer = handedOver ? 'taken' : 'none'
-    const written = this.#usualLog(lane)
-    const room = written.room(bytes)
-    if (!this.#bounds.fits(bytes) || this.#isClosed) {
-      const body = Buffer.from(room.memory.subarray(room.at, room.at + bytes))
-      if (!this.#admits(lane, { bytes, severity, from })) return
-      const again = written.room(bytes)
-      again.memory.set(body, again.at)
-    }
-    const log = lane.name.kind === 'values' ? written : lane.log(severity)
-    let segment = written.room(bytes)
-    if (log !== written) {
-      const { memory, at } = segment
-      segment = log.room(bytes)
-      memory.copy(segment.memory, segment.at, at, at + bytes)
-    }
-    log.append(segment, bytes, this.#sequence++, 0, from)
-    this.#driver.due(lane)
+    const log = lane.log(severity)
+    const written = usualLog(lane)
+    if (log !== written) log.stageFrom(written, bytes)
+    this.#take(lane, log, { bytes, keyLength: 0, from: originOf(handedOver) })
   }
 
   /**
@@ -144,6 +136,7 @@ export class Delivery {
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
   refuse(laneIndex: number): void {
     this.#drop(this.#lanes[laneIndex]!, 'none', 'closed')
+    this.#tellLosses()
   }
 
   /** Something was hidden in a log record that has been accepted. */
@@ -273,19 +266,23 @@ export class Delivery {
     return { ledger, end }
   }
 
-  /** Make room for a record. False when it is given up instead, and counted. */
-  #admits(
+  /** Take the record that was written into the room of its log. */
+  #take(
     lane: Lane,
-    { bytes, severity, from }: { readonly bytes: number; readonly severity: Severity; readonly from: Newcomer },
-  ): boolean {
+    log: RecordLog,
+    { bytes, keyLength, from }: { readonly bytes: number; readonly keyLength: number; readonly from: Newcomer },
+  ): void {
     if (this.#isClosed) {
       this.#drop(lane, from, 'closed')
-      return false
+      this.#tellLosses()
+      return
     }
-    if (this.#bounds.makeRoom({ bytes, severity })) return true
-    this.#sequence++
-    this.#drop(lane, from, this.#backing.lossReason)
-    return false
+    const sequence = this.#sequence++
+    if (this.#bounds.makeRoom({ severity: log.severity, bytes: bytes + keyLength })) {
+      log.append(bytes, sequence, keyLength, from)
+      this.#driver.due(lane)
+    } else this.#drop(lane, from, this.#backing.lossReason)
+    if (this.#untold.length > 0) this.#tellLosses()
   }
 
   #drop(lane: Lane, from: Newcomer, reason: DropReason): void {
@@ -293,18 +290,22 @@ export class Delivery {
     this.#lost(lane, reason, 1)
   }
 
+  /** Records were given up. Listeners hear of it when the logs are whole again: they may log. */
   #lost(lane: Lane, reason: DropReason, count: number): void {
     lane.losses.add({ reason, count }, this.#plan.loop.now())
-    this.#observer.dropped(lane.name, { reason, count })
+    if (this.#untold.push({ lane, reason, count }) === 1) this.#plan.loop.soon(this.#tellLosses)
   }
 
-  #usualLog(lane: Lane): RecordLog {
-    return lane.log(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
+  readonly #tellLosses = (): void => {
+    for (let loss = this.#untold.shift(); loss !== undefined; loss = this.#untold.shift()) {
+      this.#observer.dropped(loss.lane.name, { reason: loss.reason, count: loss.count })
+    }
   }
 
   #evictAll(): void {
     this.#backing.commit()
     for (const log of this.#lanes.flatMap(({ logs }) => logs)) for (const segment of log.segments()) log.evict(segment)
+    this.#tellLosses()
   }
 
   async #end(): Promise<Ledger> {
@@ -312,6 +313,7 @@ export class Delivery {
     this.#driver.stop()
     this.#evictAll()
     for (const lane of this.#lanes) for (const log of lane.logs) this.#giveUp(lane, log)
+    this.#tellLosses()
     await this.#plan.sender.close()
     return this.stats()
   }
@@ -328,4 +330,9 @@ export class Delivery {
     }
     if (count > 0) this.#lost(lane, 'shutdown', count)
   }
+}
+
+/** The log of most records: their bodies are written where they stay. */
+function usualLog(lane: Lane): RecordLog {
+  return lane.log(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
 }

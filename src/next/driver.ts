@@ -6,7 +6,7 @@ import type { Backing } from '../log/backing.js'
 import type { Timer } from '../runtime/clock.js'
 import type { Loop } from '../runtime/loop.js'
 import { outsideTasks } from '../runtime/own-context.js'
-import type { Batch } from './batch.js'
+import type { Batch, BatchOwner } from './batch.js'
 import type { Command, Event, Report } from './events.js'
 import type { Flight } from './flight.js'
 import type { Lane } from './lane.js'
@@ -23,7 +23,7 @@ interface DriverPlan {
 }
 
 /** Does what the machine wants, over a loop: the one of Node, or one of our own at the end of a process. */
-export class Driver {
+export class Driver implements BatchOwner {
   readonly #plan: DriverPlan
   #loop: Loop
   #sender: Sender
@@ -34,6 +34,7 @@ export class Driver {
   #timer: Timer | undefined
   /** On the clock. */
   #tickAt = Number.POSITIVE_INFINITY
+  readonly #sent = new Map<Batch, { readonly flight: Flight; readonly places: readonly number[] | undefined }>()
   readonly #drained = new Map<number, () => void>()
   #lastDrain = 0
 
@@ -55,6 +56,24 @@ export class Driver {
     if (this.#isBusy) return
     this.#isBusy = true
     outsideTasks(this.#work)
+  }
+
+  onSettle(batch: Batch, index: number, outcome: Outcome, count: number): void {
+    const sent = this.#sent.get(batch)
+    if (sent === undefined) return
+    const { flight, places } = sent
+    if (places === undefined) this.happened({ type: 'settled', flight, index, count, outcome })
+    else {
+      for (const place of places.slice(index, index + count)) {
+        this.happened({ type: 'settled', flight, index: place, count: 1, outcome })
+      }
+    }
+  }
+
+  onDone(batch: Batch): void {
+    const sent = this.#sent.get(batch)
+    this.#sent.delete(batch)
+    if (sent !== undefined) this.happened({ type: 'done', flight: sent.flight })
   }
 
   /** Wait until the records that were accepted so far are settled, until the deadline at the latest. */
@@ -118,27 +137,15 @@ export class Driver {
   }
 
   #send({ flight, again }: Command & { readonly type: 'send' }): void {
-    const { batch, places } = again ?? { batch: flight.batch, places: undefined }
-    batch.answer(this.#answerer(flight, places))
+    const batch = again?.batch ?? flight.batch
     this.#plan.backing.commit()
-    this.#sender.send(batch)
-  }
-
-  #answerer(flight: Flight, places: readonly number[] | undefined): Parameters<Batch['answer']>[0] {
-    const settled = (index: number, count: number, outcome: Outcome) =>
-      this.happened({ type: 'settled', flight, index, count, outcome })
-    return {
-      settle: (index, outcome, count) => {
-        if (places === undefined) settled(index, count, outcome)
-        else for (const place of places.slice(index, index + count)) settled(place, 1, outcome)
-      },
-      done: () => this.happened({ type: 'done', flight }),
-      woken: () => {
-        flight.woken = true
-      },
-      parted: () => {
-        flight.parted = true
-      },
+    const { length } = batch
+    if (batch.load() === 'later') this.happened({ type: 'later', flight })
+    else if (batch.length === 0) this.happened({ type: 'done', flight })
+    else {
+      if (batch.length < length) flight.shorten()
+      this.#sent.set(batch, { flight, places: again?.places })
+      this.#sender.send(batch)
     }
   }
 

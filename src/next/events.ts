@@ -20,7 +20,9 @@ export type Event =
     }
   /** One send of a batch has ended. */
   | { readonly type: 'done'; readonly flight: Flight; readonly reason?: string }
-  /** The moment of `wake` has come. */
+  /** The bytes of a batch are on disk, and cannot be read now. */
+  | { readonly type: 'later'; readonly flight: Flight }
+  /** The moment of `nextTick` has come. */
   | { readonly type: 'tick' }
   /** A drain begins. */
   | {

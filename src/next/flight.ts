@@ -1,4 +1,4 @@
-import type { Failure, Unanswered, Wait } from '../delivery/rules.js'
+import type { Failure, Wait } from '../delivery/rules.js'
 import type { Batch } from './batch.js'
 import type { Lane } from './lane.js'
 
@@ -15,7 +15,7 @@ export interface Failed {
 }
 
 /** One batch in flight, from the moment it is cut until each of its records has its outcome. */
-export class Flight implements Unanswered {
+export class Flight {
   readonly lane: Lane
   readonly way: Way
   readonly batch: Batch
@@ -25,7 +25,7 @@ export class Flight implements Unanswered {
   /** It left while a drain waited, on a connection that lived. */
   readonly fresh: boolean
   /** 1 for each record without an outcome. */
-  readonly open: Uint8Array
+  open: Uint8Array
   /** Records without an outcome. */
   unsettled: number
   readonly failed: Failed[] = []
@@ -33,10 +33,6 @@ export class Flight implements Unanswered {
   successes = 0
   firstAt: number | undefined
   lastAt = 0
-  /** It went out on a connection that had been idle. */
-  woken = false
-  /** Some of its records waited until others were answered. */
-  parted = false
   /** Sends of its records that have not ended: a second one may race the first. */
   sends = 1
   raced = false
@@ -69,7 +65,14 @@ export class Flight implements Unanswered {
 
   /** It may be on a connection that is lost, and nothing has come back. */
   get isDoubtful(): boolean {
-    return this.woken && this.firstAt === undefined
+    return this.batch.wasWoken && this.firstAt === undefined
+  }
+
+  /** Records have left the batch before it went out: only so many are left. */
+  shorten(): void {
+    const { length } = this.batch
+    this.open = this.open.subarray(0, length)
+    this.unsettled = length
   }
 
   succeeded(count: number, now: number): void {

@@ -1,7 +1,7 @@
 import { doubled } from '../delivery/backoff.js'
 import { deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from '../delivery/rules.js'
 import { isWaiting } from '../log/due-heap.js'
-import { none, ready, type Trial, together, twice } from '../log/segment.js'
+import { none, ready, type Trial, together, twice, waiting } from '../log/segment.js'
 import type { Drains } from './drains.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
@@ -206,8 +206,10 @@ export class Gates {
     for (const trial of lane.tried) {
       if (!isWaiting(trial)) continue
       const verdict = verdictOn(trial, { isProven, isConfirming: lane.isConfirming, now: turn.now })
-      if (verdict === 'suspect') suspects.addLate(lane, trial)
-      else if (verdict === 'unsent') lane.due.add(trial, turn.now + (turn.isDraining ? 0 : turn.backoffMs(0)))
+      if (verdict === 'suspect') {
+        suspects.addLate(lane, trial)
+        trial.segment.log.mark(trial.segment, trial.index, 1, waiting)
+      } else if (verdict === 'unsent') lane.due.add(trial, turn.now + (turn.isDraining ? 0 : turn.backoffMs(0)))
       else {
         if (isProven && trial.failedAt !== Number.NEGATIVE_INFINITY) trial.blame = twice
         trial.segment.log.mark(trial.segment, trial.index, 1, ready)

@@ -29,6 +29,7 @@ import {
   waiting,
 } from '../log/segment.js'
 import { trialOf } from '../log/trial.js'
+import type { Batch } from './batch.js'
 import type { Failed, Flight } from './flight.js'
 import type { Gates } from './gate.js'
 import type { Lane } from './lane.js'
@@ -73,7 +74,7 @@ export class Judge {
     }
     this.#succeeded(flight.lane, count, { taken: outcome.type === 'delivered' })
     for (let each = index; each < index + count; ) {
-      const end = outcome.type === 'delivered' ? flight.batch.runEnd(each, index + count) : each + 1
+      const end = outcome.type === 'delivered' ? runEnd(flight.batch, each, index + count) : each + 1
       const segment = flight.batch.segments[each]!
       const first = flight.batch.indexes[each]!
       this.#acquit(flight.lane, segment, first, end - each)
@@ -122,14 +123,14 @@ export class Judge {
   }
 
   #adapt(flight: Flight, { others }: { readonly others: boolean }): void {
-    const { lane, startedAt, successes, firstAt, lastAt, failed, parted } = flight
+    const { lane, batch, startedAt, successes, firstAt, lastAt, failed } = flight
     const own = pressureIsTheirOwn(lane)
     lane.window.add({
       startedAt,
       endedAt: this.#plan.turn.now,
       successes,
       firstAnswerMs: firstAt === undefined ? undefined : firstAt - startedAt,
-      betweenAnswersMs: parted || successes < 2 ? undefined : (lastAt - firstAt!) / (successes - 1),
+      betweenAnswersMs: batch.wasParted || successes < 2 ? undefined : (lastAt - firstAt!) / (successes - 1),
       backPressure: failed.some(({ outcome }) => asksForLess(outcome, { others, own })),
       limited: lane.ready > 0,
     })
@@ -164,19 +165,19 @@ export class Judge {
     const at = batch.indexes[index]!
     const { log } = segment
     if (blamed.includes(failed)) {
-      log.mark(segment, at, 1, waiting)
       const trial = trialOf(segment, at)
       if (others) suspects.add(lane, trial, { wait, pressed: outcome.type === 'retry' && outcome.backPressure })
       else this.#tried(lane, trial, { failed, isAlone: asked || (lane.gate === undefined && blamed.length === 1) })
-    } else if (others && successes === 0 && outcome.type === 'retry' && outcome.exchange === 'unsent') {
       log.mark(segment, at, 1, waiting)
+    } else if (others && successes === 0 && outcome.type === 'retry' && outcome.exchange === 'unsent') {
       const trial = trialOf(segment, at)
+      log.mark(segment, at, 1, waiting)
       lane.due.add(trial, turn.now + fullJitter(segment.attempts[at]! - 1, retry, random))
     } else if (asked) {
-      log.mark(segment, at, 1, waiting)
       const trial = trialOf(segment, at)
       trial.blame = none
       keep(lane, trial, failed)
+      log.mark(segment, at, 1, waiting)
     } else log.mark(segment, at, 1, ready)
   }
 
@@ -239,6 +240,13 @@ export class Judge {
     lane.failed(reasonOf(outcome))
     this.#plan.reach.failed(outcome)
   }
+}
+
+/** The records of a batch from `from` on, `most` at most, that stand one behind another in one segment, end before this one. */
+function runEnd({ segments, indexes }: Batch, from: number, most: number): number {
+  let end = from + 1
+  while (end < most && segments[end] === segments[from] && indexes[end] === indexes[end - 1]! + 1) end++
+  return end
 }
 
 function blameOf({ batch }: Flight, { index }: Failed): number | undefined {

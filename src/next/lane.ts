@@ -46,6 +46,10 @@ export class Lane {
   readonly tried = new Set<Trial>()
   lastTried: Trial | undefined
   readonly flights = new Set<Flight>()
+  /** Batches that serve again. */
+  readonly batches: Batch[] = []
+  /** On the clock: nothing is sent before, for the disk did not answer. */
+  diskFrom = Number.NEGATIVE_INFINITY
   /** Keeps it from sending; undefined while it sends. */
   gate: Gate | undefined
   outage: Outage | undefined
@@ -126,7 +130,7 @@ export class Lane {
       before = batch.length
       const log = this.#next()
       if (log === undefined) return
-      log.take(batch, size - batch.length, this.severeFirst ? Number.POSITIVE_INFINITY : this.#secondOldest(log))
+      log.take(batch, size, this.severeFirst ? Number.POSITIVE_INFINITY : this.#secondOldest(log))
     }
   }
 

@@ -4,6 +4,7 @@ import { isAmbiguous, isFailure, noAnswer } from '../delivery/rules.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Backing } from '../log/backing.js'
 import { inFlight, ready } from '../log/segment.js'
+import type { Batch } from './batch.js'
 import { Drains } from './drains.js'
 import type { Command, Event, Report } from './events.js'
 import type { Flight } from './flight.js'
@@ -18,15 +19,16 @@ import { Turn } from './turn.js'
 /** A process that logs without a pause lives on: its records wait no longer than this. */
 const longestCalmMs = 1000
 
+/** Where the disk does not answer, it is asked again after so long. */
+const diskPatienceMs = 1000
+
 interface MachinePlan
-  extends Pick<
-    DeliveryPlan,
-    'sender' | 'random' | 'retry' | 'probe' | 'maxConnections' | 'requestTimeoutMs' | 'keyPrefix'
-  > {
+  extends Pick<DeliveryPlan, 'sender' | 'random' | 'retry' | 'probe' | 'maxConnections' | 'requestTimeoutMs'> {
   readonly lanes: readonly Lane[]
   readonly book: LedgerBook
   readonly backing: Backing
   readonly reach: Reach
+  readonly makeBatch: (lane: Lane) => Batch
   /** The sequence of the record that is accepted next. */
   readonly nextSequence: () => number
   /** True while a lane that delivers again may tell what it has lost. */
@@ -60,7 +62,13 @@ export class Machine {
     const turn = this.#turn
     this.#drains = new Drains({ turn, reach })
     const suspects = new Suspects({ ...plan, turn, drains: this.#drains })
-    this.#nextBatch = new NextBatch({ ...plan, turn, suspects, lookAtGate: (lane) => this.#gates.look(lane) })
+    this.#nextBatch = new NextBatch({
+      ...plan,
+      turn,
+      suspects,
+      drains: this.#drains,
+      lookAtGate: (lane) => this.#gates.look(lane),
+    })
     const sendProbe = (lane: Lane) => this.#nextBatch.probe(lane)
     this.#gates = new Gates({ ...plan, turn, lanes, suspects, sendProbe, drains: this.#drains })
     this.#judge = new Judge({ ...plan, turn, suspects, gates: this.#gates })
@@ -78,6 +86,9 @@ export class Machine {
         break
       case 'done':
         this.#sendEnded(event.flight, event.reason)
+        break
+      case 'later':
+        this.#later(event.flight)
         break
       case 'tick':
         this.#tick()
@@ -113,6 +124,7 @@ export class Machine {
     if (this.#isStopped) return Number.POSITIVE_INFINITY
     this.#turn.now = now
     let next = Math.min(this.#calmUntil, this.#gates.next, this.#drains.next)
+    if (this.#calmSince !== undefined) return next
     for (const lane of this.#plan.lanes) next = Math.min(next, this.#nextBatch.nextAt(lane))
     return next
   }
@@ -135,7 +147,7 @@ export class Machine {
     }
     this.#drains.tick()
     this.#gates.tick()
-    for (const lane of this.#plan.lanes) turn.toFill.add(lane)
+    if (this.#calmSince === undefined) for (const lane of this.#plan.lanes) turn.toFill.add(lane)
   }
 
   #settled(flight: Flight, { index, count, outcome }: { index: number; count: number; outcome: Outcome }): void {
@@ -168,6 +180,17 @@ export class Machine {
       this.#settled(flight, { index: 0, count: flight.open.length, outcome })
     }
     if (!flight.over) this.#ended(flight)
+  }
+
+  /** The disk does not answer: the records, which are there alone, are ready again. */
+  #later(flight: Flight): void {
+    const { lane } = flight
+    flight.sends = 0
+    this.#giveUp(flight)
+    lane.flights.delete(flight)
+    lane.diskFrom = this.#turn.now + diskPatienceMs
+    if (flight.way === 'probe') this.#probeGivenUp(lane)
+    this.#nextBatch.giveBack(flight)
   }
 
   #ended(flight: Flight): void {
@@ -203,16 +226,29 @@ export class Machine {
     // The reason why a gate shut is more useful than a probe that had no time.
     if (lane.flights.size > 0 && lane.gate === undefined) lane.failed(noAnswer)
     for (const flight of lane.flights) {
-      flight.over = true
-      for (let index = 0; index < flight.batch.length; index++) {
-        const segment = flight.batch.segments[index]!
-        const at = flight.batch.indexes[index]!
-        if (segment.states[at] !== inFlight) continue
-        if (!reach.isNowhere) book.count(lane.index, 'ambiguousRetries', 1)
-        segment.log.mark(segment, at, 1, ready)
-      }
+      const records = this.#giveUp(flight)
+      if (!reach.isNowhere) book.count(lane.index, 'ambiguousRetries', records)
     }
     lane.flights.clear()
+    this.#probeGivenUp(lane)
+  }
+
+  /** The records of a flight that are not settled are ready again. Returns how many. */
+  #giveUp(flight: Flight): number {
+    const { batch } = flight
+    let records = 0
+    flight.over = true
+    for (let index = 0; index < batch.length; index++) {
+      const segment = batch.segments[index]!
+      const at = batch.indexes[index]!
+      if (segment.states[at] !== inFlight) continue
+      segment.log.mark(segment, at, 1, ready)
+      records++
+    }
+    return records
+  }
+
+  #probeGivenUp(lane: Lane): void {
     lane.isProbing = false
     if (lane.gate !== undefined) this.#gates.goOn(lane.gate)
   }

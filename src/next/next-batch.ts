@@ -1,15 +1,18 @@
-import { overdueOf, patienceMs, suspectsBeside } from '../delivery/rules.js'
+import { patienceMs, suspectsBeside } from '../delivery/rules.js'
 import { type Ref, ready, suspect } from '../log/segment.js'
-import { Batch } from './batch.js'
+import type { Batch } from './batch.js'
+import type { Drains } from './drains.js'
 import { Flight, type Way } from './flight.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
 
-interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' | 'requestTimeoutMs' | 'keyPrefix'> {
+interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' | 'requestTimeoutMs'> {
   readonly turn: Turn
   readonly suspects: Suspects
+  readonly drains: Drains
+  readonly makeBatch: (lane: Lane) => Batch
   /** The lane, whose gate is shut, may have a record for it. */
   readonly lookAtGate: (lane: Lane) => void
 }
@@ -17,8 +20,6 @@ interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' |
 /** Answers for each lane what it may send now, and when it has to be asked again. */
 export class NextBatch {
   readonly #plan: NextBatchPlan
-  /** Batches that serve again. */
-  readonly #batches: Batch[] = []
 
   constructor(plan: NextBatchPlan) {
     this.#plan = plan
@@ -35,7 +36,7 @@ export class NextBatch {
       this.#plan.lookAtGate(lane)
       return
     }
-    if (!lane.maySend) return
+    if (!lane.maySend || lane.diskFrom > this.#plan.turn.now) return
     const { proven, unproven } = this.#overdue(lane)
     this.#race(lane)
     if (lane.suspectsTurn) this.#sendSuspects(lane, proven.alone)
@@ -59,15 +60,15 @@ export class NextBatch {
   nextAt(lane: Lane): number {
     const { turn, suspects } = this.#plan
     let next = lane.due.next
+    if (lane.diskFrom > turn.now) next = Math.min(next, lane.diskFrom)
     if (!lane.maySend) return next
     if (lane.dueSuspects > 0) {
       const from = suspects.nextAt(lane)
       if (from > turn.now) next = Math.min(next, from)
     }
     const waits = lane.ready + lane.dueSuspects > 0
-    const patience = this.#patienceMs(lane)
     for (const flight of lane.flights) {
-      const overdueAt = flight.waitsSince + patience
+      const overdueAt = this.#overdueAt(lane, flight)
       if (waits && overdueAt > turn.now) next = Math.min(next, overdueAt)
       const raceAt = this.#raceAt(lane, flight)
       if (raceAt > turn.now) next = Math.min(next, raceAt)
@@ -80,6 +81,7 @@ export class NextBatch {
     const { now } = this.#plan.turn
     for (const trial of [...lane.due]) {
       if (trial.notBefore > now && !(last && trial.excessive)) continue
+      trial.notBefore = Number.NEGATIVE_INFINITY
       lane.due.add(trial, now)
     }
   }
@@ -88,8 +90,9 @@ export class NextBatch {
   giveBack({ batch, lane, raced, sends }: Flight): void {
     if (raced || sends > 0) return
     batch.clear()
-    if (lane.flights.size === 0) this.#batches.length = 0
-    this.#batches.push(batch)
+    // An idle lane keeps one.
+    if (lane.flights.size === 0) lane.batches.length = 0
+    lane.batches.push(batch)
   }
 
   #releaseDue(lane: Lane): void {
@@ -108,7 +111,7 @@ export class NextBatch {
       const most = Math.min(free, lane.window.connections + stuck)
       const isFull = lane.flights.size >= maxConnections || count(lane, 'batch') >= most
       if (isFull || lane.ready === 0) return
-      const batch = this.#batch()
+      const batch = this.#batch(lane)
       lane.cut(batch, lane.window.depth)
       lane.suspectsTurn = lane.dueSuspects > 0
       this.#send(lane, batch, 'batch')
@@ -152,7 +155,7 @@ export class NextBatch {
   }
 
   #sendOne(lane: Lane, ref: Ref, way: Way): void {
-    const batch = this.#batch()
+    const batch = this.#batch(lane)
     ref.segment.log.takeOne(batch, ref)
     this.#send(lane, batch, way)
   }
@@ -160,30 +163,36 @@ export class NextBatch {
   #send(lane: Lane, batch: Batch, way: Way): void {
     const { turn } = this.#plan
     const fresh = turn.isDraining
-    batch.leaves({ ...lane.name, probe: way === 'probe', fresh })
+    batch.probe = way === 'probe'
+    batch.fresh = fresh
     const flight = new Flight({ lane, way, batch, startedAt: turn.now, fresh })
     lane.flights.add(flight)
     turn.want({ type: 'send', flight })
   }
 
-  #batch(): Batch {
-    return this.#batches.pop() ?? new Batch(this.#plan.keyPrefix)
+  #batch(lane: Lane): Batch {
+    return lane.batches.pop() ?? this.#plan.makeBatch(lane)
   }
 
   /** Requests that have waited for an answer longer than patience allows. */
   #overdue(lane: Lane): { readonly proven: Readonly<Record<Way, number>>; readonly unproven: boolean } {
-    const { turn } = this.#plan
-    const about = { now: turn.now, patienceMs: this.#patienceMs(lane), settled: lane.settled }
-    const { proven, unproven } = overdueOf(lane.flights, about)
-    const byWay = { batch: 0, probe: 0, alone: 0 }
-    for (const { way } of proven) byWay[way]++
-    return { proven: byWay, unproven: unproven > 0 }
+    const proven = { batch: 0, probe: 0, alone: 0 }
+    let unproven = false
+    for (const flight of lane.flights) {
+      if (this.#overdueAt(lane, flight) > this.#plan.turn.now) continue
+      if (lane.settled > flight.settledBefore) proven[flight.way]++
+      else unproven = true
+    }
+    return { proven, unproven }
   }
 
-  /** An answer that takes longer holds up its connection, and no other. */
-  #patienceMs(lane: Lane): number {
+  /** On the clock: an answer that takes longer holds up its connection, and no other. A drain has less patience, from its beginning on. */
+  #overdueAt({ window }: Lane, { waitsSince }: Flight): number {
     const { requestTimeoutMs, turn } = this.#plan
-    return Math.max(patienceMs(requestTimeoutMs, { draining: turn.isDraining }), lane.window.longAnswerMs)
+    const usual = waitsSince + Math.max(patienceMs(requestTimeoutMs, { draining: false }), window.longAnswerMs)
+    if (!turn.isDraining) return usual
+    const patience = Math.max(patienceMs(requestTimeoutMs, { draining: true }), window.longAnswerMs)
+    return Math.min(usual, Math.max(waitsSince, this.#plan.drains.startedAt) + patience)
   }
 
   /**
@@ -194,14 +203,15 @@ export class NextBatch {
     const { turn } = this.#plan
     for (const flight of lane.flights) {
       if (this.#raceAt(lane, flight) > turn.now) continue
-      const batch = new Batch(this.#plan.keyPrefix)
+      const batch = this.#plan.makeBatch(lane)
       const places: number[] = []
       for (const [index, flag] of flight.open.entries()) {
         if (flag === 0) continue
         batch.add(flight.batch.segments[index]!, flight.batch.indexes[index]!)
         places.push(index)
       }
-      batch.leaves({ ...lane.name, probe: flight.way === 'probe', fresh: true })
+      batch.probe = flight.way === 'probe'
+      batch.fresh = true
       flight.raced = true
       flight.sends++
       turn.want({ type: 'send', flight, again: { batch, places } })

@@ -236,12 +236,14 @@ export class Batch implements OutgoingBatch, BatchSpace {
   /** Remove the records that turned out to be lost. */
   #removeLost(): void {
     let kept = 0
+    this.lowest = Number.POSITIVE_INFINITY
     for (let index = 0; index < this.#length; index++) {
       const segment = this.segments[index]!
       if (segment.states[this.indexes[index]!] !== inFlight) {
         this.#bytes -= this.bytesOf(index)
         continue
       }
+      this.lowest = Math.min(this.lowest, this.#sequenceOf(index))
       this.segments[kept] = segment
       this.indexes[kept] = this.indexes[index]!
       this.#positions![kept++] = this.#positions![index]!

@@ -17,7 +17,17 @@ import {
   suspect,
   waiting,
 } from './segment.js'
-import { compact, dispose, firstBytes, isWasteful, moveBodies, release, reserve, rest, trim } from './segment-memory.js'
+import {
+  compact,
+  dispose,
+  firstBytes,
+  isWasteful,
+  moveBodies,
+  release,
+  reserve,
+  restMemory,
+  trim,
+} from './segment-memory.js'
 
 /** Where a new record comes from. `unneeded`: it was suppressed, and kept in case an error came. */
 export type Newcomer = Origin | 'unneeded'
@@ -146,6 +156,8 @@ export class RecordLog implements SegmentLog, BoundedLog {
     segment.held += span
     this.#tally[ready]++
     this.#spare(1, span)
+    // The room for it was larger than it is.
+    if (segment.memory.length > fullBytes) trim(segment)
     this.#ledger.move(this.lane, from, 'queued', 1, bytes)
     this.#bounds.take(span)
     this.#readyIn ??= segment
@@ -338,7 +350,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
   }
 
   #end(segment: Segment): void {
-    trim(segment)
+    if (segment.tally[gone] < segment.count) trim(segment)
     this.#tidy(segment)
   }
 
@@ -540,7 +552,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
   #tidy(segment: Segment): void {
     const { tally } = segment
     if (segment === this.#open) {
-      if (tally[gone] === segment.count && this.#staged === 0) rest(segment)
+      if (tally[gone] === segment.count && this.#staged === 0) restMemory(segment)
     } else if (tally[gone] === segment.count) this.#remove(segment)
     else if (tally[inFlight] === 0 && isWasteful(segment.memory.length, segment.held)) {
       // What goes out next need not be copied before.

@@ -74,7 +74,7 @@ export function compact(segment: Segment): void {
 }
 
 /** All records of a segment that takes more are gone: other logs may use a memory of full size meanwhile. */
-export function rest(segment: Segment): void {
+export function restMemory(segment: Segment): void {
   if (segment.memory.length < fullBytes) return
   releaseAll(segment)
   dispose(segment)

@@ -121,7 +121,10 @@ export class Batch implements OutgoingBatch, BatchSpace {
       let to = from + 1
       while (to < this.#length && this.#continues(to)) to++
       if (!segment.isResident(this.indexes[from]!)) {
-        if (segment.file!.load(this.indexes.subarray(from, to), memory, at) === 'later') return 'later'
+        const indexes = this.indexes.subarray(from, to)
+        // Where its file went away after they were taken, nothing can be read any more.
+        if (segment.file === undefined) for (const each of indexes) segment.log.lose(segment, each, 1, segment.lostBy!)
+        else if (segment.file.load(indexes, memory, at) === 'later') return 'later'
         for (let index = from; index < to; index++) {
           positions[index] = at
           at += this.#spanOf(index)

@@ -1,3 +1,4 @@
+import type { LedgerBook } from '../delivery/ledger-book.js'
 import { patienceMs, suspectsBeside } from '../delivery/rules.js'
 import { type Ref, ready, suspect } from '../log/segment.js'
 import type { Batch } from './batch.js'
@@ -12,6 +13,7 @@ interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' |
   readonly turn: Turn
   readonly suspects: Suspects
   readonly drains: Drains
+  readonly book: LedgerBook
   readonly makeBatch: (lane: Lane) => Batch
   /** The lane, whose gate is shut, may have a record for it. */
   readonly lookAtGate: (lane: Lane) => void
@@ -200,7 +202,7 @@ export class NextBatch {
    * to wait for an answer that may never come.
    */
   #race(lane: Lane): void {
-    const { turn } = this.#plan
+    const { turn, book } = this.#plan
     for (const flight of lane.flights) {
       if (this.#raceAt(lane, flight) > turn.now) continue
       const batch = this.#plan.makeBatch(lane)
@@ -214,6 +216,8 @@ export class NextBatch {
       batch.fresh = true
       flight.raced = true
       flight.sends++
+      book.move(lane.index, 'inFlight', 'inFlight', places.length, 0)
+      for (const name of ['retries', 'ambiguousRetries'] as const) book.count(lane.index, name, places.length)
       turn.want({ type: 'send', flight, again: { batch, places } })
     }
   }

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Delivery } from '../../src/delivery/delivery.js'
+import type { Delivery } from '../../src/delivery/delivery.js'
 import { type LaneState, type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { Failure } from '../../src/delivery/rules.js'
 import type { Carriage, Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
 import { recordsOf } from '../support/batch.js'
+import { deliveryOf } from '../support/delivery.js'
 import { assertModel, type Step } from '../support/model.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
@@ -119,7 +120,7 @@ class World {
     this.sender.closed = () => {
       for (const record of this.at('queued', 'in flight')) record.place = 'shutdown'
     }
-    this.delivery = new Delivery({
+    this.delivery = deliveryOf({
       lanes: [
         { kind: 'logs', bucket: 'b' },
         { kind: 'values', bucket: 'b' },

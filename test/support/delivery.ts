@@ -1,8 +1,8 @@
 import { Delivery } from '../../src/delivery/delivery.js'
 import { type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
-import type { Severity } from '../../src/records/level.js'
 import { Delivery as NextDelivery } from '../../src/next/delivery.js'
+import type { Severity } from '../../src/records/level.js'
 import { loopOver } from './next.js'
 import { ScriptedSender } from './scripted-sender.js'
 import { VirtualClock } from './virtual-clock.js'
@@ -43,7 +43,7 @@ export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualCl
 }
 
 /** The delivery that is tested: with `DELIVERY=next` that of src/next, which will take the place of the other. */
-function deliveryOf(plan: DeliveryPlan): Delivery {
+export function deliveryOf(plan: DeliveryPlan): Delivery {
   if (process.env.DELIVERY !== 'next') return new Delivery(plan)
   const { clock, store: _, ...rest } = plan
   const next = new NextDelivery({ ...rest, loop: loopOver(clock) })

@@ -140,10 +140,12 @@ export class Driver implements BatchOwner {
     const batch = again?.batch ?? flight.batch
     this.#plan.backing.commit()
     const { length } = batch
-    if (batch.load() === 'later') this.happened({ type: 'later', flight })
-    else if (batch.length === 0) this.happened({ type: 'done', flight })
+    if (batch.load() === 'later') this.happened({ type: again === undefined ? 'later' : 'done', flight })
+    else if (batch.length === 0 || (again !== undefined && batch.length < length))
+      this.happened({ type: 'done', flight })
     else {
-      if (batch.length < length) flight.shorten()
+      if (again !== undefined) batch.detach()
+      else if (batch.length < length) flight.shorten()
       this.#sent.set(batch, { flight, places: again?.places })
       this.#sender.send(batch)
     }

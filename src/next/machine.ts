@@ -185,12 +185,10 @@ export class Machine {
   /** The disk does not answer: the records, which are there alone, are ready again. */
   #later(flight: Flight): void {
     const { lane } = flight
-    flight.sends = 0
     this.#giveUp(flight)
     lane.flights.delete(flight)
     lane.diskFrom = this.#turn.now + diskPatienceMs
     if (flight.way === 'probe') this.#probeGivenUp(lane)
-    this.#nextBatch.giveBack(flight)
   }
 
   #ended(flight: Flight): void {
@@ -226,6 +224,8 @@ export class Machine {
     // The reason why a gate shut is more useful than a probe that had no time.
     if (lane.flights.size > 0 && lane.gate === undefined) lane.failed(noAnswer)
     for (const flight of lane.flights) {
+      // The sender has it still.
+      flight.batch.detach()
       const records = this.#giveUp(flight)
       if (!reach.isNowhere) book.count(lane.index, 'ambiguousRetries', records)
     }

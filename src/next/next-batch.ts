@@ -214,6 +214,8 @@ export class NextBatch {
       }
       batch.probe = flight.way === 'probe'
       batch.fresh = true
+      // The first of the two may settle the records while the other one waits for its connection.
+      flight.batch.detach()
       flight.raced = true
       flight.sends++
       book.move(lane.index, 'inFlight', 'inFlight', places.length, 0)

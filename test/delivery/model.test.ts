@@ -55,6 +55,7 @@ interface ModelLane {
 
 interface Open {
   readonly batch: OutgoingBatch
+  readonly bodies: readonly string[]
   readonly left: Set<number>
   readonly outcomes: Outcome[]
   /** Count of the lane when it was sent. */
@@ -75,8 +76,10 @@ class ManualSender implements Sender {
 
   send(batch: OutgoingBatch): void {
     const settledBefore = this.sent(batch)
-    const left = new Set(recordsOf(batch).keys())
-    this.open.push({ batch, left, outcomes: [], settledBefore, pauses: new Set(), finish: () => batch.done() })
+    // A batch says nothing of a record any more that is settled.
+    const bodies = recordsOf(batch).map(({ body }) => body)
+    const left = new Set(bodies.keys())
+    this.open.push({ batch, bodies, left, outcomes: [], settledBefore, pauses: new Set(), finish: () => batch.done() })
   }
 
   closed: () => void = () => {}
@@ -231,7 +234,7 @@ class World {
     const [index] = open?.left ?? []
     if (open === undefined || index === undefined) return
     open.left.delete(index)
-    const record = this.records.get(open.batch.textOf(index).body)!
+    const record = this.records.get(open.bodies[index]!)!
     const outcome = record.poison !== undefined && !isFailure(answer) ? record.poison : answer
     open.outcomes[index] = outcome
     if (record.place === 'in flight') {
@@ -256,7 +259,7 @@ class World {
     for (let step = 0; open.left.size > 0; step++) this.answerOne(choice, outcomes[step % outcomes.length]!)
     this.sender.open.splice(this.sender.open.indexOf(open), 1)
     // Until the whole batch is answered, records that have to be sent again count as in flight.
-    const failed = recordsOf(open.batch).flatMap(({ body }, index) => {
+    const failed = open.bodies.flatMap((body, index) => {
       const record = this.records.get(body)!
       const outcome = open.outcomes[index]!
       if (record.place !== 'in flight' || !isFailure(outcome)) return []

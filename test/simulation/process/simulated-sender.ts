@@ -1,6 +1,6 @@
 import type { Outcome } from '../../../src/delivery/sender.js'
 import { TextBatch } from '../../../src/delivery/text-batch.js'
-import type { StartedSender } from '../../../src/engine/machine.js'
+import type { StartedSender } from '../../../src/engine/engine-delivery.js'
 import type { SenderPlan } from '../../../src/http/sender-plan.js'
 import { UndiciSender } from '../../../src/http/undici-sender.js'
 import type { SimulatedThread } from '../simulated-thread.js'

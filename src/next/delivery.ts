@@ -111,13 +111,13 @@ export class Delivery {
     this.#take(lane, log, { bytes, keyLength, from: kept ? 'unneeded' : originOf(handedOver) })
   }
 
-  /** Room for a body of at most this many bytes. Write it there, then {@link acceptWritten} it, before anything else is accepted. */
-  roomFor(laneIndex: number, bytes: number): BodyRoom {
+  /** Room for a body of at most this many bytes. Write it there, then {@link append} it, before anything else is accepted. */
+  room(laneIndex: number, bytes: number): BodyRoom {
     return usualLog(this.#lanes[laneIndex]!).room(bytes)
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
-  acceptWritten(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
+  append(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
     const lane = this.#lanes[laneIndex]!
     const log = lane.log(severity)
     const written = usualLog(lane)
@@ -214,7 +214,7 @@ export class Delivery {
    * again: it turns the loop for so many milliseconds at most, and returns true when nothing more can be done, or no time is left.
    * Afterwards only the ledger may be asked for. It counts as queued what could not be delivered.
    */
-  endSync(
+  drainSync(
     loop: Loop & { turn(waitMs: number): void },
     sender: Sender,
     { timeoutMs, brief = false }: Omit<FlushTime, 'holdsProcess'>,
@@ -244,7 +244,7 @@ export class Delivery {
     for (const lane of this.#lanes) lane.failed(reason)
   }
 
-  /** After an {@link endSync}, or in its place: leave the records to the disk. Nothing may be called after it. */
+  /** After an {@link drainSync}, or in its place: leave the records to the disk. Nothing may be called after it. */
   leave(): void {
     this.#bounds.close()
     this.#driver.happened({ type: 'abandon' })

@@ -1,5 +1,6 @@
 import { type EngineDelivery, type EngineDeliveryPlan, SpooledDelivery } from '../../src/engine/engine-delivery.js'
 import type { Contents } from './contents.js'
+import { NextDelivery } from './next-delivery.js'
 
 /** A delivery that the engines of a simulated machine can have. */
 export interface SimulatedDelivery {
@@ -15,6 +16,12 @@ const present: SimulatedDelivery = {
   keepsOrderOnDisk: false,
 }
 
-/** The delivery as it is, and the one that is to take its place: while there is none, both are the same. */
-export const deliveries = { now: present, next: present } as const satisfies Record<string, SimulatedDelivery>
+const next: SimulatedDelivery = {
+  // Without a spool for now: with one it is the present delivery.
+  open: (plan) => ({ delivery: plan.spool === undefined ? new NextDelivery(plan) : new SpooledDelivery(plan) }),
+  keepsOrderOnDisk: false,
+}
+
+/** The delivery as it is, and the one that is to take its place. */
+export const deliveries = { now: present, next } as const satisfies Record<string, SimulatedDelivery>
 export type DeliveryName = keyof typeof deliveries

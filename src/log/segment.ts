@@ -37,6 +37,8 @@ export interface Trial extends Ref {
   segment: Segment
   index: number
   blame: Blame
+  /** It failed alone in an outage before, long before its end. */
+  wasAlone: boolean
   /** It is not sent before. */
   notBefore: number
   /** The service asked for a longer wait than is honoured. */

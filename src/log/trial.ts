@@ -9,6 +9,7 @@ export function trialOf(segment: Segment, index: number): Trial {
     segment,
     index,
     blame: none,
+    wasAlone: false,
     notBefore: Number.NEGATIVE_INFINITY,
     excessive: false,
     failures: 0,

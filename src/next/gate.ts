@@ -211,7 +211,8 @@ export class Gates {
         trial.segment.log.mark(trial.segment, trial.index, 1, waiting)
       } else if (verdict === 'unsent') lane.due.add(trial, turn.now + (turn.isDraining ? 0 : turn.backoffMs(0)))
       else {
-        if (isProven && trial.failedAt !== Number.NEGATIVE_INFINITY) trial.blame = twice
+        trial.wasAlone ||= isProven && trial.blame !== together
+        trial.blame = none
         trial.segment.log.mark(trial.segment, trial.index, 1, ready)
       }
     }

@@ -185,7 +185,7 @@ export class Judge {
   #tried(lane: Lane, trial: Trial, { failed, isAlone }: { readonly failed: Failed; readonly isAlone: boolean }): void {
     if (isAlone) {
       trial.failedAt = this.#plan.turn.now
-      if (trial.blame !== twice) trial.blame = alone
+      trial.blame = trial.wasAlone ? twice : alone
     } else if (trial.blame !== twice && trial.blame !== alone) trial.blame = together
     keep(lane, trial, failed)
   }

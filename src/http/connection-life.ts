@@ -106,19 +106,12 @@ export interface PipelineWatch {
   saw(answer: ReadAnswer, echoes: boolean): void
   /** Answers have come in good order. */
   answered(count: number): void
-  misunderstood(reason: string): void
-  /** A connection with unanswered requests has broken, and the server had not announced it. */
-  broke(breakage: Breakage): void
-}
-
-export interface Breakage {
-  /** Time of the clock when the connection was opened. */
-  readonly openedAt: number
-  /** Requests that were written together. */
-  readonly requests: number
+  /** `probe`: the bytes came while a record tested the service. */
+  misunderstood(reason: string, probe: boolean): void
   /**
-   * True when it says nothing about pipelining: none of the requests was answered, and it was a time-out, as of a server that is stuck, or
-   * the connection had been idle, when servers close it without a word.
+   * A connection, opened at this time of the loop, has broken. Of several requests that had been written together one had no answer. The
+   * server had not announced it, and it was no usual end: a time-out without any answer, as of a server that is stuck, or that of a
+   * connection that had been idle, which servers close without a word.
    */
-  readonly usual: boolean
+  broke(openedAt: number): void
 }

@@ -44,12 +44,12 @@ const partingMs = 1000
  * they have a key: records that have no outcome yet become ambiguous.
  */
 export class PipelinedConnection {
-  readonly openedAt: number
   /** Answers so far. */
   served = 0
   /** True when the last answer announced the end of the connection. */
   announced = false
   readonly #plan: PipelinedConnectionPlan
+  readonly #openedAt: number
   readonly #reader = new ResponseReader()
   readonly #writer = new RequestWriter()
   /** It will be looked at whether it needs its memory. */
@@ -73,8 +73,8 @@ export class PipelinedConnection {
 
   constructor(plan: PipelinedConnectionPlan) {
     this.#plan = plan
-    this.openedAt = plan.loop.now()
-    this.#progressAt = this.openedAt
+    this.#openedAt = plan.loop.now()
+    this.#progressAt = this.#openedAt
     this.#limit = new SpokenLimit(plan.life)
   }
 
@@ -214,7 +214,7 @@ export class PipelinedConnection {
   #misunderstood(failure: string, { doubtful = false } = {}): void {
     const reason = `the answer is not understood: ${failure}`
     if (doubtful) this.#transmission?.doubt(reason)
-    this.#plan.watch.misunderstood(failure)
+    this.#plan.watch.misunderstood(failure, this.#transmission?.batch.probe ?? false)
     this.#end({ reason }, { blameless: true })
   }
 
@@ -262,9 +262,9 @@ export class PipelinedConnection {
     if (this.announced) this.#plan.life.closed(this)
     this.#plan.owner.lost(this)
     if (transmission === undefined) return
-    if (transmission.awaiting > 0 && !this.announced && !blameless) {
-      const usual = this.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
-      this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, usual })
+    if (transmission.awaiting > 0 && this.#partSize > 1 && !this.announced && !blameless) {
+      const isUsual = this.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
+      if (!isUsual) this.#plan.watch.broke(this.#openedAt)
     }
     transmission.breakOff(how)
   }

@@ -71,30 +71,26 @@ export class ConnectionLife {
   }
 }
 
-/** Answers after which the server says that it closes one connection. */
-export class SpokenLimit {
+/** The age of one connection. Until the server says something on it, its word on earlier ones counts. */
+export class ConnectionAge implements Aged {
+  served = 0
+  limit: number
   readonly #life: ConnectionLife
-  #answers: number
   #max: number | undefined
 
-  /** Until the server says something on this connection, its word on earlier ones counts. */
   constructor(life: ConnectionLife) {
     this.#life = life
-    this.#answers = life.limit
-  }
-
-  get answers(): number {
-    return this.#answers
+    this.limit = life.limit
   }
 
   /**
-   * Take `keep-alive: max=N` from the answer number `served`. Some servers send the number of all requests of a connection, like node:http.
-   * Others count down those that are left, like Apache.
+   * Take `keep-alive: max=N` from the next answer, which does not count as served yet. Some servers send the number of all requests of a
+   * connection, like node:http. Others count down those that are left, like Apache.
    */
-  read(max: number | undefined, served: number): void {
+  read(max: number | undefined): void {
     if (max === undefined || max === this.#max) return
     const countsDown = this.#max !== undefined && max < this.#max
-    this.#answers = countsDown ? served + max : max
+    this.limit = countsDown ? this.served + 1 + max : max
     if (this.#max === undefined) this.#life.announced(max)
     this.#max = max
   }

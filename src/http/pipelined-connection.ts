@@ -1,7 +1,7 @@
 import type { RecordKind } from '../records/wire.js'
 import type { Timer } from '../runtime/clock.js'
 import type { Loop } from '../runtime/loop.js'
-import { type ConnectionLife, type PipelineWatch, SpokenLimit } from './connection-life.js'
+import { ConnectionAge, type ConnectionLife, type PipelineWatch } from './connection-life.js'
 import { describeError } from './describe-error.js'
 import { keptIdleMs } from './idle-times.js'
 import { type AnswerRun, noRequests, type ReadAnswer } from './read-answer.js'
@@ -44,12 +44,8 @@ const partingMs = 1000
  * they have a key: records that have no outcome yet become ambiguous.
  */
 export class PipelinedConnection {
-  readonly openedAt: number
-  /** Answers so far. */
-  served = 0
-  /** True when the last answer announced the end of the connection. */
-  announced = false
   readonly #plan: PipelinedConnectionPlan
+  readonly #openedAt: number
   readonly #reader = new ResponseReader()
   readonly #writer = new RequestWriter()
   /** It will be looked at whether it needs its memory. */
@@ -62,7 +58,9 @@ export class PipelinedConnection {
   /** True when the connection was idle before it. */
   #wasIdle = false
   #lastAnswer: ReadAnswer | undefined
-  readonly #limit: SpokenLimit
+  readonly #age: ConnectionAge
+  /** True when the last answer announced the end of the connection. */
+  #announced = false
   #ended = false
   /** Time of the clock at the last write or answer. */
   #progressAt = 0
@@ -73,9 +71,9 @@ export class PipelinedConnection {
 
   constructor(plan: PipelinedConnectionPlan) {
     this.#plan = plan
-    this.openedAt = plan.loop.now()
-    this.#progressAt = this.openedAt
-    this.#limit = new SpokenLimit(plan.life)
+    this.#openedAt = plan.loop.now()
+    this.#progressAt = this.#openedAt
+    this.#age = new ConnectionAge(plan.life)
   }
 
   /** Called by the wire, like the next three. */
@@ -97,14 +95,9 @@ export class PipelinedConnection {
     this.#end({ reason: error === undefined ? 'the connection closed' : describeError(error) })
   }
 
-  /** Answers after which the server says that it ends. */
-  get limit(): number {
-    return this.#limit.answers
-  }
-
   /** True when it has ended or is about to: the server takes no more requests on it, or may close it. */
   get stale(): boolean {
-    return this.#ended || this.served >= this.limit || this.#plan.loop.now() >= this.#dueAt
+    return this.#ended || this.#age.served >= this.#age.limit || this.#plan.loop.now() >= this.#dueAt
   }
 
   /** Time since the last answer. */
@@ -130,7 +123,7 @@ export class PipelinedConnection {
 
   #write(transmission: Transmission): void {
     const { wire, loop, requestTimeoutMs, kind, life } = this.#plan
-    const most = life.allowance(kind, this)
+    const most = life.allowance(kind, this.#age)
     if (most === 0) {
       this.#end({ reason: 'the server takes no more requests on this connection' }, { blameless: true, parts: true })
       return
@@ -141,10 +134,10 @@ export class PipelinedConnection {
       return
     }
     this.#partSize = transmission.awaiting
-    this.#servedBefore = this.served
+    this.#servedBefore = this.#age.served
     this.#flushed = false
     const now = loop.now()
-    this.#wasIdle = this.served > 0 && now - this.#progressAt >= idleFromMs
+    this.#wasIdle = this.#age.served > 0 && now - this.#progressAt >= idleFromMs
     this.#progressAt = now
     this.#arm(this.#progressAt + requestTimeoutMs)
     wire.write(bytes)
@@ -154,7 +147,7 @@ export class PipelinedConnection {
     if (this.#ended) return
     const reader = this.#reader
     const transmission = this.#transmission
-    const before = this.served
+    const before = this.#age.served
     reader.push(chunk)
     const requests = transmission ?? noRequests
     for (let run = reader.next(requests); run !== undefined; run = reader.next(requests)) {
@@ -165,10 +158,10 @@ export class PipelinedConnection {
       this.#take(run, transmission)
       if (this.#ended) return
     }
-    if (this.served > before) {
+    if (this.#age.served > before) {
       this.#progressAt = this.#plan.loop.now()
-      this.#plan.life.answered(this.served - before)
-      this.#plan.watch.answered(this.served - before)
+      this.#plan.life.answered(this.#age.served - before)
+      this.#plan.watch.answered(this.#age.served - before)
     }
     if (reader.over) this.#readerOver()
     else if (reader.pending && (transmission === undefined || transmission.awaiting === 0)) {
@@ -187,11 +180,11 @@ export class PipelinedConnection {
     }
     if (answer !== this.#lastAnswer) {
       this.#lastAnswer = answer
-      this.announced = answer.closes
-      this.#limit.read(answer.keepAliveMax, this.served + 1)
+      this.#announced = answer.closes
+      this.#age.read(answer.keepAliveMax)
       this.#plan.watch.saw(answer, key === 'right')
     }
-    this.served += count
+    this.#age.served += count
     transmission.take(run)
   }
 
@@ -214,7 +207,7 @@ export class PipelinedConnection {
   #misunderstood(failure: string, { doubtful = false } = {}): void {
     const reason = `the answer is not understood: ${failure}`
     if (doubtful) this.#transmission?.doubt(reason)
-    this.#plan.watch.misunderstood(failure)
+    this.#plan.watch.misunderstood(failure, this.#transmission?.batch.probe ?? false)
     this.#end({ reason }, { blameless: true })
   }
 
@@ -259,12 +252,12 @@ export class PipelinedConnection {
       this.#take(cutOff, transmission)
     }
     this.#transmission = undefined
-    if (this.announced) this.#plan.life.closed(this)
+    if (this.#announced) this.#plan.life.closed(this.#age)
     this.#plan.owner.lost(this)
     if (transmission === undefined) return
-    if (transmission.awaiting > 0 && !this.announced && !blameless) {
-      const usual = this.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
-      this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, usual })
+    if (transmission.awaiting > 0 && this.#partSize > 1 && !this.#announced && !blameless) {
+      const isUsual = this.#age.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
+      if (!isUsual) this.#plan.watch.broke(this.#openedAt)
     }
     transmission.breakOff(how)
   }

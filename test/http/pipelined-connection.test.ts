@@ -10,7 +10,7 @@ import { Transmission } from '../../src/http/transmission.js'
 import type { Wire } from '../../src/http/wire.js'
 import { word } from '../support/batch.js'
 import { runs } from '../support/full.js'
-import { VirtualClock } from '../support/virtual-clock.js'
+import { settle, VirtualClock } from '../support/virtual-clock.js'
 
 /** A wire that keeps what is written. */
 class HeldWire implements Wire {
@@ -176,6 +176,30 @@ describe('a connection', () => {
     expect(events).toEqual(['free', 'done'])
     again()
     expect(wire.written[1]!.toString()).toBe(request(0) + request(1))
+    expect(wire.written[1]!.buffer).toBe(wire.written[0]!.buffer)
+  })
+
+  it('keeps the memory for many requests while batches come, and gives it up when it is idle', async () => {
+    const { wire, connection, receive, events, again } = carry(500)
+    const answers = Array.from({ length: 500 }, (_, index) => success(index)).join('')
+    for (let turn = 0; turn < 3; turn++) {
+      connection.flushed()
+      receive(answers)
+      if (turn < 2) again()
+      await settle()
+    }
+    expect(events).toEqual(['free', 'done', 'free', 'done', 'free', 'done'])
+    again()
+    const [first, ...later] = wire.written.map(({ buffer }) => buffer)
+    expect(later.map((each) => each === first)).toEqual([true, true, false])
+  })
+
+  it('keeps a small memory when it is idle', async () => {
+    const { wire, connection, receive, again } = carry(2)
+    connection.flushed()
+    receive(success(0) + success(1))
+    await settle()
+    again()
     expect(wire.written[1]!.buffer).toBe(wire.written[0]!.buffer)
   })
 

@@ -6,7 +6,6 @@ import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
 import { maxBodyBytes, recordPath } from '../../http/request-head.js'
 import { UndiciPool } from '../../http/undici-pool.js'
-import type { ServerTraits } from '../../http/undici-sender.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { ApiKey } from '../../options/secret.js'
 import type { RecordKind } from '../../records/wire.js'
@@ -18,8 +17,8 @@ import type { CheckPlan } from './network-checks.js'
 
 export interface DeliveryPlan extends CheckPlan {
   readonly options: ResolvedOptions
-  /** The traits of the server that an earlier answer showed. */
-  readonly traits: ServerTraits | undefined
+  /** True when an earlier answer of the server was plain, on a connection that it keeps. */
+  readonly isPlain: boolean
 }
 
 /** The event of the test value record. Applications do not use this number. */
@@ -65,12 +64,12 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
 }
 
 /** The sender with which an application would begin, as far as this shows without sending a record. */
-export function expectSender({ options, route, traits }: DeliveryPlan): Finding {
+export function expectSender({ options, route, isPlain }: DeliveryPlan): Finding {
   const fixed = fixedSender({ options, route })
   if (fixed !== undefined) return fixed
   return skipped(
     'sender',
-    traits?.plain === true
+    isPlain
       ? 'pipelined for logs, once the service has answered a record as plainly as this request'
       : 'one request at a time on a connection, until the service shows that it takes several at once',
   )
@@ -157,10 +156,10 @@ function adviceFor(outcome: Outcome): string {
 }
 
 function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | undefined }): Finding {
-  if (plan.left !== undefined) return good('sender', `undici, one request after another: ${plan.left}`)
   const fixed = fixedSender(plan)
   if (fixed !== undefined) return fixed
   const [logs, values] = [sender.carriage('logs'), sender.carriage('values')]
+  if (plan.left !== undefined) return good('sender', `${logs.sender}, one request at a time: ${plan.left}`)
   if (logs.maxDepth === 1) {
     return good(
       'sender',

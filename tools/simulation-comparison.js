@@ -48,7 +48,14 @@ export function compare(pairs) {
     worst.push(`${name}: worst in\n${worstOf(figure, pairs)}`)
   }
   const stored = (/** @type {'now' | 'next'} */ name) => pairs.reduce((sum, pair) => sum + pair[name].delays.length, 0)
-  rows.push(['records stored', `${stored('now')}`, `${stored('next')}`, ratioOf(stored('now'), stored('next')), '', ''])
+  rows.push([
+    'records measured',
+    `${stored('now')}`,
+    `${stored('next')}`,
+    ratioOf(stored('now'), stored('next')),
+    '',
+    '',
+  ])
   return { text: [...tableOf(rows), ...worst].map((line) => `${line}\n`).join(''), missed }
 }
 
@@ -78,7 +85,7 @@ function percentileOf(name, share) {
 }
 
 /**
- * The delay that this share of all stored records does not exceed; 0 where none was stored.
+ * The delay that this share of all measured records does not exceed; 0 where none was stored.
  *
  * @param {SeedMeasure[]} measures
  * @param {number} share

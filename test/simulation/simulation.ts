@@ -25,6 +25,8 @@ export interface Verdict {
   readonly storedAt: ReadonlyMap<number, number>
   /** By id of a record: when the application's call returned. */
   readonly acceptedAt: ReadonlyMap<number, number>
+  /** When another process took over what all others had left on disk: much later than in life. Infinity where nothing was left. */
+  readonly heirAt: number
   /** Requests that the processes have handed to their senders. */
   readonly requests: number
   /** Requests that the service has taken. */
@@ -77,6 +79,7 @@ class Simulation {
   readonly #coverage: Coverage
   readonly #watch: CoverageWatch
   #nextLook = 0
+  #heirAt = Number.POSITIVE_INFINITY
   readonly #livenessMs: number
   /** Ids of records that the service never takes. */
   readonly #bad: ReadonlySet<number>
@@ -131,6 +134,7 @@ class Simulation {
       coverage: this.#coverage,
       storedAt,
       acceptedAt: new Map(this.#all.flatMap(({ accepted }) => [...accepted].map(([id, { at }]) => [id, at] as const))),
+      heirAt: this.#heirAt,
       requests: ledgers.reduce((sum, { requests }) => sum + requests, 0),
       taken: log.length,
       dropped: ledgers.reduce((sum, ledger) => sum + droppedTotal(ledger), 0),
@@ -262,6 +266,7 @@ class Simulation {
   /** Another process takes over what dead ones have left. */
   async #adoptTheRest(): Promise<void> {
     if (this.#isSpoolDone) return
+    this.#heirAt = this.#world.now
     const heir = this.#start(this.#schedule.processes.length, { mode: 'inline', starts: [] })
     const isDone = () => this.#isSpoolDone && this.#settled
     await this.#run(this.#livenessMs, isDone)

@@ -149,7 +149,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
   append(bytes: number, sequence: number, keyLength: number, from: Newcomer): void {
     const span = bytes + keyLength
     this.#staged = span
-    if (this.#open!.count > 0 && sequence - this.#open!.base > mostAbove) this.#moveStaged()
+    if (sequence - this.#open!.base > mostAbove) this.#moveStaged()
     const segment = this.#open!
     segment.add(bytes, sequence, keyLength)
     segment.held += span
@@ -321,6 +321,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     this.#link(segment, this.#last)
     this.#ledger.move(this.lane, 'adopted', 'spooled', records, 0)
     this.#readyIn ??= segment
+    this.#tidy(segment)
   }
 
   #takes(segment: Segment, most: number): boolean {

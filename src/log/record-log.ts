@@ -543,6 +543,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     }
     rest.held = segment.held
     segment.held = 0
+    compact(segment)
     segment.advanceHead()
     this.#link(rest, segment)
     this.#tidy(segment)

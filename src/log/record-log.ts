@@ -160,8 +160,9 @@ export class RecordLog implements SegmentLog, BoundedLog {
     this.#bounds.take(span)
     this.#readyIn ??= segment
     if (this.#bounds.fits(0, 0)) return
+    const index = segment.count - 1
     this.evict(segment)
-    if (!this.#bounds.fits(0, 0)) this.lose(segment, segment.count - 1, 1, this.#backing.lossReason)
+    if (segment.isResident(index) && !this.#bounds.fits(0, 0)) this.lose(segment, index, 1, this.#backing.lossReason)
   }
 
   /**
@@ -481,7 +482,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     let segment = this.#readyIn!
     while (segment.tally[ready] === 0) segment = segment.next!
     this.#readyIn = segment
-    while (segment.states[segment.cursor] !== ready) segment.cursor++
+    segment.cursor = segment.states.indexOf(ready, segment.cursor)
     return segment
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
-import { noBacking } from '../../src/log/backing.js'
+import { type Backing, noBacking } from '../../src/log/backing.js'
 import { KeyWriter } from '../../src/log/idempotency-key.js'
 import { MemoryBounds } from '../../src/log/memory-bounds.js'
 import { RecordLog } from '../../src/log/record-log.js'
@@ -17,9 +17,9 @@ class Bench {
   readonly lost: string[] = []
   #sequence = 0
 
-  constructor(backing = noBacking) {
+  constructor(backing: Backing = noBacking, maxQueueBytes = 100_000_000) {
     const bounds = new MemoryBounds({
-      limits: { maxQueueRecords: 100_000, maxQueueBytes: 100_000_000 },
+      limits: { maxQueueRecords: 100_000, maxQueueBytes },
       backing,
       isGated: () => false,
       lost: (lane, reason, count) => this.lost.push(`${count} of ${lane}: ${reason}`),
@@ -163,6 +163,15 @@ describe('a log', () => {
     expect([spooled, heldBytes, bench.memory]).toEqual([3, 0, 0])
     const batch = bench.take()
     expect([batch.load(), bodies(batch)]).toEqual(['loaded', ['a', 'b', 'c']])
+  })
+
+  it('keeps a newcomer on disk while records in flight that were read from there fill the memory', () => {
+    const bench = new Bench(new MemorySpool(), 100)
+    bench.append('a'.repeat(150))
+    expect(bench.take().load()).toBe('loaded')
+    bench.append('b')
+    const { spooled, inFlight } = bench.ledger.read()
+    expect([spooled, inFlight, bench.lost]).toEqual([1, 1, []])
   })
 
   it('gives up what comes back from a flight, when it was on disk alone and its file is gone', () => {

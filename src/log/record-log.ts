@@ -136,7 +136,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     const to = this.room(bytes)
     const { memory, at } = other.staged
     memory.copy(to.memory, to.at, at, at + bytes)
-    other.#staged = 0
+    other.#unstage()
   }
 
   /**
@@ -149,21 +149,20 @@ export class RecordLog implements SegmentLog, BoundedLog {
   append(bytes: number, sequence: number, keyLength: number, from: Newcomer): void {
     const span = bytes + keyLength
     this.#staged = span
-    if (this.#open!.count > 0 && sequence - this.#open!.base > mostAbove) this.#moveStaged()
-    this.#staged = 0
+    if (sequence - this.#open!.base > mostAbove) this.#moveStaged()
     const segment = this.#open!
     segment.add(bytes, sequence, keyLength)
     segment.held += span
     this.#tally[ready]++
     this.#spare(1, span)
-    // The room for it was larger than it is.
-    if (segment.memory.length > fullBytes) trim(segment)
+    this.#unstage()
     this.#ledger.move(this.lane, from, 'queued', 1, bytes)
     this.#bounds.take(span)
     this.#readyIn ??= segment
     if (this.#bounds.fits(0, 0)) return
+    const index = segment.count - 1
     this.evict(segment)
-    if (!this.#bounds.fits(0, 0)) this.lose(segment, segment.count - 1, 1, this.#backing.lossReason)
+    if (segment.isResident(index) && !this.#bounds.fits(0, 0)) this.lose(segment, index, 1, this.#backing.lossReason)
   }
 
   /**
@@ -323,6 +322,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     this.#link(segment, this.#last)
     this.#ledger.move(this.lane, 'adopted', 'spooled', records, 0)
     this.#readyIn ??= segment
+    this.#tidy(segment)
   }
 
   #takes(segment: Segment, most: number): boolean {
@@ -362,6 +362,13 @@ export class RecordLog implements SegmentLog, BoundedLog {
   #reserve(segment: Segment, most: number): void {
     reserve(segment, most, this.#size)
     this.#size = Math.min(fullBytes, Math.max(this.#size, segment.memory.length))
+  }
+
+  /** The bytes in the room are a record, or not needed. */
+  #unstage(): void {
+    this.#staged = 0
+    // The room for a large record may be larger than it is.
+    if (this.#open!.memory.length > fullBytes) trim(this.#open!)
   }
 
   /** The body that is written now goes to a new segment. */
@@ -475,7 +482,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     let segment = this.#readyIn!
     while (segment.tally[ready] === 0) segment = segment.next!
     this.#readyIn = segment
-    while (segment.states[segment.cursor] !== ready) segment.cursor++
+    segment.cursor = segment.states.indexOf(ready, segment.cursor)
     return segment
   }
 
@@ -537,6 +544,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     }
     rest.held = segment.held
     segment.held = 0
+    compact(segment)
     segment.advanceHead()
     this.#link(rest, segment)
     this.#tidy(segment)

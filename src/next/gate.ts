@@ -274,7 +274,7 @@ const shortlyMs = 60_000
  * The verdict on a record that failed before its lane recovered. When the first other record was taken, all records that may be at fault are.
  * Else those are that failed alone, so shortly before that the service was hardly to blame, or in the second outage.
  */
-export function verdictOn(
+function verdictOn(
   { blame, failedAt }: Pick<Trial, 'blame' | 'failedAt'>,
   { isProven, isConfirming, now }: { readonly isProven: boolean; readonly isConfirming: boolean; readonly now: number },
 ): 'suspect' | 'unsent' | 'ready' {

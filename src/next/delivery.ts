@@ -125,6 +125,16 @@ export class Delivery {
     this.#take(lane, log, { bytes, keyLength: 0, from: originOf(handedOver) })
   }
 
+  /** The log for records of a lane that dead engines have left. */
+  adoptedLog(laneIndex: number, severity: Severity): RecordLog {
+    return this.#lanes[laneIndex]!.adoptedLog(severity)
+  }
+
+  /** A lane has got records that dead engines have left. */
+  adopted(laneIndex: number): void {
+    this.#driver.due(this.#lanes[laneIndex]!)
+  }
+
   /**
    * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would come too late,
    * and the record would be sent twice. Each new record starts the wait again, for a second at most.

@@ -110,6 +110,7 @@ export class Driver implements BatchOwner {
   readonly #came = (): void => {
     const lanes = [...this.#due]
     this.#due.clear()
+    this.#plan.backing.commit()
     for (const lane of lanes) this.happened({ type: 'came', lane })
   }
 

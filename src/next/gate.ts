@@ -134,7 +134,7 @@ export class Gates {
     const { gate } = lane
     if (gate === undefined) return
     if (gate.isDue && !gate.isProbing) this.#fire(gate)
-    else if (lane.isConfirming && lane.ready > 0 && !lane.isProbing) this.#plan.sendProbe(lane)
+    else if (lane.isConfirming && lane.ready + lane.adoptedReady > 0 && !lane.isProbing) this.#plan.sendProbe(lane)
   }
 
   /** Probe with this lane at once, for a drain, unless the service asked to wait. */
@@ -171,7 +171,7 @@ export class Gates {
     lane.gate = gate
     lane.report()
     if (wait.notBefore > gate.wait.notBefore) gate.wait = wait
-    const others = lane.ready > 0 || (gate.cause === 'paused' && lane.tried.size > 1)
+    const others = lane.ready + lane.adoptedReady > 0 || (gate.cause === 'paused' && lane.tried.size > 1)
     const asks = atOnce ? others : wait.excessive && lane.hasLastChance
     if (asks && (atOnce || this.#maySend(gate, lane)) && this.#plan.sendProbe(lane)) return
     if (gate.probeAt !== Number.POSITIVE_INFINITY || gate.isProbing) return

@@ -19,6 +19,7 @@ export interface LanePlan {
   readonly book: LedgerBook
   readonly window: Concurrency
   readonly sender: Pick<Sender, 'carriage'>
+  /** Makes a log of a severity. */
   readonly log: (severity: Severity) => RecordLog
 }
 
@@ -80,6 +81,11 @@ export class Lane {
   /** Moving mean: the share of suspects with back-pressure that failed at their first retry, too. */
   ownShare = 0
   readonly #plan: LanePlan
+  /** On the clock: when records that dead engines have left may go out again, and how many until then. */
+  adoptedFrom = Number.NEGATIVE_INFINITY
+  adoptedLeft = 0
+  /** Of records that dead engines have left. */
+  readonly #adopted: RecordLog[] = []
   readonly #logs: (RecordLog | undefined)[] = new Array(valueSeverity + 1).fill(undefined)
   #reported: LaneCondition = { state: 'open', connections: 0, depth: 0, sender: 'undici' }
 
@@ -100,6 +106,32 @@ export class Lane {
   /** Its logs, the least severe first. */
   get logs(): readonly RecordLog[] {
     return this.#logs.filter((log) => log !== undefined)
+  }
+
+  /** The log of records of a severity that dead engines have left. */
+  adoptedLog(severity: Severity): RecordLog {
+    const known = this.#adopted.find((log) => log.severity === severity)
+    if (known !== undefined) return known
+    const log = this.#plan.log(severity)
+    this.#adopted.push(log)
+    return log
+  }
+
+  /** Records that dead engines have left, and that may go out now. */
+  get adoptedReady(): number {
+    let sum = 0
+    for (const log of this.#adopted) sum += log.ready
+    return sum
+  }
+
+  /** The next record that a dead engine has left. */
+  firstAdopted(): Ref | undefined {
+    return this.#nextAdopted()?.first()
+  }
+
+  /** Move records that dead engines have left into a batch, until it has `size` or is full. */
+  cutAdopted(batch: Batch, size: number): void {
+    this.#nextAdopted()?.take(batch, size, Number.POSITIVE_INFINITY)
   }
 
   /** Records that may go out now. */
@@ -212,6 +244,14 @@ export class Lane {
     for (const log of this.#logs) {
       if (log === undefined || log.ready === 0) continue
       if (next === undefined || this.severeFirst || log.oldest < next.oldest) next = log
+    }
+    return next
+  }
+
+  #nextAdopted(): RecordLog | undefined {
+    let next: RecordLog | undefined
+    for (const log of this.#adopted) {
+      if (log.ready > 0 && (next === undefined || log.severity > next.severity)) next = log
     }
     return next
   }

@@ -44,6 +44,7 @@ export class NextBatch {
     if (lane.suspectsTurn) this.#sendSuspects(lane, proven.alone)
     this.#sendBatches(lane, proven.batch)
     this.#sendSuspects(lane, proven.alone)
+    this.#sendAdopted(lane, proven.batch)
     const isFull = lane.flights.size >= this.#plan.maxConnections
     if (unproven && lane.ready > 0 && !isFull) this.probe(lane, { beside: true })
   }
@@ -69,6 +70,8 @@ export class NextBatch {
       if (from > turn.now) next = Math.min(next, from)
     }
     const waits = lane.ready + lane.dueSuspects > 0
+    const hasSpent = lane.adoptedLeft === 0 && lane.adoptedFrom > turn.now
+    if (lane.ready === 0 && lane.adoptedReady > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
     for (const flight of lane.flights) {
       const overdueAt = this.#overdueAt(lane, flight)
       if (waits && overdueAt > turn.now) next = Math.min(next, overdueAt)
@@ -106,18 +109,43 @@ export class NextBatch {
   }
 
   #sendBatches(lane: Lane, stuck: number): void {
-    const { maxConnections } = this.#plan
-    const waiting = Math.min(lane.dueSuspects, this.#places(lane, 0) - count(lane, 'alone'))
-    const free = Math.max(1, maxConnections - count(lane, 'alone') - Math.max(0, waiting))
-    for (;;) {
-      const most = Math.min(free, lane.window.connections + stuck)
-      const isFull = lane.flights.size >= maxConnections || count(lane, 'batch') >= most
-      if (isFull || lane.ready === 0) return
+    while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
       lane.cut(batch, lane.window.depth)
       lane.suspectsTurn = lane.dueSuspects > 0
       this.#send(lane, batch, 'batch')
     }
+  }
+
+  /** Records that dead engines have left go out when no others are ready, a few at a time. */
+  #sendAdopted(lane: Lane, stuck: number): void {
+    const { now } = this.#plan.turn
+    while (lane.ready === 0 && lane.adoptedReady > 0 && this.#hasPlace(lane, stuck)) {
+      if (now >= lane.adoptedFrom) {
+        lane.adoptedFrom = now + adoptedEveryMs
+        lane.adoptedLeft = adoptedAtATime
+      }
+      if (lane.adoptedLeft === 0) return
+      const batch = this.#batch(lane)
+      lane.cutAdopted(batch, Math.min(lane.window.depth, lane.adoptedLeft))
+      if (batch.length === 0) {
+        lane.batches.push(batch)
+        return
+      }
+      lane.adoptedLeft -= batch.length
+      // No drain waits for them.
+      batch.lowest = Number.POSITIVE_INFINITY
+      this.#send(lane, batch, 'batch')
+    }
+  }
+
+  /** True where another batch may go out. */
+  #hasPlace(lane: Lane, stuck: number): boolean {
+    const { maxConnections } = this.#plan
+    const waiting = Math.min(lane.dueSuspects, this.#places(lane, 0) - count(lane, 'alone'))
+    const free = Math.max(1, maxConnections - count(lane, 'alone') - Math.max(0, waiting))
+    const most = Math.min(free, lane.window.connections + stuck)
+    return lane.flights.size < maxConnections && count(lane, 'batch') < most
   }
 
   #sendSuspects(lane: Lane, stuck: number): void {
@@ -147,6 +175,7 @@ export class NextBatch {
     return (
       (asksSuspect ? this.#anySuspect(lane) : undefined) ??
       (fromTheEnd ? lane.newest() : lane.first()) ??
+      lane.firstAdopted() ??
       lane.takeTried() ??
       this.#anySuspect(lane)
     )
@@ -233,6 +262,10 @@ export class NextBatch {
     return flight.waitsSince + Math.max(raceMs, lane.window.longAnswerMs)
   }
 }
+
+/** So many records of dead engines go out at once, and as many again after this time: new ones do not wait for them. */
+const adoptedAtATime = 100
+const adoptedEveryMs = 100
 
 /** A request that may be lost is sent once more after so long. */
 const raceMs = 500

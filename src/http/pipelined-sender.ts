@@ -15,6 +15,8 @@ export interface PipelinedSenderPlan extends SenderPlan {
   readonly maxDepth: number
   /** @default sockets of Node */
   readonly dial?: Dial
+  /** The proxy to which the wires lead: it takes requests for whole URLs. @default none */
+  readonly proxyUrl?: string | undefined
   /** @default none */
   readonly watch?: PipelineWatch
 }
@@ -73,7 +75,8 @@ export class PipelinedSender implements Sender {
     const apiKey = this.#plan.apiKey.reveal()
     const built = this.#heads.get(name)
     if (built?.apiKey === apiKey) return built
-    const head = prebuiltHead({ base: this.#base, kind, bucket, userAgent: this.#plan.userAgent }, apiKey)
+    const { userAgent, proxyUrl } = this.#plan
+    const head = prebuiltHead({ base: this.#base, kind, bucket, userAgent, proxyUrl }, apiKey)
     this.#heads.set(name, head)
     return head
   }

@@ -68,6 +68,13 @@ function decodes(text: string): boolean {
   }
 }
 
+/** The value of `proxy-authorization` for a proxy. Undefined where its URL names nobody. */
+export function proxyCredentials({ username, password }: URL): string | undefined {
+  if (username === '') return undefined
+  const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return `Basic ${Buffer.from(words).toString('base64')}`
+}
+
 /** True for a host on this machine. An IPv6 address is without brackets. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

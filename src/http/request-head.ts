@@ -1,4 +1,5 @@
 import type { RecordKind } from '../records/wire.js'
+import { proxyCredentials } from './proxy.js'
 
 /** Path of the API for each kind of record. */
 const collections: Readonly<Record<RecordKind, string>> = { logs: 'logs', values: 'value_tracking' }
@@ -27,6 +28,8 @@ export interface RequestOrigin {
   readonly kind: RecordKind
   readonly bucket: string
   readonly userAgent: string
+  /** The proxy that gets the requests. @default none */
+  readonly proxyUrl?: string | undefined
 }
 
 /** The head of a lane's requests on the wire, up to the value of `idempotency-key`. */
@@ -38,10 +41,16 @@ export interface PrebuiltHead {
 
 const headerValue = /^[\t\x20-\x7e]*$/
 
-export function prebuiltHead({ base, kind, bucket, userAgent }: RequestOrigin, apiKey: string): PrebuiltHead {
+export function prebuiltHead({ base, kind, bucket, userAgent, proxyUrl }: RequestOrigin, apiKey: string): PrebuiltHead {
   if (!headerValue.test(apiKey)) return { apiKey, bytes: undefined }
-  const headers = { host: base.host, ...requestHeaders({ apiKey, userAgent }) }
+  const credentials = proxyUrl === undefined ? undefined : proxyCredentials(new URL(proxyUrl))
+  const headers = {
+    host: base.host,
+    ...(credentials !== undefined && { 'proxy-authorization': credentials }),
+    ...requestHeaders({ apiKey, userAgent }),
+  }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const text = `POST ${recordPath(base, kind, bucket)} HTTP/1.1\r\n${lines.join('')}idempotency-key: `
+  const origin = proxyUrl === undefined ? '' : base.origin
+  const text = `POST ${origin}${recordPath(base, kind, bucket)} HTTP/1.1\r\n${lines.join('')}idempotency-key: `
   return { apiKey, bytes: Buffer.from(text, 'latin1') }
 }

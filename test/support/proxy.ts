@@ -1,5 +1,8 @@
-import { createServer, request } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { createServer, type RequestListener, request } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 
 /** An HTTP proxy: it tunnels on CONNECT, and forwards requests for whole URLs. Every host is at one port of this machine. */
 export interface TestProxy {
@@ -12,9 +15,13 @@ export interface TestProxy {
   close(): Promise<void>
 }
 
-export async function startProxy(targetPort: () => number): Promise<TestProxy> {
+/** With a certificate for localhost, it is spoken to by TLS. */
+export async function startProxy(
+  targetPort: () => number,
+  { certificate }: { certificate?: 'foreign' } = {},
+): Promise<TestProxy> {
   const sockets = new Set<Socket>()
-  const server = createServer((incoming, outgoing) => {
+  const forward: RequestListener = (incoming, outgoing) => {
     proxy.asked.push(`${incoming.method} ${incoming.url}`)
     proxy.credentials.add(incoming.headers['proxy-authorization'])
     if (proxy.refuse !== undefined) {
@@ -29,7 +36,12 @@ export async function startProxy(targetPort: () => number): Promise<TestProxy> {
       answer.pipe(outgoing)
     })
     incoming.pipe(forwarded)
-  })
+  }
+  const pem = (name: string) => readFileSync(join(import.meta.dirname, `certificates/${name}.pem`))
+  const server =
+    certificate === undefined
+      ? createServer(forward)
+      : createSecureServer({ key: pem('key'), cert: pem(certificate) }, forward)
   server.on('connection', (socket) => sockets.add(socket))
   server.on('connect', (incoming, socket: Socket, head) => {
     socket.on('error', () => {})
@@ -49,7 +61,7 @@ export async function startProxy(targetPort: () => number): Promise<TestProxy> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy: TestProxy = {
-    url: `http://user:p%40ss@127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${certificate === undefined ? 'http' : 'https'}://user:p%40ss@127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: [],
     credentials: new Set(),
     refuse: undefined,

@@ -1,6 +1,5 @@
 import type { Carriage, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
-import type { Breakage } from './connection-life.js'
 import type { ExitLoop } from './exit-loop.js'
 import { PipelinedSender } from './pipelined-sender.js'
 import type { ReadAnswer } from './read-answer.js'
@@ -47,7 +46,7 @@ export class ExitSender implements Sender {
         saw: (answer, echoes) => this.#read(answer, echoes),
         answered() {},
         misunderstood: () => this.#leave(),
-        broke: (breakage) => this.#broke(breakage, loop.now()),
+        broke: (openedAt) => this.#broke(openedAt, loop.now()),
       },
     })
   }
@@ -74,8 +73,8 @@ export class ExitSender implements Sender {
   }
 
   /** Connections that were open at a break belong to it: a server that restarts is one. */
-  #broke({ openedAt, requests, usual }: Breakage, now: number): void {
-    if (requests === 1 || usual || openedAt <= this.#brokeAt) return
+  #broke(openedAt: number, now: number): void {
+    if (openedAt <= this.#brokeAt) return
     this.#brokeAt = now
     if (++this.#breaks === breaksToLeave) this.#leave()
   }

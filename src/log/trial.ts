@@ -1,0 +1,25 @@
+import type { Segment, Trial } from './segment.js'
+
+/** The trial of a record. It is made when it is first asked for, and goes with the record. */
+export function trialOf(segment: Segment, index: number): Trial {
+  segment.trials ??= new Map()
+  const known = segment.trials.get(index)
+  if (known !== undefined) return known
+  const trial: Trial = {
+    segment,
+    index,
+    blame: 0,
+    notBefore: Number.NEGATIVE_INFINITY,
+    excessive: false,
+    failures: 0,
+    fails: 0,
+    vain: 0,
+    failedAt: Number.NEGATIVE_INFINITY,
+    deliveredBefore: -1,
+    settledBefore: -1,
+    pressed: false,
+    refusedAt: Number.NEGATIVE_INFINITY,
+  }
+  segment.trials.set(index, trial)
+  return trial
+}

@@ -121,7 +121,11 @@ export class Adoption {
     if (!this.#isDead(path, holder)) return undefined
     const lock = locks.claim(lockOf(path), holder)
     if (lock === undefined) return undefined
-    const taken = { folder: new LaneFolder(path, { lock, files }), lane: this.#laneOf(basename(path)), known: new Set<string>() }
+    const taken = {
+      folder: new LaneFolder(path, { lock, files }),
+      lane: this.#laneOf(basename(path)),
+      known: new Set<string>(),
+    }
     this.#taken.set(path, taken)
     return taken
   }

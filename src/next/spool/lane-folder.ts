@@ -7,7 +7,7 @@ import { type Lock, type Locks, lockFile, lockOf } from '../../spool/lock.js'
 import { makeSpoolFolder, syncPath } from '../../spool/spool-folder.js'
 
 /** Severities as file names spell them. */
-const severityNames = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value'] as const
+const severityNames: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value']
 const segmentFile = /^(trace|debug|info|warn|error|fatal|value)-\d{6,15}\.ndjson$/
 const folderName = /^[0-9a-f]{8}-[0-9a-f]{12}$/
 /** Another engine that looks may take a folder before it has its lock. That happens once in a very long time. */
@@ -27,7 +27,7 @@ export function laneFinder(url: string, lanes: readonly LaneName[]): (name: stri
 /** The severity of a file of records by its name; undefined for any other name. */
 export function severityOfFile(name: string): Severity | undefined {
   const spelled = segmentFile.exec(name)?.[1]
-  return spelled === undefined ? undefined : (severityNames.findIndex((each) => each === spelled) as Severity)
+  return spelled === undefined ? undefined : (severityNames.indexOf(spelled) as Severity)
 }
 
 export interface LaneFolderPlan {

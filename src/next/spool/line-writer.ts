@@ -138,20 +138,22 @@ export function copyLine(
   const start = `"n":${index},"key":"`
   const keyFrom = from + restAt + start.length
   const keyTo = keyFrom + keyBytes
-  if (keyTo > bodyFrom || bytes.latin1Slice(from + restAt, keyFrom) !== start) return -1
-  if (bytes.latin1Slice(bodyFrom - recordMember.length, bodyFrom) !== recordMember) return -1
-  const checksum = crc32(bytes.subarray(from + restAt, to)).toString(16).padStart(8, '0')
-  if (bytes.latin1Slice(from, from + restAt) !== `${lineMarker}${checksum}",`) return -1
+  if (keyTo > bodyFrom || bytes.toString('latin1', from + restAt, keyFrom) !== start) return -1
+  if (bytes.toString('latin1', bodyFrom - recordMember.length, bodyFrom) !== recordMember) return -1
+  const checksum = crc32(bytes.subarray(from + restAt, to))
+    .toString(16)
+    .padStart(8, '0')
+  if (bytes.toString('latin1', from, from + restAt) !== `${lineMarker}${checksum}",`) return -1
   const behindKey = keyBytes === 0 ? at : copyKey({ bytes, from: keyFrom, to: keyTo }, { memory, at })
   return behindKey + bytes.copy(memory, behindKey, bodyFrom, to - 1)
 }
 
 /** Returns the position behind the key. @param line its key, without what JSON adds to it */
 function copyKey({ bytes, from, to }: FoundLine, { memory, at }: Position): number {
-  const text = bytes.latin1Slice(from, to)
+  const text = bytes.toString('latin1', from, to)
   if (!text.includes('\\')) return at + bytes.copy(memory, at, from, to)
-  const key: string = JSON.parse(bytes.latin1Slice(from - 1, endOfText(bytes, from) + 1))
-  return at + memory.latin1Write(key, at)
+  const key: string = JSON.parse(bytes.toString('latin1', from - 1, endOfText(bytes, from) + 1))
+  return at + memory.write(key, at, 'latin1')
 }
 
 /** The position of the quote that ends a text of JSON. */

@@ -41,8 +41,8 @@ export class RecordFile {
   readonly #acknowledgements: Acknowledgements
   #file: number | undefined
   /** By number, from `from` on: the place of the line. Both are 0 for a record without one. */
-  #starts = new Uint32Array(firstCapacity)
-  #ends = new Uint32Array(firstCapacity)
+  #starts: Uint32Array = new Uint32Array(firstCapacity)
+  #ends: Uint32Array = new Uint32Array(firstCapacity)
   #unacknowledged: number[] = []
   #isAllAcknowledged = false
 

@@ -77,6 +77,8 @@ export class Spool implements Backing {
   /** By lane. */
   readonly #folders = new Map<number, LaneFolder>()
   readonly #files = new Set<SpooledSegment>()
+  /** Bytes of all of them. */
+  #bytes = 0
   /** The files that may get more lines. */
   readonly #open = new Set<SpooledSegment>()
   /** The files with settled records that have no acknowledgement on disk. */
@@ -122,7 +124,11 @@ export class Spool implements Backing {
 
   /** The file is made when the first record is written. */
   open(segment: Segment): SegmentFile | undefined {
-    return this.#closed ? undefined : this.#fileFor(segment, { adopted: false })
+    if (this.#closed) return undefined
+    const file = this.#fileFor(segment, { adopted: false })
+    this.#files.add(file)
+    this.#open.add(file)
+    return file
   }
 
   /** Write what was appended. No record may be sent before. Never throws. */
@@ -196,7 +202,7 @@ export class Spool implements Backing {
   }
 
   #fileFor(segment: Segment, { adopted }: { readonly adopted: boolean }): SpooledSegment {
-    const file = new SpooledSegment({
+    return new SpooledSegment({
       segment,
       adopted,
       files: this.#plan.files,
@@ -204,9 +210,6 @@ export class Spool implements Backing {
       empty: (each) => this.#remove(each),
       failedToRead: (error) => this.#health.trouble('read', error),
     })
-    this.#files.add(file)
-    if (!adopted) this.#open.add(file)
-    return file
   }
 
   #write(file: SpooledSegment): void {
@@ -225,6 +228,7 @@ export class Spool implements Backing {
       sync,
       path: () => this.#folderOf(lane).nextFile(severity),
     })
+    this.#bytes += file.bytes - before
     if (file.bytes > before) {
       file.lastAt = clock.now()
       file.openedAt = Math.min(file.openedAt, file.lastAt)
@@ -265,12 +269,6 @@ export class Spool implements Backing {
     }
   }
 
-  get #bytes(): number {
-    let bytes = 0
-    for (const file of this.#files) bytes += file.bytes
-    return bytes
-  }
-
   /** The oldest of the least severe files that are at most this severe. */
   #leastWanted(most: Severity, except: SpooledSegment | undefined): SpooledSegment | undefined {
     let found: SpooledSegment | undefined
@@ -283,20 +281,26 @@ export class Spool implements Backing {
     return found
   }
 
-  /** The spool gives up a file, with the records that are on disk alone. */
-  #giveUp(file: SpooledSegment, reason: DropReason): void {
-    this.#remove(file)
-    file.segment.log.forgetFile(file.segment, reason)
+  /** Give up a file, with the records that are on disk alone. */
+  #giveUp({ segment }: SpooledSegment, reason: DropReason): void {
+    segment.file?.remove()
+    this.#giveUpRecords(segment, reason)
   }
 
-  /** The records of a folder are another engine's, or gone. */
+  /** The files of a folder are another engine's, or gone. */
   #lose(folder: string): void {
     for (const file of [...this.#files]) {
       if (!file.isIn(folder)) continue
       file.close()
       this.#forget(file)
-      file.segment.log.forgetFile(file.segment, 'spool-full')
+      this.#giveUpRecords(file.segment, 'spool-full')
     }
+  }
+
+  #giveUpRecords(segment: Segment, reason: DropReason): void {
+    segment.log.forgetFile(segment, reason)
+    // The next record goes to a segment with a file.
+    segment.log.seal(segment)
   }
 
   /** Remove a file from the disk. Never throws. */
@@ -330,7 +334,7 @@ export class Spool implements Backing {
   }
 
   #forget(file: SpooledSegment): void {
-    this.#files.delete(file)
+    if (this.#files.delete(file)) this.#bytes -= file.bytes
     this.#open.delete(file)
     this.#settled.delete(file)
   }
@@ -406,14 +410,11 @@ export class Spool implements Backing {
     const log = this.#adoptedLog!(lane, severity)
     const segment = new Segment(log)
     const file = this.#fileFor(segment, { adopted: true })
-    try {
-      const { damaged, newest } = file.recover(path, belongs)
-      if (damaged > 0) report(`lost ${counted(damaged, 'damaged line')} of ${basename(path)} in the spool`)
-      file.lastAt = clock.now() - Math.max(0, wallClock() - newest)
-    } catch (error) {
-      this.#forget(file)
-      throw error
-    }
+    const { damaged, newest } = file.recover(path, belongs)
+    this.#files.add(file)
+    this.#bytes += file.bytes
+    if (damaged > 0) report(`lost ${counted(damaged, 'damaged line')} of ${basename(path)} in the spool`)
+    file.lastAt = clock.now() - Math.max(0, wallClock() - newest)
     if (file.isSettled) this.#remove(file)
     else {
       segment.file = file
@@ -438,4 +439,3 @@ export class Spool implements Backing {
     this.#timers.delete(name)
   }
 }
-

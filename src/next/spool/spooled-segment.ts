@@ -161,8 +161,6 @@ export class SpooledSegment implements SegmentFile {
       while (segment.count < line.number) this.#addGone(newest)
       segment.add(Buffer.byteLength(line.body), newest, line.idempotencyKey.length)
     }
-    segment.resident = segment.count
-    segment.committed = segment.count
     return { damaged, newest }
   }
 

@@ -86,6 +86,8 @@ export class Spool implements Backing {
   /** Files without records that could not be removed. */
   readonly #stuck = new Set<SpooledSegment>()
   readonly #unread: LeftFile[] = []
+  /** By log: the highest sequence of a record that a dead engine has left. */
+  readonly #newestAdopted = new Map<RecordLog, number>()
   readonly #timers = new Map<'acknowledge' | 'look' | 'read', Timer>()
   #adoptedLog: ((lane: number, severity: Severity) => RecordLog) | undefined
   #full = false
@@ -344,10 +346,9 @@ export class Spool implements Backing {
     const { segment } = file
     const { maxBytes, maxAgeMs, clock } = this.#plan
     const isTail = segment.next === undefined
-    if (isTail && (file.bytes >= maxBytes / 16 || clock.now() - file.openedAt > maxAgeMs / 16)) {
-      segment.log.seal(segment)
-    }
-    if (!isTail && file.unwritten === 0) this.#end(file)
+    if (file.unwritten > 0) return
+    if (!isTail) this.#end(file)
+    else if (file.bytes >= maxBytes / 16 || clock.now() - file.openedAt > maxAgeMs / 16) segment.log.seal(segment)
   }
 
   #end(file: SpooledSegment): void {
@@ -410,7 +411,7 @@ export class Spool implements Backing {
     const log = this.#adoptedLog!(lane, severity)
     const segment = new Segment(log)
     const file = this.#fileFor(segment, { adopted: true })
-    const { damaged, newest } = file.recover(path, belongs)
+    const { damaged, newest } = file.recover(path, { belongs, above: this.#newestAdopted.get(log) ?? 0 })
     this.#files.add(file)
     this.#bytes += file.bytes
     if (damaged > 0) report(`lost ${counted(damaged, 'damaged line')} of ${basename(path)} in the spool`)
@@ -418,6 +419,7 @@ export class Spool implements Backing {
     if (file.isSettled) this.#remove(file)
     else {
       segment.file = file
+      this.#newestAdopted.set(log, segment.sequenceOf(segment.count - 1))
       log.adopt(segment)
       if (clock.now() - file.lastAt > this.#plan.maxAgeMs) this.#giveUp(file, 'too-old')
       this.#makeRoom(0, { severity: 6 })

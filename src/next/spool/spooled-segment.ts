@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { gone, ready, type Segment, type SegmentFile } from '../../log/segment.js'
+import { gone, type Segment, type SegmentFile } from '../../log/segment.js'
 import type { Files } from '../../runtime/files.js'
 import type { SpoolLine } from '../../spool/spool-line.js'
 import { copyLine, type LineWriter } from './line-writer.js'
@@ -7,6 +7,9 @@ import { RecordFile } from './record-file.js'
 
 /** Most bytes that are read in one go, but for a single line that is longer. */
 const maxReadBytes = 524_288
+
+/** Sequences of a segment are stored above its first one in 32 bits. */
+const mostAbove = 2 ** 32 - 1
 
 interface SpooledSegmentPlan {
   readonly segment: Segment
@@ -146,31 +149,31 @@ export class SpooledSegment implements SegmentFile {
   }
 
   /**
-   * Read a file that a dead engine has left into the segment, which is empty. Its records are on disk alone. Throws what the file system
-   * does. Returns how many places are damaged, and the time of the newest record, in milliseconds since 1970; 0 without records.
+   * Read a file that a dead engine has left into the segment, which is empty. Throws what the file system does. Returns how many places are
+   * damaged, and the time of the newest record, in milliseconds since 1970; 0 without records.
+   *
+   * @param plan `belongs`: true for a line that may stand in this file; `above`: all sequences of its records are
    */
-  recover(path: string, belongs: (line: SpoolLine) => boolean): { readonly damaged: number; readonly newest: number } {
+  recover(
+    path: string,
+    { belongs, above }: { readonly belongs: (line: SpoolLine) => boolean; readonly above: number },
+  ): { readonly damaged: number; readonly newest: number } {
     const { segment } = this
     const part = new RecordFile(path, { from: 0, files: this.#plan.files })
     this.#parts.push(part)
     const { lines, damaged } = part.recover(belongs)
     let newest = 0
+    let sequence = above + 1
     for (const { line } of lines) {
-      // The time stands in for the sequence. It must not go back, even if the clock of the machine did.
       newest = Math.max(newest, line.time)
-      while (segment.count < line.number) this.#addGone(newest)
-      segment.add(Buffer.byteLength(line.body), newest, line.idempotencyKey.length)
+      // The time stands in for the sequence, so that the oldest goes first. It must not go back, even if the clock of the machine did.
+      sequence = Math.max(sequence, line.time)
+      if (segment.count > 0) sequence = Math.min(sequence, segment.base + mostAbove)
+      // Those between were settled, or their lines are damaged.
+      while (segment.count < line.number) segment.add(0, sequence, 0, gone)
+      segment.add(Buffer.byteLength(line.body), sequence, line.idempotencyKey.length)
     }
     return { damaged, newest }
-  }
-
-  /** A record that was settled, or whose line is damaged. */
-  #addGone(time: number): void {
-    const { segment } = this
-    segment.add(0, time, 0)
-    segment.states[segment.count - 1] = gone
-    segment.tally[ready]--
-    segment.tally[gone]++
   }
 
   #begin(path: string): RecordFile {

@@ -80,7 +80,7 @@ const path = join(folder, 'damaged.ndjson')
 function recovered(damaged: Buffer) {
   writeFileSync(path, damaged)
   const segment = new Segment(new NotedLog(4))
-  const facts = fileOf(segment).recover(path, ({ bucket }) => bucket === name.bucket)
+  const facts = fileOf(segment).recover(path, { belongs: ({ bucket }) => bucket === name.bucket, above: 0 })
   const numbers = [...segment.states.subarray(0, segment.count).keys()].filter((index) => segment.states[index] !== 0)
   const texts = loadAll(segment)
   return { ...facts, segment, records: texts.map((text, index) => [numbers[index]!, text] as const) }

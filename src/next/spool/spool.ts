@@ -381,6 +381,8 @@ export class Spool implements Backing {
 
   #lookForLeft(): void {
     this.#upkeep()
+    // A disk that failed may take the records by now.
+    this.commit()
     this.#unread.push(...this.#adoption.look())
     this.#readSoon()
     this.#schedule('look', signIntervalMs, () => this.#lookForLeft())

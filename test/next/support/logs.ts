@@ -39,7 +39,9 @@ export class Logs {
       limits: { maxQueueRecords: 100_000, maxQueueBytes },
       backing,
       isGated: () => false,
-      lost: (_lane, reason, count) => void this.lost.push({ reason, count }),
+      lost: (_lane, reason, count) => {
+        if (count > 0) this.lost.push({ reason, count })
+      },
     })
   }
 

@@ -24,6 +24,9 @@ export interface Ref {
 
 /** What is known of a record that may be at fault, or has to wait. All times are on the clock. Plain data: the rules are elsewhere. */
 export interface Trial extends Ref {
+  /** Its place. It changes when its log moves the record to another segment: hold the trial, not a copy of its place. */
+  segment: Segment
+  index: number
   /** 0 none, 1 failed together with others, 2 alone, 3 alone in two outages, 4 suspect. */
   blame: 0 | 1 | 2 | 3 | 4
   /** It is not sent before. */
@@ -114,6 +117,8 @@ export class Segment {
   head = 0
   /** None before it is ready. */
   cursor = 0
+  /** None before it is a suspect that waits. */
+  suspectCursor = 0
   /** Those before it that are not gone are on disk alone. */
   resident = 0
   /** Those before it that are not gone are on disk. 0 without a file. */
@@ -124,6 +129,8 @@ export class Segment {
   held = 0
   trials: Map<number, Trial> | undefined
   file: SegmentFile | undefined
+  /** The file takes no more than the records before `committed`. */
+  isFileFull = false
   /** Why its file is gone. Records that are in flight then, and were on disk alone, are lost when they come back. */
   lostBy: DropReason | undefined
   /** Its neighbours in the log. */
@@ -194,20 +201,25 @@ export class Segment {
     return behind
   }
 
-  /** Adds a record that is ready, and whose body is at its place in memory or on disk. */
-  add(bytes: number, sequence: number, keyLength: number): void {
+  /** Adds a record whose body is at its place in memory or on disk. */
+  add(bytes: number, sequence: number, keyLength: number, state: State = ready): void {
     const index = this.count
     if (index === this.states.length) this.#allocate(2 * index)
     if (index === 0) this.base = sequence
     this.ends[index] = this.end + keyLength + bytes
     this.sequences[index] = sequence - this.base
-    this.states[index] = ready
+    this.states[index] = state
     if (keyLength > 0) {
       this.keyLengths ??= new Uint8Array(this.states.length)
       this.keyLengths[index] = keyLength
     }
-    this.tally[ready]++
+    this.tally[state]++
     this.count++
+  }
+
+  /** Move the head behind records that are gone. */
+  advanceHead(): void {
+    while (this.head < this.count && this.states[this.head] === gone) this.head++
   }
 
   /** Position of the record: of its own key, or of its body where it has none. */

@@ -10,7 +10,7 @@ const tiers = [
   ['hand-off'],
   ['engine'],
   ['diagnostics', 'spool', 'http'],
-  ['delivery'],
+  ['delivery', 'log', 'next'],
   ['records', 'options', 'context'],
   ['errors', 'runtime'],
 ]

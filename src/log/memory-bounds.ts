@@ -64,7 +64,7 @@ export class MemoryBounds {
 
   /** Records of a log were given up. */
   lost(log: BoundedLog, reason: DropReason, count: number): void {
-    this.#plan.lost(log.lane, reason, count)
+    if (count > 0) this.#plan.lost(log.lane, reason, count)
   }
 
   take(bytes: number, records = 1): void {

@@ -39,9 +39,7 @@ export class Logs {
       limits: { maxQueueRecords: 100_000, maxQueueBytes },
       backing,
       isGated: () => false,
-      lost: (_lane, reason, count) => {
-        if (count > 0) this.lost.push({ reason, count })
-      },
+      lost: (_lane, reason, count) => void this.lost.push({ reason, count }),
     })
   }
 
@@ -68,6 +66,11 @@ export class Logs {
     const { log } = segment
     if (segment.states[index] !== inFlight) log.mark(segment, index, 1, inFlight)
     log.mark(segment, index, 1, gone, 'delivered')
+  }
+
+  /** The service has not taken a record that was sent. */
+  fail({ segment, index }: Ref): void {
+    segment.log.mark(segment, index, 1, ready)
   }
 
   /** All records leave memory that can. */

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { LaneName } from '../../delivery/ledger.js'
 import type { Severity } from '../../records/level.js'
 import type { Files } from '../../runtime/files.js'
@@ -73,9 +73,14 @@ export class Adoption {
     }
   }
 
-  /** A file that was returned is not known any more: the next look returns it again if it is there. */
-  forget({ path }: Pick<LeftFile, 'path'>): void {
-    this.#taken.get(join(path, '..'))?.known.delete(basename(path))
+  /** True for a file that was returned, while its folder is this engine's. */
+  has(path: string): boolean {
+    return this.#taken.get(dirname(path))?.known.has(basename(path)) ?? false
+  }
+
+  /** The next look returns a file again if it is still there. */
+  forget(path: string): void {
+    this.#taken.get(dirname(path))?.known.delete(basename(path))
   }
 
   /** Give a sign of life in each folder. Returns the folders that are gone, or that another engine has taken. Never throws. */

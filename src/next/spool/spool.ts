@@ -1,22 +1,21 @@
-import { basename } from 'node:path'
 import type { DropReason, LaneName } from '../../delivery/ledger.js'
-import { counted } from '../../errors/counted.js'
 import type { Backing } from '../../log/backing.js'
 import type { KeyWriter } from '../../log/idempotency-key.js'
-import type { RecordLog } from '../../log/record-log.js'
-import { Segment, type SegmentFile } from '../../log/segment.js'
+import type { Segment, SegmentFile } from '../../log/segment.js'
 import type { Severity } from '../../records/level.js'
-import type { Clock, Timer } from '../../runtime/clock.js'
+import type { Clock } from '../../runtime/clock.js'
 import { type Files, nodeFiles } from '../../runtime/files.js'
 import { DeadLetters } from '../../spool/dead-letters.js'
-import { Health } from '../../spool/health.js'
-import { Locks, signIntervalMs } from '../../spool/lock.js'
+import { Health, type Trouble } from '../../spool/health.js'
+import { Locks } from '../../spool/lock.js'
 import { machineOwners, type Owners } from '../../spool/owner.js'
-import { lineMiddle, type SpoolLine } from '../../spool/spool-line.js'
-import { Adoption, isHeld, type LeftFile } from './adoption.js'
+import { lineMiddle } from '../../spool/spool-line.js'
+import { isHeld } from './adoption.js'
 import { LaneFolder } from './lane-folder.js'
+import { type AdoptedLog, LeftRecords } from './left-records.js'
 import { LineWriter } from './line-writer.js'
-import { SpooledSegment } from './spooled-segment.js'
+import type { SpooledSegment } from './spooled-segment.js'
+import { SpooledSegments } from './spooled-segments.js'
 
 export interface SpoolPlan {
   /** The folder that engines share. It is made when it is first needed. */
@@ -44,14 +43,8 @@ export interface SpoolPlan {
   readonly owners?: Owners
 }
 
-/** Acknowledgements are gathered for this long. After a kill, records that were delivered within it are sent again. */
-const acknowledgeMs = 100
 /** How often to look for the folders: no file system reports that another program removed one. */
 const upkeepMs = 1000
-/** The first look comes after a random time up to this, so that processes that start together do not all look and send at once. */
-const maxDelayMs = 2000
-/** Of the files that cannot be removed, so many are tried again. */
-const maxStuck = 1000
 /** About what a line has besides its record. */
 const lineBytes = 200
 
@@ -73,47 +66,42 @@ export class Spool implements Backing {
   readonly #health: Health
   readonly #deadLetters: DeadLetters
   readonly #lines: LineWriter
-  readonly #adoption: Adoption
+  readonly #segments: SpooledSegments
+  readonly #left: LeftRecords
   /** By lane. */
   readonly #folders = new Map<number, LaneFolder>()
-  readonly #files = new Set<SpooledSegment>()
-  /** Bytes of all of them. */
-  #bytes = 0
-  /** The files that may get more lines. */
+  /** Those that may get more lines. */
   readonly #open = new Set<SpooledSegment>()
-  /** The files with settled records that have no acknowledgement on disk. */
-  readonly #settled = new Set<SpooledSegment>()
-  /** Files without records that could not be removed. */
-  readonly #stuck = new Set<SpooledSegment>()
-  readonly #unread: LeftFile[] = []
-  /** By log: the highest sequence of a record that a dead engine has left. */
-  readonly #newestAdopted = new Map<RecordLog, number>()
-  readonly #timers = new Map<'acknowledge' | 'look' | 'read', Timer>()
-  #adoptedLog: ((lane: number, severity: Severity) => RecordLog) | undefined
+  readonly #trouble = (what: Trouble, error: unknown) => this.#health.trouble(what, error)
   #full = false
   #upkeepAt = 0
   #closed = false
 
   constructor(given: SpoolPlan) {
     const { files = nodeFiles, owners = machineOwners, wallClock, keys } = given
-    const plan = { ...given, files, locks: new Locks({ files, owners, wallClock }) }
+    const plan = { ...given, files, locks: new Locks({ files, owners, wallClock }), trouble: this.#trouble }
     const home = () => ([...this.#folders.values()][0] ?? this.#folderOf(0)).path
     this.#plan = plan
     this.#health = new Health(plan)
     this.#lines = new LineWriter(keys)
     this.#deadLetters = new DeadLetters({ ...plan, maxBytes: plan.maxBytes / 8, home })
-    this.#adoption = new Adoption({
+    this.#segments = new SpooledSegments({ ...plan, grown: (path) => this.#left.again(path) })
+    this.#left = new LeftRecords({
       ...plan,
+      segments: this.#segments,
       home,
       isOwn: (path) => [...this.#folders.values()].some((folder) => folder.path === path),
-      trouble: (what, error) => this.#health.trouble(what, error),
+      beforeLook: () => {
+        this.#upkeep()
+        // A disk that failed may take the records by now.
+        this.commit()
+      },
     })
   }
 
-  /** Look for what dead engines have left, now and then. @param adoptedLog returns the log for such records of a lane */
-  start(adoptedLog: (lane: number, severity: Severity) => RecordLog): void {
-    this.#adoptedLog = adoptedLog
-    this.#schedule('look', this.#plan.random() * maxDelayMs, () => this.#lookForLeft())
+  /** Look for what dead engines have left, now and every ten seconds. */
+  start(adoptedLog: AdoptedLog): void {
+    this.#left.start(adoptedLog)
   }
 
   get takes(): boolean {
@@ -127,8 +115,8 @@ export class Spool implements Backing {
   /** The file is made when the first record is written. */
   open(segment: Segment): SegmentFile | undefined {
     if (this.#closed) return undefined
-    const file = this.#fileFor(segment, { adopted: false })
-    this.#files.add(file)
+    const file = this.#segments.fileFor(segment, { adopted: false })
+    this.#segments.add(file)
     this.#open.add(file)
     return file
   }
@@ -139,7 +127,7 @@ export class Spool implements Backing {
     if (this.#plan.clock.now() - this.#upkeepAt > upkeepMs) this.#upkeep()
     this.#full = false
     for (const file of this.#open) {
-      if (file.unwritten > 0) this.#write(file)
+      if (file.unwritten > 0 && isInUse(file)) this.#write(file)
       this.#endWhenDue(file)
     }
   }
@@ -154,7 +142,7 @@ export class Spool implements Backing {
       // The dead letter is on disk before the record is settled.
       this.#deadLetters.commit()
     } catch (error) {
-      this.#health.trouble('deadLetter', error)
+      this.#trouble('deadLetter', error)
     }
   }
 
@@ -167,16 +155,7 @@ export class Spool implements Backing {
 
   /** Write which records are settled: none of them is sent again, however the process ends. Never throws. */
   acknowledge(): void {
-    this.#cancel('acknowledge')
-    for (const file of this.#settled) {
-      try {
-        file.acknowledge()
-        this.#settled.delete(file)
-      } catch (error) {
-        // The next acknowledgement says it, or the records are sent again with the same idempotency keys.
-        this.#health.trouble('acknowledge', error)
-      }
-    }
+    this.#segments.acknowledge()
   }
 
   /** Write what is left to write, and leave it to the next engine. Nothing comes after it. Idempotent. */
@@ -184,15 +163,9 @@ export class Spool implements Backing {
     if (this.#closed) return
     this.commit()
     this.#closed = true
-    for (const name of [...this.#timers.keys()]) this.#cancel(name)
-    for (const file of [...this.#files]) {
-      if (file.isSettled) this.#remove(file)
-      else this.#end(file)
-    }
-    this.acknowledge()
-    this.#removeStuck()
+    this.#segments.close()
     for (const folder of this.#folders.values()) folder.release()
-    this.#adoption.release()
+    this.#left.close()
   }
 
   #folderOf(lane: number): LaneFolder {
@@ -203,19 +176,8 @@ export class Spool implements Backing {
     return folder
   }
 
-  #fileFor(segment: Segment, { adopted }: { readonly adopted: boolean }): SpooledSegment {
-    return new SpooledSegment({
-      segment,
-      adopted,
-      files: this.#plan.files,
-      settled: (each) => this.#acknowledgeSoon(each),
-      empty: (each) => this.#remove(each),
-      failedToRead: (error) => this.#health.trouble('read', error),
-    })
-  }
-
   #write(file: SpooledSegment): void {
-    const { clock, sync } = this.#plan
+    const { sync } = this.#plan
     const { lane, severity } = file.segment.log
     if (!this.#health.tries) {
       this.#missed(file)
@@ -230,11 +192,7 @@ export class Spool implements Backing {
       sync,
       path: () => this.#folderOf(lane).nextFile(severity),
     })
-    this.#bytes += file.bytes - before
-    if (file.bytes > before) {
-      file.lastAt = clock.now()
-      file.openedAt = Math.min(file.openedAt, file.lastAt)
-    }
+    if (file.bytes > before) this.#segments.grew(file, file.bytes - before)
     if (error !== undefined) {
       this.#health.failed(error)
       this.#missed(file)
@@ -259,187 +217,39 @@ export class Spool implements Backing {
   #roomFor(file: SpooledSegment): number {
     const { segment, unwritten } = file
     const wanted = segment.spanOf(segment.committed, unwritten) + unwritten * lineBytes
-    return this.#makeRoom(wanted, { severity: segment.log.severity, except: file })
-  }
-
-  #makeRoom(wanted: number, { severity, except }: { severity: Severity; except?: SpooledSegment }): number {
-    for (;;) {
-      const room = this.#plan.maxBytes - this.#bytes
-      const file = room >= wanted ? undefined : this.#leastWanted(severity, except)
-      if (file === undefined) return room
-      this.#giveUp(file, 'spool-full')
-    }
-  }
-
-  /** The oldest of the least severe files that are at most this severe. */
-  #leastWanted(most: Severity, except: SpooledSegment | undefined): SpooledSegment | undefined {
-    let found: SpooledSegment | undefined
-    for (const file of this.#files) {
-      const { severity } = file.segment.log
-      if (file === except || file.bytes === 0 || severity > most) continue
-      const than = found?.segment.log.severity ?? Number.POSITIVE_INFINITY
-      if (severity < than || (severity === than && file.lastAt < found!.lastAt)) found = file
-    }
-    return found
-  }
-
-  /** Give up a file, with the records that are on disk alone. */
-  #giveUp({ segment }: SpooledSegment, reason: DropReason): void {
-    segment.file?.remove()
-    this.#giveUpRecords(segment, reason)
-  }
-
-  /** The files of a folder are another engine's, or gone. */
-  #lose(folder: string): void {
-    for (const file of [...this.#files]) {
-      if (!file.isIn(folder)) continue
-      file.close()
-      this.#forget(file)
-      this.#giveUpRecords(file.segment, 'spool-full')
-    }
-  }
-
-  #giveUpRecords(segment: Segment, reason: DropReason): void {
-    segment.log.forgetFile(segment, reason)
-    // The next record goes to a segment with a file.
-    segment.log.seal(segment)
-  }
-
-  /** Remove a file from the disk. Never throws. */
-  #remove(file: SpooledSegment): void {
-    if (!this.#files.has(file)) return
-    const { grown } = file
-    this.#forget(file)
-    if (grown === undefined) this.#removeFiles(file)
-    else this.#readAgain(grown, file)
-  }
-
-  #removeFiles(file: SpooledSegment): void {
-    const fault = file.removeFiles()
-    if (fault === undefined) return
-    this.#health.trouble('remove', fault)
-    if (this.#stuck.size < maxStuck) this.#stuck.add(file)
-  }
-
-  /** An engine was not dead, but frozen, and has written to a file that this engine has taken: the next look finds the new lines. */
-  #readAgain(path: string, file: SpooledSegment): void {
-    try {
-      file.acknowledge()
-    } catch (error) {
-      this.#health.trouble('acknowledge', error)
-    }
-    this.#adoption.forget({ path })
-  }
-
-  #removeStuck(): void {
-    for (const file of this.#stuck) if (file.removeFiles() === undefined) this.#stuck.delete(file)
-  }
-
-  #forget(file: SpooledSegment): void {
-    if (this.#files.delete(file)) this.#bytes -= file.bytes
-    this.#open.delete(file)
-    this.#settled.delete(file)
+    return this.#segments.makeRoom(wanted, { severity: segment.log.severity, except: file })
   }
 
   /** Let a file get no more lines when it is large, or old: so it holds records of about the same age. */
   #endWhenDue(file: SpooledSegment): void {
     const { segment } = file
     const { maxBytes, maxAgeMs, clock } = this.#plan
-    const isTail = segment.next === undefined
-    if (file.unwritten > 0) return
-    if (!isTail) this.#end(file)
-    else if (file.bytes >= maxBytes / 16 || clock.now() - file.openedAt > maxAgeMs / 16) segment.log.seal(segment)
-  }
-
-  #end(file: SpooledSegment): void {
-    this.#open.delete(file)
-    const fault = file.close()
-    if (fault !== undefined) this.#health.trouble('close', fault)
-  }
-
-  #acknowledgeSoon(file: SpooledSegment): void {
-    this.#settled.add(file)
-    if (!this.#timers.has('acknowledge')) this.#schedule('acknowledge', acknowledgeMs, () => this.acknowledge())
+    if (!isInUse(file)) this.#open.delete(file)
+    else if (file.unwritten > 0) return
+    else if (segment.next !== undefined) {
+      this.#open.delete(file)
+      this.#segments.end(file)
+    } else if (file.bytes >= maxBytes / 16 || clock.now() - file.openedAt > maxAgeMs / 16) segment.log.seal(segment)
   }
 
   /** Give a sign of life, notice folders that are gone, and give up what is too old. */
   #upkeep(): void {
-    const { clock, maxAgeMs } = this.#plan
-    this.#upkeepAt = clock.now()
+    this.#upkeepAt = this.#plan.clock.now()
     for (const [lane, folder] of this.#folders) {
-      if (isHeld(folder, (what, error) => this.#health.trouble(what, error))) continue
+      if (isHeld(folder, this.#trouble)) continue
       this.#folders.delete(lane)
       folder.release()
-      this.#lose(folder.path)
+      this.#segments.lose(folder.path)
       this.#health.failed(new Error('its folder was removed, or taken by another process'))
     }
-    for (const folder of this.#adoption.touch()) this.#lose(folder)
-    for (const file of [...this.#files]) if (clock.now() - file.lastAt > maxAgeMs) this.#giveUp(file, 'too-old')
-    for (const file of [...this.#open]) this.#endWhenDue(file)
-    this.#removeStuck()
+    this.#left.touch()
+    this.#segments.giveUpOld()
+    this.#segments.removeStuck()
+    for (const file of this.#open) this.#endWhenDue(file)
   }
+}
 
-  #lookForLeft(): void {
-    this.#upkeep()
-    // A disk that failed may take the records by now.
-    this.commit()
-    this.#unread.push(...this.#adoption.look())
-    this.#readSoon()
-    this.#schedule('look', signIntervalMs, () => this.#lookForLeft())
-  }
-
-  #readSoon(): void {
-    if (this.#unread.length > 0) this.#schedule('read', 0, () => this.#readNext())
-  }
-
-  /** Read one file that a dead engine has left: the thread has other work, too. */
-  #readNext(): void {
-    const left = this.#unread.shift()!
-    try {
-      this.#read(left)
-    } catch (error) {
-      // The next look tries again.
-      this.#adoption.forget(left)
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#health.trouble('adopt', error)
-    }
-    this.#readSoon()
-  }
-
-  /** Throws what the file system does. */
-  #read({ path, lane, severity }: LeftFile): void {
-    const { clock, wallClock, report } = this.#plan
-    const { kind, bucket } = this.#plan.lanes[lane]!
-    const belongs = (line: SpoolLine) => line.kind === kind && line.bucket === bucket && line.severity === severity
-    const log = this.#adoptedLog!(lane, severity)
-    const segment = new Segment(log)
-    const file = this.#fileFor(segment, { adopted: true })
-    const { damaged, newest } = file.recover(path, { belongs, above: this.#newestAdopted.get(log) ?? 0 })
-    this.#files.add(file)
-    this.#bytes += file.bytes
-    if (damaged > 0) report(`lost ${counted(damaged, 'damaged line')} of ${basename(path)} in the spool`)
-    file.lastAt = clock.now() - Math.max(0, wallClock() - newest)
-    if (file.isSettled) this.#remove(file)
-    else {
-      segment.file = file
-      this.#newestAdopted.set(log, segment.sequenceOf(segment.count - 1))
-      log.adopt(segment)
-      if (clock.now() - file.lastAt > this.#plan.maxAgeMs) this.#giveUp(file, 'too-old')
-      this.#makeRoom(0, { severity: 6 })
-    }
-  }
-
-  #schedule(name: 'acknowledge' | 'look' | 'read', delayMs: number, task: () => void): void {
-    if (this.#closed) return
-    this.#cancel(name)
-    const run = () => {
-      this.#timers.delete(name)
-      task()
-    }
-    this.#timers.set(name, this.#plan.clock.schedule(run, delayMs))
-  }
-
-  #cancel(name: 'acknowledge' | 'look' | 'read'): void {
-    this.#timers.get(name)?.cancel()
-    this.#timers.delete(name)
-  }
+/** False when the segment has no file any more, or another one. */
+function isInUse(file: SpooledSegment): boolean {
+  return file.segment.file === file
 }

@@ -136,7 +136,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     const to = this.room(bytes)
     const { memory, at } = other.staged
     memory.copy(to.memory, to.at, at, at + bytes)
-    other.#staged = 0
+    other.#unstage()
   }
 
   /**
@@ -150,14 +150,12 @@ export class RecordLog implements SegmentLog, BoundedLog {
     const span = bytes + keyLength
     this.#staged = span
     if (this.#open!.count > 0 && sequence - this.#open!.base > mostAbove) this.#moveStaged()
-    this.#staged = 0
     const segment = this.#open!
     segment.add(bytes, sequence, keyLength)
     segment.held += span
     this.#tally[ready]++
     this.#spare(1, span)
-    // The room for it was larger than it is.
-    if (segment.memory.length > fullBytes) trim(segment)
+    this.#unstage()
     this.#ledger.move(this.lane, from, 'queued', 1, bytes)
     this.#bounds.take(span)
     this.#readyIn ??= segment
@@ -364,6 +362,13 @@ export class RecordLog implements SegmentLog, BoundedLog {
   #reserve(segment: Segment, most: number): void {
     reserve(segment, most, this.#size)
     this.#size = Math.min(fullBytes, Math.max(this.#size, segment.memory.length))
+  }
+
+  /** The bytes in the room are a record, or not needed. */
+  #unstage(): void {
+    this.#staged = 0
+    // The room for a large record may be larger than it is.
+    if (this.#open!.memory.length > fullBytes) trim(this.#open!)
   }
 
   /** The body that is written now goes to a new segment. */

@@ -144,21 +144,22 @@ export function copyLine(
     .toString(16)
     .padStart(8, '0')
   if (bytes.toString('latin1', from, from + restAt) !== `${lineMarker}${checksum}",`) return -1
-  const behindKey = keyBytes === 0 ? at : copyKey({ bytes, from: keyFrom, to: keyTo }, { memory, at })
-  return behindKey + bytes.copy(memory, behindKey, bodyFrom, to - 1)
+  const behindKey = keyBytes === 0 ? at : copyKey({ bytes, from: keyFrom }, { memory, at, keyBytes })
+  return behindKey === -1 ? -1 : behindKey + bytes.copy(memory, behindKey, bodyFrom, to - 1)
 }
 
-/** Returns the position behind the key. @param line its key, without what JSON adds to it */
-function copyKey({ bytes, from, to }: FoundLine, { memory, at }: Position): number {
-  const text = bytes.toString('latin1', from, to)
-  if (!text.includes('\\')) return at + bytes.copy(memory, at, from, to)
-  const key: string = JSON.parse(bytes.toString('latin1', from - 1, endOfText(bytes, from) + 1))
-  return at + memory.write(key, at, 'latin1')
-}
-
-/** The position of the quote that ends a text of JSON. */
-function endOfText(bytes: Buffer, from: number): number {
-  let at = from
-  while (bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
-  return at
+/** Returns the position behind the key; -1 for one of another length, or with a byte that no key has. */
+function copyKey(
+  { bytes, from }: Pick<FoundLine, 'bytes' | 'from'>,
+  { memory, at, keyBytes }: Position & { readonly keyBytes: number },
+): number {
+  const end = at + keyBytes
+  let place = from
+  for (let to = at; to < end; to++) {
+    if (bytes[place] === backslash) place++
+    const code = bytes[place++]!
+    if (!(code > 32 && code < 127)) return -1
+    memory[to] = code
+  }
+  return bytes[place] === quote ? end : -1
 }

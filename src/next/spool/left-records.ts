@@ -47,11 +47,6 @@ export class LeftRecords {
     this.#schedule('look', this.#plan.random() * maxDelayMs, () => this.#look())
   }
 
-  /** Give a sign of life in each folder. Records in a folder that this engine has no more are lost. Never throws. */
-  touch(): void {
-    for (const folder of this.#adoption.touch()) this.#plan.segments.lose(folder)
-  }
-
   /** Read a file again at the next look. */
   again(path: string): void {
     this.#adoption.forget(path)
@@ -65,6 +60,7 @@ export class LeftRecords {
 
   #look(): void {
     this.#plan.beforeLook()
+    for (const folder of this.#adoption.touch()) this.#plan.segments.lose(folder)
     this.#unread.push(...this.#adoption.look())
     this.#readSoon()
     this.#schedule('look', signIntervalMs, () => this.#look())

@@ -119,7 +119,7 @@ function writeChecksum(memory: Buffer, at: number, checksum: number): void {
 }
 
 /** A line of a record in the bytes of a file. */
-export interface FoundLine {
+interface FoundLine {
   readonly bytes: Buffer
   readonly from: number
   readonly to: number

@@ -242,7 +242,6 @@ export class Spool implements Backing {
       this.#segments.lose(folder.path)
       this.#health.failed(new Error('its folder was removed, or taken by another process'))
     }
-    this.#left.touch()
     this.#segments.giveUpOld()
     this.#segments.removeStuck()
     for (const file of this.#open) this.#endWhenDue(file)

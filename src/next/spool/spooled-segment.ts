@@ -5,9 +5,6 @@ import type { SpoolLine } from '../../spool/spool-line.js'
 import { copyLine, type LineWriter } from './line-writer.js'
 import { RecordFile } from './record-file.js'
 
-/** Most bytes that are read in one go, but for a single line that is longer. */
-const maxReadBytes = 524_288
-
 /** Sequences of a segment are stored above its first one in 32 bits. */
 const mostAbove = 2 ** 32 - 1
 
@@ -193,13 +190,12 @@ export class SpooledSegment implements SegmentFile {
     return this.#parts.findLast(({ from }) => from <= index)!
   }
 
-  /** The end of those from a place on that are near enough to each other to be read in one go. */
+  /** The end of those from a place on that are in the same file, and are read in one go. */
   #behindRun(indexes: Uint32Array, from: number): number {
-    const part = this.#partOf(indexes[from]!)
-    const start = part.startOf(indexes[from]!)
-    let to = from + 1
-    while (to < indexes.length && indexes[to]! < part.to && part.endOf(indexes[to]!) - start <= maxReadBytes) to++
-    return to
+    const { to } = this.#partOf(indexes[from]!)
+    let behind = from + 1
+    while (behind < indexes.length && indexes[behind]! < to) behind++
+    return behind
   }
 
   /** Returns the position behind the records. Throws errors of the file system after which the records may be readable later. */

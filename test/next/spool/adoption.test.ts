@@ -28,6 +28,7 @@ describe('the folder of a dead engine', () => {
     await clock.advance(10_000)
     expect(readdirSync(folder).sort()).toEqual(['info-000001.acks', 'info-000001.ndjson', 'lock-1'])
     logs.settle(read[1]!.ref)
+    await clock.advance(200)
     expect(readdirSync(folder)).toEqual(['lock-1'])
     await clock.advance(10_000)
     expect(readdirSync(dir)).toEqual([])

@@ -81,6 +81,22 @@ describe('the bound in bytes', () => {
     expect(logs.ledger.read()).toMatchObject({ adopted: 90, spooled: 30, dropped: { 'spool-full': 60 } })
   })
 
+  it('costs what a dead engine has left before newer records that are as severe', async () => {
+    const dir = spoolFolder()
+    leave(
+      dir,
+      Array.from({ length: 20 }, () => 'x'.repeat(1000)),
+    )
+    const { clock, logs, spool } = setUpSpool(dir, { maxBytes: 65_536, wallClock: () => 1_700_000_900_000 })
+    const own = Array.from({ length: 20 }, () => logs.keep('y'.repeat(1000)))
+    spool.commit()
+    await clock.advance(3000)
+    const later = Array.from({ length: 30 }, () => logs.keep('z'.repeat(1000)))
+    spool.commit()
+    expect([...own, ...later].every(isOnDisk)).toBe(true)
+    expect(logs.ledger.read()).toMatchObject({ spooled: 0, dropped: { 'spool-full': 20 } })
+  })
+
   it('costs a record in memory its place on disk only', () => {
     const { spool, logs } = setUpSpool(spoolFolder(), { maxBytes: 65_536 })
     const debug = logs.keep('debug', { severity: 1 })

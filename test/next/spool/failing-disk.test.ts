@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Rejection } from '../../../src/delivery/rules.js'
@@ -72,6 +72,7 @@ describe('a disk that takes no lines', () => {
     spool.commit()
     expect(refs.map(isOnDisk)).toEqual([true, false, false])
     expect(messages(dir)).toEqual(['written', 'one'])
+    expect(readFileSync(segmentsIn(dir)[0]!, 'utf8')).toMatch(/\n$/)
   })
 
   it('is asked at once when somebody looks, and by an eviction', () => {

@@ -149,7 +149,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
   append(bytes: number, sequence: number, keyLength: number, from: Newcomer): void {
     const span = bytes + keyLength
     this.#staged = span
-    if (this.#open!.count > 0 && sequence - this.#open!.base > mostAbove) this.#moveStaged()
+    if (sequence - this.#open!.base > mostAbove) this.#moveStaged()
     const segment = this.#open!
     segment.add(bytes, sequence, keyLength)
     segment.held += span
@@ -160,8 +160,9 @@ export class RecordLog implements SegmentLog, BoundedLog {
     this.#bounds.take(span)
     this.#readyIn ??= segment
     if (this.#bounds.fits(0, 0)) return
+    const index = segment.count - 1
     this.evict(segment)
-    if (!this.#bounds.fits(0, 0)) this.lose(segment, segment.count - 1, 1, this.#backing.lossReason)
+    if (segment.isResident(index) && !this.#bounds.fits(0, 0)) this.lose(segment, index, 1, this.#backing.lossReason)
   }
 
   /**
@@ -321,6 +322,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     this.#link(segment, this.#last)
     this.#ledger.move(this.lane, 'adopted', 'spooled', records, 0)
     this.#readyIn ??= segment
+    this.#tidy(segment)
   }
 
   #takes(segment: Segment, most: number): boolean {
@@ -482,7 +484,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     let segment = this.#readyIn!
     while (segment.tally[ready] === 0) segment = segment.next!
     this.#readyIn = segment
-    while (segment.states[segment.cursor] !== ready) segment.cursor++
+    segment.cursor = segment.states.indexOf(ready, segment.cursor)
     return segment
   }
 
@@ -544,6 +546,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     }
     rest.held = segment.held
     segment.held = 0
+    compact(segment)
     segment.advanceHead()
     this.#link(rest, segment)
     this.#tidy(segment)

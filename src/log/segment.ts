@@ -102,8 +102,8 @@ export class Segment {
   memory: Buffer = emptyMemory
   /** Position of the beginning of `memory`. */
   origin = 0
-  /** Sequence of the first record. The others are stored above it. */
-  base = 0
+  /** Sequence of the first record. The others are stored above it. Infinity without one. */
+  base = Number.POSITIVE_INFINITY
   /** By index: position of the end of the body. */
   ends!: Uint32Array
   sequences!: Uint32Array

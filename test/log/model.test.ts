@@ -46,6 +46,8 @@ interface ModelRecord {
 interface Sent {
   readonly batch: Batch
   readonly records: readonly ModelRecord[]
+  /** Indexes of those that have no outcome yet. */
+  readonly open: Set<number>
 }
 
 const noOwner = { onSettle() {}, onDone() {} }
@@ -295,7 +297,7 @@ class World {
       return isLeft
     })
     expect(batch.length).toBe(left.length)
-    if (left.length > 0) this.sent.push({ batch, records: left })
+    if (left.length > 0) this.sent.push({ batch, records: left, open: new Set(left.keys()) })
   }
 
   readonly damaged = new Set<ModelRecord>()
@@ -340,20 +342,19 @@ class World {
   ): void {
     const sent = this.sent[choice % Math.max(1, this.sent.length)]
     if (sent === undefined) return
-    const { batch, records } = sent
-    const open = records.flatMap(({ state }, index) => (state === inFlight ? [index] : []))
-    const first = open[from % open.length]!
+    const { batch, records, open } = sent
+    const first = [...open][from % open.size]!
     const { segment, index } = this.placeIn(sent, first)
+    const continues = (count: number) => {
+      if (!open.has(first + count)) return false
+      const next = this.placeIn(sent, first + count)
+      return next.segment === segment && next.index === index + count
+    }
     let count = 1
-    while (
-      count < most &&
-      records[first + count]?.state === inFlight &&
-      this.placeIn(sent, first + count).segment === segment &&
-      this.placeIn(sent, first + count).index === index + count
-    )
-      count++
+    while (count < most && continues(count)) count++
     this.checkBatch(sent, first, count)
     for (let offset = 0; offset < count; offset++) {
+      open.delete(first + offset)
       const record = records[first + offset]!
       if (to === 'delivered' || to === 'rejected') this.finish(record, to)
       else if (record.lostBy !== undefined) this.finish(record, record.lostBy)
@@ -368,7 +369,7 @@ class World {
     }
     const state = to === 'ready' ? ready : to === 'delivered' || to === 'rejected' ? gone : waiting
     segment.log.mark(segment, index, count, state, state === gone ? (to as End) : undefined)
-    if (records.every(({ state }) => state !== inFlight)) {
+    if (open.size === 0) {
       this.sent.splice(this.sent.indexOf(sent), 1)
       batch.clear()
     }
@@ -468,8 +469,8 @@ class World {
   check(): void {
     for (const log of this.all) this.checkLog(log)
     for (const sent of this.sent) {
-      const open = sent.records.findIndex(({ state }) => state === inFlight)
-      if (open >= 0) this.checkBatch(sent, open, 1)
+      const [open] = sent.open
+      this.checkBatch(sent, open!, 1)
     }
     const held = this.records.filter((record) => isHeld(record))
     expect([this.bounds.records, this.bounds.bytes]).toEqual([held.length, bytesOf(held)])

@@ -82,6 +82,23 @@ describe('the folder of a dead engine', () => {
     expect(readdirSync(folder)).toContain(file.slice(folder.length + 1))
   })
 
+  it('is read no further when another engine has taken it while this one was frozen', async () => {
+    const dir = spoolFolder()
+    const first = setUpSpool(dir)
+    for (const severity of [1, 2, 3] as const) first.logs.keep(`left ${severity}`, { severity })
+    first.spool.close()
+    const folder = dirname(segmentsIn(dir)[0]!)
+    const { clock, disk, logs } = setUpSpool(dir)
+    disk.fault = (call) => {
+      if (!/^openSync .*ndjson/.test(call) || readdirSync(folder).includes('lock-2')) return undefined
+      writeFileSync(join(folder, 'lock-2'), '{}')
+      clock.block(10_000)
+      return undefined
+    }
+    await clock.advance(30_000)
+    expect(logs.ledger.read()).toMatchObject({ adopted: 1, dropped: { 'spool-full': 1 } })
+  })
+
   it('is left alone, which is said, when another user could write there', async () => {
     const { folder, clock, logs, said } = setUpLeft()
     chmodSync(folder, 0o777)

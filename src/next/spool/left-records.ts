@@ -21,8 +21,13 @@ export interface LeftRecordsPlan extends AdoptionPlan {
   readonly beforeLook: () => void
 }
 
-/** Returns the log for records of a lane that dead engines have left. */
-export type AdoptedLog = (lane: number, severity: Severity) => RecordLog
+/** The port through which records of dead engines come to the delivery. */
+export interface SpoolOwner {
+  /** The log for such records of a lane. */
+  adoptedLog(lane: number, severity: Severity): RecordLog
+  /** A lane has got such records. */
+  adopted(lane: number): void
+}
 
 /** The first look comes after a random time up to this, so that processes that start together do not all look and send at once. */
 const maxDelayMs = 2000
@@ -35,15 +40,15 @@ export class LeftRecords {
   /** By log: the highest sequence. */
   readonly #newest = new Map<RecordLog, number>()
   readonly #timers = new Map<'look' | 'read', Timer>()
-  #log: AdoptedLog | undefined
+  #owner: SpoolOwner | undefined
 
   constructor(plan: LeftRecordsPlan) {
     this.#plan = plan
     this.#adoption = new Adoption(plan)
   }
 
-  start(log: AdoptedLog): void {
-    this.#log = log
+  start(owner: SpoolOwner): void {
+    this.#owner = owner
     this.#schedule('look', this.#plan.random() * maxDelayMs, () => this.#look())
   }
 
@@ -87,7 +92,7 @@ export class LeftRecords {
     const { clock, wallClock, report, lanes, segments } = this.#plan
     const { kind, bucket } = lanes[lane]!
     const belongs = (line: SpoolLine) => line.kind === kind && line.bucket === bucket && line.severity === severity
-    const log = this.#log!(lane, severity)
+    const log = this.#owner!.adoptedLog(lane, severity)
     const segment = new Segment(log)
     const file = segments.fileFor(segment, { adopted: true })
     const { damaged, newest } = file.recover(path, { belongs, above: this.#newest.get(log) ?? 0 })
@@ -103,6 +108,7 @@ export class LeftRecords {
     log.adopt(segment)
     segments.giveUpOld()
     segments.makeRoom(0, { severity: 6 })
+    this.#owner!.adopted(lane)
   }
 
   #schedule(name: 'look' | 'read', delayMs: number, task: () => void): void {

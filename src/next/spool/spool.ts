@@ -12,7 +12,7 @@ import { machineOwners, type Owners } from '../../spool/owner.js'
 import { lineMiddle } from '../../spool/spool-line.js'
 import { isHeld } from './adoption.js'
 import { LaneFolder } from './lane-folder.js'
-import { type AdoptedLog, LeftRecords } from './left-records.js'
+import { LeftRecords, type SpoolOwner } from './left-records.js'
 import { LineWriter } from './line-writer.js'
 import type { SpooledSegment } from './spooled-segment.js'
 import { SpooledSegments } from './spooled-segments.js'
@@ -100,8 +100,8 @@ export class Spool implements Backing {
   }
 
   /** Look for what dead engines have left, now and every ten seconds. */
-  start(adoptedLog: AdoptedLog): void {
-    this.#left.start(adoptedLog)
+  start(owner: SpoolOwner): void {
+    this.#left.start(owner)
   }
 
   get takes(): boolean {

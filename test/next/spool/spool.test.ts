@@ -117,6 +117,7 @@ describe('the next engine', () => {
     const { clock, spool, logs } = setUpSpool(dir)
     await clock.advance(2000)
     expect(logs.ledger.read()).toMatchObject({ accepted: 4, adopted: 4, spooled: 4 })
+    expect(logs.adoptions.sort()).toEqual([0, 1])
     const read = logs.read('adopted')
     expect(read.map(({ message }) => message).sort()).toEqual(['one', 'three', 'two', 'value two'])
     expect(read.map(({ key }) => key).sort()).toEqual(

@@ -6,6 +6,7 @@ import { MemoryBounds } from '../../../src/log/memory-bounds.js'
 import { RecordLog } from '../../../src/log/record-log.js'
 import { gone, inFlight, type Ref, ready } from '../../../src/log/segment.js'
 import { Batch, maxBatch } from '../../../src/next/batch.js'
+import type { SpoolOwner } from '../../../src/next/spool/left-records.js'
 import type { Severity } from '../../../src/records/level.js'
 
 export const lanes = [
@@ -21,10 +22,12 @@ export interface Read {
 }
 
 /** In place of a delivery: the logs of an engine over a backing, for its own records and for those of dead engines. */
-export class Logs {
+export class Logs implements SpoolOwner {
   readonly ledger = new LedgerBook(lanes)
   /** Losses in their order. */
   readonly lost: { readonly reason: DropReason; readonly count: number }[] = []
+  /** The lanes that got records of dead engines, as often as they got some. */
+  readonly adoptions: number[] = []
   readonly #backing: Backing
   readonly #keys: KeyWriter
   readonly #bounds: MemoryBounds
@@ -59,6 +62,10 @@ export class Logs {
   /** The log for records of a lane that dead engines have left. */
   adoptedLog(lane: number, severity: Severity): RecordLog {
     return this.#logOf(this.#adopted, lane, severity)
+  }
+
+  adopted(lane: number): void {
+    this.adoptions.push(lane)
   }
 
   /** The service has taken a record. */

@@ -52,7 +52,7 @@ export class SpoolLife {
       owners: disk.ownersOf(thread, { pid: 1000, started: number }),
     })
     this.logs = new Logs(this.spool, { keys })
-    this.spool.start((lane, severity) => this.logs.adoptedLog(lane, severity))
+    this.spool.start(this.logs)
     thread.post(() => this.#read(), readMs)
   }
 

@@ -36,7 +36,7 @@ export function setUpSpool(
     ...changes,
   })
   const logs = new Logs(spool, { keys, maxQueueBytes })
-  spool.start((lane, severity) => logs.adoptedLog(lane, severity))
+  spool.start(logs)
   return { clock, said, disk, spool, logs, keys }
 }
 

@@ -577,6 +577,9 @@ class World {
       const start = segment.startOf(index)
       expect(segment.memory.subarray(start, start + record.body.length).equals(record.body)).toBe(true)
     }
+    for (const [index, trial] of segment.trials ?? []) {
+      expect([trial.segment === segment, trial.index, segment.states[index] !== gone]).toEqual([true, index, true])
+    }
     expect([...segment.tally]).toEqual(tally)
     expect(segment.held).toBe(held)
     if (segment !== log.staged) expect(segment.head).toBeLessThan(segment.count)

@@ -151,9 +151,11 @@ describe('a log', () => {
     const spool = new MemorySpool()
     const bench = new Bench(spool)
     for (const body of ['a', 'b', 'c']) bench.append(body)
+    const [segment] = bench.segments
+    const trial = trialOf(segment!, 2)
+    bench.log.mark(segment!, 2, 1, waiting)
     spool.left = 1
     spool.commit()
-    const [segment] = bench.segments
     expect([segment!.committed, segment!.isFileFull, bench.ledger.copy().kept]).toEqual([1, true, [1]])
     spool.takes = true
     spool.left = infinity
@@ -161,6 +163,8 @@ describe('a log', () => {
     expect([...spool.files.values()].map(({ size }) => size)).toEqual([1, 2])
     const { spooled, heldBytes } = bench.ledger.read()
     expect([spooled, heldBytes, bench.memory]).toEqual([3, 0, 0])
+    expect([trial.segment === segment, trial.segment.sequenceOf(trial.index)]).toEqual([false, 2])
+    bench.log.mark(trial.segment, trial.index, 1, ready)
     const batch = bench.take()
     expect([batch.load(), bodies(batch)]).toEqual(['loaded', ['a', 'b', 'c']])
   })
